@@ -24,8 +24,8 @@ const transform = (module) => ({
 const shared = { testEnvironment: 'node', modulePathIgnorePatterns: ['<rootDir>/.data/'] }
 
 /** Tests of rules and texts: no process, no socket, no service. They run without Node's VM modules. */
-const PURE = ['domain', 'notify'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`)
-const LONG = ['<rootDir>/test/**/*.long.test.ts']
+const PURE = ['domain', 'notify'].map((folder) => `**/test/${folder}/**/*.test.ts`)
+const LONG = ['**/test/**/*.long.test.ts']
 
 /** Tests against real parts, which run as the ES modules that they are, and share the services of the run. */
 const system = {
@@ -46,7 +46,7 @@ export default {
     {
       ...system,
       displayName: 'system',
-      testMatch: ['<rootDir>/test/**/*.test.{ts,tsx}', ...[...PURE, ...LONG].map((pattern) => `!${pattern}`)],
+      testMatch: ['**/test/**/*.test.{ts,tsx}', ...[...PURE, ...LONG].map((pattern) => `!${pattern}`)],
     },
     { ...system, displayName: 'long', testMatch: LONG },
   ],

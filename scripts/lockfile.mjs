@@ -3,12 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { lockfileProblems, unlistedPackages, withoutIntegrity } from './setup/lockfile.mjs'
+import { lockfileProblems, withoutIntegrity } from './setup/lockfile.mjs'
 
-// `npm run lockfile`, after npm has written package-lock.json: lets npm resolve once more every entry without checksum,
-// and adds the binaries of other machines that npm leaves out because the registry does not serve them. Without those
-// entries `npm ci` refuses the file everywhere.
-// `npm run check:lockfile` only reads it, and asks nobody.
+// `npm run lockfile`, after npm has written package-lock.json: lets npm resolve again each entry without a checksum.
+// `npm run check:lockfile` only reads the file.
 const args = process.argv.slice(2)
 const checksOnly = args[0] === '--check'
 const path = resolve(args[checksOnly ? 1 : 0] ?? fileURLToPath(new URL('../package-lock.json', import.meta.url)))
@@ -27,10 +25,8 @@ function complete() {
   try {
     const lockfile = readLockfile()
     for (const entry of withoutIntegrity(lockfile.packages)) delete lockfile.packages[entry]
-    write(lockfile)
+    writeFileSync(path, `${JSON.stringify(lockfile, null, 2)}\n`)
     resolveMissing()
-    const resolved = readLockfile()
-    write({ ...resolved, packages: { ...resolved.packages, ...unlistedPackages(resolved.packages) } })
   } catch (error) {
     writeFileSync(path, before)
     throw error
@@ -50,10 +46,4 @@ function resolveMissing() {
 /** @returns {{ packages: Record<string, import('./setup/lockfile.mjs').Entry> }} */
 function readLockfile() {
   return JSON.parse(readFileSync(path, 'utf8'))
-}
-
-/** @param {{ packages: Record<string, import('./setup/lockfile.mjs').Entry> }} lockfile */
-function write(lockfile) {
-  const byPath = Object.entries(lockfile.packages).sort(([a], [b]) => (a < b ? -1 : 1))
-  writeFileSync(path, `${JSON.stringify({ ...lockfile, packages: Object.fromEntries(byPath) }, null, 2)}\n`)
 }

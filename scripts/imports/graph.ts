@@ -14,14 +14,14 @@ export type Import = {
 export function readImports(root: string, files: readonly string[]): Import[] {
   const known = new Set(files)
   return files.flatMap((from) => {
-    const found = importsOf(from, readFileSync(join(root, from), 'utf8'))
+    const found = listImports(from, readFileSync(join(root, from), 'utf8'))
     return found
       .map(({ specifier, typeOnly }) => ({ from, to: normalize(join(dirname(from), specifier)), typeOnly }))
       .filter(({ to }) => known.has(to))
   })
 }
 
-/** Ways to reach a file beside an import whose target can be read: nobody can hold these to the rooms. */
+/** Ways to load a file without an import whose target can be read. The check of the rooms cannot follow them. */
 const HIDDEN: readonly (readonly [RegExp, string])[] = [
   [/\brequire\w*\(\s*['"`]\.{1,2}\//, 'requires a file: import it'],
   [/new URL\(\s*['"`]\.[^'"`]*\.(?:[cm]?ts|tsx|[cm]?js|jsx)['"`]/, 'names a source file by its URL: import it'],
@@ -33,7 +33,7 @@ export function unclearImports(root: string, files: readonly string[]): string[]
   const known = new Set(files)
   return files.flatMap((from) => {
     const text = readFileSync(join(root, from), 'utf8')
-    const nowhere = importsOf(from, text)
+    const nowhere = listImports(from, text)
       .map(({ specifier }) => specifier)
       .filter((specifier) => !isFile(normalize(join(dirname(from), specifier)), { root, known }))
       .map((specifier) => `${from}: ${specifier} must be the path of a file, with its ending`)
@@ -47,7 +47,7 @@ function isFile(path: string, { root, known }: { root: string; known: ReadonlySe
   return known.has(path) || (/\.(?:json|css|svg)$/.test(path) && existsSync(join(root, path)))
 }
 
-function importsOf(file: string, text: string): { specifier: string; typeOnly: boolean }[] {
+function listImports(file: string, text: string): { specifier: string; typeOnly: boolean }[] {
   const { module, errors } = parseSync(file, text)
   if (errors[0] !== undefined) throw new Error(`${file}: ${errors[0].message}`)
   const fixed = module.staticImports.map(({ moduleRequest, entries }) => ({

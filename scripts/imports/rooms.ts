@@ -1,18 +1,18 @@
 import type { Import } from './graph.ts'
 
-/** A folder of the project, and what its files may import besides each other. */
+/** A folder of the project, and the rooms that its files can import besides their own. */
 export type Room = {
   readonly name: string
-  /** Where it is: folders and files, from the checkout's root. */
+  /** Its folders and files, from the checkout's root. */
   readonly at: readonly string[]
   readonly may: readonly string[]
-  /** Rooms of which it may know the types alone, which are gone when the code runs. */
+  /** Rooms from which it can import types only, which are erased when the code runs. */
   readonly mayType?: readonly string[]
 }
 
 /**
- * The rooms from the ground up: each may import only rooms above it in this list, so no arrow runs up and no two rooms
- * import each other. `npm run check:imports` holds every file to it, and docs/architecture.md is drawn from it.
+ * The rooms from the ground up: each can import only rooms above it in this list, so no arrow runs up and no two rooms
+ * import each other. `npm run check:imports` compares every file with it, and docs/architecture.md is drawn from it.
  */
 export const ROOMS: readonly Room[] = [
   { name: 'domain', at: ['src/domain'], may: [] },
@@ -61,24 +61,24 @@ export const ROOMS: readonly Room[] = [
   { name: 'main', at: ['src/main'], may: ['log', 'config', 'sandbox', 'observe', 'api', 'worker', 'deps'] },
 ]
 
-/** Beside the system: they may import any room of it, and each other only as said here. */
+/** The rooms outside of `src`: they can import any room of it, and each other only as listed here. */
 export const SURROUNDINGS: readonly Room[] = [
   { name: 'scripts', at: ['scripts'], may: [] },
   { name: 'test', at: ['test'], may: ['scripts'] },
   { name: 'lab', at: ['lab'], may: ['scripts', 'test'] },
 ]
 
-/** The room of a file; the more exact place counts. Null: it stands outside of all rooms. */
-export function roomOf(file: string): Room | null {
+/** Returns the room of a file; the more exact place counts. Null if the file is outside of all rooms. */
+export function findRoom(file: string): Room | null {
   const places = [...ROOMS, ...SURROUNDINGS].flatMap((room) => room.at.map((at) => ({ room, at })))
   const found = places.filter(({ at }) => file === at || file.startsWith(`${at}/`))
   return found.toSorted((a, b) => b.at.length - a.at.length)[0]?.room ?? null
 }
 
-/** What the imports break of the rule above, a line each; empty when they keep it. */
+/** Returns a line for each import that the tables above do not allow. */
 export function brokenRules(imports: readonly Import[]): string[] {
   return imports.flatMap(({ from, to, typeOnly }) => {
-    const [room, target] = [roomOf(from), roomOf(to)]
+    const [room, target] = [findRoom(from), findRoom(to)]
     if (room === null || target === null)
       return [`${room === null ? from : to} is in no room: see scripts/imports/rooms.ts`]
     if (room === target || room.may.includes(target.name)) return []
@@ -91,7 +91,7 @@ export function brokenRules(imports: readonly Import[]): string[] {
   })
 }
 
-/** A list that does not run from the ground up would allow what it means to forbid. */
+/** Returns a line for each entry that breaks the order: with it the list would allow what it is to forbid. */
 export function misplacedRooms(rooms: readonly Room[]): string[] {
   return rooms.flatMap(({ name, may, mayType = [] }, index) => {
     const below = new Set(rooms.slice(0, index).map((room) => room.name))

@@ -19,15 +19,16 @@ export async function withCacheLock<T>(name: string, step: Step, work: () => Pro
   }
 }
 
-/** `make` fills a draft path; only when it is complete does it take its name, so a killed one leaves nothing half made. */
+/** `make` fills a draft path. It gets its name when it is complete, so a process that is killed leaves nothing half made. */
 export async function placeInCache(name: string, make: (draft: string) => Promise<void>): Promise<string> {
   const path = cachedPath(name)
   const draft = `${path}.draft`
   await mkdir(cacheFolder(), { recursive: true })
-  // The lock is held, so a draft that is there was left by a process that was killed.
+  // The lock is held, so a process that was killed left this draft.
   await rm(draft, { recursive: true, force: true })
   try {
     await make(draft)
+    await rm(path, { recursive: true, force: true })
     await rename(draft, path)
     return path
   } finally {

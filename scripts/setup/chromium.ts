@@ -3,33 +3,27 @@ import type { Progress } from './progress.mjs'
 import { firstLine, isExecutable, which } from './run.ts'
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const APPLICATIONS = ['Google Chrome', 'Chromium'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
 
-/** A Chromium for the browser tests: the one in CHROMIUM, one on PATH, or Debian's. */
-export async function ensureChromium(progress: Progress): Promise<string> {
-  const given = process.env['CHROMIUM']
-  if (given !== undefined && given !== '') {
-    if (!isExecutable(given)) throw new Error(`CHROMIUM=${given} is not a program`)
-    return given
-  }
-  const found = find()
-  if (found !== null) return found
+/** Makes sure that there is a Chromium: installs Debian's, as root, if there is none. */
+export async function ensureChromium(progress: Progress): Promise<void> {
+  if (findChromium() !== null) return
   const step = progress.step('Chromium')
   try {
     await ensureDebianPackages({ chromium: 'chromium' }, step)
-    const installed = find()
-    if (installed === null) throw new Error('installed, but not on PATH')
-    step.done(installed)
-    return installed
+    step.done()
   } catch (error) {
     step.fail(firstLine(error))
     throw error
   }
 }
 
-function find(): string | null {
-  for (const program of PROGRAMS) {
-    const path = which(program)
-    if (path !== null) return path
+/** Returns the path of a Chromium or Chrome: the one in CHROMIUM, on PATH, or among macOS' applications. Null if there is none. */
+export function findChromium(): string | null {
+  const given = process.env['CHROMIUM']
+  if (given) {
+    if (!isExecutable(given)) throw new Error(`CHROMIUM=${given} is not a program`)
+    return given
   }
-  return null
+  return PROGRAMS.map(which).find((path) => path !== null) ?? APPLICATIONS.find(isExecutable) ?? null
 }

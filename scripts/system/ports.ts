@@ -1,39 +1,52 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import { messageOf } from '../setup/run.ts'
 
 const HOST = '127.0.0.1'
+/** Operating systems choose ports for their programs above these: from 32768 on Linux, from 49152 on others. */
+const FREE_PORTS = [10_000, 32_000] as const
+/** Node, Go, Java, Rust and Postgres report it in the operating system's words. */
+const IN_USE = /address already in use|EADDRINUSE/i
+const STARTS = 5
 
-/** A port that nobody listens on, given by the operating system. */
+/** Returns a random port that is free now. Another process can take it before it is used: see `onFreePort`. */
 export function freePort(): Promise<number> {
-  return listenOnce(0)
+  return nextFreePort(randomInt(...FREE_PORTS))
 }
 
-/** The port itself when it is free, otherwise the next one above that is and is not among `taken`. */
-export async function nextFreePort(wanted: number, taken: ReadonlySet<number>): Promise<number> {
+/** Runs a start on a free port, and on another one if a process takes the port before the start uses it. */
+export function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
+  return withFreePorts(async () => start(await freePort()))
+}
+
+/** Runs a start that chooses its ports. Runs it again, up to four times, if it fails because a port is in use. */
+export async function withFreePorts<T>(start: () => Promise<T>, onRetry: () => void = () => undefined): Promise<T> {
+  for (let left = STARTS - 1; ; left -= 1)
+    try {
+      return await start()
+    } catch (error) {
+      if (left === 0 || !IN_USE.test(messageOf(error))) throw error
+      onRetry()
+    }
+}
+
+const NONE: ReadonlySet<number> = new Set()
+
+/** Returns the port itself if it is free, otherwise the next one above that is free and not among `taken`. */
+export async function nextFreePort(wanted: number, taken = NONE): Promise<number> {
   for (let port = wanted; port <= 65_535; port += 1) if (!taken.has(port) && (await isFree(port))) return port
   throw new Error(`no free port above ${wanted}`)
 }
 
-export async function isFree(port: number): Promise<boolean> {
-  try {
-    await listenOnce(port)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function listenOnce(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', reject)
-    server.listen({ port, host: HOST, exclusive: true }, () => {
-      const address = server.address()
-      server.close(() => (address !== null && typeof address === 'object' ? resolve(address.port) : reject()))
-    })
+    server.once('error', () => resolve(false))
+    server.listen({ port, host: HOST, exclusive: true }, () => server.close(() => resolve(true)))
   })
 }
 
-/** What listens, and its port when that is free. */
+/** What listens, and its port if that is free. */
 export const DEFAULT_PORTS = {
   api: 4242,
   sandbox: 4300,
@@ -47,9 +60,9 @@ export const DEFAULT_PORTS = {
 export type Ports = typeof DEFAULT_PORTS
 
 export type PortChoice = {
-  /** Chosen at an earlier start, and used again when free. */
+  /** Chosen at an earlier start, and used again if free. */
   kept: Partial<Ports>
-  /** `default`: the well-known ones or the next free; `free`: whatever is free, for tests that run side by side. */
+  /** `default`: those above or the next free ones; `free`: random ones, for systems that run at the same time. */
   mode: 'default' | 'free'
   log: (line: string) => void
 }

@@ -32,6 +32,9 @@ export type PrepareInput = {
 /** The standard output of scripts/prepare.ts. */
 export type PrepareResult = { secretKey: string }
 
+/** Its exit code if the database is of another version: then its standard error is the message alone. */
+export const REFUSED = 2
+
 /** Micro-USDC that the treasury starts with: a million dollars of play money, besides what the converter delivers. */
 export const TREASURY_START = '1000000000000'
 
@@ -47,6 +50,7 @@ export async function prepare(input: PrepareInput): Promise<PrepareResult> {
   child.stdin.end(JSON.stringify(input))
   const exit = new Promise<number | null>((resolve) => child.on('close', resolve))
   const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])
+  if (code === REFUSED) throw new Error(errors)
   if (code !== 0) throw new Error(`preparing database and chain failed:\n${lastLines(errors, 15)}`)
   return JSON.parse(output) as PrepareResult
 }

@@ -5,14 +5,22 @@ import { add, NONE, type Tally } from './tally.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The parts of `npm run check`, each counted as one. */
-const CHECKS = ['check:lockfile', 'check:format', 'check:imports', 'check:lint', 'check:types', 'check:unused']
+const CHECKS = [
+  'check:lockfile',
+  'check:format',
+  'check:imports',
+  'check:language',
+  'check:lint',
+  'check:types',
+  'check:unused',
+]
 
 export async function runChecks(): Promise<Tally> {
   let tally = NONE
   for (const name of CHECKS) {
     const passed = await succeeds(name)
     process.stdout.write(`${passed ? '✔' : '✖'} npm run ${name}\n`)
-    tally = add(tally, passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 })
+    tally = add(tally, { ...NONE, [passed ? 'passed' : 'failed']: 1 })
   }
   return tally
 }

@@ -9,25 +9,32 @@ import { type JestResult, type Tally, tallyOf } from './tally.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Jest runs ES modules only with this switch. Node's warning about it is suppressed. */
-const NODE_SWITCHES = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
+const VM_MODULES = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
+
+export type JestOptions = {
+  readonly env?: NodeJS.ProcessEnv
+  /** False for the pure tests, which run as CommonJS. */
+  readonly vmModules: boolean
+}
 
 /** Runs Jest, passes its output on, and counts the results. */
-export async function runJest(args: readonly string[], options: { env: NodeJS.ProcessEnv }): Promise<Tally> {
+export async function runJest(args: readonly string[], { env = {}, vmModules }: JestOptions): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-jest-'))
   const outputFile = join(folder, 'result.json')
   const jest = join(dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin/jest.js')
+  const switches = vmModules ? VM_MODULES : []
   try {
     await new Promise<void>((resolve, reject) => {
       const child = spawn(
         process.execPath,
-        [...NODE_SWITCHES, jest, '--passWithNoTests', '--json', `--outputFile=${outputFile}`, ...args],
+        [...switches, jest, '--passWithNoTests', '--json', `--outputFile=${outputFile}`, ...args],
         // Jest also prints the JSON to standard output, although it is in the file.
-        { cwd: ROOT, env: { ...process.env, ...options.env }, stdio: ['ignore', 'ignore', 'inherit'] },
+        { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] },
       )
       child.on('error', reject)
       child.on('close', () => resolve())
     })
-    if (!existsSync(outputFile)) return { passed: 0, failed: 1 }
+    if (!existsSync(outputFile)) return { passed: 0, failed: 1, seconds: {} }
     return tallyOf(JSON.parse(readFileSync(outputFile, 'utf8')) as JestResult)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,32 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ensureChromium } from '../setup/chromium.ts'
+import { ensureHelm } from '../setup/programs/helm.ts'
 import { ensureLanguages } from '../setup/programs/languages.ts'
 import { ensurePgbouncer } from '../setup/programs/pgbouncer.ts'
+import { ensurePromtool } from '../setup/programs/promtool.ts'
 import type { Progress } from '../setup/progress.mjs'
+import { firstLine } from '../setup/run.ts'
 import { ensureTemporalServer } from '../setup/temporal/temporal-server.ts'
 import { ensureTestServer } from '../setup/temporal/test-server.ts'
 
-/** Layers that need nothing that must be fetched or built first. */
-const PLAIN = 'domain chain operator providers webhooks activities histories sandbox docs client'.split(' ')
-/** Layers that need some of it. A layer in no list may need all. */
-const TIME_SKIPPING = ['workflows', 'scripts', 'examples']
-const TEMPORAL = ['api', 'scripts', 'e2e']
-const BROWSER = ['browser', 'web', 'e2e']
-const POOLER = ['db']
-/** The examples of the documentation are run, each in its language. */
-const LANGUAGES = ['examples']
-const KNOWN = new Set([...PLAIN, ...POOLER, ...LANGUAGES, ...TIME_SKIPPING, ...TEMPORAL, ...BROWSER])
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Installs what the selected tests need. Returns the variables that tell the tests where it is. */
-export async function prepareFor(args: readonly string[], progress: Progress): Promise<NodeJS.ProcessEnv> {
-  const layers = args.flatMap((argument) => /^(?:\.\/)?test\/([^/]+)/.exec(argument)?.[1] ?? [])
-  const needs = (list: readonly string[]): boolean =>
-    layers.length === 0 || layers.some((layer) => list.includes(layer) || !KNOWN.has(layer))
-  const env: NodeJS.ProcessEnv = {}
-  // The quick ones first: what a person must install is said before minutes are spent on a build.
-  if (needs(BROWSER)) env['CHROMIUM'] = await ensureChromium(progress)
-  if (needs(POOLER)) await ensurePgbouncer(progress)
-  if (needs(LANGUAGES)) await ensureLanguages(progress)
-  if (needs(TIME_SKIPPING)) await ensureTestServer(progress)
-  if (needs(TEMPORAL)) await ensureTemporalServer(progress)
-  return env
+type Program = {
+  readonly name: string
+  /** A test file with this text needs the program. */
+  readonly use: RegExp
+  /** Finds or installs it. */
+  readonly ensure: (progress: Progress) => Promise<unknown>
+}
+
+const PROGRAMS: readonly Program[] = [
+  { name: 'Chromium', use: /launchBrowser\(|shop-page/, ensure: ensureChromium },
+  { name: 'PgBouncer', use: /poolerSpec\(/, ensure: ensurePgbouncer },
+  { name: 'the languages of the examples', use: /runSamples\(/, ensure: ensureLanguages },
+  { name: 'promtool', use: /ensurePromtool\(/, ensure: ensurePromtool },
+  { name: 'helm', use: /ensureHelm\(/, ensure: ensureHelm },
+]
+
+export type LeftOut = {
+  /** Arguments for Jest, the last ones: it must not run the test files that need a missing program. */
+  readonly jestArgs: readonly string[]
+  /** A line for each program that is missing. */
+  readonly reasons: readonly string[]
+}
+
+/**
+ * Finds or installs what the tests need that Jest's arguments select. Where a program cannot be had, such as by a user
+ * who is not root, the tests that need it are left out. In CI it throws instead.
+ */
+export async function prepareFor(args: readonly string[], progress: Progress): Promise<LeftOut> {
+  const selected = findTests(args)
+  const files: string[] = []
+  const reasons: string[] = []
+  for (const { name, use, ensure } of PROGRAMS) {
+    const users = selected.filter((file) => use.test(readFileSync(join(ROOT, file), 'utf8')))
+    if (users.length === 0) continue
+    try {
+      await ensure(progress)
+    } catch (error) {
+      if (process.env['CI']) throw error
+      files.push(...users)
+      reasons.push(`left out, because ${name} cannot be used (${firstLine(error)}): ${users.join(', ')}`)
+    }
+  }
+  for (const reason of reasons) progress.line(reason)
+  await ensureTestServer(progress)
+  await ensureTemporalServer(progress)
+  return { jestArgs: files.length === 0 ? [] : ['--testPathIgnorePatterns', '/node_modules/', ...files], reasons }
+}
+
+/** The test files that Jest's arguments select: by a part of their path, or by the projects `system` and `long`. */
+function findTests(args: readonly string[]): string[] {
+  const parts = args.filter((arg) => /^(\.\/)?test\//.test(arg)).map((arg) => arg.replace('./', ''))
+  const isLong = (file: string): boolean => file.includes('.long.test.')
+  return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+    .map((file) => join('test', file))
+    .filter((file) => /\.test\.tsx?$/.test(file))
+    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+    .filter((file) => !(args.includes('system') && isLong(file)) && !(args.includes('long') && !isLong(file)))
 }

@@ -4,6 +4,7 @@ import { type LimitOptions, limitsOf, settings } from './connection/limits.ts'
 import { isSilent, openPool, SILENT_MS } from './connection/pool.ts'
 import { type Asking, askAlone, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
 import { createReplica, doubting, type EitherDatabase } from './connection/replica.ts'
+import { type Connection, directConnection } from './connection/session.ts'
 
 /**
  * SQL with its values apart. Only this file makes one. The private field is the brand: no object from outside has it,
@@ -82,8 +83,8 @@ export type DbOptions = LimitOptions & {
   /** Connections at most. */
   pool?: number
   /**
-   * A pooler in between shares connections between transactions. It takes no parameter of a session, so each transaction
-   * sets its own limits, and a statement alone has those of the database user.
+   * A pooler in between shares connections between transactions. It takes no settings of a session, so each transaction
+   * sets its own limits, and all else is as the database user has it (`assertSession`).
    */
   pooled?: boolean
 }
@@ -159,13 +160,14 @@ export async function execute(db: Queryable, statement: Statement): Promise<numb
 export function createDb(options: DbOptions): Db {
   const { livemode, pooled = false } = options
   const limits = limitsOf(options)
-  const patience = { query_timeout: limits.statement_timeout + SILENT_MS, ...(!pooled && limits) }
+  const connect = (url: string): Connection => (pooled ? { connectionString: url } : directConnection(url, limits))
+  const main = connect(options.url)
   const max = options.pool ?? 10
-  const pool = openPool(options.url, { max, ...patience })
+  const pool = openPool({ ...main, max, query_timeout: limits.statement_timeout + SILENT_MS })
   // Lists have less time, and are read from the main database then.
-  const quick = { ...patience, query_timeout: LIST_TIMEOUT_MS + SILENT_MS }
-  const readPool = options.readUrl === undefined ? null : openPool(options.readUrl, { max, ...quick })
-  const ownPool = openPool(options.url, { max: 1, ...patience, query_timeout: SILENT_MS })
+  const quick = { max, query_timeout: LIST_TIMEOUT_MS + SILENT_MS }
+  const readPool = options.readUrl === undefined ? null : openPool({ ...connect(options.readUrl), ...quick })
+  const ownPool = openPool({ ...main, max: 1, query_timeout: SILENT_MS })
   const either = createReplica(TooSlow)
   const begin = `begin${pooled ? settings(limits) : ''}`
   // Behind a pooler the next transaction has another connection, which knows no name.
@@ -186,8 +188,8 @@ export function createDb(options: DbOptions): Db {
       const reading = `begin isolation level repeatable read, read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
       // What is filtered makes many texts, and the best plan depends on the values.
       const list = { begin: `${reading}${asTenant(tenant)}`, livemode, asking: askOnce, slow: TooSlow }
-      const main = sessionOf(pool, list)
-      return readPool === null ? main : eitherOf(sessionOf(readPool, list), main, either)
+      const onMain = sessionOf(pool, list)
+      return readPool === null ? onMain : eitherOf(sessionOf(readPool, list), onMain, either)
     },
     answers: async () => void (await ownPool.query('select 1')),
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),

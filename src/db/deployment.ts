@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { DatabaseRefusal } from './assert-session.ts'
 import { execute, maybeOne, one, type Queryable, sql } from './db.ts'
 
 /** The mode that a database belongs to: stamped once, asserted by every process (docs/operations.md). */
 
-/** This process must not use this database. Trying again does not help. */
-export class ModeRefusal extends Error {}
+/** The database belongs to a deployment of the other mode. */
+export class ModeRefusal extends DatabaseRefusal {}
 
 /**
  * Stamps a database that has no mode yet, and asserts its mode. Payments that are there already say what it is. Throws

@@ -1,13 +1,26 @@
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
+import pg from 'pg'
+import { assertSessionAt, DatabaseRefusal } from './assert-session.ts'
+import { NO_LIMITS } from './connection/limits.ts'
+import { directConnection } from './connection/session.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 
-/** Brings the database to the newest schema; safe when several processes start at once (advisory lock). */
+/** The database is of a version whose schema this version cannot bring to its own. */
+export class OtherVersion extends DatabaseRefusal {}
+
+/**
+ * Brings the database to the newest schema; safe when several processes start at once (advisory lock). Before it writes
+ * anything it throws SessionRefusal, or OtherVersion if the database has migrations that this version does not know, and lacks
+ * some that this version has.
+ */
 export async function migrate(databaseUrl: string): Promise<void> {
+  await assertSessionAt({ url: databaseUrl, pooled: false })
+  await refuseOtherVersion(databaseUrl)
   await runner({
-    databaseUrl,
+    databaseUrl: directConnection(databaseUrl, NO_LIMITS),
     dir: MIGRATIONS,
     direction: 'up',
     migrationsTable: 'migration',
@@ -22,4 +35,28 @@ export async function migrate(databaseUrl: string): Promise<void> {
 /** The names of the migrations of this version, the oldest first. */
 export async function listMigrations(): Promise<string[]> {
   return (await readdir(MIGRATIONS)).map((file) => file.replace(/\.sql$/, '')).sort()
+}
+
+/** A database of a newer version has all migrations of this one, and more: there is nothing to do there. */
+async function refuseOtherVersion(databaseUrl: string): Promise<void> {
+  const [there, ours] = [await readMigrated(databaseUrl), await listMigrations()]
+  const unknown = there.find((name) => !ours.includes(name))
+  if (unknown === undefined || ours.every((name) => there.includes(name))) return
+  throw new OtherVersion(
+    `This database is of another version of Pinrail (it has the migration ${unknown}), and this version cannot use it. ` +
+      'Create a new database; for a data folder of `npm start`, run `npm run reset`.',
+  )
+}
+
+async function readMigrated(databaseUrl: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query(`select where to_regclass('migration') is not null`)
+    if (rowCount === 0) return []
+    const { rows } = await client.query('select name from migration order by id')
+    return rows.map(({ name }) => String(name))
+  } finally {
+    await client.end()
+  }
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { missingNames, type PartnerName, readPartnerNames } from '../config/partner-names.ts'
 import type { ApiConfig, Config } from '../config.ts'
-import { assertLimited, UnlimitedUser } from '../db/connection/pooler.ts'
+import { assertSession, DatabaseRefusal } from '../db/assert-session.ts'
 import { createDb, type Db, type DbOptions } from '../db/db.ts'
-import { assertMode, claimMode, ModeRefusal } from '../db/deployment.ts'
+import { assertMode, claimMode } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import type { ProviderName, ProviderUsed } from '../domain/methods.ts'
 import type { Logger } from '../log.ts'
@@ -24,8 +24,8 @@ const RATES_REFRESH_SECONDS = 10
 const DATABASE_RETRY_MS = 1000
 
 /**
- * The database of this deployment, and the assertion that it has this mode. Throws ModeRefusal when it has the other
- * one. Waits for a database that cannot say so yet.
+ * The database of this deployment, and the assertions that its sessions are as the code needs them and that it has this
+ * mode. Throws DatabaseRefusal when one of them is broken. Waits for a database that does not answer yet.
  */
 export async function openDb(config: Config, log: Logger, options: Pick<DbOptions, 'lockTimeoutMs'> = {}): Promise<Db> {
   const livemode = config.PINRAIL_MODE === 'live'
@@ -34,12 +34,12 @@ export async function openDb(config: Config, log: Logger, options: Pick<DbOption
   const db = createDb({ url, readUrl, livemode, pool, pooled, ...options })
   for (let waiting = false; ; waiting = true)
     try {
+      await assertSession(db, { pooled })
       await claimMode(db)
-      if (pooled) await assertLimited(db)
       if (readUrl !== undefined) await assertReplica({ url: readUrl, livemode, pooled }, log)
       return db
     } catch (error) {
-      if (error instanceof ModeRefusal || error instanceof UnlimitedUser) {
+      if (error instanceof DatabaseRefusal) {
         await db.close()
         throw error
       }
@@ -49,12 +49,14 @@ export async function openDb(config: Config, log: Logger, options: Pick<DbOption
 }
 
 /** Lists of another deployment would be empty. A replica that is down is no reason not to start: lists do without it. */
-async function assertReplica(options: DbOptions, log: Logger): Promise<void> {
+async function assertReplica(options: DbOptions & { pooled: boolean }, log: Logger): Promise<void> {
   const replica = createDb({ ...options, pool: 1 })
   try {
+    await assertSession(replica, options)
     await assertMode(replica)
   } catch (error) {
-    if (error instanceof ModeRefusal) throw new ModeRefusal(`DATABASE_READ_URL: ${error.message}`, { cause: error })
+    if (error instanceof DatabaseRefusal)
+      throw new DatabaseRefusal(`DATABASE_READ_URL: ${error.message}`, { cause: error })
     log.warn({ err: error }, 'the replica does not answer; lists are read from the main database until it does')
   } finally {
     await replica.close()

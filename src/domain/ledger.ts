@@ -60,8 +60,8 @@ const nonZero = (lines: Line[]): Line[] => lines.filter((line) => !isZero(line.a
 type Usdc = { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc }
 
 /**
- * What a part of money changes in the books (PRODUCT.md 3.3), asset by asset. Null: nothing. USDC at an address of our own
- * was booked as the chain proved it (`deposited`), and stays in suspense until it is converted or returned.
+ * Books a part of money, asset by asset. Null if the part changes nothing. USDC at a deposit address was booked when the
+ * chain proved it (`deposited`), and stays in suspense until it is converted or returned.
  */
 export function bookingOfPart(
   part: Part,

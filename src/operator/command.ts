@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigurationError, type Environment } from '../config/read.ts'
-import { ModeRefusal } from '../db/deployment.ts'
+import { DatabaseRefusal } from '../db/assert-session.ts'
 import { type Call, type Command, type OptionName, Refusal, UsageError } from './call.ts'
 import { COMMANDS } from './commands.ts'
 import { helpFor } from './help.ts'
@@ -79,7 +79,7 @@ function check(command: Command, given: { subjects: readonly string[]; options: 
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof Refusal) return 1
-  return error instanceof UsageError || error instanceof ConfigurationError || error instanceof ModeRefusal ? 2 : 3
+  return [UsageError, ConfigurationError, DatabaseRefusal].some((kind) => error instanceof kind) ? 2 : 3
 }
 
 export type Streams = { readonly out: (text: string) => void; readonly err: (text: string) => void }

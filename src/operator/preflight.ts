@@ -3,6 +3,7 @@ import { isPublicAddress } from '../chain/keys/public-addresses.ts'
 import type { Problem } from '../config/live.ts'
 import type { Environment } from '../config/read.ts'
 import { ENVIRONMENT, preflightProblems } from '../config.ts'
+import { assertSessionAt } from '../db/assert-session.ts'
 
 /** Variables that name keys. */
 const KEYS = ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'] as const
@@ -15,15 +16,34 @@ export type Preflight = {
 }
 
 /**
- * Says everything that live mode would refuse, a line each. Asks no database, no node and no Temporal, but opens the
- * keystores, and asks key services for the addresses of their keys. Answers 0 when api and worker would start.
+ * Says everything that live mode would refuse, a line each. Asks no node and no Temporal, but asks the database for its
+ * settings, opens the keystores, and asks key services for the addresses of their keys. Answers 0 when api and worker
+ * would start.
  */
 export async function preflight({ env, say, give = () => undefined }: Preflight): Promise<number> {
-  const problems = [...preflightProblems(env), ...(await keyProblems(env ?? ENVIRONMENT))]
+  const found = preflightProblems(env)
+  const variables = env ?? ENVIRONMENT
+  const problems = [...found, ...(await keyProblems(variables)), ...(await databaseProblems(variables, found))]
   give('problems', problems)
   for (const { name, must } of problems) say(`${name}: ${must}`)
   say(problems.length === 0 ? 'nothing speaks against live mode' : `${problems.length} to mend before live mode`)
   return problems.length === 0 ? 0 : 1
+}
+
+/** Reads the settings of each database whose URL is valid. */
+async function databaseProblems(env: Environment, found: readonly Problem[]): Promise<Problem[]> {
+  const pooled = env['DATABASE_POOLER'] === 'transaction'
+  const asked = (['DATABASE_URL', 'DATABASE_READ_URL'] as const).map(async (name): Promise<Problem[]> => {
+    const url = env[name]
+    if (url === undefined || url === '' || found.some((problem) => problem.name === name)) return []
+    try {
+      await assertSessionAt({ url, pooled })
+      return []
+    } catch (error) {
+      return [{ name, must: `must be a usable database: ${error instanceof Error ? error.message : String(error)}` }]
+    }
+  })
+  return (await Promise.all(asked)).flat()
 }
 
 async function keyProblems(env: Environment): Promise<Problem[]> {

@@ -11,7 +11,7 @@ import { redeliverNow, skipTime, type webhookDelivery } from '../workflows/webho
 /** Delivers an event again, for the api. */
 export type DeliveryWorkflows = {
   /**
-   * Makes the next try now: in the running workflow, or in a new one, which begins the schedule anew. False when
+   * Makes the next try now: in the running workflow, or in a new one, which begins the schedule again. False if
    * Temporal does not answer in time; the worker's sweep finds the delivery later.
    */
   deliverNow(delivery: { eventId: string; endpointId: string; attemptsDone: number }): Promise<boolean>
@@ -33,7 +33,7 @@ export function createDeliveryWorkflows({
       const options = {
         workflowId,
         taskQueue,
-        args: [{ eventId, endpointId, attemptsDone, step: 0 }] as const,
+        args: [{ eventId, endpointId, attemptsDone, step: 0, last: null }] as const,
         staticSummary: deliverySummary(eventId, endpointId),
       }
       const within = <T>(work: () => Promise<T>): Promise<T> =>
@@ -61,7 +61,7 @@ export function createDeliveryWorkflows({
   }
 }
 
-/** Test mode: the retries of a delivery come so many milliseconds sooner. One that is over is left alone. */
+/** Test mode: brings the retries of a delivery forward by this number of milliseconds. A delivery that is over stays as it is. */
 export type SkipDeliveryTime = (delivery: { eventId: string; endpointId: string; ms: number }) => Promise<void>
 
 export function createSkipDeliveryTime(client: Client): SkipDeliveryTime {

@@ -58,7 +58,7 @@ async function start({ client, taskQueue }: DeliverySweepDeps, delivery: Overdue
     await client.workflow.start<typeof webhookDelivery>('webhookDelivery', {
       workflowId: deliveryWorkflowId(eventId, endpointId),
       taskQueue,
-      args: [{ eventId, endpointId, attemptsDone, step }],
+      args: [{ eventId, endpointId, attemptsDone, step, last: null }],
       staticSummary: deliverySummary(eventId, endpointId),
     })
     return true

@@ -6,19 +6,19 @@ import { announcing } from './options.ts'
 import { DELIVERIES_QUEUE } from './queues.ts'
 import { type WebhookDeliveryInput, webhookDelivery } from './webhook-delivery.ts'
 
-/** Tells the merchant beside the story: an announcement never delays a step that moves money. */
+/** Notifies the merchant in parallel to the story: an announcement never delays a step that moves money. */
 export type Announcer = {
   announce(eventId: string): void
-  /** Something else that must have happened before the workflow may end. */
+  /** Other work that must be done before the workflow may end. */
   track(work: Promise<void>): void
   finished(): Promise<void>
-  /** True when all is announced; false when something comes before that. */
+  /** True once everything is announced; false if `comes` holds before that. */
   finishedBefore(comes: () => boolean): Promise<boolean>
 }
 
 export function createAnnouncer(): Announcer {
   const running: Promise<void>[] = []
-  // A row that is read again may name an event whose announcement is still on its way.
+  // A row that is read again may name an event whose announcement is still running.
   const announced = new Set<string>()
   return {
     announce: (eventId) => {
@@ -40,15 +40,15 @@ export function createAnnouncer(): Announcer {
   }
 }
 
-/** An activity that was ended by hand throws where nobody waits, and would stop the run for good. */
+/** An activity that an operator fails throws here, where an error would stop the run forever. */
 function leftToOthers(error: unknown): void {
   log.warn('not done by this run: the worker’s sweeps deliver what is due, and open what has no workflow', { error })
 }
 
-/** The first try at every endpoint; each that did not take it gets a workflow that owns the days of retries. */
+/** Makes the first try at every endpoint; each that did not take the event gets a workflow for the days of retries. */
 async function announce(eventId: string): Promise<void> {
   const { failed } = await announcing.announce(eventId)
-  await Promise.all(failed.map((handOver) => startDelivery({ eventId, ...handOver })))
+  await Promise.all(failed.map((handOver) => startDelivery({ eventId, ...handOver, step: handOver.attemptsDone })))
 }
 
 async function startDelivery(delivery: WebhookDeliveryInput): Promise<void> {

@@ -1,49 +1,47 @@
-import { patched, sleep } from '@temporalio/workflow'
-import { isClosed, isOpen, waitsForPartner } from '../domain/payment/payment.ts'
+import { sleep } from '@temporalio/workflow'
+import { isClosed, isOpen } from '../domain/payment/payment.ts'
 import { nextStep, type PaymentSnapshot, watchedAttempts } from '../domain/payment/snapshot.ts'
-import { PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
+import { POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
 
-/** What the clocks of a payment ask, and whom they wake. */
+/** What the clocks read of the payment, and what they call. */
 export type ClockFace = {
   readonly now: () => PaymentSnapshot
-  /** The orders of these attempts are to be read again. */
+  /** The orders of these attempts must be read again. */
   readonly onPoll: (attemptIds: readonly string[]) => void
   /** The settlement takes longer than it should. */
   readonly onDelay: () => Promise<void>
 }
 
 /**
- * What it is time for: the buyer has not paid, late money is not waited for any more, or the partner has been confirming
- * for too long.
+ * What is due: the buyer has not paid in time, the time for late money has ended, or the partner has been confirming for
+ * too long.
  */
 export type Due = 'expired' | 'listening_ended' | 'silent'
 
-/** The clocks of a payment. None is canceled: a timer left behind costs nothing, and looks at the payment when it rings. */
+/** The clocks of a payment. No timer is canceled: one that is left over costs nothing, and reads the payment when it rings. */
 export type Clocks = {
   watchExpiry(): void
-  /** What has rung for the state that the payment is in. A clock that rings for a state it has left wakes nobody. */
+  /** What has rung for the present state of the payment. A clock that rings for an earlier state has no effect. */
   due(): Due | null
-  /** It has been acted on. */
+  /** The workflow has acted on what was due. */
   heard(): void
-  /** While the payment is closed and listens for late money. */
+  /** Call it while the payment is closed and listens for late money. */
   watchListening(): void
   /** The safety net for lost callbacks: reads open orders after 1, 5, 15 and 60 minutes, then every 6 hours. */
   pollOrders(): void
-  /** The same schedule from now on: something new is waited for at a partner. */
-  pollAnew(): void
-  /** Once the money has come: marks a settlement that takes too long, on time. */
+  /** Starts the first four polls again, because a partner has something new to do. */
+  pollAgain(): void
+  /** Call it once the money has arrived: marks a settlement that takes too long, on time. */
   watchDelay(): void
-  /** While a partner is confirming. */
+  /** Call it while a partner is confirming. */
   watchSilence(): void
 }
 
 export function createClocks(face: ClockFace): Clocks {
   let rung: { readonly [what in Due]?: boolean } = {}
-  /** The expiry passed while a partner was confirming, which it may withdraw. */
-  let isOverdue = false
-  /** Which version of the payment was acted on last. */
+  /** The version of the payment on which the workflow acted last. */
   let heardVersion = 0
-  /** The latest end that a timer waits for. */
+  /** The latest expiry that a timer waits for. */
   let watchedUntil = 0
   let listensUntil = 0
   let silentAt = 0
@@ -61,7 +59,7 @@ export function createClocks(face: ClockFace): Clocks {
       void sleep(until(end)).then(() => ring('listening_ended'))
     },
     watchSilence() {
-      const end = face.now().silentAt ?? null
+      const end = face.now().silentAt
       if (end === null || end === silentAt) return
       silentAt = end
       void sleep(until(end)).then(() => ring('silent'))
@@ -70,14 +68,12 @@ export function createClocks(face: ClockFace): Clocks {
       const now = face.now()
       const step = nextStep(now)
       if (rung.expired && isOpen(now.status)) return 'expired'
-      if (isOverdue && isOpen(now.status) && patched(PATCHES.expiresWhenWithdrawn)) return 'expired'
-      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'
+      if (isPast(now)) return 'expired'
       if (rung.listening_ended && step === 'listen') return 'listening_ended'
       return rung.silent && step === 'await_partner' ? 'silent' : null
     },
     heard() {
       rung = {}
-      isOverdue = false
       heardVersion = face.now().version
     },
   }
@@ -88,22 +84,21 @@ export function createClocks(face: ClockFace): Clocks {
     void sleep(until(at)).then(() => {
       const { status, expiresAt } = face.now()
       ring('expired', isOpen(status) && expiresAt <= at)
-      isOverdue = !isOpen(status) && expiresAt <= at
-      // It was moved, and whoever moved it has told nobody.
-      if (expiresAt > watchedUntil && patched(PATCHES.watchesMovedExpiry)) watchExpiry()
+      // The expiry was moved without a signal to this run.
+      if (expiresAt > watchedUntil) watchExpiry()
     })
   }
 
-  /** It waits for its buyer again, after an end that nobody may pass, and nobody has looked at that yet. */
+  /** True if the payment waits for its buyer again after its expiry, as when a partner withdraws a confirmation. */
   function isPast({ status, expiresAt, version }: PaymentSnapshot): boolean {
     return isOpen(status) && expiresAt <= Date.now() && version > heardVersion
   }
 }
 
-/** The polls, and the delay of a settlement, which they watch too. */
-function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 'watchDelay'> {
+/** The polls, and the delay of a settlement, which each poll looks at too. */
+function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' | 'watchDelay'> {
   let polls = false
-  /** When the money came whose settlement is watched. */
+  /** The `paidAt` of the money whose settlement is watched. */
   let watchedSince: number | null = null
   let nextPollAt = Number.POSITIVE_INFINITY
 
@@ -113,14 +108,13 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
       polls = true
       void poll()
     },
-    pollAnew() {
+    pollAgain() {
       void poll(POLL_AFTER_MINUTES.length)
     },
     watchDelay() {
       const { paidAt, delayedAfterMinutes } = face.now()
-      // The next poll starts the clock in time, and most payments are settled before it.
-      if (paidAt === null || isWatched(paidAt) || nextPollAt <= paidAt + delayedAfterMinutes * 60_000) return
-      if (patched(PATCHES.delayOnTime)) startDelay()
+      // An earlier poll starts the clock in time, and most payments are settled before that poll.
+      if (paidAt !== null && nextPollAt > paidAt + delayedAfterMinutes * 60_000) startDelay()
     },
   }
 
@@ -130,62 +124,41 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
       if (rounds === Number.POSITIVE_INFINITY) nextPollAt = Date.now() + (minutes - waited) * 60_000
       await sleep((minutes - waited) * 60_000)
       waited = minutes
-      face.onPoll(polled(face.now()))
+      face.onPoll(polledAttempts(face.now()))
       startDelay()
     }
   }
 
-  /**
-   * A conversion may wait for long, and so may a payout, for funds or behind a pause: the money may go meanwhile without a
-   * word. What a partner holds back after it had confirmed it goes on by the partner's word alone, which may get lost. What
-   * waits for a person, as a second payment does, cannot be given back when it has gone.
-   */
-  function polled(payment: PaymentSnapshot): string[] {
-    return [...polledForPayment(payment), ...secondPayments(payment)]
-  }
-
-  function polledForPayment(payment: PaymentSnapshot): string[] {
-    const { paidAttemptId } = payment
-    if (paidAttemptId === null) return watchedAttempts(payment)
-    const step = nextStep(payment)
-    const isPaying = step === 'transfer' && patched(PATCHES.readsWhilePaying)
-    const isOnItsWay = isPaying || (step === 'convert' && patched(PATCHES.readsAfterWaits))
-    const isHeldBack = waitsForPartner(payment.parkReason) && patched(PATCHES.readsWhileHeldBack)
-    const isParked = payment.status === 'under_review' && patched(PATCHES.readsWhileParked)
-    return isOnItsWay || isHeldBack || isParked
-      ? [...watchedAttempts(payment), paidAttemptId]
-      : watchedAttempts(payment)
-  }
-
-  function isWatched(paidAt: number): boolean {
-    return watchedSince !== null && (watchedSince === paidAt || !patched(PATCHES.watchesEachDelay))
-  }
-
-  /** A settlement that takes too long is marked even while a step is being waited for. */
+  /** A settlement that takes too long is marked even while a step is running. */
   function startDelay(): void {
     const { paidAt, delayedAfterMinutes } = face.now()
-    if (paidAt === null || isWatched(paidAt)) return
+    if (paidAt === null || watchedSince === paidAt) return
     watchedSince = paidAt
     void sleep(until(paidAt + delayedAfterMinutes * 60_000)).then(async () => {
       const now = face.now()
-      // Withdrawn, it was not late; what has come since has a clock of its own.
-      const isOther = now.paidAt !== paidAt && patched(PATCHES.watchesEachDelay)
-      if (!isClosed(now.status) && !isOther) await face.onDelay().catch(watchAgain)
+      // Money that was withdrawn was not late, and money that has arrived since has its own clock.
+      if (!isClosed(now.status) && now.paidAt === paidAt) await face.onDelay().catch(watchAgain)
     })
   }
 
-  /** Ended by hand it throws where nobody waits, which would stop the run for good. */
+  /** An activity that an operator fails throws here, where an error would stop the run forever. */
   function watchAgain(): void {
     watchedSince = null
   }
 }
 
-/** Attempts with money that their partners may take back while an operator has not decided about it. */
-export function secondPayments({ surplus = [] }: PaymentSnapshot): readonly string[] {
-  return surplus.length > 0 && patched(PATCHES.readsSecondPayments) ? surplus : []
+/**
+ * A partner may take money back without a callback while a conversion or a payout waits, or while an operator has not
+ * decided. Money that a partner holds back goes on only by the partner's word, and that callback may get lost.
+ */
+function polledAttempts(payment: PaymentSnapshot): string[] {
+  const { paidAttemptId, status, surplus } = payment
+  const step = nextStep(payment)
+  const mayGo = step === 'convert' || step === 'transfer' || status === 'under_review'
+  return [...watchedAttempts(payment), ...(paidAttemptId !== null && mayGo ? [paidAttemptId] : []), ...surplus]
 }
 
-/** A moment in unix milliseconds, as the time that is left; what is over rings at once. */
+/** A moment in Unix milliseconds as the time that is left, at least one millisecond. */
 function until(moment: number): number {
   return Math.max(moment - Date.now(), 1)
 }

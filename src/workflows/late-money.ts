@@ -5,7 +5,6 @@ import {
   condition,
   continueAsNew,
   ParentClosePolicy,
-  patched,
   setCurrentDetails,
   setHandler,
   startChild,
@@ -16,16 +15,16 @@ import { whyRefused } from '../domain/payment/decision.ts'
 import type { DecisionAnswer, OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { type LateMoneyInput, lateMoneyOptions, operatorUpdates } from './messages.ts'
-import { money, PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
+import { money, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
 import { PAYMENTS_QUEUE } from './queues.ts'
 
 /**
- * Money that came after its payment had stopped listening. It is booked to suspense; an operator gives it back, or
- * records that it was given back. Its workflow id is `late_<attempt>`, so it opens once.
+ * Money that arrived after its payment had stopped listening. It is booked to suspense; an operator gives it back, or
+ * records that it was given back. Its workflow id is `late_<attempt>`, so only one run is open.
  */
 export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   let refunded = false
-  // A refund that the partner is working on is looked after more often.
+  // A refund that the partner is working on is read more often.
   let isAsked = false
   setHandler(operatorUpdates.refund, (note) => settle(() => money.refundAttempt({ ...note, ...input })), {
     validator: validatorOf('refund'),
@@ -38,12 +37,11 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   setCurrentDetails(
     `### late money\n\nThe partner received money for ${input.paymentId} after the payment had stopped listening. It is safe at the partner and booked to suspense.\n\nDecide with \`refund\`, or with \`recordExternalRefund\` and the version of the payment that \`pinrail payments explain\` says.`,
   )
-  if (patched(PATCHES.watchesLateMoney)) await untilItIsGone()
-  else await condition(() => refunded)
+  await untilItIsGone()
   await condition(allHandlersFinished)
   return 'refunded'
 
-  /** The money may also go without us: the partner takes it back, or carries out a refund that took its time. */
+  /** The money may also go without a decision here: the partner takes it back, or completes a pending refund. */
   async function untilItIsGone(): Promise<void> {
     for (let round = 0; !refunded; round++) {
       if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) await continueAsNew<typeof lateMoney>(input)
@@ -57,7 +55,7 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   }
 
   function isOpenStill({ late, refunding }: PaymentSnapshot): boolean {
-    return [...(late ?? []), ...(refunding ?? [])].includes(input.attemptId)
+    return [...late, ...refunding].includes(input.attemptId)
   }
 
   async function settle(work: () => Promise<Decided>): Promise<DecisionAnswer> {
@@ -69,7 +67,7 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   }
 }
 
-/** Of the row this run knows nothing: whether its version is the one that was looked at is found out when it is locked. */
+/** This run does not know the row: the activity that locks the row compares the version. */
 function validatorOf(decision: OperatorDecision): (note: OperatorNote) => void {
   return (note) => {
     const why = whyRefused(decision, note, null)

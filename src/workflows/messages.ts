@@ -11,7 +11,7 @@ import type {
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 
-/** What the outside may say to a payment. The API imports these; handlers are in payment.ts. */
+/** The messages that a payment receives. The API imports these; handlers are in payment.ts. */
 
 export type PaymentInput = {
   readonly id: string
@@ -24,15 +24,15 @@ export type PaymentInput = {
 /** The buyer waits for the answer: opens a partner order. Update id = attempt id. */
 export const openAttempt = defineUpdate<OpenAttemptAnswer, [OpenAttemptRequest]>('openAttempt')
 
-/** The merchant cancels; answered when it is settled which of money and cancellation came first. */
+/** The merchant cancels. The answer says whether the money or the cancellation was first. */
 export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
 
-/** A partner has something to say about an attempt. What it is will be read from the partner. */
+/** A partner reports news of an attempt. The workflow reads the order from the partner. */
 export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
 
 /**
- * Whose news it is. Null where an operator has sent it by hand without saying that: what a handler throws for a signal would
- * stop the run for good.
+ * The attempt of the news; null if an operator sent the signal by hand without an attempt. A signal handler that throws
+ * would stop the run forever.
  */
 export function attemptOf(news: unknown): string | null {
   const isNamed = typeof news === 'object' && news !== null && 'attemptId' in news
@@ -40,10 +40,10 @@ export function attemptOf(news: unknown): string | null {
 }
 
 /**
- * The row was changed by somebody else: the payout, after the transfer activity had answered; the end was moved; or time
- * was skipped. It goes by the name that the first of them had: recorded histories know it by that.
+ * Another process has changed the row: the settlement engine, after the transfer activity had answered; the buyer, who took
+ * more time; or a skip of time in test mode.
  */
-export const rowChanged = defineSignal('payoutNews')
+export const rowChanged = defineSignal('rowChanged')
 
 const operatorUpdate = (name: OperatorDecision) => defineUpdate<DecisionAnswer, [OperatorNote]>(name)
 
@@ -67,7 +67,7 @@ export type LateMoneyInput = { readonly paymentId: string; readonly attemptId: s
 export function lateMoneyOptions({ paymentId, attemptId }: LateMoneyInput) {
   return {
     workflowId: lateMoneyWorkflowId(attemptId),
-    // Late money may come again after the first of it has gone.
+    // Late money may arrive again after the first of it was given back.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: `Late money for ${paymentId}`,
     typedSearchAttributes: [

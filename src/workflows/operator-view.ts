@@ -26,7 +26,7 @@ export function createOperatorView(): (payment: PaymentSnapshot, wait: 'short' |
   }
 }
 
-/** Where it stands, whether the money is safe, what happens next: in words, for somebody who has not read the code. */
+/** The state, the safety of the money and the next step, in words for a person who has not read the code. */
 function describe(payment: PaymentSnapshot): string {
   const reason = needsOperator(payment)
   const lines = [
@@ -40,7 +40,7 @@ function describe(payment: PaymentSnapshot): string {
     lines.push(
       '',
       `**${isWaiting ? 'Waits for an operator' : 'Ends by itself'}.** ${PARK_REASONS[reason].text}`,
-      ...(payment.orderChanged === true ? ['', ORDER_CHANGED] : []),
+      ...(payment.orderChanged ? ['', ORDER_CHANGED] : []),
     )
     if (isWaiting)
       lines.push(

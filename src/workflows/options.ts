@@ -4,9 +4,9 @@ import type { AnnounceActivities } from '../activities/webhooks/announce.ts'
 import type { WebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
 import { TRANSFER_ACTIVITY_ID } from '../domain/ids.ts'
 
-/** How long each kind of step may take and how it is tried again, with the reason beside each number. */
+/** How long each kind of step may take and how it is retried, with the reason for each number. */
 
-/** Reads and writes of our own database: as soon as Postgres is back, and without end. */
+/** Reads and writes of our own database: retried forever, so that they succeed as soon as Postgres is back. */
 export const records = proxyActivities<
   Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markDelayed' | 'parkSilent'>
 >({
@@ -17,7 +17,7 @@ export const records = proxyActivities<
 
 /** The buyer waits in front of the screen: an answer or an honest failure within half a minute. */
 export const buyerWaits = proxyActivities<Pick<PaymentActivities, 'openPartnerOrder'>>({
-  // The partner's own limit is 10 s a call; canceling earlier orders may come first.
+  // The partner's own limit is 10 s a call; earlier orders may have to be canceled first.
   startToCloseTimeout: '25 s',
   scheduleToCloseTimeout: '60 s',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '5 s' },
@@ -30,94 +30,48 @@ export const reading = proxyLocalActivities<Pick<PaymentActivities, 'readPartner
   retry: { initialInterval: '300 ms', backoffCoefficient: 3, maximumAttempts: 3 },
 })
 
-/** Calls that move or give back money: tried without end, slower and slower; each has its idempotency key. */
+/** Calls that move or give back money: retried forever, at growing intervals; each has its idempotency key. */
 export const money = proxyActivities<Pick<PaymentActivities, 'convertToUsdc' | 'closeUnpaid' | 'refundAttempt'>>({
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 
-/** A conversion is asked for in short tries; after half an hour without a fill it is an operator's. */
+/** A conversion is tried in short calls; after half an hour without a fill an operator must decide. */
 export const CONVERSION_WAITS = {
   overdueMs: 30 * 60_000,
-  /** Between two tries for which the converter has set no longer time: some thirty of them, not hundreds. */
+  /** Most seconds between two tries for which the converter has set no longer time: some thirty tries, not hundreds. */
   convert: 60,
-  /** … when nobody waits for its answer any more. */
+  /** The same once the payment is closed. */
   end_conversion: 3600,
-  /** What was filled later than this was not filled at the first try: one may take no longer. */
+  /** A fill after this time was not made at the first try, which may take no longer. */
   firstTryMs: 30_000,
 } as const
 
-/** Seconds between two questions whether paid money is still there, at most: no longer than it was asked for already. */
+/** Most seconds between two readings of a paid order whose money is in doubt. */
 export const PAID_SILENCE_SECONDS = 3600
 
-/** Waits for the settlement engine, which completes it by its id; running it again only asks how far it is. */
+/** Waits for the settlement engine, which completes the activity by its id; a retry only reads how far the payout is. */
 export const settlement = proxyActivities<Pick<PaymentActivities, 'transferUsdc'>>({
   activityId: TRANSFER_ACTIVITY_ID,
-  // Finality takes 2 to 5 s on Polygon. When the completion was lost, the next try finds the result after a minute.
+  // Finality takes 2 to 5 s on Polygon. If the completion was lost, the next try finds the result after a minute.
   startToCloseTimeout: '60 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 1.5, maximumInterval: '30 s' },
 })
 
-/** The first attempt at every endpoint: each has 15 s, all run at once. */
+/** The first try at every endpoint: each has 15 s, all run at once. */
 export const announcing = proxyActivities<AnnounceActivities>({
   startToCloseTimeout: '60 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 
-/** One later attempt at one endpoint; how many there are and when is the workflow's business. */
+/** One later try at one endpoint; the workflow decides how many there are, and when. */
 export const delivering = proxyActivities<WebhookDeliveryActivities>({
-  // The endpoint has 15 s. An answer that does not count is a value: only our own trouble is tried again here.
+  // The endpoint has 15 s. Its answer is a value: only our own failures are retried here.
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 
-/** After the buyer has left for the partner, the order is read again even if no callback comes (minutes). */
+/** Minutes after the buyer has left for the partner at which the order is read again, even without a callback. */
 export const POLL_AFTER_MINUTES = [1, 5, 15, 60] as const
-/** After that, every so many minutes. */
+/** Minutes between the polls after that. */
 export const POLL_EVERY_MINUTES = 360
-
-/** What runs that were recorded before did otherwise: each name is in their histories, and stays. */
-export const PATCHES = {
-  /** They ended although a partner's news had not been read, */
-  keepsUnreadNews: 'keeps-unread-news',
-  /** decided without asking the partner whether the money is still there, */
-  readsBeforeDecisions: 'reads-before-decisions',
-  /** and asked that for a payment that was over, whose money could not go anywhere. */
-  closesRecordsUnread: 'closes-records-unread',
-  /** They heard nothing while a payout was on its way, */
-  hearsWhilePaying: 'hears-while-paying',
-  /** and while they waited to be continued as a new run, which took their requests' answers away, */
-  hearsWhileContinuing: 'hears-while-continuing',
-  /** waited without end for a partner that was confirming, */
-  watchesSilence: 'watches-silence',
-  /** stayed open when a confirmation was withdrawn after the expiry, */
-  expiresWhenWithdrawn: 'expires-when-withdrawn',
-  /** or when it had come after the expiry, */
-  expiresWhenPast: 'expires-when-past',
-  /** did not expire when the expiry had been moved and they read of it before the old one, */
-  watchesMovedExpiry: 'watches-moved-expiry',
-  /** looked at the delay of a settlement only when they polled, */
-  delayOnTime: 'delay-on-time',
-  /** had late money ended only by a decision, */
-  watchesLateMoney: 'watches-late-money',
-  /** went on showing what they knew when a decision had been refused by the row, */
-  looksAgain: 'looks-again',
-  /** did not ask whether the money was still there while its payout waited, */
-  readsWhilePaying: 'reads-while-paying',
-  /** and nothing of money that its partner held back after it had confirmed it, */
-  readsWhileHeldBack: 'reads-while-held-back',
-  /** nor, when they took over, whether what the row calls paid was still there, */
-  readsWhenResumed: 'reads-when-resumed',
-  /** nor when its conversion had waited, or when news of it could not be read. */
-  readsAfterWaits: 'reads-after-waits',
-  /** They read the order again by the next poll alone when the partner had refused its refund. */
-  readsAfterRefusals: 'reads-after-refusals',
-  /** They watched the delay of the first money alone, also when it was withdrawn and other money came. */
-  watchesEachDelay: 'watches-each-delay',
-  /** They never asked whether a second payment was still there. */
-  readsSecondPayments: 'reads-second-payments',
-  /** Nor of money that waited for an operator. */
-  readsWhileParked: 'reads-while-parked',
-  /** They slept on when the mark of a delay told that the payment had moved, which only a lost run's activity had known. */
-  movesByAnyAnswer: 'moves-by-any-answer',
-} as const

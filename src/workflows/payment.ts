@@ -5,12 +5,11 @@ import {
   condition,
   continueAsNew,
   log,
-  patched,
   setDefaultSignalHandler,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import { payloadOf, setsMoneyGoing, whyNoLongerAllowed, whyRefused } from '../domain/payment/decision.ts'
+import { payloadOf, setsMoneyGoing, whyRefused } from '../domain/payment/decision.ts'
 import { isClosed, isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
@@ -33,8 +32,8 @@ import { createClocks } from './clocks.ts'
 import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
-import { buyerWaits, CONVERSION_WAITS, money, PATCHES, records, settlement } from './options.ts'
-import { createOrders, type Orders, readAfterRefusal } from './payment/orders.ts'
+import { buyerWaits, CONVERSION_WAITS, money, records, settlement } from './options.ts'
+import { createOrders, type Orders } from './payment/orders.ts'
 import { carryOut, createRequests, type PaymentNews } from './payment/requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
@@ -55,12 +54,12 @@ class PaymentStory {
   readonly #id: string
   #now: PaymentSnapshot
   #rowMayHaveChanged: boolean
-  /** Of a run that takes over nothing is known before it has read the row. */
+  /** False until a run that takes over has read the row. */
   #isKnown: boolean
-  /** The transfer activity runs; it ends by the settlement engine's word. */
+  /** The transfer activity, while it runs; the settlement engine completes it. */
   #paying: Promise<void> | null = null
   #payingEnded = false
-  /** Since when the converter has been asked in vain (Unix milliseconds), and how often. */
+  /** Since when the converter has been tried without a fill (Unix milliseconds), and how often. */
   #converting: { readonly step: ConverterStep; readonly since: number; readonly tries: number } | null = null
   readonly #orders: Orders
   readonly #lateMoney = new Set<string>()
@@ -87,7 +86,7 @@ class PaymentStory {
     if (!input.resume) this.#clocks.watchExpiry()
   }
 
-  /** The story: what has come in is dealt with first; then the next step; else it waits. */
+  /** The story: first what has arrived, then the next step, else a wait. */
   async tell(): Promise<PaymentStatus> {
     for (;;) {
       this.#payingEnded = false
@@ -108,13 +107,13 @@ class PaymentStory {
     }
   }
 
-  /** One short try. While the converter has no answer, news, requests and operators come in between. */
+  /** One short try. While the converter has no answer, news, requests and operators are served in between. */
   async #convert(step: ConverterStep): Promise<void> {
     const { since, tries } = this.#converting ?? { since: Date.now(), tries: 0 }
     this.#show(this.#now, tries === 0 ? 'short' : 'long')
     const begun = Date.now()
     const last = begun - since >= CONVERSION_WAITS.overdueMs
-    const answer = await money.convertToUsdc(last ? { paymentId: this.#id, last } : this.#id)
+    const answer = await money.convertToUsdc({ paymentId: this.#id, last })
     this.#accept(answer)
     if (answer.wait !== undefined) {
       this.#converting = { step, since, tries: tries + 1 }
@@ -122,18 +121,17 @@ class PaymentStory {
       const untilOverdue = last ? Number.POSITIVE_INFINITY : since + CONVERSION_WAITS.overdueMs - Date.now()
       await condition(() => this.#hasComeIn(), Math.min(seconds * 1000, Math.max(untilOverdue, 1)))
     }
-    // Meanwhile the partner may have taken the money back without a word.
+    // During the wait the partner may have taken the money back without a callback.
     if (Date.now() - begun >= CONVERSION_WAITS.firstTryMs || answer.wait !== undefined) this.#orders.doubtPaid()
   }
 
-  /** Nothing is sold or paid out before the partner says that the money is still there. */
+  /** Money is sold or paid out only after the partner has confirmed that it is still there. */
   async #waitForPartner(): Promise<void> {
-    if (!patched(PATCHES.readsAfterWaits)) return this.#waitForSomething()
     this.#show(this.#now, 'long')
     await this.#orders.askPaidAgain(() => this.#hasComeIn())
   }
 
-  /** Waits for the settlement engine, but not with closed ears. */
+  /** Waits for the settlement engine, and for whatever arrives before it answers. */
   async #transfer(): Promise<void> {
     this.#show({ ...this.#now, status: 'settling' }, 'long')
     this.#paying ??= settlement
@@ -141,10 +139,9 @@ class PaymentStory {
       .then((changed) => this.#endPaying(changed))
       .catch(() => this.#endPaying(null))
     await condition(() => this.#payingEnded || this.#hasComeIn())
-    if (!this.#payingEnded && !patched(PATCHES.hearsWhilePaying)) await this.#paying
   }
 
-  /** Ended by hand it has no answer, or a wrong one. Thrown where nobody waits, that would stop the run for good. */
+  /** An operator may have failed or completed the activity by hand. An error thrown here would stop the run forever. */
   #endPaying(changed: PaymentNews | null): void {
     this.#paying = null
     this.#payingEnded = true
@@ -157,7 +154,7 @@ class PaymentStory {
     this.#accept(await records.parkSilent(this.#id))
   }
 
-  /** Cancels the open partner orders and reads them again: if money came, the payment is paid, not closed. */
+  /** Cancels the open partner orders and reads them again: if money has arrived, the payment is paid, not closed. */
   async #close(as: 'expired' | 'canceled' | 'listening_ended'): Promise<void> {
     this.#clocks.heard()
     this.#accept(await money.closeUnpaid({ paymentId: this.#id, as, expiresAt: this.#now.expiresAt }))
@@ -166,8 +163,8 @@ class PaymentStory {
 
   #watchExpiry(): void {
     const { status } = this.#now
-    // A confirmation that is withdrawn makes it one that waits for its buyer again.
-    if (isOpen(status) || (status === 'processing' && patched(PATCHES.expiresWhenWithdrawn))) this.#clocks.watchExpiry()
+    // After a withdrawn confirmation the payment waits for its buyer again.
+    if (isOpen(status) || status === 'processing') this.#clocks.watchExpiry()
   }
 
   async #reload(): Promise<void> {
@@ -183,12 +180,12 @@ class PaymentStory {
     this.#show(this.#now, 'long')
     this.#clocks.watchListening()
     const step = nextStep(this.#now)
-    if (step === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()
-    const hasMoved = () => nextStep(this.#now) !== step && patched(PATCHES.movesByAnyAnswer)
+    if (step === 'await_partner') this.#clocks.watchSilence()
+    const hasMoved = () => nextStep(this.#now) !== step
     await condition(() => this.#hasComeIn() || this.#payingEnded || this.#clocks.due() !== null || hasMoved())
   }
 
-  /** True when the announcements are out and nothing came meanwhile. */
+  /** True once the announcements are out, unless something has arrived before. */
   async #nothingIsLeft(): Promise<boolean> {
     this.#show(this.#now, 'long')
     await this.#announcer.finished()
@@ -198,16 +195,15 @@ class PaymentStory {
     return !this.#hasComeIn()
   }
 
-  /** A history that has become long is begun anew, between two steps and with nobody waiting for an answer. */
+  /** A long history is continued in a new run, between two steps and with no request waiting for an answer. */
   #mustContinueAsNew(): boolean {
     const isQuiet = allHandlersFinished() && !this.#requests.waiting() && this.#paying === null
     return workflowInfo().continueAsNewSuggested && isQuiet
   }
 
-  /** Announcements may take minutes: a request that comes meanwhile is answered first, by this run. */
+  /** Announcements may take minutes: a request that arrives before they are out is answered first, by this run. */
   async #continueAsNew(): Promise<void> {
-    if (!patched(PATCHES.hearsWhileContinuing)) await this.#announcer.finished()
-    else if (!(await this.#announcer.finishedBefore(this.#requests.waiting)) || !this.#mustContinueAsNew()) return
+    if (!(await this.#announcer.finishedBefore(this.#requests.waiting)) || !this.#mustContinueAsNew()) return
     return continueAsNew<typeof payment>({ id: this.#id, expiresAt: this.#now.expiresAt, resume: true })
   }
 
@@ -215,7 +211,7 @@ class PaymentStory {
     return this.#requests.waiting() || this.#orders.waiting() || this.#rowMayHaveChanged
   }
 
-  /** Takes over what an activity answered. Of two answers that crossed, the higher version is the newer truth. */
+  /** Takes the answer of an activity. If two answers crossed, the one with the higher version is newer. */
   #accept(changed: PaymentNews): void {
     if (changed.payment.version >= this.#now.version) this.#now = changed.payment
     this.#isKnown = true
@@ -230,7 +226,7 @@ class PaymentStory {
     }
   }
 
-  // What the outside may ask for.
+  // The messages from outside.
 
   listen(): void {
     setHandler(messages.paymentState, () => this.#now)
@@ -245,7 +241,7 @@ class PaymentStory {
     for (const decision of OPERATOR_DECISIONS)
       setHandler(messages.operatorUpdates[decision], (note) => this.#requests.ask(() => this.#decide(decision, note)), {
         description: `Operator: ${decision}. Give ${payloadOf(decision)}`,
-        // Before the row is read only the note can be refused; the rest is asked when the decision's turn has come.
+        // Before the row is read only the note can be refused; the rest is checked when it is the decision's turn.
         validator: (note) => this.#refuse(whyRefused(decision, note, this.#isKnown ? this.#now : null)),
       })
     setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
@@ -267,31 +263,34 @@ class PaymentStory {
   }
 
   async #decide(decision: OperatorDecision, note: OperatorNote): Promise<DecisionAnswer> {
-    this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
-    if (decision === 'hold' && this.#now.status === 'settling' && !patched(PATCHES.hearsWhilePaying))
-      this.#refuse('A settling payment cannot be held here')
-    const isRecord = isClosed(this.#now.status) && patched(PATCHES.closesRecordsUnread)
-    if (!isRecord && setsMoneyGoing(decision, this.#now) && patched(PATCHES.readsBeforeDecisions)) {
+    this.#refuse(whyRefused(decision, note, this.#now))
+    if (!isClosed(this.#now.status) && setsMoneyGoing(decision, this.#now)) {
       await this.#readPaidOrder()
-      this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
+      this.#refuse(whyRefused(decision, note, this.#now))
     }
-    // Others change the row without a word to this run: what refused it is shown to the operator now.
+    // The row may have changed without a signal to this run: the operator must see the reason for the refusal.
     const changed = await carryOut(this.#id, decision, note).catch((error: unknown) => {
-      this.#rowMayHaveChanged ||= patched(PATCHES.looksAgain)
-      if (decision === 'refund') readAfterRefusal(this.#now).forEach(this.#orders.add)
+      this.#rowMayHaveChanged = true
+      if (decision === 'refund') this.#readAfterRefusal()
       throw error
     })
     this.#accept(changed)
     if (decision === 'acknowledge') this.#orders.add(this.#now.paidAttemptId)
-    if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()
+    if (this.#now.refunding.length > 0) this.#clocks.pollAgain()
     return { status: this.#now.status, message: changed.message, ...(changed.unsure === true && { unsure: true }) }
   }
 
-  /** While the payment waited, the partner may have taken the money back. */
+  /** The partner may have taken the money back while the payment waited. */
   async #readPaidOrder(): Promise<void> {
     const attemptId = this.#now.paidAttemptId
     if (attemptId === null) return
     this.#refuse(await this.#orders.readPaid(attemptId))
+  }
+
+  /** The money of a refused refund may go on once its partner confirms it, or may be gone. */
+  #readAfterRefusal(): void {
+    const { paidAttemptId, surplus } = this.#now
+    for (const attemptId of [paidAttemptId, ...surplus]) this.#orders.add(attemptId)
   }
 
   #refuse(why: string | null): void {

@@ -14,25 +14,25 @@ export type WebhookDeliveryInput = {
   readonly eventId: string
   readonly endpointId: string
   readonly attemptsDone: number
-  /** How much of the schedule is used up; as many as tries were made unless a redelivery starts it anew with 0. */
-  readonly step?: number
-  /** What the last try came to, if known. */
-  readonly last?: LastAnswer | null
+  /** How much of the schedule is used up: the number of tries, unless a redelivery has started it again from 0. */
+  readonly step: number
+  /** The answer of the last try; null if it is unknown. */
+  readonly last: LastAnswer | null
 }
 
-/** Makes the next try at once and answers what came of it. It uses up none of the schedule. */
+/** Makes the next try at once and returns its result. It uses up none of the schedule. */
 export const redeliverNow = defineUpdate<DeliveryResult, []>('redeliverNow')
 
-/** Test mode: so many milliseconds are over at once. The tries that they held are made one after the other. */
+/** Test mode: skips this number of milliseconds. The tries that are due by then are made one after the other. */
 export const skipTime = defineSignal<[number]>('skipTime')
 
-/** One event for one endpoint: tries until the receiver takes it, is gone, or the schedule of days is used up. */
+/** One event for one endpoint: tries until the receiver takes it, answers 410, or the schedule of days is used up. */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<DeliveryResult['kind']> {
   const delivery = new WebhookDelivery(input)
   setHandler(redeliverNow, () => delivery.redeliver(), {
     description: 'Makes the next try now, without using up the schedule',
   })
-  // Sent by hand, it may say anything.
+  // A signal that an operator sends by hand may carry any value.
   setHandler(skipTime, (ms) => delivery.skip(Number.isFinite(ms) ? ms : 0))
   const result = await delivery.run()
   await condition(allHandlersFinished)
@@ -57,8 +57,8 @@ class WebhookDelivery {
     this.#eventId = eventId
     this.#endpointId = endpointId
     this.#tries = attemptsDone
-    this.#step = step ?? attemptsDone
-    this.#last = last ?? null
+    this.#step = step
+    this.#last = last
   }
 
   async run(): Promise<DeliveryResult['kind']> {
@@ -71,7 +71,7 @@ class WebhookDelivery {
       this.#answered = asked
       if (!byHand) this.#plan()
     }
-    // Whoever asked meanwhile gets the answer that ended it.
+    // Requests that still wait get the last answer.
     this.#answered = Number.POSITIVE_INFINITY
     this.#show()
     return this.#result.kind
@@ -87,14 +87,14 @@ class WebhookDelivery {
     this.#ahead += ms
   }
 
-  /** When the next try of the schedule is due; one made by hand leaves that as it is. */
+  /** Sets when the next try of the schedule is due; a try by hand does not change that. */
   #plan(): void {
     const { overloaded, retryAfterSeconds } = this.#last ?? { overloaded: false, retryAfterSeconds: null }
     const delay = nextDelaySeconds({ step: this.#step, overloaded, retryAfterSeconds, random: Math.random() })
     this.#due = Date.now() + (delay ?? 0) * 1000
   }
 
-  /** True when somebody asks for the try before it is due. */
+  /** True if a redelivery is requested before the try is due. */
   async #wait(): Promise<boolean> {
     for (;;) {
       this.#useSkippedTime()

@@ -98,8 +98,8 @@ describe('the activities refuse, before anybody outside is asked:', () => {
         }),
     ],
     ['readPartnerOrder', (all, of) => all.readPartnerOrder({ paymentId: of.id, attemptId: of.attemptId })],
-    ['closeUnpaid', (all, { id }) => all.closeUnpaid({ paymentId: id, as: 'expired' })],
-    ['convertToUsdc', (all, { id }) => all.convertToUsdc(id)],
+    ['closeUnpaid', (all, { id }) => all.closeUnpaid({ paymentId: id, as: 'expired', expiresAt: 0 })],
+    ['convertToUsdc', (all, { id }) => all.convertToUsdc({ paymentId: id, last: false })],
     ['transferUsdc', (all, { id }) => all.transferUsdc(id)],
     ['loadPayment', (all, { id }) => all.loadPayment(id)],
     ['markDelayed', (all, { id }) => all.markDelayed(id)],
@@ -118,7 +118,7 @@ describe('the activities refuse, before anybody outside is asked:', () => {
   test('somebody outside is asked about a payment of its own mode', async () => {
     asked.length = 0
     const { id } = await plant(db, tenant)
-    await expect(run((all) => all.convertToUsdc(id))).rejects.toThrow('no answer')
+    await expect(run((all) => all.convertToUsdc({ paymentId: id, last: false }))).rejects.toThrow('no answer')
     expect(asked).toContain('converter.convert')
   })
 

@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { freePort } from '../../scripts/system/ports.ts'
+import { onFreePort } from '../../scripts/system/ports.ts'
 import { type ApiRequest, insertRequests } from '../../src/db/merchants/requests.ts'
 import { recordEvent } from '../../src/db/webhooks/events.ts'
 import { pressOn } from '../api/links/maker.ts'
@@ -16,10 +16,11 @@ let origin: string
 const noted: ApiRequest[] = []
 beforeAll(async () => {
   browser = await launchBrowser()
-  const port = await freePort()
-  // A name, because browsers make no passkeys for a bare address.
-  origin = `http://localhost:${port}`
-  shop = await openShop({ port, deps: () => ({ publicUrl: origin, onRequest: (request) => void noted.push(request) }) })
+  shop = await onFreePort((port) => {
+    // A name, because browsers make no passkeys for a bare address.
+    origin = `http://localhost:${port}`
+    return openShop({ port, deps: () => ({ publicUrl: origin, onRequest: (request) => void noted.push(request) }) })
+  })
 })
 afterAll(async () => {
   await browser?.close()

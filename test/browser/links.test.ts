@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
-import { freePort } from '../../scripts/system/ports.ts'
+import { onFreePort } from '../../scripts/system/ports.ts'
 import { FORM, OWN_WALLET } from '../api/links/maker.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
 import { AXE_RULES, complaintsOf, launchBrowser } from '../support/browser.ts'
@@ -11,10 +11,12 @@ let shop: Shop
 let browser: Browser
 let origin: string
 beforeAll(async () => {
-  const port = await freePort()
-  // Browsers say where a form comes from, so the address must be the configured one.
-  origin = `http://localhost:${port}`
-  ;[shop, browser] = await Promise.all([openShop({ port, deps: () => ({ publicUrl: origin }) }), launchBrowser()])
+  browser = await launchBrowser()
+  shop = await onFreePort((port) => {
+    // Browsers report where a form comes from, so the address must be the configured one.
+    origin = `http://localhost:${port}`
+    return openShop({ port, deps: () => ({ publicUrl: origin }) })
+  })
 }, 60_000)
 afterAll(async () => {
   await browser?.close()

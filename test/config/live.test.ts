@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { parse } from 'yaml'
 import { generateSecrets } from '../../scripts/system/secrets.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
 import {
   preflightProblems,
@@ -245,6 +246,15 @@ describe('live mode', () => {
 })
 
 describe('the preflight', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database?.drop())
+
+  /** The variables of a live system, with a database that answers. */
+  const live = () => ({ ...LIVE_ENVIRONMENT, DATABASE_URL: database.url })
+
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-preflight-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
@@ -258,11 +268,11 @@ describe('the preflight', () => {
 
   describe('pinrail preflight', () => {
     test('answers 0 when nothing speaks against live mode', async () => {
-      expect(await preflight(LIVE_ENVIRONMENT)).toEqual({ code: 0, said: ['nothing speaks against live mode'] })
+      expect(await preflight(live())).toEqual({ code: 0, said: ['nothing speaks against live mode'] })
     })
 
     test('lists what is missing, wrong and not live together, and answers 1', async () => {
-      const { API_KEY_PEPPER: _gone, ...rest } = LIVE_ENVIRONMENT
+      const { API_KEY_PEPPER: _gone, ...rest } = live()
       const env = { ...rest, PINRAIL_MODE: 'test', DATABASE_POOL: 'many', PUBLIC_URL: 'http://localhost' }
       expect(await preflight(env)).toEqual({
         code: 1,
@@ -276,10 +286,21 @@ describe('the preflight', () => {
       })
     })
 
+    test.each(['DATABASE_URL', 'DATABASE_READ_URL'])('names a database that does not answer: %s', async (name) => {
+      const { code, said } = await preflight({
+        ...live(),
+        [name]: LIVE_ENVIRONMENT.DATABASE_URL.replace(/@.*/, '@127.0.0.1:9/none'),
+      })
+      expect([code, said[0]]).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`^${name}: must be a usable database: .*ECONNREFUSED`)),
+      ])
+    })
+
     test('says which keystore does not open', async () => {
       const path = join(folder, 'missing.json')
       const { code, said } = await preflight({
-        ...LIVE_ENVIRONMENT,
+        ...live(),
         RELAYER_KEYS: `keystore:${path}`,
         KEYSTORE_PASSWORD: 'p',
       })
@@ -291,7 +312,7 @@ describe('the preflight', () => {
       ['RELAYER_KEYS', `0x${hex(random)},${hex(random)}`],
       ['GAS_FUNDING_KEY', 'vault:gas'],
     ])('a key that no process could open is named: %s', async (name, value) => {
-      const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, [name]: value })
+      const { code, said } = await preflight({ ...live(), [name]: value })
       expect([code, said]).toEqual([1, [expect.stringMatching(`^${name}: must open: a key is 0x`), expect.anything()]])
     })
 
@@ -305,7 +326,7 @@ describe('the preflight', () => {
         'must name each host once',
       ],
     ])('what api or worker would end with is named before: %s=%s', async (name, value, must) => {
-      const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, [name]: value })
+      const { code, said } = await preflight({ ...live(), [name]: value })
       expect([code, said]).toEqual([1, [expect.stringContaining(`${name}: ${must}`), expect.anything()]])
     })
 
@@ -328,7 +349,7 @@ describe('the preflight', () => {
     ])(
       'a wallet with two roles, with which the engine does not start, is named before: %s',
       async (name, env, must) => {
-        const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, ...env })
+        const { code, said } = await preflight({ ...live(), ...env })
         expect([code, said]).toEqual([1, [`${name}: ${must}`, '1 to mend before live mode']])
       },
     )
@@ -338,7 +359,7 @@ describe('the preflight', () => {
       const digits = hex(Buffer.alloc(32, 0xab))
       writeFileSync(path, digits)
       const { said } = await preflight({
-        ...LIVE_ENVIRONMENT,
+        ...live(),
         TREASURY_KEY: `keystore:${path}`,
         KEYSTORE_PASSWORD: 'p',
       })
@@ -351,7 +372,7 @@ describe('the preflight', () => {
       ['keystore:0x', 'TREASURY_KEY: must open: keystore: is followed by a private key, not by a path'],
     ])('a key that stands where the path of a keystore should is not shown: %s…', async (before, told) => {
       const digits = hex(Buffer.alloc(32, 0xab))
-      const { said } = await preflight({ ...LIVE_ENVIRONMENT, TREASURY_KEY: `${before}${digits}` })
+      const { said } = await preflight({ ...live(), TREASURY_KEY: `${before}${digits}` })
       expect(said).toEqual([told, '1 to mend before live mode'])
     })
 
@@ -359,7 +380,7 @@ describe('the preflight', () => {
       const path = join(folder, 'temporal.toml')
       const secret = randomBytes(16).toString('hex')
       writeFileSync(path, `[profile.default]\napi_key = "${secret}\naddress = "a:1"\n`)
-      const { said } = await preflight({ ...LIVE_ENVIRONMENT, TEMPORAL_CONFIG_FILE: path })
+      const { said } = await preflight({ ...live(), TEMPORAL_CONFIG_FILE: path })
       expect(said[0]).toContain('TEMPORAL_*: must name a server: Invalid TOML document')
       expect(said.join('\n')).not.toContain(secret)
     })
@@ -367,7 +388,7 @@ describe('the preflight', () => {
     test('shows no secret', async () => {
       const secret = `${DEVELOPMENT_MARK}-${randomBytes(8).toString('hex')}`
       const { said } = await preflight({
-        ...LIVE_ENVIRONMENT,
+        ...live(),
         CONVERTER_SECRET: secret,
         DATABASE_URL: `postgres://a:${secret}@b/c`,
       })
@@ -379,7 +400,7 @@ describe('the preflight', () => {
       const path = join(folder, 'public.json')
       const password = randomBytes(16).toString('hex')
       writeFileSync(path, JSON.stringify(scryptKeystore(`0x${hex(key)}`, password)))
-      const env = { ...LIVE_ENVIRONMENT, TREASURY_KEY: `keystore:${path}`, KEYSTORE_PASSWORD: password }
+      const env = { ...live(), TREASURY_KEY: `keystore:${path}`, KEYSTORE_PASSWORD: password }
       const config = readWorkerConfig(env)
       await expect(openKeys(config, config.TREASURY_KEY)).rejects.toThrow('is the account of a public test key')
       expect(await preflight(env)).toEqual({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
-import { freePort } from '../../scripts/system/ports.ts'
+import { freePort, withFreePorts } from '../../scripts/system/ports.ts'
 import { type PostgresOptions, postgresUrl } from '../../scripts/system/postgres/server.ts'
 import { pairSpecs, promote } from '../../scripts/system/postgres/standby.ts'
 import { type Child, supervise } from '../../scripts/system/supervisor.ts'
@@ -33,14 +33,18 @@ beforeAll(async () => {
     logFile: join(work, `${name}.log`),
     forgetful: true,
   })
-  const [mainOptions, copyOptions] = [await optionsOf('primary', main), await optionsOf('standby', copy)]
-  const specs = await pairSpecs({ primary: mainOptions, standby: copyOptions })
-  const hooks = { log: () => undefined, onPid: () => undefined }
-  primary = supervise(specs.primary, hooks)
-  standby = supervise(specs.standby, hooks)
+  const [mainOptions, copyOptions] = await withFreePorts(async () => {
+    await primary?.stop(5000)
+    const [own, copied] = [await optionsOf('primary', main), await optionsOf('standby', copy)]
+    const specs = await pairSpecs({ primary: own, standby: copied })
+    const hooks = { log: () => undefined, onPid: () => undefined }
+    primary = supervise(specs.primary, hooks)
+    standby = supervise(specs.standby, hooks)
+    await primary.start()
+    await standby.start()
+    return [own, copied]
+  })
   standbyOptions = copyOptions
-  await primary.start()
-  await standby.start()
   await migrate(postgresUrl(mainOptions))
   db = createDb({
     url: postgresUrl(mainOptions),

@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import { GENERATED } from '../../scripts/docs/generated.ts'
 import { PERMISSIVE, shippedPackages } from '../../scripts/docs/licences.ts'
+import { sourceFiles } from '../../scripts/imports/files.ts'
 import { readImports } from '../../scripts/imports/graph.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
 import { KNOWN_VARIABLES } from '../../src/config.ts'
@@ -11,7 +13,7 @@ import { OPERATOR_DECISIONS } from '../../src/domain/payment/requests.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const pages = ['README.md', ...markdownIn('docs')]
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs')]
 
 function markdownIn(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -71,6 +73,64 @@ test('a newcomer who reads one payment in the README’s order never has to go b
   // A type names what comes later; a value of an earlier file would have to be looked up there again.
   const back = readImports(ROOT, files).filter(({ from, to, typeOnly }) => !typeOnly && place(to) < place(from))
   expect(back).toEqual([])
+})
+
+test('the README’s map has a row for each folder and no other', () => {
+  expect(mappedFolders().toSorted()).toEqual(listFolders().toSorted())
+})
+
+test('the README’s map names each file in src itself', () => {
+  const [, sentence = ''] = /\nIn `src` itself, (.*?)\n`scripts/s.exec(read('README.md')) ?? []
+  const named = [...sentence.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => name!)
+  const files = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isFile())
+  expect(named.toSorted()).toEqual(files.map(({ name }) => name).toSorted())
+})
+
+test('each step of “Follow one payment” names files of src that exist', () => {
+  const [, list = ''] = /## Follow one payment\n(.*?)\n## /s.exec(read('README.md')) ?? []
+  const steps = list.split(/^\d+\. /m).slice(1)
+  const paths = steps.map((step) => [...step.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!))
+  expect(paths.map(({ length }) => length)).not.toContain(0)
+  expect(paths.flat().filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+})
+
+/** The folders in the first column of the README's map. */
+function mappedFolders(): string[] {
+  const [, table = ''] = /## The map\n(.*?)\n## /s.exec(read('README.md')) ?? []
+  return [...table.matchAll(/^\| `([\w/]+)` \|/gm)].map(([, folder]) => folder!)
+}
+
+/** The folders of src, and the other folders of the checkout that are not hidden. */
+function listFolders(): string[] {
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard']
+  const files = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n')
+  const folders = files.filter((file) => existsSync(join(ROOT, file))).map((file) => dirname(file).split('/'))
+  const shown = folders.map(([first = '', second]) => (first === 'src' && second ? `src/${second}` : first))
+  return [...new Set(shown)].filter((folder) => folder !== 'src' && !folder.startsWith('.'))
+}
+
+test('the code names only documents that exist', () => {
+  const files = [
+    ...sourceFiles(ROOT),
+    ...readdirSync(join(ROOT, 'src/db/migrations')).map((name) => `src/db/migrations/${name}`),
+  ]
+  const missing = files.flatMap((file) => {
+    const named = [...read(file).matchAll(/(?<![\w/.])(?:[A-Z]{2,}|docs\/[\w/-]+)\.md/g)].map(([path]) => path)
+    return named.filter((path) => !existsSync(join(ROOT, path))).map((path) => `${file} names ${path}`)
+  })
+  expect(missing).toEqual([])
+})
+
+test('the glossary defines each noun and each verb once, and defines no word that it replaces', () => {
+  const [nouns = '', verbs = ''] = read('docs/glossary.md').split('\n## Verbs\n')
+  for (const table of [nouns, verbs]) {
+    const rows = [...table.matchAll(/^\| (\*\*[^|]+) \| ([^|]+) \|([^|]*)\|$/gm)]
+    const defined = rows.flatMap(([, word]) => [...word!.matchAll(/\*\*([^*]+)\*\*/g)].map(([, name]) => name!))
+    const replaced = rows.flatMap(([, , , not]) => [...not!.matchAll(/`([^`]+)`(?! \()/g)].map(([, name]) => name!))
+    expect(defined.length).toBeGreaterThan(20)
+    expect(defined.filter((word, index) => defined.indexOf(word) !== index)).toEqual([])
+    expect(replaced.filter((word) => defined.includes(word))).toEqual([])
+  }
 })
 
 test('what we ship is under permissive licences', () => {

@@ -3,16 +3,9 @@ import { playNext, useModel } from './story/holds.ts'
 
 useModel()
 
-const SEEDS = [1, 2, 3, 4]
-const STORIES = 15
-
-test.each(SEEDS)(
-  'random stories end as they must (seed %i)',
-  async (seed) => {
-    for (let number = 0; number < STORIES; number++) {
-      const { wrong } = await playNext(seed, number)
-      expect({ number, wrong }).toEqual({ number, wrong: [] })
-    }
-  },
-  300_000,
-)
+test('a sample of random stories ends as it must', async () => {
+  for (let number = 0; number < 15; number++) {
+    const { wrong } = await playNext(1, number)
+    expect({ number, wrong }).toEqual({ number, wrong: [] })
+  }
+}, 300_000)

@@ -155,7 +155,8 @@ describe('the repair of finality', () => {
     expect(await state(queued!)).toBe('settled')
     const { rows } = await world.db.query(
       `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
-     from lane_tx t join lane_tx_attempt a on a.tx_hash = t.won_hash order by t.nonce desc limit 1`,
+     from lane_tx t join lane_tx_attempt a using (chain_id, wallet, nonce) where t.state = 'finalized'
+     order by nonce desc, a.attempt desc limit 1`,
     )
     const { raw, number } = rows[0] as { raw: string; number: number }
     return { queued: queued!, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
@@ -316,8 +317,8 @@ describe('the repair of finality', () => {
       world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
     ).rejects.toThrow('stays so')
     await world.db.query(
-      `insert into finality_reversal (payment_id, tx_hash, log_index, block_number, block_hash)
-     select payment_id, tx_hash, log_index, block_number, block_hash from treasury_log where payment_id = $1`,
+      `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
+     select payment_id, tx_hash, log_index, block_hash from treasury_log where payment_id = $1`,
       [queued.paymentId],
     )
     await expect(

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
+import { freePort } from '../../scripts/system/ports.ts'
 import { newId } from '../../src/ids.ts'
 import { createPartners } from '../../src/providers/index.ts'
 import { openJournal } from '../../src/sandbox/journal.ts'
@@ -92,13 +93,6 @@ describe('processes that are killed', () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
     await once(child, 'exit')
-  }
-
-  async function freePort(): Promise<number> {
-    const server = createServer()
-    const url = await listen(server)
-    await new Promise((resolve) => server.close(resolve))
-    return Number(new URL(url).port)
   }
 
   async function start(script: string, env: Record<string, string>, url: string): Promise<ChildProcess> {

@@ -10,7 +10,7 @@ import { run } from '../../scripts/setup/run.ts'
 import { ensureTemporalServer } from '../../scripts/setup/temporal/temporal-server.ts'
 import { anvilSpec } from '../../scripts/system/anvil.ts'
 import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
-import { freePort } from '../../scripts/system/ports.ts'
+import { freePort, withFreePorts } from '../../scripts/system/ports.ts'
 import { postgresUser } from '../../scripts/system/postgres/identity.ts'
 import { postgresSpec, postgresUrl } from '../../scripts/system/postgres/server.ts'
 import { type Child, type ProcessSpec, supervise } from '../../scripts/system/supervisor.ts'
@@ -50,7 +50,9 @@ type Host = (typeof HOSTS)[number]
 
 export type Composed = Awaited<ReturnType<typeof composeUp>>
 
-export async function composeUp() {
+export const composeUp = () => withFreePorts(composeOnce)
+
+async function composeOnce() {
   const work = mkdtempSync(join(tmpdir(), 'pinrail-compose-'))
   // Open to the user of the image, who is another one.
   chmodSync(work, 0o755)
@@ -62,12 +64,14 @@ export async function composeUp() {
   const down = async (): Promise<void> => {
     for (const child of children.toReversed()) await child.stop(60_000)
     removeOpenFolder(postgresFolder)
+    // Only root can remove what is in a folder that it must not write.
+    setFolderModes(work, 0o755)
     rmSync(work, { recursive: true, force: true })
   }
   try {
     const image = await buildImage('app', work)
     const files = filesOf(image.folder)
-    readOnly(image.folder)
+    setFolderModes(image.folder, 0o555)
     await Promise.all([startPostgres(system, postgresFolder), startTemporal(system), startChain(system)])
     const prepared = await prepare(system)
     await Promise.all([startSandbox(system, 'sandbox'), startSandbox(system, 'inbox')])
@@ -242,11 +246,11 @@ export async function query(url: string, statement: string): Promise<Record<stri
 export const databaseUrl = (system: Parts, user: string, database = 'pinrail'): string =>
   `postgres://${user}:${PASSWORD}@${addressOfHost(system, 'postgres:5432')}/${database}`
 
-/** Folders alone: the files are hard links to those of the checkout, and belong to another user than the processes. */
-function readOnly(folder: string): void {
+/** Changes folders only: the files are hard links to those of the checkout. */
+function setFolderModes(folder: string, mode: number): void {
   for (const item of readdirSync(folder, { withFileTypes: true }))
-    if (item.isDirectory()) readOnly(join(folder, item.name))
-  chmodSync(folder, 0o555)
+    if (item.isDirectory()) setFolderModes(join(folder, item.name), mode)
+  chmodSync(folder, mode)
 }
 
 const filesOf = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -5,9 +5,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { crowdedFolders } from '../../scripts/imports/files.ts'
 import { readImports, unclearImports } from '../../scripts/imports/graph.ts'
-import { brokenRules, misplacedRooms, ROOMS, roomOf } from '../../scripts/imports/rooms.ts'
+import { brokenRules, findRoom, misplacedRooms, ROOMS } from '../../scripts/imports/rooms.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -17,8 +16,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Writes the files and answers what is wrong with their imports. */
-function problemsOf(files: Record<string, string>): string[] {
+/** Writes the files and returns the problems of their imports. */
+function findProblems(files: Record<string, string>): string[] {
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), text)
@@ -56,16 +55,16 @@ describe('an import is refused', () => {
     ['of the lab, from a test', 'test/support/until.ts', "import { a } from '../../lab/main.ts'", 'lab/main.ts'],
     ['of a test, from src', 'src/log.ts', "import { a } from '../test/support/until.ts'", 'test/support/until.ts'],
   ])('%s', (_case, from, text, to) => {
-    expect(problemsOf({ [from]: `${text}\n`, [to]: empty })).toEqual([expect.stringContaining(`(${to})`)])
+    expect(findProblems({ [from]: `${text}\n`, [to]: empty })).toEqual([expect.stringContaining(`(${to})`)])
   })
 
   test('from a file that stands outside of all rooms', () => {
-    const found = problemsOf({ 'src/helpers.ts': "import { a } from './ids.ts'\n", 'src/ids.ts': empty })
+    const found = findProblems({ 'src/helpers.ts': "import { a } from './ids.ts'\n", 'src/ids.ts': empty })
     expect(found).toEqual([expect.stringContaining('src/helpers.ts is in no room')])
   })
 })
 
-describe('an import that nobody can follow is refused', () => {
+describe('an import that cannot be followed is refused', () => {
   test.each([
     ['with the ending of the built file', "import { a } from '../db/db.js'"],
     ['without an ending', "import { a } from '../db/db'"],
@@ -85,7 +84,7 @@ describe('an import that nobody can follow is refused', () => {
     expect(unclearImports(folder, [from, 'src/db/db.ts'])).toEqual([expect.stringContaining(from)])
   })
 
-  test('and one of a package or of a file that is there is not', () => {
+  test('an import of a package or of an existing file is allowed', () => {
     const from = 'src/domain/money.ts'
     mkdirSync(join(folder, 'src/domain'), { recursive: true })
     writeFileSync(join(folder, 'src/domain/data.json'), '{}')
@@ -105,7 +104,7 @@ test('an import of types alone is allowed where the room may know them, and insi
     'src/activities/payment/payment.ts': empty,
     'src/db/webhooks/events.ts': empty,
   }
-  expect(problemsOf(files)).toEqual([])
+  expect(findProblems(files)).toEqual([])
 })
 
 test('a table of rooms that does not run from the ground up is refused', () => {
@@ -116,15 +115,9 @@ test('a table of rooms that does not run from the ground up is refused', () => {
 })
 
 test('the more exact place decides about the room', () => {
-  expect(roomOf('src/providers/signature.ts')?.name).toBe('signature')
-  expect(roomOf('src/providers/crypto.ts')?.name).toBe('providers')
-  expect(roomOf('src/webhooks-too/a.ts')).toBeNull()
-})
-
-test('a folder with a thirteenth file is refused; its subfolders are counted for themselves', () => {
-  const files = Array.from({ length: 12 }, (_file, index) => `src/domain/f${index}.ts`)
-  expect(crowdedFolders([...files, 'src/domain/payment/more.ts'])).toEqual([])
-  expect(crowdedFolders([...files, 'src/domain/more.ts'])).toEqual([expect.stringContaining('src/domain has 13 files')])
+  expect(findRoom('src/providers/signature.ts')?.name).toBe('signature')
+  expect(findRoom('src/providers/crypto.ts')?.name).toBe('providers')
+  expect(findRoom('src/webhooks-too/a.ts')).toBeNull()
 })
 
 test('the linter refuses two files that import nothing but types of each other', async () => {

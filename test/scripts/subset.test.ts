@@ -6,7 +6,7 @@ import { parseSync } from 'oxc-parser'
 import { sourceFiles } from '../../scripts/imports/files.ts'
 import { SYSTEM_TOOLS, systemLockfile } from '../../scripts/setup/subset.mjs'
 
-/** What `npm start` installs: what the system runs with, and nothing that only checks and tests need. */
+/** `npm start` installs the packages that run the system, and none that only checks and tests need. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const lockfile = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
@@ -62,43 +62,65 @@ test('finds each package where Node would, and takes every version from the lock
   expect(found['node_modules/c']).not.toHaveProperty('dev')
 })
 
-/** What is run by itself: the commands that install no more, and the processes that they start. */
-const ENTRIES = [
+/** The processes of a live system, and the operator's command. */
+const PRODUCTION = [
+  'src/main/api.ts',
+  'src/main/worker.ts',
+  'src/main/codec.ts',
+  'src/workflows/index.ts',
+  'src/operator/pinrail.mjs',
+]
+
+/** The commands of a development system, and the processes that they start. */
+const DEVELOPMENT = [
   'scripts/start/main.ts',
   'scripts/start/operator.ts',
   'scripts/start/reset.ts',
   'scripts/demo/main.ts',
   'scripts/prepare.ts',
   'scripts/setup/temporal/sdk-download-child.ts',
-  'src/main/api.ts',
-  'src/main/worker.ts',
   'src/main/sandbox.ts',
   'src/main/inbox.ts',
-  'src/workflows/index.ts',
 ]
 
 test('has every package that a file of it imports', () => {
+  const { files, names } = reachPackages([...PRODUCTION, ...DEVELOPMENT])
+  expect(files).toBeGreaterThan(400)
+  expect(names.length).toBeGreaterThan(25)
+  expect(names.filter((name) => !has(name))).toEqual([])
+})
+
+test('the packages of production are those that a live process imports', () => {
+  const { dependencies = {} } = lockfile.packages['']!
+  const { names } = reachPackages(PRODUCTION)
+  // `src/web/paper/fonts.ts` finds the fonts by their paths.
+  const isImported = (name: string): boolean => names.includes(name) || name.startsWith('@fontsource/')
+  expect(Object.keys(dependencies).filter((name) => !isImported(name))).toEqual([])
+})
+
+/** Follows the imports from these files, and returns the names of the packages that they reach. */
+function reachPackages(entries: readonly string[]): { readonly files: number; readonly names: readonly string[] } {
   const known = new Set(sourceFiles(ROOT))
   const seen = new Set<string>()
-  const needed = new Map<string, string>()
+  const names = new Set<string>()
   const visit = (file: string): void => {
     if (seen.has(file) || !known.has(file)) return
     seen.add(file)
-    for (const specifier of importsOf(file))
+    // JSX is compiled to an import.
+    if (file.endsWith('.tsx')) names.add('preact')
+    for (const specifier of listImports(file))
       if (specifier.startsWith('.')) visit(normalize(join(dirname(file), specifier)))
       else if (!specifier.startsWith('node:')) {
         const [scope = '', name = ''] = specifier.split('/')
-        needed.set(scope.startsWith('@') ? `${scope}/${name}` : scope, file)
+        names.add(scope.startsWith('@') ? `${scope}/${name}` : scope)
       }
   }
-  for (const entry of ENTRIES) visit(entry)
-  expect(seen.size).toBeGreaterThan(400)
-  expect(needed.size).toBeGreaterThan(25)
-  expect([...needed].filter(([name]) => !has(name))).toEqual([])
-})
+  for (const entry of entries) visit(entry)
+  return { files: seen.size, names: [...names] }
+}
 
-/** What is left of them when the types are gone. */
-function importsOf(file: string): string[] {
+/** The imports of a file that are left once its types are erased. */
+function listImports(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8')
   const { staticImports, staticExports, dynamicImports } = parseSync(file, text).module
   const imported = staticImports.filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))

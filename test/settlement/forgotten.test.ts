@@ -113,7 +113,7 @@ describe('the merchant has the money', () => {
     await world.read({ id, attemptId })
     expect((await world.payment(id)).status).toBe('pending')
     expect(await observe()).toEqual({ found: 0, ended: 0 })
-    await perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired' as const })
+    await perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired' as const, expiresAt: 0 })
     expect(await observe()).toEqual({ found: 1, ended: 1 })
     expect(await world.attention(id)).toEqual([expect.stringContaining('unexpected_settlement')])
     expect((await world.payment(id)).transfer).toMatchObject({ txHash: tx() })

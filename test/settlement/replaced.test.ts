@@ -30,8 +30,8 @@ async function prove(id: string, place: { block: number; txHash: string }): Prom
 /** What `repair-finality` does when the block has left the chain. */
 async function takeBack(id: string): Promise<void> {
   await db.query(
-    `insert into finality_reversal (payment_id, tx_hash, log_index, block_number, block_hash)
-     select payment_id, tx_hash, log_index, block_number, block_hash from treasury_log where payment_id = $1`,
+    `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
+     select payment_id, tx_hash, log_index, block_hash from treasury_log where payment_id = $1`,
     [id],
   )
   await db.query('delete from treasury_log where payment_id = $1', [id])

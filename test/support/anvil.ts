@@ -1,12 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request, type Server } from 'node:http'
 import { createRequire } from 'node:module'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { onFreePort } from '../../scripts/system/ports.ts'
 
 export type Anvil = { readonly url: string; readonly pid: number; stop(): Promise<void> }
 
@@ -16,19 +19,12 @@ function binary(): string {
   return join(manifest, '..', 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+/** A chain of one's own that mines only when told to. `finalized` is the newest block minus two, unless `args` say more. */
+export function startAnvil(args: readonly string[] = ['--no-mining']): Promise<Anvil> {
+  return onFreePort((port) => startOn(port, args))
 }
 
-/** A chain of one's own that mines only when told to. `finalized` is the newest block minus two, unless `args` say more. */
-export async function startAnvil(args: readonly string[] = ['--no-mining']): Promise<Anvil> {
-  const port = await freePort()
+async function startOn(port: number, args: readonly string[]): Promise<Anvil> {
   // A chain that is killed leaves its old states where it kept them, up to gigabytes.
   const states = await mkdtemp(join(tmpdir(), 'pinrail-anvil-'))
   const child = spawn(
@@ -37,7 +33,7 @@ export async function startAnvil(args: readonly string[] = ['--no-mining']): Pro
       .concat(args.includes('--slots-in-an-epoch') ? [] : ['--slots-in-an-epoch', '1'])
       .concat(['--enable-tx-gas-limit', '--gas-limit', '140000000', '--cache-path', states])
       .concat(args),
-    { stdio: 'ignore' },
+    { stdio: ['ignore', 'ignore', 'pipe'] },
   )
   const url = `http://127.0.0.1:${port}`
   await answers(url, child)
@@ -54,10 +50,11 @@ export async function startAnvil(args: readonly string[] = ['--no-mining']): Pro
   }
 }
 
-async function answers(url: string, child: ChildProcess): Promise<void> {
+async function answers(url: string, child: ChildProcessByStdio<null, null, Readable>): Promise<void> {
+  const errors = text(child.stderr)
   const deadline = Date.now() + 20_000
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`anvil ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`anvil ended with ${child.exitCode}: ${await errors}`)
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
     const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(
       () => null,

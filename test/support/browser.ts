@@ -1,8 +1,5 @@
-import { accessSync, constants } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
-
-/** Where Debian and others put it; CHROMIUM names another one. */
-const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+import { findChromium } from '../../scripts/setup/chromium.ts'
 
 /** Quiet: no first run, no update, no call home. */
 const FLAGS = [
@@ -16,27 +13,13 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: findChromium(), args: FLAGS })
-}
-
-function findChromium(): string {
-  const named = process.env['CHROMIUM']
-  const candidates = named === undefined || named === '' ? USUAL_PATHS : [named]
-  const found = candidates.find(isExecutable)
-  if (found !== undefined) return found
-  throw new Error(
-    `Chromium is not at ${candidates.join(' or ')}. Install it (Debian: apt-get install -y chromium) or set CHROMIUM to its path.`,
-  )
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findChromium()
+  if (executablePath === null)
+    throw new Error(
+      'Chromium is missing. Install it (Debian: apt-get install -y chromium) or set CHROMIUM to its path.',
+    )
+  return chromium.launch({ executablePath, args: FLAGS })
 }
 
 /** WCAG 2.2 AA with all before it, and what the makers of axe think good practice. */

@@ -95,9 +95,9 @@ function payoutRows({ count, chainId, token, treasury, withBytes }: Fill): strin
        1000000, ${hash('nonce')}, n / 1000, ${hash('block', '(n / 1000)')}, 1000000000, ${SINCE}, ${pay}, 'payout', null
      from ${each}`,
     `insert into lane (chain_id, wallet, next_nonce, status) values (${chainId}, '${LANE}', ${count}, 'open')`,
-    `insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state, won_hash, block_number, gas_used,
-       gas_price, created_at, ended_at, dropped_at)
-     select ${chainId}, '${LANE}', n, 'batch', '${token}', ${bytes}, 7280000, 'finalized', ${hash('tx')}, n / 10, 4821300,
+    `insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state, block_number, gas_used, gas_price,
+       created_at, ended_at, dropped_at)
+     select ${chainId}, '${LANE}', n, 'batch', '${token}', ${bytes}, 7280000, 'finalized', n / 10, 4821300,
        30000000000, ${SINCE}, ${SINCE}, ${dropped} from ${envelopes}`,
     `insert into lane_tx_attempt (chain_id, wallet, nonce, attempt, tx_hash, raw, max_fee, tip, signed_block, signed_at)
      select ${chainId}, '${LANE}', n, 1, ${hash('tx')}, ${bytes}, 60000000000, 30000000000, n / 10, ${SINCE} from ${envelopes}`,

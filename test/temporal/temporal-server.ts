@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createProgress } from '../../scripts/setup/progress.mjs'
 import { ensureTemporalServer } from '../../scripts/setup/temporal/temporal-server.ts'
-import { freePort } from '../../scripts/system/ports.ts'
+import { onFreePort } from '../../scripts/system/ports.ts'
 import { supervise } from '../../scripts/system/supervisor.ts'
 import { temporalSpec } from '../../scripts/system/temporal.ts'
 
@@ -15,12 +15,13 @@ export async function startTemporal() {
   const server = await ensureTemporalServer(createProgress(process.stderr))
   if (server.kind === 'address') throw new Error('this test needs a Temporal server of its own: unset TEMPORAL_ADDRESS')
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-temporal-'))
-  const port = await freePort()
   const files = { databaseFile: join(folder, 'temporal.db'), logFile: join(folder, 'temporal.log') }
-  const spec = temporalSpec({ program: server.path, port, uiPort: null, ...files })
-  const child = supervise(spec, { log: () => undefined, onPid: () => undefined })
-  await child.start()
-  const address = `127.0.0.1:${port}`
+  const { child, address } = await onFreePort(async (port) => {
+    const spec = temporalSpec({ program: server.path, port, uiPort: null, ...files })
+    const started = supervise(spec, { log: () => undefined, onPid: () => undefined })
+    await started.start()
+    return { child: started, address: `127.0.0.1:${port}` }
+  })
   const env = { PATH: process.env['PATH'], HOME: folder, TEMPORAL_ADDRESS: address }
   return {
     address,

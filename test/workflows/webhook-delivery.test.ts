@@ -64,7 +64,7 @@ async function setUp(answer: Parameters<typeof startMerchant>[0], wrap?: (real: 
     environment.client.workflow.start<typeof webhookDelivery>('webhookDelivery', {
       workflowId: deliveryWorkflowId(eventId, endpointId),
       taskQueue: QUEUE,
-      args: [{ eventId, endpointId, attemptsDone: 0, ...input }],
+      args: [{ eventId, endpointId, attemptsDone: 0, step: input.attemptsDone ?? 0, last: null, ...input }],
     })
   const status = async () => (await loadDeliveries(seeded.db, eventId))[0]
   const attempt = (input: Parameters<typeof real.deliverWebhook>[0]) =>

@@ -2,10 +2,10 @@ import type { Stage } from '../stage.ts'
 import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
 
 /** The shortest life of a payment (seconds), and how far the clock goes back so that it ends in a few seconds. */
-const SHORT = { expires_in: 1800 }
-const SOON_EXPIRED_MS = 30 * MINUTE_MS - 4000
+export const SHORT = { expires_in: 1800 }
+export const SOON_EXPIRED_MS = 30 * MINUTE_MS - 4000
 /** UPI money is awaited for 72 hours. The payment itself must live longer than the clock goes back. */
-const LONG = { expires_in: 604_800 }
+export const LONG = { expires_in: 604_800 }
 const SOON_UNHEARD_MS = 72 * HOUR_MS - 4000
 
 /** Scenarios of expiry, cancellation, and late money. */
@@ -132,10 +132,10 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
 }
 
 /** A payment with a UPI order, which cannot be canceled, so it may still bring money when the payment is closed. */
-const UPI = { provider: undefined, amount: '50.00', currency: 'EUR' }
+export const UPI = { provider: undefined, amount: '50.00', currency: 'EUR' }
 
 /** A canceled payment that has stopped waiting for the money of its UPI order. */
-async function unheard({ world, handle, open, behind }: Stage) {
+export async function unheard({ world, handle, open, behind }: Stage) {
   const paid = await behind(SOON_UNHEARD_MS, async () => {
     const paymentId = await world.createPayment({ ...UPI, ...LONG })
     const attemptId = await open(paymentId, 'local_partner', 'upi')

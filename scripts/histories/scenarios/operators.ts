@@ -4,24 +4,35 @@ import type { Scenario } from './scenario.ts'
 /** Scenarios of parked payments and an operator's decisions. */
 export const OPERATORS: Readonly<Record<string, Scenario>> = {
   'underpaid-approved': async (stage) => {
-    const paymentId = await underpaid(stage)
+    const { paymentId } = await underpaid(stage)
     await stage.decide(paymentId, 'approve')
     await stage.settled(paymentId)
     return paymentId
   },
 
   'underpaid-refunded': async (stage) => {
-    const paymentId = await underpaid(stage)
+    const { paymentId } = await underpaid(stage)
     await stage.decide(paymentId, 'refund')
     await stage.handle(paymentId).result()
     return paymentId
   },
 
   'underpaid-refunded-outside': async (stage) => {
-    const paymentId = await underpaid(stage)
+    const { paymentId } = await underpaid(stage)
     await stage.decide(paymentId, 'recordExternalRefund')
     await stage.handle(paymentId).result()
     return paymentId
+  },
+
+  'outside-refund-reversed': async (stage) => {
+    const { paymentId, attemptId } = await underpaid(stage)
+    await stage.decide(paymentId, 'recordExternalRefund')
+    await stage.handle(paymentId).result()
+    await stage.world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await stage.untilIncident(paymentId)
+    await stage.decide(paymentId, 'approve')
+    await stage.handle(paymentId).result()
+    return [{ name: 'outside-refund-reversed', workflowId: paymentId, run: 1 }]
   },
 
   'held-and-released': async ({ world, open, untilState, decide, settled }) => {
@@ -52,6 +63,26 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     await decide(paymentId, 'reject')
     await untilState(paymentId, 'failed')
     await handle(paymentId).terminate('it listens for late money, for days')
+    return paymentId
+  },
+
+  'refund-refused-by-the-partner': async (stage) => {
+    const { paymentId, attemptId } = await underpaid(stage)
+    await stage.world.faultAt('wallet_app', { fault: 'refund_refused', times: 1, attemptId })
+    await stage.refused(paymentId, 'refund')
+    await stage.decide(paymentId, 'approve')
+    await stage.settled(paymentId)
+    return paymentId
+  },
+
+  'refund-without-money-refused': async ({ world, open, untilState, refused, settled }) => {
+    const paymentId = await world.createPayment()
+    const attemptId = await open(paymentId)
+    await world.atPartner('wallet_app', attemptId, { action: 'hold' })
+    await untilState(paymentId, 'under_review')
+    await refused(paymentId, 'refund')
+    await world.atPartner('wallet_app', attemptId, { action: 'release' })
+    await settled(paymentId)
     return paymentId
   },
 
@@ -91,9 +122,10 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
   },
 }
 
-async function underpaid({ world, open, untilState }: Stage): Promise<string> {
+async function underpaid({ world, open, untilState }: Stage) {
   const paymentId = await world.createPayment({ amount: '100.00' })
-  await world.atPartner('wallet_app', await open(paymentId), { action: 'pay', receivedMinor: '9000' })
+  const attemptId = await open(paymentId)
+  await world.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '9000' })
   await untilState(paymentId, 'under_review')
-  return paymentId
+  return { paymentId, attemptId }
 }

@@ -1,3 +1,4 @@
+import type { History } from '@temporalio/common/lib/proto-utils.js'
 import type { Stage } from '../stage.ts'
 
 /** Plays one story to its end, or until the rest happens by itself. Returns the workflows whose histories to keep. */
@@ -9,6 +10,8 @@ export type WorkflowOf = {
   readonly workflowId: string
   /** Which of its runs, from 0. Default: the first. */
   readonly run?: number
+  /** Default: the server of the stage has it. */
+  readonly history?: History
 }
 
 export const MINUTE_MS = 60_000

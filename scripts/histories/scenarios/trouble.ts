@@ -2,19 +2,16 @@ import { MINUTE_MS, type Scenario } from './scenario.ts'
 
 /** Scenarios of partners that do not answer, lost messages and lost runs. Those that take minutes come first. */
 export const TROUBLE: Readonly<Record<string, Scenario>> = {
-  'settlement-delayed': async ({ world, open, untilRow, untilConverting, behind, later, settled }) => {
+  'settlement-delayed': async ({ world, open, untilRow, behind, settled }) => {
     const paymentId = await world.createPayment()
     const attemptId = await open(paymentId)
-    // Paid 15 minutes ago by the service's clock, and the conversion takes longer than the poll that looks at it.
-    await world.faultAt('converter', { fault: 'delay', seconds: 75, times: 1, attemptId: `${paymentId}:convert` })
+    // Paid 15 minutes ago by the service's clock, so it is late at once.
     await behind(15 * MINUTE_MS, async () => {
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-      await untilConverting(paymentId)
+      await untilRow(paymentId, 'status', 'settling')
     })
-    later(async () => {
-      await untilRow(paymentId, 'exception', 'settlement_delayed')
-      await settled(paymentId)
-    })
+    await untilRow(paymentId, 'exception', 'settlement_delayed')
+    await settled(paymentId)
     return paymentId
   },
 
@@ -86,5 +83,16 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     await handle(paymentId).terminate('by hand')
     await settled(paymentId)
     return [{ name: 'run-resumed-while-settling', workflowId: paymentId, run: 1 }]
+  },
+
+  'run-terminated-while-converting': async ({ world, handle, open, untilRow, settled }) => {
+    const paymentId = await world.createPayment()
+    await world.faultAt('converter', { fault: 'delay', seconds: 3, times: 1, attemptId: `${paymentId}:convert` })
+    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+    await untilRow(paymentId, 'status', 'processing')
+    await handle(paymentId).terminate('by hand')
+    await world.workflows.tellRowChanged(paymentId)
+    await settled(paymentId)
+    return [{ name: 'run-resumed-while-converting', workflowId: paymentId, run: 1 }]
   },
 }

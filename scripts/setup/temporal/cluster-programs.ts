@@ -28,7 +28,7 @@ export async function ensureClusterPrograms(progress: Progress): Promise<Cluster
       if (isThere()) return
       await placeInCache(NAME, async (draft) => {
         await mkdir(draft)
-        await buildFromModule({ module: 'temporal-cluster', sources: SOURCES, draft: `${draft}/` }, step)
+        await buildFromModule({ module: 'temporal-cluster', sources: SOURCES, folder: draft }, step)
       })
     })
     step.done(`built from tools/temporal-cluster, in ${folder}`)

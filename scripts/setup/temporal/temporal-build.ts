@@ -4,24 +4,24 @@ import { fileURLToPath } from 'node:url'
 import type { Step } from '../progress.mjs'
 import { firstLine, run, which } from '../run.ts'
 
-/** Version of the Temporal CLI that tools/temporal/go.mod names; its server is 1.31.2. */
-export const TEMPORAL_VERSION = '1.8.2'
+/** The version of the Temporal CLI in tools/temporal/go.mod and tools/temporal/requirements.txt; its server is 1.32.0. */
+export const TEMPORAL_VERSION = '1.9.1'
 
 const CLI = 'github.com/temporalio/cli/cmd/temporal'
 const TOOLS = fileURLToPath(new URL('../../../tools', import.meta.url))
 /** Packages that a build with empty caches compiles, counted with `go build -v`. */
-const PACKAGES = 1717
+const PACKAGES = 1796
 /** 1.5 GB of modules and 2.2 GB of compiled packages were measured; the rest is room for the linker. */
 const NEEDED_BYTES = 6 * 1024 ** 3
 
-/** Packages of a Go module in tools, and where they go: a file, or a folder, whose name then ends with a slash. */
-export type Build = { readonly module: string; readonly sources: readonly string[]; readonly draft: string }
+/** Programs of a Go module in tools, and the folder that they are built into. */
+export type Build = { readonly module: string; readonly sources: readonly string[]; readonly folder: string }
 
-/** Builds the Temporal CLI, with the server and its UI in it, into the file `draft`. About 6 minutes on two idle cores, once. */
-export const buildTemporal = (draft: string, step: Step): Promise<void> =>
-  buildFromModule({ module: 'temporal', sources: [CLI], draft }, step)
+/** Builds the Temporal CLI, which contains the server and its UI. Takes about 6 minutes on two idle cores. */
+export const buildTemporal = (folder: string, step: Step): Promise<void> =>
+  buildFromModule({ module: 'temporal', sources: [CLI], folder: join(folder, 'bin') }, step)
 
-export async function buildFromModule({ module, sources, draft }: Build, step: Step): Promise<void> {
+export async function buildFromModule({ module, sources, folder }: Build, step: Step): Promise<void> {
   const go = which('go')
   if (go === null)
     throw new Error(
@@ -30,7 +30,7 @@ export async function buildFromModule({ module, sources, draft }: Build, step: S
   await requireDisk(go)
   let modules = 0
   let packages = 0
-  const args = ['build', '-v', '-mod=readonly', '-trimpath', '-ldflags', ldflags(), '-o', draft, ...sources]
+  const args = ['build', '-v', '-mod=readonly', '-trimpath', '-ldflags', ldflags(), '-o', `${folder}/`, ...sources]
   await run(go, args, {
     cwd: join(TOOLS, module),
     env: { ...process.env, CGO_ENABLED: '0' },

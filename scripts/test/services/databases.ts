@@ -5,14 +5,22 @@ import type { PostgresService } from './services.ts'
 
 export type TestDatabase = { url: string; drop(): Promise<void> }
 
-/** A new, empty database with the newest schema. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** A new, empty database with the newest schema. With `how`, as `create database` takes it, one without a schema. */
+export async function createTestDatabase(how?: string): Promise<TestDatabase> {
   const { adminUrl, template } = await ask<PostgresService>('/postgres')
   const name = `test_${randomBytes(8).toString('hex')}`
-  await asAdmin(adminUrl, `create database ${name} template ${template}`)
+  await asAdmin(adminUrl, `create database ${name} ${how ?? `template ${template}`}`)
   const url = new URL(adminUrl)
   url.pathname = name
   return { url: url.href, drop: () => asAdmin(adminUrl, `drop database ${name} with (force)`) }
+}
+
+/** Settings of a database's user, as strong as a role's can be. Sessions have them that begin afterwards. */
+export async function setForUser({ url }: TestDatabase, settings: Readonly<Record<string, string>>): Promise<void> {
+  const { adminUrl } = await ask<PostgresService>('/postgres')
+  const { username, pathname } = new URL(url)
+  for (const [name, value] of Object.entries(settings))
+    await asAdmin(adminUrl, `alter role ${username} in database ${pathname.slice(1)} set ${name} = '${value}'`)
 }
 
 async function asAdmin(url: string, statement: string): Promise<void> {

@@ -9,14 +9,14 @@ import { ChildRecords } from '../../system/recorded.ts'
 const YOUNG_MS = 60_000
 
 /**
- * Ends the processes and removes the temporary folders, found by their prefix, that killed runs have left. The folder
- * of a living run is locked and stays.
+ * Ends the processes and removes the temporary folders, found by their prefix, that killed runs of this user left. A
+ * run that is alive has locked its folder, which stays.
  */
 export async function removeLeftovers(prefix: string): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const folder = join(tmpdir(), name)
-    const born = statSync(folder, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now()
-    if (Date.now() - born < YOUNG_MS) continue
+    const found = statSync(folder, { throwIfNoEntry: false })
+    if (found === undefined || found.uid !== process.getuid?.() || Date.now() - found.birthtimeMs < YOUNG_MS) continue
     const lock = tryLock(join(folder, 'lock'))
     if (!lock.ok) continue
     await new ChildRecords(folder).endLeftovers(() => undefined)

@@ -11,7 +11,7 @@ import { createProgress } from '../../setup/progress.mjs'
 import { ensureTemporalServer } from '../../setup/temporal/temporal-server.ts'
 import { ensureTestServer } from '../../setup/temporal/test-server.ts'
 import { openFolderFor, removeOpenFolder } from '../../system/data-folder.ts'
-import { freePort } from '../../system/ports.ts'
+import { onFreePort } from '../../system/ports.ts'
 import { postgresSpec, postgresUrl } from '../../system/postgres/server.ts'
 import { ChildRecords } from '../../system/recorded.ts'
 import { type Child, type ProcessSpec, supervise } from '../../system/supervisor.ts'
@@ -100,11 +100,14 @@ class Broker {
   }
 
   async #postgres(): Promise<PostgresService> {
-    const address = { port: await freePort(), password: randomBytes(16).toString('hex') }
-    this.#postgresFolder = await openFolderFor(this.#folder, 'pg')
+    const folder = await openFolderFor(this.#folder, 'pg')
+    this.#postgresFolder = folder
+    const password = randomBytes(16).toString('hex')
     const logFile = join(this.#folder, 'postgres.log')
-    const options = { ...address, folder: this.#postgresFolder, logFile, forgetful: true, database: TEMPLATE }
-    await this.#start(await postgresSpec(options))
+    const { port } = await this.#start((on) =>
+      postgresSpec({ port: on, password, folder, logFile, forgetful: true, database: TEMPLATE }),
+    )
+    const address = { port, password }
     await migrate(postgresUrl(address, TEMPLATE))
     return { adminUrl: postgresUrl(address, 'postgres'), template: TEMPLATE }
   }
@@ -112,34 +115,30 @@ class Broker {
   async #temporal(): Promise<TemporalService> {
     const server = await ensureTemporalServer(this.#progress)
     if (server.kind === 'address') return { address: server.address, namespace: TEMPORAL_NAMESPACE }
-    const port = await freePort()
-    const spec = temporalSpec({
-      program: server.path,
-      databaseFile: join(this.#folder, 'temporal.db'),
-      port,
-      uiPort: null,
-      logFile: join(this.#folder, 'temporal.log'),
-    })
-    await this.#start(spec)
+    const files = { databaseFile: join(this.#folder, 'temporal.db'), logFile: join(this.#folder, 'temporal.log') }
+    const { port } = await this.#start((on) => temporalSpec({ program: server.path, port: on, uiPort: null, ...files }))
     return { address: `127.0.0.1:${port}`, namespace: TEMPORAL_NAMESPACE }
   }
 
   async #timeSkipping(worker: string): Promise<TimeSkippingService> {
     await this.#timeSkippers.get(worker)?.stop(3000)
     const program = await ensureTestServer(this.#progress)
-    const port = await freePort()
-    const name = `time-skipping-${worker}-${port}`
-    const spec = timeSkippingSpec({ program, port, logFile: join(this.#folder, `${name}.log`), name })
-    this.#timeSkippers.set(worker, await this.#start(spec))
+    const { child, port } = await this.#start((on) => {
+      const name = `time-skipping-${worker}-${on}`
+      return timeSkippingSpec({ program, port: on, logFile: join(this.#folder, `${name}.log`), name })
+    })
+    this.#timeSkippers.set(worker, child)
     return { port }
   }
 
-  async #start(spec: ProcessSpec): Promise<Child> {
+  #start(specOn: (port: number) => ProcessSpec | Promise<ProcessSpec>): Promise<{ child: Child; port: number }> {
     const log = (line: string): void => this.#progress.line(line)
-    const child = supervise(spec, { log, onPid: (of, pid) => this.#records.set(of, pid) })
-    this.#children.push(child)
-    await child.start()
-    return child
+    return onFreePort(async (port) => {
+      const child = supervise(await specOn(port), { log, onPid: (of, pid) => this.#records.set(of, pid) })
+      this.#children.push(child)
+      await child.start()
+      return { child, port }
+    })
   }
 
   async stop(): Promise<void> {

@@ -15,13 +15,9 @@ import {
   TRIED_BEFORE,
 } from './refund.ts'
 
-type DecisionOrder = RefundOrder & {
-  readonly decision: Exclude<OperatorDecision, 'refund'>
-  /** Of the row as the operator saw it. Absent from decisions that were recorded before it was asked for. */
-  readonly version?: number
-}
+type DecisionOrder = RefundOrder & { readonly decision: Exclude<OperatorDecision, 'refund'> }
 
-/** What needs no partner: a record of our own, in one transaction. */
+/** Carries out a decision that needs no partner, in one transaction. */
 export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
   const { decision, version, ...refund } = order
   const isRefund = decision === 'recordExternalRefund'
@@ -46,13 +42,12 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
     : { ...answer, message: `${decision}: ${TRIED_BEFORE}`, unsure: true }
 }
 
-/** Whether what the decision accepts is what the operator saw. False for another try, which may have changed it itself. */
+/** True if the decision accepts what the operator saw. False for a retry, whose first try may have changed the payment. */
 function isAsSeen(
   { state }: PaymentWork,
   { decision, version }: { readonly decision: OperatorDecision; readonly version: number | undefined },
 ): boolean {
-  const isFree = DECISIONS[decision].accepts !== true || version === undefined
-  if (isFree || version === state.payment.version) return true
+  if (DECISIONS[decision].accepts !== true || version === state.payment.version) return true
   if (!isTriedAgain()) throw decisionRefused(CHANGED_SINCE.why)
   return false
 }

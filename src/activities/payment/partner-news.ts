@@ -28,13 +28,13 @@ import type { PaymentDeps } from './payment-deps.ts'
 import { stopIfHeld, stopOrGoOn, voidPayout } from './void-payout.ts'
 
 /**
- * `understood`: it was an answer about this order, and what it says is what is true now. Not, where there was none, where it is
- * about another order, account or amount, or may be older than what is known: then the news stays unread. `whole`: only
- * its amount does not fit, and all of the payment's own money is there.
+ * `understood`: the partner answered about this order, and the answer is true now. If there was no answer, or it is about
+ * another order, account or amount, or may be older than what is known, it is not understood, and the news stays unread.
+ * `whole`: only the amount of the order does not fit, and all of the payment's own money is there.
  */
 export type Heard = { readonly understood: boolean; readonly whole: boolean }
 
-const UNHEARD: Heard = { understood: false, whole: false }
+export const UNHEARD: Heard = { understood: false, whole: false }
 
 /** Applies what the partner said to the locked payment. Reading the same order again writes nothing. */
 export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Promise<Heard> {

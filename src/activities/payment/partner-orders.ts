@@ -9,7 +9,7 @@ import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
 import { type AskedAttempt, askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
-import { applyOrder, type Heard } from './partner-news.ts'
+import { applyOrder, type Heard, UNHEARD } from './partner-news.ts'
 import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
 import { callRefund, recordRefund } from './refund.ts'
 
@@ -25,12 +25,8 @@ const WHY_CANCELED: Readonly<Record<CloseAs, Pick<OperatorNote, 'operator' | 're
   listening_ended: { operator: 'system', reason: 'late money is not waited for any more' },
 }
 
-/**
- * `understood`: the partner answered about this order; what it said is what is true now. `withheld`: that is that the
- * money of the payment may not be sold yet, or not any more. `whole`: what it said does not fit, but that all of the money is
- * there.
- */
-export type OrderRead = Changed & { readonly understood: boolean; readonly withheld?: true; readonly whole?: true }
+/** `withheld`: the partner reports that the money of the payment must not be sold, not yet or not any more. */
+export type OrderRead = Changed & Heard & { readonly withheld: boolean }
 
 /** Reads an order and applies what it says. What is being carried out is carried on: a refund, or its cancellation. */
 export async function readPartnerOrder(
@@ -39,7 +35,7 @@ export async function readPartnerOrder(
 ): Promise<OrderRead> {
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
-  if (attempt === undefined) return { ...unchanged(before), understood: false }
+  if (attempt === undefined) return { ...unchanged(before), ...UNHEARD, withheld: false }
   const intent = openRefund(before.intents, attemptId)
   const refund = intent === null ? null : { intent, result: await callRefund(deps, attempt) }
   const isCanceling = openCancel(before.intents, attemptId) !== null
@@ -47,8 +43,8 @@ export async function readPartnerOrder(
     ? await callCancel(deps, attempt)
     : await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
   const news = await newsOf(deps, toAsk(before, attempt), order)
-  let heard: Heard = { understood: false, whole: false }
-  let more: Pick<OrderRead, 'withheld' | 'whole'> = {}
+  let heard = UNHEARD
+  let withheld = false
   const changed = await changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
@@ -58,12 +54,11 @@ export async function readPartnerOrder(
       const isRefused = isRefusal && (await recordRefund(work, deps, refund))
       const asked = isRefused && isNewest ? askedAnew(work.state, news.asked) : news.asked
       heard = await applyOrder(work, deps, { ...news, asked })
-      if (heard.understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
-      if (heard.whole) more = { whole: true }
+      withheld = heard.understood && order !== null && isWithheld(work.state, order)
       if (refund !== null && !isRefused) await recordRefund(work, deps, refund)
     },
   })
-  return { ...changed, understood: heard.understood, ...more }
+  return { ...changed, ...heard, withheld }
 }
 
 /** As if the partner had been asked after what was just written, which it had answered before. */
@@ -72,13 +67,13 @@ function askedAnew(state: PaymentWithAttempts, asked: AskedAttempt): AskedAttemp
   return { ...toAsk({ ...state, unread: new Map() }, attempt), unread: asked.unread }
 }
 
-/** `expiresAt`: which end has passed (Unix milliseconds); closings that were recorded before did not say it. */
-export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly expiresAt?: number }
+/** `expiresAt`: the end that has passed, in Unix milliseconds. */
+export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly expiresAt: number }
 
 export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt }: ClosingOrder): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
   const unfinished = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
-  // The buyer was given more time, and the workflow has not heard of it.
+  // The buyer was given more time, and the workflow does not know it yet.
   const isMoved = (payment: Payment) => as === 'expired' && isExtended(deps, payment, expiresAt)
   if (isMoved(before.payment)) return unchanged(before)
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, unfinished)))
@@ -97,12 +92,8 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt 
   })
 }
 
-/** Whether another end than the one that has passed is still to come. */
-function isExtended(
-  { context }: PaymentDeps,
-  { status, expiryExtended, expiresAt }: Payment,
-  passed: number | undefined,
-): boolean {
+/** True if the payment was given a later end, which has not passed. */
+function isExtended({ context }: PaymentDeps, { status, expiryExtended, expiresAt }: Payment, passed: number): boolean {
   const end = Date.parse(expiresAt)
   const isLater = end > context.now() + (passed === end ? CLOCKS_DIFFER_MS : 0)
   return expiryExtended && isOpen(status) && isLater

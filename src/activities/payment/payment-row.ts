@@ -32,7 +32,7 @@ export function parkSilent(deps: PaymentDeps, paymentId: string): Promise<Change
     id: paymentId,
     work: async (work) => {
       const { silentAt } = snapshotOf(work.state)
-      if (silentAt === null || silentAt === undefined || silentAt > deps.context.now() + CLOCKS_DIFFER_MS) return
+      if (silentAt === null || silentAt > deps.context.now() + CLOCKS_DIFFER_MS) return
       await work.move('under_review', because('partner_silent'), parked('partner_silent'))
     },
   })

@@ -23,16 +23,15 @@ import type { PaymentDeps } from './payment-deps.ts'
 
 type Fill = Extract<Conversion, { kind: 'filled' }>
 
-/** `last`: the conversion has been tried for long enough; without a fill the payment is parked. */
-export type ConversionOrder = string | { readonly paymentId: string; readonly last: boolean }
+/** `last`: the conversion has been tried for long enough: without a fill the payment is parked. */
+export type ConversionOrder = { readonly paymentId: string; readonly last: boolean }
 
 /**
  * Buys the USDC with one idempotent order of the converter, then fixes gross, fee and net by the locked rate. One short
  * try: a converter that has not filled the order, or does not answer, is an answer too, so that news, requests and
  * operators come in between. A refusal, and a fill too far off the locked rate, park the payment.
  */
-export async function convertToUsdc(deps: PaymentDeps, order: ConversionOrder): Promise<Converted> {
-  const { paymentId, last } = typeof order === 'string' ? { paymentId: order, last: false } : order
+export async function convertToUsdc(deps: PaymentDeps, { paymentId, last }: ConversionOrder): Promise<Converted> {
   const state = await loadPayment(deps.db, paymentId)
   const { payment } = state
   if (!isConvertible(payment)) return isConversionLeft(state) ? endConversion(deps, state) : unchanged(state)

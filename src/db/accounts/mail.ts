@@ -55,9 +55,9 @@ export async function countUntried(db: Queryable, { now, most }: { now: string; 
   return waiting
 }
 
-/** The content is gone with it. */
-export async function mailWasSent(db: Queryable, id: string, now: string): Promise<void> {
-  await execute(db, sql`update mail set sealed = null, failure = null, sent_at = ${now}::timestamptz where id = ${id}`)
+/** Wipes the content of a mail that was sent. */
+export async function mailWasSent(db: Queryable, id: string): Promise<void> {
+  await execute(db, sql`update mail set sealed = null, failure = null where id = ${id}`)
 }
 
 export async function mailFailed(

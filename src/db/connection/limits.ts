@@ -1,30 +1,33 @@
-/** How long things in Postgres may take, in milliseconds. */
+/** Time limits in Postgres, in milliseconds. */
 
 export type LimitOptions = {
   statementTimeoutMs?: number
-  /** Without it a lock is waited for as long as a statement may take. */
+  /** Without it, a statement waits for a lock until its own limit. */
   lockTimeoutMs?: number
-  /** How long a transaction may ask nothing before Postgres ends it. */
+  /** Postgres ends a transaction that sends no statement for this time. */
   idleInTransactionMs?: number
 }
 
-/** As Postgres' settings. */
-type Limits = {
+/** As Postgres' settings; 0 is no limit. */
+export type Limits = {
   readonly statement_timeout: number
   readonly idle_in_transaction_session_timeout: number
-  readonly lock_timeout?: number
+  readonly lock_timeout: number
 }
 
 export const limitsOf = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionMs }: LimitOptions): Limits => ({
-  // A statement that takes longer is a bug or a lock; the caller's retry is better than a pool that is used up.
+  // A statement that takes longer is a bug or waits for a lock. It is better if the caller retries than if it uses up the pool.
   statement_timeout: statementTimeoutMs ?? 15_000,
-  // Our transactions ask again within milliseconds. A machine that is lost within one says nothing, and TCP gives up after two
-  // hours: until then its locks would keep payouts of everybody from being signed, and deposits from being told.
+  // Our transactions send their next statement within milliseconds. A machine that is lost during a transaction does not close
+  // it, and TCP gives up after two hours. Until then its locks would stop all payouts and deposits.
   idle_in_transaction_session_timeout: idleInTransactionMs ?? 30_000,
-  ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
+  lock_timeout: lockTimeoutMs ?? 0,
 })
 
-/** For one transaction. */
+/** For migrations: the larger a table, the longer they take. */
+export const NO_LIMITS: Limits = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, lock_timeout: 0 }
+
+/** Statements that set the limits for one transaction. */
 export const settings = (limits: Limits): string =>
   Object.entries(limits)
     .map(([name, ms]) => `; set local ${name} = ${ms}`)

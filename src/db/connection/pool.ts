@@ -10,8 +10,8 @@ export const SILENT_MS = 5000
 const SILENT = 'Query read timeout'
 export const isSilent = (error: unknown): error is Error => error instanceof Error && error.message === SILENT
 
-export function openPool(url: string, options: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5000, ...options })
+export function openPool(options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({ connectionTimeoutMillis: 5000, ...options })
   // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
   pool.on('error', () => undefined)
   return pool

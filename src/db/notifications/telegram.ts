@@ -20,8 +20,8 @@ export async function insertTelegramLink(tx: Tx, link: NewTelegramLink): Promise
   )
   await execute(
     tx,
-    sql`insert into telegram_link (digest, merchant_id, livemode, person_id, created_at, expires_at)
-        values (${digest}, ${merchantId}, ${livemode}, ${personId}, ${now}::timestamptz, ${expiresAt}::timestamptz)`,
+    sql`insert into telegram_link (digest, merchant_id, livemode, person_id, expires_at)
+        values (${digest}, ${merchantId}, ${livemode}, ${personId}, ${expiresAt}::timestamptz)`,
   )
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { many, type Queryable, sql } from '../db.ts'
 import { time } from './payment-rows.ts'
 
-/** The list of all money and time that waits for a person: the view `attention` (migration 0020). */
+/** The list of all money and time that waits for a person: the view `attention`. */
 
 const attentionRow = z
   .object({

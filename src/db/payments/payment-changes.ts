@@ -229,7 +229,7 @@ function moneyWork(
       return asked
     },
     settleIntent: async ({ key }, state) => {
-      await writeIntent(tx, key, { state, at: locked.at })
+      await writeIntent(tx, { key, state })
       const intents = read().intents.flatMap((intent) => {
         if (intent.key !== key) return [intent]
         return state === 'pending' ? [{ ...intent, state }] : []

@@ -38,7 +38,7 @@ export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentW
   const since = entered === undefined ? sql`` : sql`, ${identifier(entered)} = ${at}::timestamptz`
   const status = to === null ? sql`` : sql`, status = ${to}`
   const guard = to === null ? sql`` : sql`and status = any(${sourcesOf(to)})`
-  // The way to a payout: the amounts are fixed, or it is handed in, only while the money is free to go (migration 0019).
+  // The way to a payout: the amounts are fixed, or it is handed in, only while the money is free to go (`money_is_free`).
   const isMoneyStep = to === 'settling' || fields.grossMicro !== undefined
   const free = isMoneyStep ? sql`and money_is_free(payment)` : sql``
   const from = to === null ? null : payment.status

@@ -74,8 +74,6 @@ export type Issued = {
   readonly proof: Proof
   readonly logs: readonly ReceiptLog[]
   readonly signature: ReceiptSignature
-  /** ISO 8601 UTC. */
-  readonly issuedAt: string
 }
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
@@ -87,7 +85,7 @@ export function storeReceipts(
   { key, issued }: { readonly key: Pick<ReceiptKey, 'kid' | 'x'>; readonly issued: readonly Issued[] },
 ): Promise<void> {
   const proofs = new Map(issued.map((each) => [`${each.unproved.blockHash}:${each.proof.txIndex}`, each]))
-  const rows = issued.map(({ unproved, proof, logs, signature, issuedAt }) => ({
+  const rows = issued.map(({ unproved, proof, logs, signature }) => ({
     ...signature,
     payment_id: unproved.paymentId,
     tx_hash: unproved.txHash,
@@ -95,7 +93,6 @@ export function storeReceipts(
     block_hash: unproved.blockHash,
     tx_index: proof.txIndex,
     logs,
-    issued_at: issuedAt,
   }))
   return db.transaction(async (tx) => {
     await execute(tx, sql`insert into receipt_key (kid, x) values (${key.kid}, ${key.x}) on conflict do nothing`)
@@ -110,12 +107,12 @@ export function storeReceipts(
       tx,
       sql`with rows as (
             select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(payment_id text, tx_hash text, log_index int,
-              block_hash text, tx_index int, logs jsonb, protected text, payload text, signature text, issued_at timestamptz)),
+              block_hash text, tx_index int, logs jsonb, protected text, payload text, signature text)),
           stored as (
             insert into payment_receipt (payment_id, chain_id, tx_hash, log_index, block_hash, tx_index, logs, protected,
-              payload, signature, kid, issued_at)
+              payload, signature, kid)
             select payment_id, ${chainId}, tx_hash, log_index, block_hash, tx_index, logs, protected, payload, signature,
-              ${key.kid}, issued_at from rows on conflict do nothing)
+              ${key.kid} from rows on conflict do nothing)
           update treasury_log l set receipt_due_at = null from rows r
           where (l.chain_id, l.tx_hash, l.log_index) = (${chainId}, r.tx_hash, r.log_index)`,
     )

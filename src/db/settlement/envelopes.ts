@@ -121,11 +121,11 @@ export async function concludeEnvelopes(tx: Tx, lane: Lane, { ends, chainTime }:
     const { gasUsed, gasPrice } = won ?? {}
     return { ...end, gasUsed: gasUsed?.toString(), gasPrice: gasPrice?.toString(), won: won !== null }
   })
-  const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e(nonce bigint, state text, "txHash" text,
-    "blockNumber" bigint, "gasUsed" bigint, "gasPrice" numeric, won boolean)`
+  const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e(nonce bigint, state text, "blockNumber" bigint,
+    "gasUsed" bigint, "gasPrice" numeric, won boolean)`
   await change(
     tx,
-    sql`update lane_tx t set state = e.state, won_hash = e."txHash", block_number = e."blockNumber", gas_used = e."gasUsed",
+    sql`update lane_tx t set state = e.state, block_number = e."blockNumber", gas_used = e."gasUsed",
           gas_price = e."gasPrice", ended_at = now()
         from ${given} where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = e.nonce`,
     { rows: ends.length, what: 'envelopes that are final' },

@@ -85,8 +85,8 @@ export function voidExpired(
       const error = await attempt(tx, async () => {
         await execute(
           tx,
-          sql`insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before, proved_at)
-              values (${paymentId}, ${block.number}, ${block.hash}, ${block.timestamp}, ${validBefore}, ${block.at})`,
+          sql`insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before)
+              values (${paymentId}, ${block.number}, ${block.hash}, ${block.timestamp}, ${validBefore})`,
         )
         const voided = await execute(
           tx,

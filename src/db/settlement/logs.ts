@@ -112,8 +112,9 @@ async function insertLogs(
 }
 
 /**
- * Of what lanes have signed: their envelopes end by it. Answers what has ended one before its logs were read, as when nodes had
- * the block and not its logs yet: its gas was booked for the lane then, and its payouts have no share in it.
+ * Stores what final blocks show of transactions that lanes have signed: their envelopes end by it. Returns those whose envelope
+ * had ended before their logs were read, as when nodes had the block and not its logs yet: the gas was booked for the lane then,
+ * and the payouts have no share in it.
  */
 async function storePaid(tx: Tx, { chainId }: SettlementScope, paid: FinalizedScan['paid']): Promise<Set<string>> {
   const rows = paid.map(({ txHash, blockNumber, gasUsed, gasPrice }) => ({
@@ -130,8 +131,9 @@ async function storePaid(tx: Tx, { chainId }: SettlementScope, paid: FinalizedSc
           as g("txHash" text, "blockNumber" bigint, "gasUsed" bigint, "gasPrice" numeric)
         -- By its index, whatever Postgres believes of how many are given.
         where a.tx_hash = any(${paid.map(({ txHash }) => txHash)}) and a.tx_hash = g."txHash" and a.chain_id = ${chainId}
+        -- The final chain has one transaction of a nonce: if the envelope is finalized, it is this one.
         returning a.tx_hash, exists (select 1 from lane_tx t
-            where (t.chain_id, t.wallet, t.nonce, t.won_hash) = (a.chain_id, a.wallet, a.nonce, a.tx_hash))
+            where (t.chain_id, t.wallet, t.nonce, t.state) = (a.chain_id, a.wallet, a.nonce, 'finalized'))
           and not exists (select 1 from treasury_log l
             where (l.chain_id, l.tx_hash) = (a.chain_id, a.tx_hash) and l.gas_share is not null) as booked`,
   )

@@ -135,7 +135,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     does: 'takes the order as the partner has changed it: what was counted stays, what came beside it is surplus, what is missing is gone',
     rule: {
       when: ORDER_UNCHANGED.when,
-      why: ({ orderChanged }) => (orderChanged === true ? null : ORDER_UNCHANGED.why),
+      why: ({ orderChanged }) => (orderChanged ? null : ORDER_UNCHANGED.why),
     },
     late: [CHANGED_SINCE],
     accepts: true,
@@ -151,7 +151,7 @@ function parkedFor(decision: OperatorDecision): Rule {
   }
 }
 
-/** A hold is absolute: there is no way around it by another decision. */
+/** A hold is absolute: no other decision sets the money going. */
 export function whyHeldBack(
   decision: OperatorDecision,
   payment: Pick<PaymentSnapshot, 'held' | 'txHash'>,
@@ -179,14 +179,14 @@ export function payloadOf(decision: OperatorDecision): string {
   return `{"operator", "reason"${DECISIONS[decision].accepts === true ? ', "version"' : ''}}`
 }
 
-/** Without a name and a reason nothing is decided. Null: both are there. */
+/** Why a note without a name or a reason is refused; null if both are there. */
 export function whyNoteRefused(note: OperatorNote | undefined): string | null {
   return note?.operator?.trim() && note.reason?.trim() ? null : 'Give {"operator": "…", "reason": "…"}'
 }
 
 /**
- * Why the decision is refused at once; null: it may be carried out. Of a payment that is not known yet (null) the note alone
- * can be refused.
+ * Why the decision is refused; null if it may be carried out. Asked when the decision arrives, when it is its turn, and
+ * after the order was read. For a payment that is not known yet (null) only the note can be refused.
  */
 export function whyRefused(
   decision: OperatorDecision,
@@ -194,34 +194,22 @@ export function whyRefused(
   payment: PaymentSnapshot | null,
 ): string | null {
   if (payment === null) return whyNoteRefused(note) ?? whyUnwritable(note) ?? whyUnseen(decision, note, 0)
-  const why = whyNoLongerAllowed(decision, note, payment) ?? whyUnwritable(note) ?? whyHeldBack(decision, payment)
-  return why ?? whyUnseen(decision, note, payment.version)
+  const whyNot = whyNoteRefused(note) ?? DECISIONS[decision].rule.why(payment) ?? whyUnwritable(note)
+  return whyNot ?? whyHeldBack(decision, payment) ?? whyUnseen(decision, note, payment.version)
 }
 
-/** Postgres stores neither NUL nor half a character: the step would be tried without end, and nothing else be heard. */
+/** Postgres stores neither NUL nor half a character: the step would be retried forever, and block every other message. */
 function whyUnwritable({ operator, reason, attempt }: OperatorNote): string | null {
   const texts = [operator, reason, attempt ?? '']
   const areWritable = texts.every((text) => !text.includes('\0') && text.isWellFormed())
   return areWritable ? null : 'Operator, reason and attempt must be text without NUL and without broken Unicode'
 }
 
-/** The row may be newer than the version given here: what was seen then is found out when it is carried out. */
+/** The row may be newer than the version known here: the activity compares the versions again when it has locked the row. */
 function whyUnseen(decision: OperatorDecision, { version }: OperatorNote, known: number): string | null {
   if (DECISIONS[decision].accepts !== true) return null
   if (!Number.isInteger(version)) return UNSEEN
   return version !== undefined && version < known ? CHANGED_SINCE.why : null
-}
-
-/**
- * Why a decision that was accepted before must not be carried out any more. Recorded histories ask this again on today's
- * code, and a stricter answer would break them: a new rule belongs into `whyRefused` and `effectOfDecision`.
- */
-export function whyNoLongerAllowed(
-  decision: OperatorDecision,
-  note: OperatorNote,
-  payment: PaymentSnapshot,
-): string | null {
-  return whyNoteRefused(note) ?? DECISIONS[decision].rule.why(payment)
 }
 
 /** After such a decision money moves on that has waited: whether it is still there must be read from the partner first. */
@@ -239,15 +227,15 @@ const ORDER_ODD =
 const ORDER_CHANGED =
   'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.'
 
-/** What the partner said when it was asked whether the money is still there. */
-type MoneyRead = { readonly understood: boolean; readonly withheld?: true }
+/** The reading of the order of money that is to move on. */
+type MoneyRead = { readonly understood: boolean; readonly withheld: boolean }
 
-/** Why nothing that sets money going is decided by what the partner says of the order now; null where it is there. */
+/** Why no decision may set the money going after this reading of its order; null if the money is there. */
 export function whyNotThere(
   read: MoneyRead | null,
   { orderChanged }: Pick<PaymentSnapshot, 'orderChanged'>,
 ): string | null {
-  if (read?.understood === true) return read.withheld === true ? MONEY_WITHHELD.why : null
-  if (orderChanged === true) return ORDER_CHANGED
+  if (read?.understood === true) return read.withheld ? MONEY_WITHHELD.why : null
+  if (orderChanged) return ORDER_CHANGED
   return read === null ? PARTNER_SILENT : ORDER_ODD
 }

@@ -31,36 +31,31 @@ export type PaymentSnapshot = {
   readonly paidAttemptId: string | null
   /** Unix milliseconds. */
   readonly expiresAt: number
-  /** Unix milliseconds until which money of an unfinished attempt is waited for; null when nothing can come. */
+  /** Unix milliseconds until which the payment waits for money of an unfinished attempt; null if no money can arrive. */
   readonly listenUntil: number | null
-  /** When the fiat money came, and after how many minutes the settlement counts as delayed. */
+  /** When the fiat money arrived, and the number of minutes after which the settlement counts as delayed. */
   readonly paidAt: number | null
   readonly delayedAfterMinutes: number
   /** Transfer proved on chain. */
   readonly txHash: string | null
   readonly netUsdc: string | null
-
-  // Absent in answers that were recorded before it was known.
-
-  /** Attempts with money that an operator must decide about, beside the payment's own. */
-  readonly surplus?: readonly string[]
-  /** … and that came when the payment had stopped listening. */
-  readonly late?: readonly string[]
+  /** Attempts with money of a second payment, for which an operator must decide. */
+  readonly surplus: readonly string[]
+  /** Attempts with money that arrived after the payment had stopped listening. */
+  readonly late: readonly string[]
   /** Attempts whose refund is being carried out. */
-  readonly refunding?: readonly string[]
-  readonly incidents?: readonly IncidentKind[]
-  /** The partner has changed the amount of the order whose money the payment has, and nobody has acknowledged it. */
-  readonly orderChanged?: boolean
-  /** A part of the price has come, and is not the payment's money yet. */
-  readonly partPaid?: boolean
-  /** Unix milliseconds from when on a partner that is still confirming counts as silent; null when none is. */
-  readonly silentAt?: number | null
-  /** The converter may have the payment's order, and its answer is not on record. */
-  readonly conversionOpen?: boolean
-  /** USDC was bought for the payment, which has ended without taking it. */
-  readonly fillLeft?: boolean
-  /** The converter may fill an order that the payment, which is over, is not going to take: it is to be ended. */
-  readonly conversionLeft?: boolean
+  readonly refunding: readonly string[]
+  readonly incidents: readonly IncidentKind[]
+  /** True if the partner has changed the amount of the paid order, and no operator has acknowledged the change. */
+  readonly orderChanged: boolean
+  /** True if a part of the price has arrived that is not the payment's money yet. */
+  readonly partPaid: boolean
+  /** Unix milliseconds from which a partner that is still confirming counts as silent; null if no partner is confirming. */
+  readonly silentAt: number | null
+  /** True if the converter may have the payment's order, and its answer is not on record. */
+  readonly conversionOpen: boolean
+  /** True if USDC was bought for the payment, which has ended without taking it. */
+  readonly fillLeft: boolean
 }
 
 export type NextStep =
@@ -73,7 +68,7 @@ export type NextStep =
   | 'listen'
   | 'done'
 
-/** The one place that says what a payment does next, whether it just started or was found again after a disaster. */
+/** The only rule for what a payment does next, for a new payment and for one that was found again after a disaster. */
 export function nextStep(payment: PaymentSnapshot): NextStep {
   switch (payment.status) {
     case 'created':
@@ -91,27 +86,21 @@ export function nextStep(payment: PaymentSnapshot): NextStep {
     case 'expired':
     case 'canceled':
     case 'refunded':
-      if (payment.conversionLeft ?? wasConversionLeft(payment)) return 'end_conversion'
-      if (needsOperator(payment) !== null || (payment.refunding ?? []).length > 0) return 'await_operator'
+      if (isConversionLeft(payment)) return 'end_conversion'
+      if (needsOperator(payment) !== null || payment.refunding.length > 0) return 'await_operator'
       return payment.listenUntil === null ? 'done' : 'listen'
   }
 }
 
 /**
- * One that listens may still come back for its order, in the days that it listens. One that waits for an operator may do
- * so for ever, and nobody would know what the converter has sold.
+ * True if the converter may fill an order that the closed payment is not going to take, so that the order must be ended.
+ * A payment that listens may still need its order, within days. A payment that waits for an operator may wait forever,
+ * and what the converter has sold would stay unknown.
  */
 function isConversionLeft(payment: PaymentSnapshot): boolean {
-  return wasConversionLeft(payment) || (isOverWithOrder(payment) && needsOperator(payment) !== null)
+  const mayNeedOrder = payment.status !== 'refunded' && payment.listenUntil !== null && needsOperator(payment) === null
+  return payment.conversionOpen && !mayNeedOrder
 }
-
-/** The rule of the answers that do not say whether it is left. */
-function wasConversionLeft(payment: PaymentSnapshot): boolean {
-  return isOverWithOrder(payment) && (payment.status === 'refunded' || payment.listenUntil === null)
-}
-
-const isOverWithOrder = ({ status, conversionOpen }: PaymentSnapshot): boolean =>
-  conversionOpen === true && isClosed(status)
 
 /** A payment that was just created: what a first run knows without reading the row. */
 export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapshot {
@@ -131,22 +120,31 @@ export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapsh
     delayedAfterMinutes: 0,
     txHash: null,
     netUsdc: null,
+    surplus: [],
+    late: [],
+    refunding: [],
+    incidents: [],
+    orderChanged: false,
+    partPaid: false,
+    silentAt: null,
+    conversionOpen: false,
+    fillLeft: false,
   }
 }
 
-/** Whether money of an attempt beside the payment's own waits for an operator. */
+/** True if money of a second payment waits for an operator. */
 function hasSurplus({ attempts, surplus }: PaymentSnapshot): boolean {
-  return attempts.some((attempt) => attempt.status === 'surplus') || (surplus ?? []).length > 0
+  return attempts.some((attempt) => attempt.status === 'surplus') || surplus.length > 0
 }
 
-/** Whether the payment shall show up in the list of those that wait for a person, and for which reason. */
+/** The reason for which the payment is in the list of those that wait for a person; null if it does not wait. */
 export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
   if (payment.status === 'under_review') return payment.parkReason ?? 'operator_hold'
   if (hasSurplus(payment)) return 'surplus'
-  const [incident] = payment.incidents ?? []
+  const [incident] = payment.incidents
   if (incident !== undefined) return incident
-  // Money that still comes would take it.
-  return payment.fillLeft === true && payment.listenUntil === null ? 'fill_left' : null
+  // Money that arrives later would take the fill.
+  return payment.fillLeft && payment.listenUntil === null ? 'fill_left' : null
 }
 
 /**
@@ -159,22 +157,22 @@ export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
   const offered = mayOffer.filter((decision) => !isVain(decision, payment, reason))
   const goesOn = waitsForPartner(reason) || offered.some((decision) => decision === 'approve' || decision === 'retry')
   const isHeldToo = payment.held && payment.status === 'under_review' && payment.txHash === null && goesOn
-  return [...offered, ...(payment.orderChanged === true ? ['acknowledge'] : []), ...(isHeldToo ? ['release'] : [])]
+  return [...offered, ...(payment.orderChanged ? ['acknowledge'] : []), ...(isHeldToo ? ['release'] : [])]
 }
 
-/** Refused whatever the partner says: money that was confirmed is given back, and without any there is nothing else to do. */
+/** True if the decision is refused whatever the partner reports: confirmed money is given back, and unconfirmed money cannot be. */
 function isVain(decision: string, payment: PaymentSnapshot, reason: ParkReason | null): boolean {
   const isBeside = hasSurplus(payment) || lateAttempts(payment).length > 0
-  if (decision === 'reject') return hasMoney(payment) || isBeside || (payment.refunding ?? []).length > 0
+  if (decision === 'reject') return hasMoney(payment) || isBeside || payment.refunding.length > 0
   if (payment.status !== 'under_review' || hasMoney(payment) || isBeside) return false
   return reason === 'amount_mismatch' ? decision === 'approve' : reason === 'partner_hold'
 }
 
-const hasMoney = ({ paidAttemptId, partPaid }: PaymentSnapshot): boolean => paidAttemptId !== null || partPaid === true
+const hasMoney = ({ paidAttemptId, partPaid }: PaymentSnapshot): boolean => paidAttemptId !== null || partPaid
 
 /** The merchant may cancel only before any money is received or being confirmed. */
 export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'partPaid'>): string | null {
-  if (payment.partPaid === true) return 'a part of the price has come'
+  if (payment.partPaid) return 'a part of the price has come'
   if (payment.status === 'created' || payment.status === 'pending') return null
   if (isClosed(payment.status)) return `the payment is ${payment.status}`
   return 'the money of the buyer has been received or is being confirmed'
@@ -187,20 +185,20 @@ export function unfinishedAttempts(payment: PaymentSnapshot): AttemptView[] {
 
 /** Attempts whose orders are to be read again until their end: they may bring money, or give it back. */
 export function watchedAttempts(payment: PaymentSnapshot): string[] {
-  return [...unfinishedAttempts(payment).map(({ id }) => id), ...(payment.refunding ?? [])]
+  return [...unfinishedAttempts(payment).map(({ id }) => id), ...payment.refunding]
 }
 
-/** Attempts whose money came when the payment had stopped listening: each has a workflow of its own. */
+/** Attempts whose money arrived after the payment had stopped listening: each has its own workflow. */
 export function lateAttempts({ attempts, late }: PaymentSnapshot): string[] {
   const byStatus = attempts.filter(({ status }) => status === 'late').map(({ id }) => id)
-  return [...new Set([...byStatus, ...(late ?? [])])]
+  return [...new Set([...byStatus, ...late])]
 }
 
 /** The row as the workflow sees it. */
 export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   const { payment, attempts } = state
   const paid = attempts.find((attempt) => attempt.id === payment.paidAttemptId)
-  const snapshot: PaymentSnapshot = {
+  return {
     id: payment.id,
     version: payment.version,
     status: payment.status,
@@ -221,7 +219,6 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     conversionOpen: payment.conversionOpen,
     fillLeft: isFillLeft(payment),
   }
-  return { ...snapshot, conversionLeft: isConversionLeft(snapshot) }
 }
 
 function moneyOf({ payment, attempts, parts, intents, incidents }: PaymentWithAttempts) {
@@ -237,7 +234,7 @@ function moneyOf({ payment, attempts, parts, intents, incidents }: PaymentWithAt
   }
 }
 
-/** A partner that confirms for longer than its late money is waited for is not heard of any more. */
+/** A partner that confirms for longer than the payment would wait for its late money counts as silent. */
 function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null {
   if (payment.status !== 'processing' || payment.paidAttemptId !== null) return null
   const confirming = attempts.filter(({ status }) => status === 'confirming')

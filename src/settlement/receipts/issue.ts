@@ -82,7 +82,6 @@ function issue(
   unproved: Unproved,
   { proof, logs }: { readonly proof: InclusionProof; readonly logs: readonly ReceiptLog[] },
 ): Issued {
-  const issuedAt = new Date(clock()).toISOString()
   const claims: ReceiptClaims = {
     payment: unproved.paymentId,
     livemode: scope.livemode,
@@ -99,7 +98,7 @@ function issue(
     tx_index: proof.txIndex,
     log_index: unproved.logIndex,
     issuer,
-    issued_at: issuedAt,
+    issued_at: new Date(clock()).toISOString(),
   }
-  return { unproved, proof, logs, signature: signer.sign(claims), issuedAt }
+  return { unproved, proof, logs, signature: signer.sign(claims) }
 }

@@ -32,7 +32,7 @@ export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
     due.map(async ({ id, sealed, tries }) => {
       try {
         await deps.send({ id, ...(JSON.parse(deps.open(sealed, id)) as { to: string; subject: string; text: string }) })
-        await mailWasSent(db, id, iso())
+        await mailWasSent(db, id)
         return true
       } catch (error) {
         const failure = kindOf(error)

@@ -1,47 +1,46 @@
-import { condition, log, patched } from '@temporalio/workflow'
+import { condition, log } from '@temporalio/workflow'
 import { whyNotThere } from '../../domain/payment/decision.ts'
 import { nextStep, type PaymentSnapshot, watchedAttempts } from '../../domain/payment/snapshot.ts'
-import { secondPayments } from '../clocks.ts'
-import { PAID_SILENCE_SECONDS, PATCHES, reading } from '../options.ts'
+import { PAID_SILENCE_SECONDS, reading } from '../options.ts'
 
 type OrderRead = Awaited<ReturnType<typeof reading.readPartnerOrder>>
 
-/** Whose orders they are, and who takes over what their partner says. */
+/** The payment of the orders, and the receivers of what its partners report. */
 export type OrdersFace = {
   readonly paymentId: string
   readonly now: () => PaymentSnapshot
   readonly accept: (read: OrderRead) => void
-  /** The partner did not answer: it is asked again by the polls. */
+  /** The partner did not answer: the polls read the order again. */
   readonly onSilence: () => void
 }
 
-/** The orders of a payment that are to be read from their partners. */
+/** The orders of a payment that must be read from their partners. */
 export type Orders = {
-  /** The order of this attempt is to be read. */
+  /** Has the order of this attempt read. */
   readonly add: (attemptId: string | null) => void
-  /** So are these by the clock, and with them what could not be read. */
+  /** Has these orders read by the clock, and all whose news could not be read. */
   poll(attemptIds: readonly string[]): void
-  /** A run that takes over knows the row alone: what it watches is to be read, and whether the paid money is still there. */
+  /** Has the watched orders read by a run that takes over, which knows only the row, and first of all the paid order. */
   takeOver(isFirst: boolean): void
   readonly waiting: () => boolean
-  /** None is left whose news could not be read. */
+  /** True if all news could be read. */
   readonly areRead: () => boolean
-  /** The payment has waited: whether its money is still there is to be read before it moves on. */
+  /** Call it after a wait: the paid order must be read before the money moves on. */
   doubtPaid(): void
-  /** Money may not move on: since the run has taken over or waited, its partner has not said that it is still there. */
+  /** True if the money must not move on: its partner has not confirmed it since the run took over or waited. */
   readonly isPaidUnsure: () => boolean
-  /** It is read again after a while, longer after each reading in vain, or when something has come in. */
+  /** Has the paid order read again after a pause that grows with each reading in vain, or as soon as something arrives. */
   askPaidAgain(hasComeIn: () => boolean): Promise<void>
   readAll(): Promise<void>
-  /** Why the paid money cannot move on by what its partner says now; null where it is there. */
+  /** Reads the paid order. Returns why its money cannot move on; null if it is there. */
   readPaid(attemptId: string): Promise<string | null>
 }
 
 export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace): Orders {
   const news = new Set<string>()
-  /** Attempts whose news could not be read yet: the run does not end before they are. */
+  /** Attempts whose news could not be read yet: the run does not end before it has read them. */
   const unread = new Set<string>()
-  /** The attempt of which it must be read first whether its money is still there, and how often it was read in vain. */
+  /** The paid attempt whose order must be read before its money moves on, and the number of readings in vain. */
   let unsure: { readonly attemptId: string; readonly reads: number } | null = null
 
   return {
@@ -55,9 +54,8 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
       const { paidAttemptId, status } = now()
       const step = nextStep(now())
       if (!isFirst || paidAttemptId === null || (step !== 'convert' && step !== 'transfer')) return
-      if (!patched(PATCHES.readsWhenResumed)) return
       news.add(paidAttemptId)
-      // What was handed over is the engine's: only a void could keep it from being paid, and the reading asks for that.
+      // A payout that was handed over belongs to the engine: only a void stops it, and the reading asks for the void.
       if (status === 'processing') unsure = { attemptId: paidAttemptId, reads: 0 }
     },
     doubtPaid,
@@ -78,7 +76,7 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
 
   function doubtPaid(): void {
     const { paidAttemptId, status } = now()
-    if (status !== 'processing' || paidAttemptId === null || !patched(PATCHES.readsAfterWaits)) return
+    if (status !== 'processing' || paidAttemptId === null) return
     news.add(paidAttemptId)
     if (unsure?.attemptId !== paidAttemptId) unsure = { attemptId: paidAttemptId, reads: 0 }
   }
@@ -86,19 +84,18 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
   function isPaidUnsure(): boolean {
     const { paidAttemptId, status } = now()
     if (status !== 'processing' || paidAttemptId === null) return false
-    if (unsure?.attemptId === paidAttemptId) return true
-    return unread.has(paidAttemptId) && patched(PATCHES.readsAfterWaits)
+    return unsure?.attemptId === paidAttemptId || unread.has(paidAttemptId)
   }
 
   function take(attemptId: string, answer: OrderRead): void {
     accept(answer)
-    // Of another attempt's money, that came since, nothing is doubted.
+    // Money of another attempt has arrived since: it is not in doubt.
     const isDoubted = unsure?.attemptId === now().paidAttemptId
-    const isThere = whyNotThere(answer, now()) === null || answer.whole === true
+    const isThere = whyNotThere(answer, now()) === null || answer.whole
     if (!isDoubted || (attemptId === unsure?.attemptId && isThere)) unsure = null
   }
 
-  /** What a partner has done is read from the partner; one that does not answer is asked again by the next poll. */
+  /** Reads each order from its partner. The next poll reads the order of a partner that does not answer. */
   async function readAll(): Promise<void> {
     const attemptIds = [...news]
     news.clear()
@@ -109,15 +106,9 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
         unread.delete(attemptId)
       } catch {
         log.warn('the partner order could not be read; the relay and the next poll try again', { attemptId })
-        if (patched(PATCHES.keepsUnreadNews)) unread.add(attemptId)
+        unread.add(attemptId)
         onSilence()
       }
     }
   }
-}
-
-/** A refund was refused: the money may go on once its partner says that it is there, or it has gone. */
-export function readAfterRefusal(payment: PaymentSnapshot): readonly (string | null)[] {
-  const own = patched(PATCHES.readsAfterRefusals) ? payment.paidAttemptId : null
-  return [own, ...secondPayments(payment)]
 }

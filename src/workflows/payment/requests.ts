@@ -3,12 +3,12 @@ import type { Decided } from '../../activities/payment/refund.ts'
 import type { OperatorDecision, OperatorNote } from '../../domain/payment/requests.ts'
 import { money, records } from '../options.ts'
 
-/** What an activity answers that may have changed the payment. */
+/** The answer of an activity that may have changed the payment. */
 export type PaymentNews = Pick<Decided, 'payment' | 'events'>
 
-/** Requests of the outside, done one at a time between the steps of the story, in the order they came. */
+/** Requests from outside, done one at a time between the steps of the story, in the order of their arrival. */
 export type Requests = {
-  /** Queues the work and waits for its result; what the work throws, the asker gets. */
+  /** Queues the work and waits for its result, or throws what the work throws. */
   ask<T>(work: () => Promise<T>): Promise<T>
   readonly waiting: () => boolean
   doNext(): Promise<void>
@@ -34,7 +34,7 @@ export function createRequests(): Requests {
   }
 }
 
-/** What a decision changes. Nothing in the note stands for which decision it is, or about which payment. */
+/** Carries a decision out. The note cannot override the decision or the payment. */
 export function carryOut(paymentId: string, decision: OperatorDecision, note: OperatorNote): Promise<Decided> {
   return decision === 'refund'
     ? money.refundAttempt({ ...note, paymentId })

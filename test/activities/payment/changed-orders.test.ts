@@ -460,7 +460,7 @@ describe('money that was given back', () => {
 
     test('of a payment that has ended is not paid out when the partner corrects its order', async () => {
       const made = await world.opened()
-      await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired' })
+      await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired', expiresAt: 0 })
       await read(made, 'pending', MISFIT)
       expect(await world.attention(made.id)).toEqual([LISTED])
       await world.decide(made.id, 'recordExternalRefund')

@@ -62,9 +62,18 @@ describe('the fill of a conversion', () => {
   }
 
   const convert = (id: string, tolerance = 2) =>
-    perform(world.activities({ conversionTolerancePercent: tolerance }).convertToUsdc, id)
-  const approve = (id: string) =>
-    perform(world.activities().decide, { paymentId: id, decision: 'approve', operator: 'ada', reason: 'looked at it' })
+    perform(world.activities({ conversionTolerancePercent: tolerance }).convertToUsdc, { paymentId: id, last: false })
+  const decide = async (id: string, decision: 'approve' | 'recordExternalRefund') => {
+    const { version } = await read(id)
+    return perform(world.activities().decide, {
+      paymentId: id,
+      decision,
+      version,
+      operator: 'ada',
+      reason: 'looked at it',
+    })
+  }
+  const approve = (id: string) => decide(id, 'approve')
   const read = async (id: string) => (await loadPayment(world.checkout.db, id)).payment
   const fills = async (id: string) => {
     const answer = await fetch(`${world.sandbox.url}/converter/sandbox/conversions`)
@@ -156,7 +165,7 @@ describe('the fill of a conversion', () => {
       await convert(id)
       await approve(id)
       const dead = { ...world.deps.converter, convert: () => Promise.reject(new Error('asked again')) }
-      const changed = await perform(world.activities({ converter: dead }).convertToUsdc, id)
+      const changed = await perform(world.activities({ converter: dead }).convertToUsdc, { paymentId: id, last: false })
       expect(changed.payment.converted).toBe(true)
     })
 
@@ -182,12 +191,7 @@ describe('the fill of a conversion', () => {
       const id = await confirmed()
       await fillWith(id, '50000000')
       await convert(id)
-      const note = { operator: 'ada', reason: 'the buyer asked' }
-      const { payment } = await perform(world.activities().decide, {
-        paymentId: id,
-        decision: 'recordExternalRefund',
-        ...note,
-      })
+      const { payment } = await decide(id, 'recordExternalRefund')
       expect(payment).toMatchObject({ status: 'refunded', parkReason: null })
       expect(await lines(id)).toEqual([
         ...CONFIRMED,
@@ -236,7 +240,8 @@ describe('the locked rate', () => {
     expect(await world.payment(made.id)).toMatchObject({ status: 'processing', rate: null })
   })
 
-  const convert = (changes: Partial<PaymentDeps>) => perform(world.activities(changes).convertToUsdc, made.id)
+  const convert = (changes: Partial<PaymentDeps>) =>
+    perform(world.activities(changes).convertToUsdc, { paymentId: made.id, last: false })
   const yen = { minor: '10000', currency: 'JPY' } as const
 
   // One yen's rate was locked for euros. The converter refused it for ever, and near a fill it would have been paid out by.
@@ -271,7 +276,7 @@ describe('an open conversion', () => {
     `fill_kept exchange USDC -${micro}`,
   ]
 
-  const convert = (id: string) => perform(world.activities().convertToUsdc, id)
+  const convert = (id: string) => perform(world.activities().convertToUsdc, { paymentId: id, last: false })
   const step = async (id: string) => nextStep(snapshotOf(await loadPayment(world.checkout.db, id)))
   const isOpen = async (id: string) => (await world.payment(id)).conversionOpen
   const conversion = (id: string, fault: Record<string, unknown>) =>
@@ -356,7 +361,10 @@ describe('an open conversion', () => {
       expect((await convert(id)).wait).toBeGreaterThan(0)
       await refundHeld(id)
       const cancel = async () => ({ kind: 'filled' as const, microUsdc: '0', reference: 'fill_of_nothing' })
-      await perform(world.activities({ converter: { ...world.deps.converter, cancel } }).convertToUsdc, id)
+      await perform(world.activities({ converter: { ...world.deps.converter, cancel } }).convertToUsdc, {
+        paymentId: id,
+        last: false,
+      })
       expect([await isOpen(id), await step(id)]).toEqual([false, 'done'])
       expect(await lines(id)).toEqual(REFUNDED)
     })
@@ -368,7 +376,10 @@ describe('an open conversion', () => {
         ...world.deps.converter,
         cancel: () => Promise.reject(new PartnerError('unknown', 'converter: no answer')),
       }
-      const changed = await perform(world.activities({ converter: silent }).convertToUsdc, id)
+      const changed = await perform(world.activities({ converter: silent }).convertToUsdc, {
+        paymentId: id,
+        last: false,
+      })
       expect(changed.wait).toBe(5)
       expect([await isOpen(id), await step(id)]).toEqual([true, 'end_conversion'])
       expect(await world.attention(id)).toEqual([])
@@ -387,7 +398,7 @@ describe('an open conversion', () => {
           return answer
         },
       }
-      await perform(world.activities({ converter: slow }).convertToUsdc, id)
+      await perform(world.activities({ converter: slow }).convertToUsdc, { paymentId: id, last: false })
       const [micro] = await bought(id)
       expect(await lines(id)).toEqual([...REFUNDED, ...KEPT(String(micro))])
     })
@@ -410,7 +421,7 @@ describe('an open conversion', () => {
       expect([payment.status, await isOpen(id), await step(id)]).toEqual(['pending', true, 'await_buyer'])
       await convert(id)
       expect(await lines(id)).toHaveLength(4)
-      await perform(world.activities().closeUnpaid, { paymentId: id, as: 'canceled' })
+      await perform(world.activities().closeUnpaid, { paymentId: id, as: 'canceled', expiresAt: 0 })
       expect([(await world.payment(id)).status, await step(id)]).toEqual(['canceled', 'end_conversion'])
       await convert(id)
       const [micro] = await bought(id)
@@ -445,7 +456,7 @@ describe('an open conversion', () => {
 
 /** What is to be converted changes after the converter was asked: it gets another order, and is paid by one of them. */
 describe('a second conversion', () => {
-  const convert = (id: string) => perform(world.activities().convertToUsdc, id)
+  const convert = (id: string) => perform(world.activities().convertToUsdc, { paymentId: id, last: false })
   const step = async (id: string) => nextStep(snapshotOf(await world.state(id)))
   const atConverter = (id: string, fault: Record<string, unknown>) =>
     world.sandbox.fault('converter', { times: 1, attemptId: `${id}:convert`, ...fault })
@@ -551,7 +562,10 @@ describe('a second conversion', () => {
           return answer
         },
       }
-      await perform(world.activities({ converter: partnerTakesItBack }).convertToUsdc, made.id)
+      await perform(world.activities({ converter: partnerTakesItBack }).convertToUsdc, {
+        paymentId: made.id,
+        last: false,
+      })
       expect(await world.payment(made.id)).toMatchObject({ status: 'pending', fill: { accepted: false } })
       const other = { id: made.id, attemptId: await world.open(made.id) }
       await world.act(other.attemptId, { action: 'pay', receivedMinor: '15000' })
@@ -622,7 +636,7 @@ describe('a second conversion', () => {
           return answer
         },
       }
-      await perform(world.activities({ converter: slow }).convertToUsdc, made.id)
+      await perform(world.activities({ converter: slow }).convertToUsdc, { paymentId: made.id, last: false })
       expect(await world.payment(made.id)).toMatchObject({
         paidAttemptId: other.attemptId,
         usdc: null,
@@ -645,7 +659,7 @@ describe('a second conversion', () => {
           return answer
         },
       }
-      await perform(world.activities({ converter: slow }).convertToUsdc, made.id)
+      await perform(world.activities({ converter: slow }).convertToUsdc, { paymentId: made.id, last: false })
       expect(await world.payment(made.id)).toMatchObject({
         conversionOrder: 2,
         fill: null,
@@ -707,7 +721,7 @@ describe('a second conversion', () => {
     await convert(made.id)
     await world.act(made.attemptId, { action: 'reverse' })
     await world.read(made)
-    await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired' })
+    await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired', expiresAt: 0 })
     await convert(made.id)
     await world.decide(made.id, 'approve')
     expect(await step(made.id)).toBe('done')

@@ -174,7 +174,7 @@ describe('what is listed', () => {
   const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
   const byHand = ({ id, attemptId }: Made) => world.decide(id, 'recordExternalRefund', { attempt: attemptId })
   const close = ({ id }: Made, as: 'expired' | 'listening_ended') =>
-    perform(world.activities().closeUnpaid, { paymentId: id, as })
+    perform(world.activities().closeUnpaid, { paymentId: id, as, expiresAt: 0 })
   const statusOf = async ({ id }: Made) => (await world.payment(id)).status
 
   const readOther = (other: Made, order: Partial<PartnerOrder>) =>
@@ -376,7 +376,8 @@ describe('a doubt that is lifted', () => {
 
   const read = (made: Made, said: Partial<PartnerOrder>) => world.read(made, world.says(said))
   /** What a decision that sets money going is told, which has the order read first. */
-  const told = async (made: Made, said: Partial<PartnerOrder>) => whyNotThere(await read(made, said), {})
+  const told = async (made: Made, said: Partial<PartnerOrder>) =>
+    whyNotThere(await read(made, said), { orderChanged: false })
 
   async function doubtful(): Promise<Made> {
     const made = await world.settling()
@@ -459,7 +460,8 @@ describe('words that are said again', () => {
   /** The partner says this of the order, and answers a refund so. */
   const says = (order: Partial<PartnerOrder>, refund: Refunding = 'pending') => world.says(order, { refund })
   const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
-  const expire = ({ id }: Made) => perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired' })
+  const expire = ({ id }: Made) =>
+    perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired', expiresAt: 0 })
 
   /** It expired, an operator closed what was said of its order, and then the order fitted and was paid. */
   async function paidAfter(said: Partial<PartnerOrder>): Promise<Made> {

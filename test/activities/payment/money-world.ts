@@ -89,12 +89,15 @@ export async function createMoneyWorld() {
     async convert(id: string): Promise<void> {
       const exact = { fault: 'fill_off_rate', minor: '108000000', times: 1, attemptId: `${id}:convert` }
       await base.sandbox.fault('converter', exact)
-      await perform(activities().convertToUsdc, id)
+      await perform(activities().convertToUsdc, { paymentId: id, last: false })
     },
     read: ({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).readPartnerOrder, { paymentId: id, attemptId }),
-    decide: (id: string, decision: Exclude<OperatorDecision, 'refund'>, more: { attempt?: string } = {}) =>
-      perform(activities().decide, { paymentId: id, decision, ...NOTE, ...more }),
+    /** The operator decides about the payment as it is now. */
+    async decide(id: string, decision: Exclude<OperatorDecision, 'refund'>, more: { attempt?: string } = {}) {
+      const { version } = await this.payment(id)
+      return perform(activities().decide, { paymentId: id, decision, version, ...NOTE, ...more })
+    },
     refund: (id: string, more: { attempt?: string } = {}, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).refundAttempt, { paymentId: id, ...NOTE, ...more }),
     state: (id: string) => loadPayment(db, id),

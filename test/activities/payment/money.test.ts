@@ -270,8 +270,8 @@ describe('stories about money', () => {
     await expect(toSettling()).rejects.toThrow('expected one row, got none')
     await db.query('update payment set held = false where id = $1', [id])
     await db.query(
-      `insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at, updated_at)
-     values ($1, $2, 'refund', $2 || ':refund', 'pending', 'ada', 'x', now(), now())`,
+      `insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at)
+     values ($1, $2, 'refund', $2 || ':refund', 'pending', 'ada', 'x', now())`,
       [id, attemptId],
     )
     await expect(toSettling()).rejects.toThrow('expected one row, got none')

@@ -131,7 +131,7 @@ describe('opening an order', () => {
 
 describe('canceling an order', () => {
   const close = (paymentId: string, as: CloseAs, changes: Partial<PaymentDeps> = {}) =>
-    perform(world.activities(changes).closeUnpaid, { paymentId, as })
+    perform(world.activities(changes).closeUnpaid, { paymentId, as, expiresAt: 0 })
 
   /** The wallet app, whose `cancelOrder` does something else. */
   function app(cancelOrder: (attemptId: string) => Promise<never>): Partial<PaymentDeps> {
@@ -167,7 +167,7 @@ describe('canceling an order', () => {
     const closeAt = (attempt: number) =>
       perform(
         world.activities({ partners: crowded }).closeUnpaid,
-        { paymentId: id, as: 'expired' as const },
+        { paymentId: id, as: 'expired' as const, expiresAt: 0 },
         { attempt },
       )
     await expect(closeAt(4)).rejects.toMatchObject({ type: 'NotYet' })
@@ -203,7 +203,9 @@ describe('canceling an order', () => {
       const { id, attemptId } = await world.opened()
       const ask = () => world.activities(silent()).closeUnpaid
       const fourth = { attempt: 4 }
-      expect((await perform(ask(), { paymentId: id, as: 'expired' as const }, fourth)).payment.status).toBe('expired')
+      expect(
+        (await perform(ask(), { paymentId: id, as: 'expired' as const, expiresAt: 0 }, fourth)).payment.status,
+      ).toBe('expired')
       expect(await intents(id)).toEqual(['cancel asked by system: the payment has expired'])
       await world.checkout.db.query("update intent set asked_at = now() - interval '2 hours' where payment_id = $1", [
         id,
@@ -339,7 +341,11 @@ describe('canceling an order', () => {
 })
 
 describe('strange answers', () => {
-  const note = { operator: 'ada', reason: 'looked at it' }
+  async function decide(id: string, decision: 'hold' | 'release' | 'approve'): Promise<void> {
+    const { version } = (await loadPayment(world.checkout.db, id)).payment
+    const note = { operator: 'ada', reason: 'looked at it', version }
+    await perform(world.activities().decide, { paymentId: id, decision, ...note })
+  }
 
   /** A payment whose 100.00 EUR the partner has confirmed, at 1.16 USDC. */
   async function confirmed(): Promise<{ id: string; attemptId: string }> {
@@ -455,9 +461,12 @@ describe('strange answers', () => {
     test('a hold: the fill is on record and owned, and is what counts after the release', async () => {
       const { id } = await confirmed()
       const slow = slowConverter('116000000')
-      const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, id)
+      const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
+        paymentId: id,
+        last: false,
+      })
       await slow.asked
-      await perform(world.activities().decide, { paymentId: id, decision: 'hold', ...note })
+      await decide(id, 'hold')
       slow.release()
       await converting
       expect(usdcOf(await lines(id))).toEqual([
@@ -468,8 +477,8 @@ describe('strange answers', () => {
         status: 'under_review',
         fill: { micro: '116000000', reference: 'slow', accepted: false },
       })
-      await perform(world.activities().decide, { paymentId: id, decision: 'release', ...note })
-      await perform(world.activities({ converter: fills('1') }).convertToUsdc, id)
+      await decide(id, 'release')
+      await perform(world.activities({ converter: fills('1') }).convertToUsdc, { paymentId: id, last: false })
       expect((await loadPayment(world.checkout.db, id)).payment.usdc).toEqual({
         gross: '116000000',
         fee: '5220000',
@@ -480,10 +489,13 @@ describe('strange answers', () => {
     test('another answer to the same key: the one on record counts, and suspense is left empty', async () => {
       const { id } = await confirmed()
       const slow = slowConverter('7000000')
-      const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, id)
+      const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
+        paymentId: id,
+        last: false,
+      })
       await slow.asked
-      await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, id)
-      await perform(world.activities().decide, { paymentId: id, decision: 'approve', ...note })
+      await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, { paymentId: id, last: false })
+      await decide(id, 'approve')
       slow.release()
       await converting
       const suspense = (await lines(id)).filter((line) => line.includes('suspense USDC'))

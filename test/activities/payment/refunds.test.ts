@@ -176,7 +176,7 @@ describe('a silent partner', () => {
 /** What the merchant reads of a payment whose money was there, and has gone before it was sold. */
 describe('money that is taken back', () => {
   const close = ({ id }: Made, as: 'canceled' | 'expired') =>
-    perform(world.activities().closeUnpaid, { paymentId: id, as })
+    perform(world.activities().closeUnpaid, { paymentId: id, as, expiresAt: 0 })
   const says = (made: Made, order: Partial<PartnerOrder>) => world.read(made, world.says(order))
   const paid = { status: 'paid', received: eur('10000') } as const
   const takenBack = { status: 'declined', received: null, failureCode: 'reversed' } as const

@@ -273,7 +273,8 @@ describe('a refused refund of an order with less', () => {
 
   /** The order for what was confirmed before is ended first. */
   async function isSold(id: string): Promise<void> {
-    for (const _ of ['ended', 'asked for anew']) await perform(world.activities().convertToUsdc, id)
+    for (const _ of ['ended', 'asked for anew'])
+      await perform(world.activities().convertToUsdc, { paymentId: id, last: false })
     expect((await world.payment(id)).usdc).not.toBeNull()
   }
 
@@ -442,7 +443,7 @@ describe('a refund that is asked for again', () => {
 
     test('… nor, of late money, which has a workflow of its own', async () => {
       const made = await world.opened()
-      await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired' })
+      await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired', expiresAt: 0 })
       await world.checkout.db.query('update payment set listen_ended = true where id = $1', [made.id])
       const { wallet_app } = world.deps.partners
       const paid = async (...asked: Parameters<Wallet['readOrder']>) => {

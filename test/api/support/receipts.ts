@@ -36,9 +36,9 @@ export async function plantReceipt(db: Db, payment: string): Promise<PaymentRece
       claims.block_hash,
     ],
   )
-  const issued = { unproved, proof: { ...proof, txIndex: claims.tx_index }, logs: proof.logs, signature }
+  const issued = [{ unproved, proof: { ...proof, txIndex: claims.tx_index }, logs: proof.logs, signature }]
   const scope = { livemode: db.livemode, chainId: claims.chain_id, token: claims.token }
-  await storeReceipts(db, scope, { key: signer.key, issued: [{ ...issued, issuedAt: claims.issued_at }] })
+  await storeReceipts(db, scope, { key: signer.key, issued })
   return receipt
 }
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { LIVE_ENVIRONMENT, PEPPER, TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
-import { createTestDatabase } from '../../../scripts/test/services/databases.ts'
+import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { startDevServer } from '../../../scripts/test/services/temporal.ts'
 import { type ApiDeps, createApp } from '../../../src/api/app.ts'
 import { API_SCOPES, type ApiScope, createApiKey } from '../../../src/api/auth/api-key.ts'
@@ -40,6 +40,8 @@ export type ShopOptions = {
   readonly mode?: 'test' | 'live'
   /** Where it listens; any free port unless a test needs to know it before. */
   readonly port?: number
+  /** Its database; a new one unless a test needs another. */
+  readonly database?: TestDatabase
   /** Changes of what the app is given. */
   readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
 }
@@ -49,9 +51,10 @@ export async function openShop({
   temporalDown = false,
   mode = 'test',
   port = 0,
+  database: given,
   deps: change = () => ({}),
 }: ShopOptions = {}) {
-  const database = await createTestDatabase()
+  const database = given ?? (await createTestDatabase())
   const livemode = mode === 'live'
   const db = createDb({ url: database.url, livemode, pool: 10, lockTimeoutMs: 2000 })
   const temporal = await startDevServer()
@@ -82,7 +85,7 @@ export async function openShop({
     }),
   })
   const server = createApiServer(createApp(deps), { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const first = await addMerchant(db)
   const conforms = createConformance((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi)

@@ -41,7 +41,8 @@ async function swept(): Promise<{ paymentId: string; address: Hex; raw: Hex; dep
   expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
   const { rows } = await world.db.query(
     `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
-     from lane_tx t join lane_tx_attempt a on a.tx_hash = t.won_hash order by t.nonce desc limit 1`,
+     from lane_tx t join lane_tx_attempt a using (chain_id, wallet, nonce) where t.state = 'finalized'
+     order by nonce desc, a.attempt desc limit 1`,
   )
   const { raw, number } = rows[0] as { raw: Hex; number: number }
   return { paymentId, address, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }

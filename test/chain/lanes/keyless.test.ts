@@ -24,13 +24,18 @@ async function goOn(): Promise<void> {
   for (let round = 0; round < 3; round++) await world.finalize(world.runner({ relayers: [other] }), 1)
 }
 
-async function envelopes(): Promise<{ state: string; hash: Hex | null }[]> {
-  const { rows } = await world.db.query(
-    'select state, won_hash as hash from lane_tx where wallet = $1 order by nonce',
-    [walletOf(removed)],
-  )
-  return rows as { state: string; hash: Hex | null }[]
+/** Of the envelopes, in the order of their nonces. */
+async function envelopes(): Promise<{ state: string; block: bigint | null }[]> {
+  const { rows } = await world.db.query('select state, block_number from lane_tx where wallet = $1 order by nonce', [
+    walletOf(removed),
+  ])
+  return (rows as { state: string; block_number: string | null }[]).map(({ state, block_number: block }) => ({
+    state,
+    block: block === null ? null : BigInt(block),
+  }))
 }
+
+const blockOf = async (hash: Hex): Promise<bigint> => (await world.chain.getTransactionReceipt({ hash })).blockNumber
 
 /** As if the key had been gone for so long. */
 const pass = (interval: string): Promise<unknown> =>
@@ -69,7 +74,7 @@ test.each([{ abandoned: false }, { abandoned: true }])(
     expect(world.heard.settled.map(({ gasWei }) => gasWei)).toEqual([await gasOf(txHash!)])
     await pass('3 days')
     await goOn()
-    expect(await envelopes()).toEqual([{ state: 'finalized', hash: txHash }])
+    expect(await envelopes()).toEqual([{ state: 'finalized', block: await blockOf(txHash!) }])
     expect(world.heard.gas).toEqual([])
     expect(await status()).toEqual(QUIET)
   },
@@ -84,7 +89,7 @@ test('is never mined: another lane carries its payouts, and status is quiet thou
   expect((await status()).code).toBe(1)
   await goOn()
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
-  expect(await envelopes()).toEqual([{ state: 'broadcast', hash: null }])
+  expect(await envelopes()).toEqual([{ state: 'broadcast', block: null }])
   expect(await status()).toEqual(QUIET)
   // Its bytes are still valid.
   const { rows } = await world.db.query(
@@ -94,7 +99,7 @@ test('is never mined: another lane carries its payouts, and status is quiet thou
   const hash = await world.chain.sendRawTransaction({ serializedTransaction: rows[0].raw })
   await world.chain.mine({ blocks: 4 })
   await goOn()
-  expect(await envelopes()).toEqual([{ state: 'finalized', hash }])
+  expect(await envelopes()).toEqual([{ state: 'finalized', block: await blockOf(hash) }])
   expect(world.heard.gas.map(({ wei }) => wei)).toEqual([await gasOf(hash)])
   await goOn()
   expect(world.heard.gas).toHaveLength(1)
@@ -120,7 +125,7 @@ test('loses its nonce to a transfer by whoever has the key: the envelope ends, a
   await world.chain.mine({ blocks: 4 })
   await goOn()
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
-  expect(await envelopes()).toEqual([{ state: 'foreign', hash: null }])
+  expect(await envelopes()).toEqual([{ state: 'foreign', block: null }])
   expect(await status()).toEqual(QUIET)
   await world.runner().tick()
   const { rows } = await world.db.query('select status from lane where wallet = $1', [walletOf(removed)])

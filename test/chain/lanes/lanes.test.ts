@@ -178,7 +178,8 @@ test('a stuck transaction of which every payout has ended is replaced by an empt
   // No payout's share holds this gas, so it is told apart; that of batches is not told twice.
   expect(world.heard.gas).toContainEqual({ chainId: TOKEN.chainId, ...place, wei: 21_000n * BigInt(rows[0].price) })
   const unshared = await world.db.query(`select t.nonce::int from lane_tx t where t.state = 'finalized' and not exists (
-    select 1 from treasury_log l where l.tx_hash = t.won_hash and l.gas_share is not null) order by t.nonce`)
+    select 1 from treasury_log l join lane_tx_attempt a on a.tx_hash = l.tx_hash
+    where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce) and l.gas_share is not null) order by t.nonce`)
   expect(world.heard.gas.map(({ nonce }) => nonce)).toEqual(unshared.rows.map(({ nonce }) => nonce))
   await paidOnce(queued)
 })

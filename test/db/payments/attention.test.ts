@@ -125,8 +125,8 @@ async function store(): Promise<void> {
 /** Money on its way back is asked about until the partner has done it: two hours ago, so that the view lists it. */
 async function storeRefunds(): Promise<void> {
   await world.db.query(
-    `insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at, updated_at)
-     select payment_id, attempt_id, 'refund', attempt_id || ':refund', 'pending', 'ada', 'x', now() - interval '2 hours', now()
+    `insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at)
+     select payment_id, attempt_id, 'refund', attempt_id || ':refund', 'pending', 'ada', 'x', now() - interval '2 hours'
      from part where state = 'returning'`,
   )
 }

@@ -191,7 +191,7 @@ describe('payouts', () => {
     })
 
     const prove = (paymentId: string) =>
-      db.query(`insert into void_proof values ($1, 1, $2, 2000, 1000, now())`, [paymentId, `0x${'a'.repeat(64)}`])
+      db.query(`insert into void_proof values ($1, 1, $2, 2000, 1000)`, [paymentId, `0x${'a'.repeat(64)}`])
 
     test('is never voided without a proof, which says that its signatures have expired', async () => {
       const payout = await newPayout()
@@ -199,10 +199,7 @@ describe('payouts', () => {
       const change = () => db.query(`update payout set state = 'voided' where payment_id = $1`, [payout.paymentId])
       await expect(change()).rejects.toThrow('cannot be voided without a proof')
       await expect(
-        db.query(`insert into void_proof values ($1, 1, $2, 999, 1000, now())`, [
-          payout.paymentId,
-          `0x${'a'.repeat(64)}`,
-        ]),
+        db.query(`insert into void_proof values ($1, 1, $2, 999, 1000)`, [payout.paymentId, `0x${'a'.repeat(64)}`]),
       ).rejects.toThrow('check')
       await prove(payout.paymentId)
       await change()

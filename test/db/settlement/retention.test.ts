@@ -68,7 +68,7 @@ test('hash, price, log and proof of a settled payout stay when its bytes are gon
     expect(payout).toMatchObject({ state: 'settled', proof: { blockHash: expect.stringMatching(/^0x/) } })
     const [won] = await rows<object>(
       `select a.tx_hash, t.gas_used::text as gas, t.dropped_at is not null as dropped from lane_tx t
-       join lane_tx_attempt a on a.tx_hash = t.won_hash where t.won_hash = '${payout.proof!.txHash}'`,
+       join lane_tx_attempt a using (chain_id, wallet, nonce) where a.tx_hash = '${payout.proof!.txHash}'`,
     )
     expect(won).toEqual({ tx_hash: payout.proof!.txHash, gas: expect.stringMatching(/^[1-9]/), dropped: true })
   }

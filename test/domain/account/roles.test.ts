@@ -3,7 +3,7 @@ import { type Ability, may, ROLES } from '../../../src/domain/account/roles.ts'
 
 const ABILITIES: readonly Ability[] = ['look', 'sell', 'develop', 'own']
 
-test('each role may what PRODUCT.md says, and nothing else', () => {
+test('each role has its abilities and no other', () => {
   const allowed = ROLES.map((role) => [role, ABILITIES.filter((ability) => may(role, ability))])
   expect(allowed).toEqual([
     ['owner', ['look', 'sell', 'develop', 'own']],

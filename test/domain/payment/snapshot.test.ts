@@ -26,25 +26,15 @@ const view = (status: AttemptStatus, id = 'att_1') =>
 const snapshot = (fields: Partial<Payment>, money: Partial<PaymentWithAttempts> = {}) =>
   snapshotOf(stateOf(fields, money))
 
-describe('the row as the workflow sees it', () => {
-  test('of a payment that was just created is what a first run knows, and a little more', () => {
+describe('the snapshot of a row', () => {
+  test('a new payment’s snapshot is the one of a first run with the delay of its provider', () => {
     expect(snapshot({})).toEqual({
       ...newPaymentSnapshot('pay_1', CREATED + 24 * HOUR),
       delayedAfterMinutes: 15,
-      surplus: [],
-      late: [],
-      refunding: [],
-      incidents: [],
-      orderChanged: false,
-      partPaid: false,
-      silentAt: null,
-      conversionOpen: false,
-      fillLeft: false,
-      conversionLeft: false,
     })
   })
 
-  test('of one that was paid by UPI and settled', () => {
+  test('the snapshot of a settled UPI payment names its attempts, its transfer and the delay of UPI', () => {
     const paid = snapshot(
       { status: 'succeeded', paidAttemptId: 'att_1', paidAt: iso(CREATED), usdc, transfer, version: 9, held: true },
       {
@@ -71,7 +61,7 @@ describe('the row as the workflow sees it', () => {
     expect(snapshot({ paidAttemptId: 'att_2' }, { attempts }).delayedAfterMinutes).toBe(60)
   })
 
-  test('names whose money waits, and what is under way', () => {
+  test('the snapshot names the attempts with extra money, the open refunds and the incidents', () => {
     const parts = [
       part({ state: 'surplus', attemptId: 'att_2' }),
       part({ state: 'late', attemptId: 'att_3' }),
@@ -94,7 +84,7 @@ describe('the row as the workflow sees it', () => {
     })
   })
 
-  test('knows that the partner has changed the order whose money the payment has', () => {
+  test('the snapshot says that the partner has changed the paid order', () => {
     const amount = { minor: '5000', currency: 'EUR' }
     const misfit = { why: 'amount', status: 'paid', amount, received: amount } as const
     const changed = (attemptId: string) =>
@@ -105,14 +95,14 @@ describe('the row as the workflow sees it', () => {
     expect([changed('att_1'), changed('att_2')]).toEqual([true, false])
   })
 
-  test('a part of the price has come while the payment has no money of its own', () => {
+  test('a counted part of the price is partial payment until the payment has its money', () => {
     expect(snapshot({ status: 'pending' }, { parts: [part({})] }).partPaid).toBe(true)
     expect(snapshot({ status: 'pending' }, { parts: [part({ state: 'returned' })] }).partPaid).toBe(false)
     expect(snapshot({ status: 'pending' }, { parts: [part({ state: 'surplus' })] }).partPaid).toBe(false)
     expect(snapshot({ status: 'processing', paidAttemptId: 'att_1' }).partPaid).toBe(false)
   })
 
-  test('what the converter bought is left where the payment ended without it', () => {
+  test('a fill is left over when the payment has ended without it', () => {
     const fill = { micro: '5', expected: '6', reference: 'f', accepted: false }
     expect(snapshot({ status: 'expired', fill, conversionOpen: true })).toMatchObject({
       fillLeft: true,
@@ -120,20 +110,25 @@ describe('the row as the workflow sees it', () => {
     })
   })
 
+  const open = [attempt({ status: 'open' })]
+  const onHold = [attempt({ status: 'on_hold' })]
+  const misfit = { kind: 'misfit', attemptId: 'att_1' } as const
+
   test.each<[string, Partial<Payment>, Partial<PaymentWithAttempts>, boolean]>([
-    ['is left where the payment is over', { status: 'expired' }, {}, true],
-    ['… and was refunded', { status: 'refunded' }, { attempts: [attempt({ status: 'open' })] }, true],
-    ['is not where it may come back', { status: 'expired' }, { attempts: [attempt({ status: 'open' })] }, false],
+    ['is ended for a payment that is closed', { status: 'expired' }, {}, true],
+    ['is ended for a refunded payment that listens', { status: 'refunded' }, { attempts: open }, true],
+    ['stays for an expired payment that listens', { status: 'expired' }, { attempts: open }, false],
     [
-      'is where that one waits for an operator',
+      'is ended for an expired payment that listens and waits for an operator',
       { status: 'expired' },
-      { attempts: [attempt({ status: 'on_hold' })], incidents: [{ kind: 'misfit', attemptId: 'att_1' }] },
+      { attempts: onHold, incidents: [misfit] },
       true,
     ],
-    ['is not where it waits for an operator before its end', { status: 'under_review' }, {}, false],
-  ])('an order at the converter %s', (_what, fields, money, isLeft) => {
-    expect(snapshot({ conversionOpen: true, ...fields }, money).conversionLeft).toBe(isLeft)
-    expect(snapshot({ conversionOpen: false, ...fields }, money).conversionLeft).toBe(false)
+    ['stays for a payment that is under review', { status: 'under_review' }, {}, false],
+  ])('an order at the converter %s', (_what, fields, money, isEnded) => {
+    const step = (conversionOpen: boolean) => nextStep(snapshot({ ...fields, conversionOpen }, money))
+    expect(step(true) === 'end_conversion').toBe(isEnded)
+    expect(step(false)).not.toBe('end_conversion')
   })
 })
 
@@ -143,7 +138,7 @@ describe('a partner that is confirming', () => {
   const silent = (fields: Partial<Payment>, attempts: PaymentWithAttempts['attempts']) =>
     snapshot({ status: 'processing', ...fields }, { attempts }).silentAt
 
-  test('counts as silent after its time; of several the last one counts', () => {
+  test('a confirming partner counts as silent after its time, and the latest of several decides', () => {
     expect(silent({}, [confirming(2, 24)])).toBe(CREATED + 22 * HOUR)
     expect(silent({}, [confirming(2, 24), confirming(3, 72, 'att_2')])).toBe(CREATED + 69 * HOUR)
     expect(silent({}, [confirming(2, 24), attempt({ id: 'att_2', status: 'open', updatedAt: iso(CREATED) })])).toBe(
@@ -151,17 +146,17 @@ describe('a partner that is confirming', () => {
     )
   })
 
-  test('where nothing is confirming any more, the payment is silent since it changed', () => {
+  test('a processing payment without a confirming attempt is silent since its last change', () => {
     expect(silent({ updatedAt: iso(CREATED + HOUR) }, [attempt({ status: 'declined' })])).toBe(CREATED + HOUR)
   })
 
-  test('is not asked for where the money is here, or none is expected', () => {
+  test('no partner is silent for a payment that has its money, or waits for its buyer', () => {
     expect(silent({ paidAttemptId: 'att_1' }, [confirming(2, 24)])).toBeNull()
     expect(silent({ status: 'pending' }, [confirming(2, 24)])).toBeNull()
   })
 })
 
-describe('late money is waited for', () => {
+describe('listening for late money', () => {
   const listens = (
     fields: Partial<Payment>,
     attempts: PaymentWithAttempts['attempts'] = [attempt({ status: 'open' })],
@@ -172,37 +167,41 @@ describe('late money is waited for', () => {
     ['its success', { succeededAt: iso(CREATED + HOUR) }, 1],
     ['its failure', { failedAt: iso(CREATED + 2 * HOUR) }, 2],
     ['its cancellation', { canceledAt: iso(CREATED + 3 * HOUR) }, 3],
-  ])('a day from %s', (_what, fields, hours) => {
+  ])('a payment listens for a day from %s', (_what, fields, hours) => {
     expect(listens(fields)).toBe(CREATED + (24 + hours) * HOUR)
   })
 
-  test('as long as the slowest partner takes whose order is not at its end', () => {
+  test('a payment listens as long as the slowest partner with an unfinished order takes', () => {
     const upi = attempt({ id: 'att_2', provider: 'local_partner', status: 'confirming' })
     expect(listens({}, [attempt({ status: 'open' }), upi])).toBe(CREATED + 72 * HOUR)
     expect(listens({}, [attempt({ status: 'open' }), { ...upi, status: 'declined' }])).toBe(CREATED + 24 * HOUR)
   })
 
-  test('by nobody where all orders are at their end, or the listening is', () => {
+  test('a payment without unfinished orders does not listen, nor one that has stopped listening', () => {
     expect(listens({}, [attempt({ status: 'declined' }), attempt({ id: 'att_2' })])).toBeNull()
     expect(listens({ listenEnded: true })).toBeNull()
   })
 })
 
-describe('a payment that is over', () => {
-  test.each(['succeeded', 'failed', 'expired', 'canceled', 'refunded'] as const)('and %s', (status) => {
-    expect(nextStep(at({ status }))).toBe('done')
-    expect(nextStep(at({ status, listenUntil: 5 }))).toBe('listen')
-    expect(nextStep(at({ status, listenUntil: 5, surplus: ['att_2'] }))).toBe('await_operator')
-    expect(nextStep(at({ status, refunding: ['att_2'] }))).toBe('await_operator')
-    expect(nextStep(at({ status, conversionOpen: true }))).toBe('end_conversion')
-    expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5 }))).toBe(
-      status === 'refunded' ? 'end_conversion' : 'listen',
-    )
-    expect(nextStep(at({ status, conversionOpen: true, conversionLeft: false }))).toBe('done')
-    expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5, conversionLeft: true }))).toBe('end_conversion')
-  })
+describe('the next step of a payment', () => {
+  test.each(['succeeded', 'failed', 'expired', 'canceled', 'refunded'] as const)(
+    'a payment that is %s ends its conversion, waits for an operator, listens, or is done',
+    (status) => {
+      expect(nextStep(at({ status }))).toBe('done')
+      expect(nextStep(at({ status, listenUntil: 5 }))).toBe('listen')
+      expect(nextStep(at({ status, listenUntil: 5, surplus: ['att_2'] }))).toBe('await_operator')
+      expect(nextStep(at({ status, refunding: ['att_2'] }))).toBe('await_operator')
+      expect(nextStep(at({ status, conversionOpen: true }))).toBe('end_conversion')
+      expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5 }))).toBe(
+        status === 'refunded' ? 'end_conversion' : 'listen',
+      )
+      expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5, incidents: ['misfit'] }))).toBe(
+        'end_conversion',
+      )
+    },
+  )
 
-  test('and one that has begun', () => {
+  test('an open payment waits for its buyer', () => {
     expect([nextStep(at({})), nextStep(at({ status: 'pending' }))]).toEqual(['await_buyer', 'await_buyer'])
   })
 
@@ -213,35 +212,39 @@ describe('a payment that is over', () => {
     ['transfer', { status: 'settling', paidAttemptId: 'att_1', converted: true }],
     ['await_operator', { status: 'under_review' }],
     // Its order at the converter is ended when it is over.
-    ['await_operator', { status: 'under_review', conversionOpen: true, conversionLeft: true }],
-  ])('and one that has to %s', (step, fields) => {
+    ['await_operator', { status: 'under_review', conversionOpen: true }],
+  ])('the next step is %s for %j', (step, fields) => {
     expect(nextStep(at(fields))).toBe(step)
   })
 })
 
 describe('an operator is needed', () => {
   test.each([
-    ['for what it is parked for', parkedFor('underpaid'), 'underpaid'],
-    ['for a hold, where no reason is known', at({ status: 'under_review' }), 'operator_hold'],
-    ['for a second payment', at({ status: 'succeeded', attempts: [view('surplus')] }), 'surplus'],
-    ['for money that is too much', at({ status: 'succeeded', surplus: ['att_1'] }), 'surplus'],
-    ['for what has gone wrong, the oldest first', at({ incidents: ['misfit', 'chargeback'] }), 'misfit'],
-    ['for money before what has gone wrong', at({ surplus: ['att_1'], incidents: ['misfit'] }), 'surplus'],
-    ['for USDC that nobody takes', at({ status: 'expired', fillLeft: true }), 'fill_left'],
-    ['not for USDC that late money may still take', at({ status: 'expired', fillLeft: true, listenUntil: 5 }), null],
-    ['not for an ordinary payment', at({ status: 'settling', attempts: [view('confirmed')] }), null],
+    ['an operator is needed for the reason of the park', parkedFor('underpaid'), 'underpaid'],
+    ['an operator is needed for a hold if no reason is known', at({ status: 'under_review' }), 'operator_hold'],
+    ['an operator is needed for a second payment', at({ status: 'succeeded', attempts: [view('surplus')] }), 'surplus'],
+    ['an operator is needed for too much money', at({ status: 'succeeded', surplus: ['att_1'] }), 'surplus'],
+    ['an operator is needed for incidents, the oldest first', at({ incidents: ['misfit', 'chargeback'] }), 'misfit'],
+    ['an operator is needed for money before incidents', at({ surplus: ['att_1'], incidents: ['misfit'] }), 'surplus'],
+    ['an operator is needed for USDC that no payment takes', at({ status: 'expired', fillLeft: true }), 'fill_left'],
+    [
+      'no operator is needed for USDC that late money may still take',
+      at({ status: 'expired', fillLeft: true, listenUntil: 5 }),
+      null,
+    ],
+    ['no operator is needed for an ordinary payment', at({ status: 'settling', attempts: [view('confirmed')] }), null],
   ])('%s', (_why, payment, reason) => {
     expect(needsOperator(payment)).toBe(reason)
   })
 
-  test('and is offered the decisions of the reason, and one more where the partner changed the order', () => {
+  test('an operator is offered the decisions of the reason, and acknowledge for a changed order', () => {
     expect(offeredDecisions(at({}))).toEqual([])
     expect(offeredDecisions(at({ orderChanged: true }))).toEqual(['acknowledge'])
     expect(offeredDecisions(parkedFor('payout_held'))).toEqual(['retry'])
     expect(offeredDecisions({ ...parkedFor('payout_held'), orderChanged: true })).toEqual(['retry', 'acknowledge'])
   })
 
-  test('… or holds the payment beside that', () => {
+  test('an operator is offered release for a held payment that could go on without the hold', () => {
     const refund = ['refund', 'recordExternalRefund']
     expect(offeredDecisions(parkedFor('order_changed'))).toEqual(refund)
     expect(offeredDecisions({ ...parkedFor('order_changed'), held: true })).toEqual([...refund, 'release'])
@@ -254,7 +257,7 @@ describe('an operator is needed', () => {
     expect(offeredDecisions(at({ status: 'succeeded', incidents: ['chargeback'], held: true }))).toEqual(['approve'])
   })
 
-  test('… and nothing that is refused because money was confirmed, or was not, or is being given back', () => {
+  test('an operator is not offered a decision that is refused whatever the partner reports', () => {
     const refund = ['refund', 'recordExternalRefund']
     expect(offeredDecisions(parkedFor('partner_hold'))).toEqual(['reject'])
     expect(offeredDecisions(parkedFor('amount_mismatch'))).toEqual([...refund, 'reject'])
@@ -268,7 +271,7 @@ describe('an operator is needed', () => {
   })
 })
 
-test.each([
+test.each<[Partial<PaymentSnapshot>, string | null]>([
   [{ status: 'created' }, null],
   [{ status: 'pending' }, null],
   [{ status: 'pending', partPaid: true }, 'a part of the price has come'],
@@ -277,20 +280,20 @@ test.each([
   [{ status: 'under_review' }, 'the money of the buyer has been received or is being confirmed'],
   [{ status: 'succeeded' }, 'the payment is succeeded'],
   [{ status: 'canceled' }, 'the payment is canceled'],
-] as const)('a merchant cancels %j: refused because %s', (payment, why) => {
-  expect(whyNotCancelable(payment)).toBe(why)
+])('a cancellation of %j is refused because: %s', (fields, why) => {
+  expect(whyNotCancelable(at(fields))).toBe(why)
 })
 
-describe('of its attempts', () => {
+describe('the attempts of a payment', () => {
   const attempts = [view('declined', 'a'), view('open', 'b'), view('confirmed', 'c'), view('late', 'd')]
 
-  test('those that may bring money are canceled and read; those with a refund under way are read', () => {
+  test('attempts that may bring money are canceled and read, and attempts with an open refund are read', () => {
     expect(unfinishedAttempts(at({ attempts })).map(({ id }) => id)).toEqual(['b'])
     expect(watchedAttempts(at({ attempts, refunding: ['c'] }))).toEqual(['b', 'c'])
     expect(watchedAttempts(at({ attempts }))).toEqual(['b'])
   })
 
-  test('those whose money came late are named once', () => {
+  test('each attempt with late money is named once', () => {
     expect(lateAttempts(at({ attempts, late: ['d', 'e'] }))).toEqual(['d', 'e'])
     expect(lateAttempts(at({ attempts }))).toEqual(['d'])
   })

@@ -13,7 +13,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'what the partner holds back is sold by a decision',
     file: 'src/activities/payment/partner-orders.ts',
-    find: 'if (heard.understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }',
+    find: '      withheld = heard.understood && order !== null && isWithheld(work.state, order)\n',
     put: '',
   },
   {
@@ -81,7 +81,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'USDC that was bought for nobody waits for nobody',
     file: 'src/domain/payment/snapshot.ts',
-    find: "  return payment.fillLeft === true && payment.listenUntil === null ? 'fill_left' : null\n",
+    find: "  return payment.fillLeft && payment.listenUntil === null ? 'fill_left' : null\n",
     put: '  return null\n',
   },
   {
@@ -143,8 +143,8 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'an approval accepts what nobody has looked at',
     file: 'src/activities/payment/decision.ts',
-    find: '  if (isFree || version === state.payment.version) return true\n',
-    put: '  if (isFree || version !== null) return true\n',
+    find: '  if (DECISIONS[decision].accepts !== true || version === state.payment.version) return true\n',
+    put: '  if (DECISIONS[decision].accepts !== true || version !== null) return true\n',
     and: [
       {
         file: 'src/domain/payment/decision.ts',
@@ -168,22 +168,16 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'an end that was moved is watched by nobody',
     file: 'src/workflows/clocks.ts',
-    find: '      if (expiresAt > watchedUntil && patched(PATCHES.watchesMovedExpiry)) watchExpiry()\n',
+    find: '      if (expiresAt > watchedUntil) watchExpiry()\n',
     put: '',
     // The next poll would end it too, if later.
     and: [
       {
         file: 'src/workflows/clocks.ts',
-        find: "      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'\n",
+        find: "      if (isPast(now)) return 'expired'\n",
         put: '',
       },
     ],
-  },
-  {
-    name: 'late money that is withdrawn leaves the payment open',
-    file: 'src/workflows/clocks.ts',
-    find: "      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'\n",
-    put: '',
   },
   {
     name: 'what comes beside another token closes its incident',

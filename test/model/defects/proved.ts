@@ -18,7 +18,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
     and: [
       {
         file: 'src/workflows/payment/orders.ts',
-        find: '        if (patched(PATCHES.keepsUnreadNews)) unread.add(attemptId)\n',
+        find: '        unread.add(attemptId)\n',
         put: '',
       },
     ],
@@ -149,15 +149,8 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a confirmation that is withdrawn after the expiry leaves the payment open',
     file: 'src/workflows/clocks.ts',
-    find: '      isOverdue = !isOpen(status) && expiresAt <= at\n',
+    find: "      if (isPast(now)) return 'expired'\n",
     put: '',
-    and: [
-      {
-        file: 'src/workflows/clocks.ts',
-        find: "      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'\n",
-        put: '',
-      },
-    ],
   },
   {
     name: 'more USDC after the end is news to nobody',
@@ -168,7 +161,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a conversion that is open at the end is forgotten',
     file: 'src/domain/payment/snapshot.ts',
-    find: "      if (payment.conversionLeft ?? wasConversionLeft(payment)) return 'end_conversion'\n",
+    find: "      if (isConversionLeft(payment)) return 'end_conversion'\n",
     put: '',
   },
   {
@@ -180,7 +173,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a partner that is confirming is waited for without end',
     file: 'src/workflows/payment.ts',
-    find: "    if (step === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()\n",
+    find: "    if (step === 'await_partner') this.#clocks.watchSilence()\n",
     put: '',
   },
   {
@@ -240,7 +233,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a settlement that takes too long is marked by the next poll',
     file: 'src/workflows/clocks.ts',
-    find: '      if (patched(PATCHES.delayOnTime)) startDelay()\n',
+    find: '      if (paidAt !== null && nextPollAt > paidAt + delayedAfterMinutes * 60_000) startDelay()\n',
     put: '',
   },
   {

@@ -139,7 +139,6 @@ export function createServer(timeline: Timeline) {
     defineSignal: (name: string) => ({ name }),
     defineUpdate: (name: string) => ({ name }),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    patched: () => true,
     proxyActivities: proxy,
     proxyLocalActivities: proxy,
     setCurrentDetails: () => undefined,

@@ -111,8 +111,8 @@ export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine
   async function voided(paymentId: string): Promise<void> {
     await locked(paymentId, async (tx) => {
       await tx.query(
-        `insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before, proved_at)
-         values ($1, 100, $2, 1, 1, now())`,
+        `insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before)
+         values ($1, 100, $2, 1, 1)`,
         [paymentId, `0x${'2'.repeat(64)}`],
       )
       await tx.query("update payout set state = 'voided' where payment_id = $1", [paymentId])

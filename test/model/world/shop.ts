@@ -126,7 +126,7 @@ export async function openShop(
       withRun(() => server.signal(paymentId, 'partnerNews', { attemptId })),
     tellRowChanged: async () => {
       if (server.running(paymentId) === null) start(true)
-      else server.signal(paymentId, 'payoutNews')
+      else server.signal(paymentId, 'rowChanged')
     },
     openLateMoney: async (late: { readonly paymentId: string; readonly attemptId: string }) => {
       const id = `late_${late.attemptId}`

@@ -51,11 +51,11 @@ export async function insertIntent(tx: Tx, intent: NewIntent, { paymentId, at }:
   const stored = await maybeOne(
     tx,
     z.object({ id: z.string() }),
-    sql`insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at, updated_at)
+    sql`insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at)
         values (${paymentId}, ${intent.attemptId}, ${intent.kind}, ${intent.key}, 'asked', ${intent.operator},
-          ${intent.reason}, ${at}::timestamptz, ${at}::timestamptz)
+          ${intent.reason}, ${at}::timestamptz)
         on conflict (key) do update set id = default, state = 'asked', operator = excluded.operator, reason = excluded.reason,
-          asked_at = excluded.asked_at, updated_at = excluded.updated_at
+          asked_at = excluded.asked_at
         where intent.state = 'refused' returning id::text`,
   )
   return stored === null ? null : { ...intent, ...stored, state: 'asked' }
@@ -63,14 +63,9 @@ export async function insertIntent(tx: Tx, intent: NewIntent, { paymentId, at }:
 
 export async function writeIntent(
   tx: Tx,
-  key: string,
-  { state, at }: { readonly state: 'pending' | 'done' | 'refused'; readonly at: string },
+  { key, state }: { readonly key: string; readonly state: 'pending' | 'done' | 'refused' },
 ): Promise<void> {
-  await execute(
-    tx,
-    sql`update intent set state = ${state}, updated_at = ${at}::timestamptz
-        where key = ${key} and state in ('asked', 'pending')`,
-  )
+  await execute(tx, sql`update intent set state = ${state} where key = ${key} and state in ('asked', 'pending')`)
 }
 
 /**

@@ -58,10 +58,10 @@ export async function takeBack(
   const ended = await many(
     tx,
     z.object({ payment_id: z.string() }),
-    sql`insert into finality_reversal (payment_id, tx_hash, log_index, block_number, block_hash)
-        select payment_id, tx_hash, log_index, block_number, block_hash from treasury_log
+    sql`insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
+        select payment_id, tx_hash, log_index, block_hash from treasury_log
           where ${here(context)} and block_hash = ${gone} and payment_id is not null
-        union all select v.payment_id, v.block_hash, 0, v.block_number, v.block_hash from void_proof v
+        union all select v.payment_id, v.block_hash, 0, v.block_hash from void_proof v
           join payout p using (payment_id) where ${ours(context)} and v.block_hash = ${gone}
         on conflict do nothing returning payment_id`,
   )
@@ -81,7 +81,7 @@ export async function takeBack(
   const lanes = await many(
     tx,
     z.object({ wallet: hex, nonce: z.coerce.number(), dropped: z.boolean() }),
-    sql`update lane_tx set state = 'broadcast', won_hash = null, block_number = null, gas_used = null, gas_price = null,
+    sql`update lane_tx set state = 'broadcast', block_number = null, gas_used = null, gas_price = null,
           ended_at = null, gas_error = null, gas_retry_at = null
         where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}
         returning wallet, nonce, dropped_at is not null as dropped`,

@@ -3,8 +3,8 @@ import { type AttemptStatus, isDead, type ParkReason } from '../payment.ts'
 import { chargeSum, type Part } from './parts.ts'
 
 /**
- * What was decided and another party must still carry out: a row before the party is asked, so that it survives any
- * crash, and nothing else happens to the money meanwhile (PRODUCT.md 3.4).
+ * An intent is a decision that another party must still carry out. Its row is stored before the party receives the
+ * request, so that it survives any crash. While it is open, nothing else moves the money.
  */
 
 /**

@@ -1,8 +1,8 @@
 import { add, isZero, type Money, subtract } from '../../money.ts'
 
 /**
- * Money comes in parts (PRODUCT.md 3.3). Each receipt, reversal and return is a fact that never changes; only its owner
- * state does. Whatever a payment, an attempt or the ledger says about money is a sum over parts.
+ * Money comes in parts. Each receipt, reversal and return is a fact that never changes; only its owner state does. Every
+ * amount of a payment, of an attempt or in the ledger is a sum over parts.
  */
 
 /**

@@ -1,0 +1,73 @@
+import { UPI, unheard } from './closing.ts'
+import type { Scenario } from './scenario.ts'
+
+/** Scenarios of money that a partner takes back, or holds, without a callback. The poll after a minute finds out. */
+export const POLLS: Readonly<Record<string, Scenario>> = {
+  'payout-waited-for': async ({ world, open, untilRow, untilPolled, settled, later }) => {
+    const paymentId = await world.createPayment()
+    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+    await untilRow(paymentId, 'status', 'settling')
+    later(async () => {
+      await untilPolled(paymentId)
+      await settled(paymentId)
+    })
+    return paymentId
+  },
+
+  'parked-money-gone': async ({ world, handle, open, untilState, later }) => {
+    const paymentId = await world.createPayment()
+    const attemptId = await open(paymentId)
+    await world.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
+    await untilState(paymentId, 'under_review')
+    await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    later(() => handle(paymentId).result())
+    return paymentId
+  },
+
+  'second-payment-gone': async ({ world, handle, open, settle, untilAttempt, untilRow, later }) => {
+    const paymentId = await world.createPayment(UPI)
+    const upi = await open(paymentId, 'local_partner', 'upi')
+    const card = await open(paymentId, 'card_partner', 'card')
+    await world.atPartner('card_partner', card, { action: 'pay' })
+    await settle(paymentId)
+    await untilRow(paymentId, 'status', 'succeeded')
+    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId: upi })
+    await world.atPartner('local_partner', upi, { action: 'pay' })
+    await untilAttempt(paymentId, upi, 'surplus')
+    await world.faultAt('local_partner', { fault: 'callbacks_never', attemptId: upi })
+    await world.atPartner('local_partner', upi, { action: 'reverse' })
+    later(() => handle(paymentId).result())
+    return paymentId
+  },
+
+  'late-money-gone': async (stage) => {
+    const { world, handle, untilStarted, later } = stage
+    const { attemptId } = await unheard(stage)
+    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
+    await world.atPartner('local_partner', attemptId, { action: 'pay' })
+    const lateId = `late_${attemptId}`
+    await untilStarted(lateId)
+    await world.faultAt('local_partner', { fault: 'callbacks_never', attemptId })
+    await world.atPartner('local_partner', attemptId, { action: 'reverse' })
+    later(() => handle(lateId).result())
+    return [{ name: 'late-money-gone', workflowId: lateId }]
+  },
+
+  'news-unread-at-the-end': async ({ world, handle, open, settled, untilPolled, untilIncident, decide, later }) => {
+    const paymentId = await world.createPayment()
+    const attemptId = await open(paymentId)
+    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await settled(paymentId)
+    // All tries of the first reading fail in the run that the news starts.
+    await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read', times: 3, attemptId })
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    later(async () => {
+      await untilPolled(paymentId)
+      await untilIncident(paymentId)
+      await decide(paymentId, 'approve')
+      await handle(paymentId).result()
+    })
+    return [{ name: 'news-unread-at-the-end', workflowId: paymentId, run: 1 }]
+  },
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { OF_DATABASE, POOLED_LIMITS, REFUSED, SETTINGS, type Setting } from './connection/session.ts'
+import { createDb, type DbOptions, one, type Queryable, sql } from './db.ts'
+
+/** This process must not use this database. Trying again does not help. */
+export class DatabaseRefusal extends Error {}
+
+/** The settings of the database are wrong. The message lists each, with the statement that corrects it. */
+export class SessionRefusal extends DatabaseRefusal {}
+
+type Pooled = { readonly pooled: boolean }
+
+/** Compares a session with the lists of connection/session.ts, by one query. Needs no schema. Throws SessionRefusal. */
+export async function assertSession(db: Queryable, { pooled }: Pooled): Promise<void> {
+  const settings = [...SETTINGS, ...REFUSED, ...(pooled ? POOLED_LIMITS : [])]
+  const found = await readSession(db, settings)
+  const correction = ({ name, must }: Setting): string =>
+    `alter role ${found.role} in database ${found.database} set ${name} = '${must}'`
+  const wrong = [
+    ...settings
+      .filter(differs(found.values))
+      .map((setting) => `${describe(found.values, setting)} Run: ${correction(setting)};`),
+    ...OF_DATABASE.filter(differs(found.values)).map(
+      (setting) => `${describe(found.values, setting)} Create another database: docs/operations.md has the statement.`,
+    ),
+  ]
+  if (wrong.length === 0) return
+  const reconnect = pooled ? ['Then let the pooler connect again (RECONNECT).'] : []
+  throw new SessionRefusal(
+    ['The database has settings with which Pinrail does not work.', ...wrong, ...reconnect].join('\n'),
+  )
+}
+
+/** Connects to a database and asserts its session. */
+export async function assertSessionAt(options: Pick<DbOptions, 'url'> & Pooled): Promise<void> {
+  const db = createDb({ ...options, livemode: false, pool: 1 })
+  try {
+    await assertSession(db, options)
+  } finally {
+    await db.close()
+  }
+}
+
+/** Null for a setting that this version of Postgres does not have. */
+type Values = Readonly<Record<string, string | null>>
+
+const differs =
+  (values: Values) =>
+  ({ name, must, or = [] }: Setting): boolean => {
+    const value = values[name] ?? null
+    return value !== null && value !== must && !or.includes(value)
+  }
+
+const describe = (values: Values, { name, must, because }: Setting): string =>
+  `- ${name} is ${values[name]} and must be ${must}: ${because}.`
+
+const sessionRow = z.object({
+  role: z.string(),
+  database: z.string(),
+  values: z.record(z.string(), z.string().nullable()),
+})
+
+function readSession(db: Queryable, settings: readonly Setting[]): Promise<z.infer<typeof sessionRow>> {
+  const names = [...settings, ...OF_DATABASE].map(({ name }) => name)
+  // É is character 201 of Unicode and é 233. Other encodings may have neither, and A and a are as far apart.
+  return one(
+    db,
+    sessionRow,
+    sql`select quote_ident(current_user) as role, quote_ident(current_database()) as database,
+          (select jsonb_object_agg(name, current_setting(name, true)) from unnest(${names}::text[]) as name)
+            || jsonb_build_object('lc_ctype', case when chr(letter) ilike chr(letter + 32) then 'Unicode' else 'ASCII' end)
+            as values
+        from (select case current_setting('server_encoding') when 'UTF8' then 201 else 65 end as letter) as asked`,
+  )
+}

@@ -1,0 +1,83 @@
+import type { Limits } from './limits.ts'
+
+/**
+ * What a session of Postgres must be like, whatever the server, the database, the role or a pooler sets. Each direct
+ * connection sends SETTINGS with its first packet. A pooler of transactions takes no settings, so there the database user
+ * must have them. `assertSession` compares all of them with what a session has.
+ */
+
+export type Setting = {
+  readonly name: string
+  /** As Postgres shows it. */
+  readonly must: string
+  /** Values that are as good. */
+  readonly or?: readonly string[]
+  readonly because: string
+}
+
+/** Any user may set these. */
+export const SETTINGS: readonly Setting[] = [
+  { name: 'search_path', must: 'public', or: ['"$user", public'], because: 'the tables are in that schema' },
+  {
+    name: 'DateStyle',
+    must: 'ISO, MDY',
+    or: ['ISO, DMY', 'ISO, YMD'],
+    because: 'the driver reads a timestamp of another form as nothing',
+  },
+  { name: 'IntervalStyle', must: 'postgres', because: 'the driver reads an interval of another form as zero' },
+  { name: 'TimeZone', must: 'UTC', or: ['Etc/UTC'], because: 'the hours of the signing limit begin with those of UTC' },
+  { name: 'bytea_output', must: 'hex', because: 'bytes in JSON have one form' },
+  { name: 'extra_float_digits', must: '1', or: ['2', '3'], because: 'a fraction is written with all its digits' },
+  {
+    name: 'default_transaction_isolation',
+    must: 'read committed',
+    because: 'a stricter level fails transactions that run at the same moment',
+  },
+  { name: 'default_transaction_read_only', must: 'off', because: 'payments are written' },
+  { name: 'standard_conforming_strings', must: 'on', because: 'a backslash in a text is a backslash' },
+  { name: 'transform_null_equals', must: 'off', because: 'a comparison with null is null' },
+  { name: 'array_nulls', must: 'on', because: 'lists of values contain nulls' },
+  { name: 'row_security', must: 'on', because: 'the requests of a merchant read by its policies' },
+  { name: 'gin_fuzzy_search_limit', must: '0', because: 'a search finds all payments, not a random part' },
+  { name: 'exit_on_error', must: 'off', because: 'a connection outlives a statement that is refused' },
+  { name: 'idle_session_timeout', must: '0', because: 'idle connections wait for the next request' },
+]
+
+/** Limits of single statements through a pooler. Elsewhere each process or transaction sets its own. */
+export const POOLED_LIMITS: readonly Setting[] = [
+  { name: 'statement_timeout', must: '15s', because: 'a statement outside a transaction needs a limit' },
+  { name: 'lock_timeout', must: '0', because: 'a statement waits for a lock until its own limit' },
+]
+
+/** Not set by us: an ordinary user has no right to, an older Postgres lacks it, or the administrator has a choice. */
+export const REFUSED: readonly Setting[] = [
+  {
+    name: 'synchronous_commit',
+    must: 'on',
+    or: ['remote_apply', 'remote_write', 'local'],
+    because: 'a signature that a crash forgets could be paid twice',
+  },
+  { name: 'session_replication_role', must: 'origin', because: 'triggers guard the books' },
+  { name: 'transaction_timeout', must: '0', because: 'each statement has a limit, and a migration has none' },
+]
+
+/** Fixed when the database is created. */
+export const OF_DATABASE: readonly Setting[] = [
+  { name: 'server_encoding', must: 'UTF8', because: 'names and descriptions are in every script' },
+  { name: 'lc_ctype', must: 'Unicode', because: 'a search for é finds É' },
+]
+
+/** How the driver connects. The settings are in the first packet, so they cost no round trip. */
+export type Connection = { readonly connectionString: string; readonly options?: string }
+
+/** A direct connection, with the session that it needs. Options that are in the URL stay, unless they are set here. */
+export function directConnection(url: string, limits: Limits): Connection {
+  const own = new URL(url).searchParams.get('options')
+  const settings = [...SETTINGS.map(({ name, must }) => [name, must] as const), ...Object.entries(limits)]
+  const options = settings.map(([name, value]) => `-c ${name}=${String(value).replace(/[ \\]/g, '\\$&')}`)
+  return {
+    // The driver prefers what is in the URL.
+    connectionString: url.replace(/([?&])options=[^&#]*&?/, '$1'),
+    options: [...(own === null ? [] : [own]), ...options].join(' '),
+  }
+}

@@ -1,0 +1,378 @@
+-- Payments: the payment, the buyer's orders at partners, what partners report, and the search for payments.
+
+create table payment (
+  id text primary key,
+  merchant_id text not null references merchant,
+  livemode boolean not null,
+  status text not null default 'created' check (status in
+    ('created', 'pending', 'processing', 'under_review', 'settling', 'succeeded', 'failed', 'expired', 'canceled', 'refunded')),
+  status_reason text,
+  exception text check (exception in
+    ('verification_required', 'underpaid', 'overpaid', 'paid_late', 'duplicate_payment', 'wrong_asset', 'settlement_delayed')),
+  park_reason text,
+  held boolean not null default false,
+  expiry_postponed boolean not null default false,
+  expiry_extended boolean not null default false,
+  listen_ended boolean not null default false,
+  amount_text text not null,
+  amount_minor units not null check (amount_minor > 0),
+  currency text not null check (currency ~ '^[A-Z]{3}$'),
+  provider text,
+  provider_used text,
+  method_used text,
+  fallback text not null check (fallback in ('picker', 'none')),
+  description text,
+  reference text,
+  metadata jsonb,
+  success_url text,
+  cancel_url text,
+  checkout_token text not null unique,
+  payment_link text references payment_link,
+  destination text not null check (destination ~ '^0x[0-9a-fA-F]{40}$'),
+  chain_id int not null,
+  token text not null,
+  quote jsonb not null,
+  paid_attempt_id text,
+  charge_currency text,
+  confirmed_minor units,
+  rate text,
+  rate_source text,
+  rate_locked_at timestamptz,
+  conversion_open boolean not null default false,
+  conversion_order smallint not null default 1 check (conversion_order > 0),
+  conversion_stale text check (conversion_stale in ('changed', 'gone')),
+  fill_micro units,
+  fill_expected_micro units,
+  fill_reference text,
+  fill_accepted boolean not null default false,
+  gross_micro units,
+  fee_micro units,
+  net_micro units,
+  tx_hash text,
+  log_index int,
+  block_number bigint,
+  finalized_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  expires_at timestamptz not null,
+  paid_at timestamptz,
+  succeeded_at timestamptz,
+  failed_at timestamptz,
+  canceled_at timestamptz,
+  closed_at timestamptz,
+  version int not null default 1,
+  check (gross_micro is null or gross_micro = fee_micro + net_micro),
+  constraint payment_fill_is_whole
+    check (num_nulls(fill_micro, fill_expected_micro, fill_reference) in (0, 3)
+      and (fill_micro is not null or not fill_accepted))
+);
+comment on table payment is
+  'A payment: what a merchant asks a buyer for, and how far it is. Its workflow changes the row; each change adds one to `version`.';
+comment on column payment.status_reason is 'Why it has this status; null: nothing to add.';
+comment on column payment.exception is 'What was unusual about it; null: nothing.';
+comment on column payment.park_reason is 'Why it waits for an operator (status `under_review`); null: it does not.';
+comment on column payment.held is 'True while a hold by an operator keeps its money from being converted and paid out.';
+comment on column payment.expiry_postponed is
+  'True if a running identity check has moved `expires_at` by 24 hours. That happens once.';
+comment on column payment.expiry_extended is 'True if a buyer who was about to be late got more time. That happens once.';
+comment on column payment.listen_ended is 'True if the time in which late money is still accepted is over.';
+comment on column payment.amount_text is 'The amount as the merchant wrote it.';
+comment on column payment.amount_minor is 'The price, in minor units of `currency`.';
+comment on column payment.provider is 'The method that the merchant asked for; null: the buyer chooses.';
+comment on column payment.provider_used is 'The provider whose money was last confirmed for the payment; null: none was.';
+comment on column payment.method_used is 'The method of that money; null: none was confirmed.';
+comment on column payment.fallback is 'What the checkout offers when `provider` does not work: a choice of others, or nothing.';
+comment on column payment.reference is 'The merchant''s own number.';
+comment on column payment.checkout_token is
+  '128 random bits that open the checkout. The id of the payment does not open it.';
+comment on column payment.payment_link is 'The link that created it; null: the API.';
+comment on column payment.destination is 'The merchant''s wallet when the payment was created.';
+comment on column payment.token is 'The address of USDC on the chain.';
+comment on column payment.quote is
+  'The rate at creation, which is an estimate: `rate` in USDC for one major unit, `rateSource`, `netMicro` in micro-USDC, `expiresAt`.';
+comment on column payment.paid_attempt_id is 'The attempt whose money is settled; null: none was paid.';
+comment on column payment.charge_currency is 'The currency that the buyer paid in; null: no money is confirmed.';
+comment on column payment.confirmed_minor is 'What the buyer paid, in minor units of `charge_currency`; null: no money is confirmed.';
+comment on column payment.rate is 'The locked rate: USDC for one major unit of `charge_currency`; null: not locked yet.';
+comment on column payment.conversion_open is
+  'True while the converter may have an order of this payment whose answer is not stored. Set before the converter is first asked.';
+comment on column payment.conversion_order is
+  'The number of its order at the converter, from 1. The number is part of the order''s key: another amount needs another order.';
+comment on column payment.conversion_stale is
+  'Set if the open order must end before the next one: `changed`, it has another amount; `gone`, its money went back. Null: it is current.';
+comment on column payment.fill_micro is
+  'Micro-USDC that the converter bought and the payment has not taken: it is too far off the locked rate, or the payment was held or lost its money in the meantime. Null: none.';
+comment on column payment.fill_expected_micro is 'What the locked rate gives, in micro-USDC. An operator accepts the fill for this amount only.';
+comment on column payment.fill_reference is 'The converter''s id of the fill.';
+comment on column payment.fill_accepted is 'True if an operator has accepted the fill.';
+comment on column payment.gross_micro is 'What the money was converted to, in micro-USDC; null: not converted yet.';
+comment on column payment.fee_micro is 'The fee of Pinrail, in micro-USDC.';
+comment on column payment.net_micro is 'What the merchant receives, in micro-USDC.';
+comment on column payment.tx_hash is 'The transaction that paid the merchant, in a final block; null: not paid. The settlement writes it and the next three columns.';
+comment on column payment.log_index is 'The log of the transfer in that transaction.';
+comment on column payment.finalized_at is 'When the block was read as final.';
+comment on column payment.expires_at is 'Until when the buyer can begin to pay.';
+comment on column payment.paid_at is 'When a partner confirmed the money.';
+comment on column payment.closed_at is 'When its workflow had nothing left to wait for; null: it must have a workflow.';
+comment on column payment.version is 'Counts the changes. A writer that read another version changes nothing.';
+create index on payment (merchant_id, livemode, id);
+create index payment_by_status on payment (merchant_id, livemode, status, id);
+create index on payment (merchant_id, livemode, reference) where reference is not null;
+create index payment_tx on payment (merchant_id, livemode, tx_hash) where tx_hash is not null;
+create index payment_of_link on payment (payment_link, id) where payment_link is not null;
+create index payment_unclosed on payment (created_at) where closed_at is null;
+-- The metrics read what succeeded in the last day every few seconds.
+create index payment_succeeded on payment (succeeded_at) include (fee_micro) where succeeded_at is not null;
+-- For the view `attention`: each of its parts reads an index of the few rows that wait.
+create index payment_waiting on payment (status, updated_at)
+  where closed_at is null and status in ('processing', 'under_review', 'settling');
+create index payment_held on payment (updated_at) where held and closed_at is null;
+create index payment_fill_kept on payment (updated_at) where fill_micro is not null and gross_micro is null;
+create index payment_conversion_left on payment (updated_at)
+  where conversion_open and status in ('refunded', 'failed', 'expired', 'canceled');
+
+create function payment_is_fixed() returns trigger language plpgsql as $$
+begin
+  raise exception 'amount, currency, destination and merchant of payment % are fixed', old.id;
+end $$;
+create trigger payment_is_fixed before update on payment for each row
+  when (old.amount_minor is distinct from new.amount_minor or old.currency is distinct from new.currency
+     or old.destination is distinct from new.destination or old.merchant_id is distinct from new.merchant_id
+     or old.livemode is distinct from new.livemode or old.chain_id is distinct from new.chain_id
+     or old.token is distinct from new.token)
+  execute function payment_is_fixed();
+create trigger payment_keeps_its_link before update on payment for each row
+  when (old.payment_link is distinct from new.payment_link) execute function payment_is_fixed();
+
+alter table payment enable row level security;
+create policy own on payment to pinrail_tenant
+  using (merchant_id = tenant_merchant() and livemode = tenant_livemode());
+-- A merchant's request can create payments. It cannot change or delete one.
+grant select, insert on payment to pinrail_tenant;
+
+-- A trigger, because a foreign key does not check who owns the link.
+create function link_is_of_tenant() returns trigger language plpgsql as $$
+begin
+  if not exists (select 1 from payment_link where id = new.payment_link) then
+    raise exception 'the link of a payment must be the tenant''s own' using errcode = 'insufficient_privilege';
+  end if;
+  return null;
+end $$;
+create trigger link_is_of_tenant after insert on payment for each row
+  when (new.payment_link is not null and current_user = 'pinrail_tenant') execute function link_is_of_tenant();
+
+-- Payments that use a place of the link: open or paid ones. One that expired, failed, was canceled or refunded does not.
+-- It runs as the owner, because payments from before an account claimed the link belong to another merchant.
+create function link_places_taken(link text) returns bigint stable language sql security definer as $$
+  select count(*) from payment
+  where payment_link = link and status not in ('expired', 'failed', 'canceled', 'refunded')
+$$;
+do $$ begin
+  execute format('alter function link_places_taken(text) set search_path = %I, pg_temp', current_schema());
+end $$;
+
+create table attempt (
+  id text primary key,
+  payment_id text not null references payment,
+  provider text not null,
+  method text not null,
+  status text not null check (status in
+    ('opening', 'open', 'verification_required', 'confirming', 'on_hold', 'confirmed', 'underpaid', 'surplus', 'late',
+     'declined', 'canceled', 'expired', 'refunded')),
+  amount_minor units not null check (amount_minor > 0),
+  currency text not null check (currency ~ '^[A-Z]{3}$'),
+  partner_reference text,
+  redirect_url text,
+  intent_uri text,
+  failure_code text,
+  acknowledged_minor units check (acknowledged_minor > 0),
+  returned_by_hand boolean not null default false,
+  silent_after_hours smallint not null default 72,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+comment on table attempt is
+  'The buyer''s order at a partner. It is stored before the partner is asked, and its id is the order''s key there.';
+comment on column attempt.amount_minor is 'What the order asks for, in minor units of `currency`.';
+comment on column attempt.partner_reference is 'The partner''s own id of the order; null: the partner has not given one.';
+comment on column attempt.redirect_url is 'The partner''s page for the buyer; null: none.';
+comment on column attempt.intent_uri is 'What opens the buyer''s app; null: none.';
+comment on column attempt.failure_code is 'Why the partner declined; null: it did not, or gave no reason.';
+comment on column attempt.acknowledged_minor is
+  'Minor units: the partner has changed its order to this amount, and an operator has acknowledged that. Null: no change is acknowledged.';
+comment on column attempt.returned_by_hand is
+  'True if money of it that was in no book was given back outside of the partner, of an amount that the partner had not reported. What the partner reports later is surplus.';
+comment on column attempt.silent_after_hours is
+  'Hours for which the partner can report the money as confirming before that counts as silence.';
+create index on attempt (payment_id);
+
+alter table attempt enable row level security;
+create policy own on attempt for select to pinrail_tenant
+  using (exists (select 1 from payment where payment.id = payment_id));
+grant select on attempt to pinrail_tenant;
+
+create table partner_event (
+  provider text not null,
+  provider_event_id text not null,
+  attempt_id text not null references attempt,
+  body_sha256 bytea not null check (length(body_sha256) = 32),
+  received_at timestamptz not null,
+  seq bigint not null generated always as identity,
+  applied_at timestamptz,
+  repeats integer not null default 0,
+  due_at timestamptz not null default now(),
+  primary key (provider, provider_event_id)
+);
+comment on table partner_event is
+  'A callback of a partner, or a transfer on chain, in the inbox of its payment. It is stored before the 2xx answer, and repeated to the workflow until it is applied.';
+comment on column partner_event.provider_event_id is
+  'The partner''s id of the callback, with the attempt''s id after it if the partner has used that id for another order.';
+comment on column partner_event.body_sha256 is 'The same id with another body is read again.';
+comment on column partner_event.seq is 'The order of arrival. An answer of the partner covers what had arrived when it was asked.';
+comment on column partner_event.applied_at is 'When a later answer of the partner about the order was applied; null: unread.';
+comment on column partner_event.repeats is 'How often the relay has repeated it to the workflow.';
+comment on column partner_event.due_at is 'When the relay repeats it next, by the clock of the database.';
+create index partner_event_unread on partner_event (due_at) where applied_at is null;
+create index partner_event_unread_of on partner_event (attempt_id, seq) where applied_at is null;
+
+-- For the view `attention`: a merchant sees that unread callbacks of its payments exist, and nothing of their content.
+alter table partner_event enable row level security;
+create policy own on partner_event for select to pinrail_tenant
+  using (exists (select 1 from attempt where attempt.id = attempt_id));
+grant select (attempt_id, provider, received_at, applied_at) on partner_event to pinrail_tenant;
+
+create table partner_standing (
+  provider text primary key,
+  down_since timestamptz,
+  why text check (why in ('silent', 'refuses_us', 'opens_nothing')),
+  suspects jsonb not null default '[]',
+  misses smallint not null default 0,
+  answers smallint not null default 0,
+  falls smallint not null default 0,
+  fell_at timestamptz,
+  ask_at timestamptz,
+  check ((down_since is null) = (why is null))
+);
+comment on table partner_standing is
+  'Whether a partner works, as all processes know it. A provider gets its row when it is first suspected; a payment that works writes nothing here.';
+comment on column partner_standing.down_since is 'Null: it works.';
+comment on column partner_standing.suspects is
+  'The latest payments whose order could not be opened: [{paymentId, merchantId, at}], `at` in Unix milliseconds.';
+comment on column partner_standing.misses is 'Questions of our own in a row without an answer, while it works.';
+comment on column partner_standing.answers is 'Questions of our own in a row with an answer, while it is down.';
+comment on column partner_standing.falls is 'How often in a row it went down soon after it had come back.';
+comment on column partner_standing.fell_at is 'When it last went down; null: never.';
+comment on column partner_standing.ask_at is
+  'When it is asked next; null: there is no need. The process that asks moves it ahead, so that only one does.';
+
+create table timeline_entry (
+  id bigint generated always as identity primary key,
+  payment_id text not null references payment,
+  at timestamptz not null,
+  kind text not null,
+  from_status text,
+  to_status text,
+  actor text not null,
+  message text not null,
+  data jsonb not null default '{}'
+);
+comment on table timeline_entry is
+  'Something that happened to a payment, for the merchant, the operator and the auditor. It is written with the change.';
+comment on column timeline_entry.from_status is 'The status before; null: the status did not change, or the payment is new.';
+comment on column timeline_entry.to_status is 'The status after; null: the status did not change.';
+comment on column timeline_entry.actor is 'Who did it: `merchant`, `buyer`, `partner`, `system` or `operator`.';
+create index on timeline_entry (payment_id, id);
+-- A decision about the buyer's way to pay is noted once, however often the page is loaded.
+create unique index timeline_route_once on timeline_entry (payment_id, data) where kind = 'checkout.route';
+
+alter table timeline_entry enable row level security;
+create policy own on timeline_entry for select to pinrail_tenant
+  using (exists (select 1 from payment where payment.id = payment_id));
+-- The statement that creates the payment writes the first entry, and cannot see its own row yet.
+create policy created on timeline_entry for insert to pinrail_tenant with check (kind = 'payment.created');
+grant select, insert on timeline_entry to pinrail_tenant;
+
+create table outbox (
+  id bigint generated always as identity primary key,
+  kind text not null check (kind in ('start_payment', 'complete_transfer')),
+  subject text not null,
+  payload jsonb not null default '{}',
+  created_at timestamptz not null default now(),
+  unique (kind, subject)
+);
+comment on table outbox is
+  'A message to Temporal, stored with the change that is its reason. The relay sends it again until it can delete the row.';
+comment on column outbox.id is 'A newer message about the same subject takes a new id, so that the sender of the older one does not delete it.';
+comment on column outbox.kind is '`start_payment`: start the workflow of the payment. `complete_transfer`: the payment has changed outside of its workflow.';
+comment on column outbox.subject is 'The id of the payment.';
+
+-- A merchant's request can ask for the start of its own payment only: the other messages complete payouts.
+alter table outbox enable row level security;
+create policy starts on outbox for insert to pinrail_tenant with check (kind = 'start_payment');
+grant insert on outbox to pinrail_tenant;
+-- A trigger, because a policy does not see the payment that the same statement creates.
+create function outbox_is_of_tenant() returns trigger language plpgsql as $$
+begin
+  if not exists (select 1 from payment where payment.id = new.subject) then
+    raise exception 'the payment of a message must be the tenant''s own' using errcode = 'insufficient_privilege';
+  end if;
+  return null;
+end $$;
+create trigger outbox_is_of_tenant after insert on outbox for each row
+  when (current_user = 'pinrail_tenant') execute function outbox_is_of_tenant();
+
+-- Apart from the payments: a payment changes about eight times, and each change would write the many entries of an index of
+-- its words again. These are written once.
+create table payment_words (
+  payment_id text primary key,
+  merchant_id text not null,
+  words text not null
+);
+comment on table payment_words is 'The words by which a payment is found. A trigger writes the row with the payment, if it has any words.';
+comment on column payment_words.words is 'Reference and description, with a line break between them, which no search contains.';
+-- One for rare words. One for words that nearly every payment has: a search then walks along the newest payments.
+create index payment_words_rare on payment_words using gin (merchant_id, words gin_trgm_ops);
+create index payment_words_newest on payment_words (merchant_id, payment_id);
+-- No policy and no grant: a merchant reads it by the function below only.
+alter table payment_words enable row level security;
+
+-- As the owner, because a merchant's request cannot write the table.
+create function payment_words_write() returns trigger language plpgsql security definer set search_path from current
+as $$ begin
+  insert into payment_words values (new.id, new.merchant_id, concat_ws(E'\n', new.reference, new.description));
+  return null;
+end $$;
+create trigger payment_words_write after insert on payment for each row
+  when (new.reference is not null or new.description is not null) execute function payment_words_write();
+
+-- The ids of the merchant's payments whose words match the pattern and that pass the filters: at most `most`, next to the
+-- cursor, looked for among as many payments there as the filter `among` says (null: all). With row-level security no index
+-- serves LIKE, because an operator's errors could reveal rows of others. So it runs as the owner, for the merchant and mode
+-- of the transaction. EXECUTE plans the statement with its values: the right index depends on how common the words are.
+create function matching_payments(pattern text, filters jsonb, most integer) returns setof text
+stable language plpgsql security definer set search_path from current as $$
+declare
+  backwards boolean := filters->>'before' is not null and filters->>'after' is null;
+  direction text := case when backwards then 'asc' else 'desc' end;
+  near text := $near$merchant_id = $1 and ($4->>'after' is null or payment_id < $4->>'after')
+    and ($4->>'before' is null or payment_id > $4->>'before')$near$;
+  few text := format($few$ order by payment_id %s limit ($4->>'among')::integer$few$, direction);
+begin
+  return query execute format($query$
+    select payment.id from (select payment_id, words from payment_words where %2$s) among
+    join payment on payment.id = among.payment_id
+    where payment.livemode = $2 and among.words ilike $3
+      and ($4->'status' is null or payment.status in (select jsonb_array_elements_text($4->'status')))
+      and ($4->>'provider' is null or coalesce(payment.provider_used, payment.provider) = $4->>'provider')
+      and ($4->>'currency' is null or payment.currency = $4->>'currency')
+      and ($4->>'reference' is null or payment.reference = $4->>'reference')
+      and ($4->>'tx_hash' is null or payment.tx_hash = $4->>'tx_hash')
+      and ($4->>'paymentLink' is null or payment.payment_link = $4->>'paymentLink')
+      and ($4->>'createdFrom' is null or payment.created_at >= ($4->>'createdFrom')::timestamptz)
+      and ($4->>'createdBefore' is null or payment.created_at < ($4->>'createdBefore')::timestamptz)
+    order by among.payment_id %1$s limit $5$query$,
+      direction, near || case when filters->>'among' is null then '' else few end)
+    using tenant_merchant(), tenant_livemode(), pattern, filters, most;
+end $$;
+revoke execute on function matching_payments from public;
+grant execute on function matching_payments to pinrail_tenant;

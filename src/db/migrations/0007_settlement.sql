@@ -1,0 +1,627 @@
+-- Settlement: payouts and their signatures, the transactions that carry them, what the final chain shows, deposits, receipts.
+
+create table payout (
+  payment_id text primary key references payment,
+  livemode boolean not null,
+  chain_id int not null,
+  token chain_address not null,
+  treasury chain_address not null,
+  recipient chain_address not null,
+  micro_usdc units not null check (micro_usdc > 0),
+  auth_nonce chain_hash not null,
+  state text not null default 'queued' check (state in
+    ('queued', 'authorized', 'assigned', 'mined', 'settled', 'held', 'voiding', 'voided')),
+  hold_reason text check (hold_reason in ('funds', 'blacklisted', 'paused', 'policy', 'refused', 'operator')),
+  hold_detail text,
+  lane_wallet chain_address,
+  lane_nonce bigint,
+  mined_number bigint,
+  mined_hash chain_hash,
+  refusals int not null default 0,
+  hook_error text,
+  hook_retry_at timestamptz,
+  rests_until timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  -- The nonce first: it alone finds the row.
+  unique (auth_nonce, treasury, token, chain_id),
+  check ((state = 'held') = (hold_reason is not null)),
+  check ((lane_wallet is null) = (lane_nonce is null)),
+  check ((mined_number is null) = (mined_hash is null))
+);
+comment on table payout is
+  'The USDC transfer for one payment. Only a proof in a final block ends it: paid (`settled`) or never to be paid (`voided`).';
+comment on column payout.treasury is 'The wallet that pays. Another one takes over only with a proof (`payout_takeover`).';
+comment on column payout.auth_nonce is
+  'Its EIP-3009 nonce, derived from payment and treasury: the token contract refuses a second transfer, whatever happens to this database.';
+comment on column payout.state is
+  '`queued`: waits for a signature. `authorized`: signed. `assigned`: in an envelope. `mined`: seen in a block that is not final. `voiding`: to be cancelled on chain.';
+comment on column payout.hold_reason is '`funds` and `paused` end without an operator. Null: not held.';
+comment on column payout.lane_wallet is 'The envelope that carries it now (`lane_tx`); null: none.';
+comment on column payout.mined_number is 'The block in which it was last seen, which is not final: a reorganization clears it. Null: not seen.';
+comment on column payout.refusals is
+  'How many final envelopes did not move it although the simulation had shown that they would.';
+comment on column payout.hook_error is
+  'Why the payment could not record the end or the hold of the payout; null: no failure. It is tried again at `hook_retry_at`.';
+comment on column payout.rests_until is 'For a void that waits for a proof: not looked at before; null: in the next round.';
+-- The conditions of the next three are those of the statements in src/db/settlement/queue.ts, word for word.
+create index payout_payable on payout (chain_id, token, livemode, recipient, created_at, payment_id)
+  where (state = 'queued' or state = 'held' and hold_reason in ('funds', 'paused'));
+create index payout_sendable on payout (chain_id, token, created_at, payment_id)
+  where (state = 'voiding' or state = 'authorized' and lane_wallet is null);
+create index payout_seen on payout (chain_id, token) where mined_hash is not null and state not in ('settled', 'voided');
+create index payout_in_envelope on payout (chain_id, lane_wallet, lane_nonce) where lane_wallet is not null;
+-- The reconciliation compares these every minute.
+create index payout_not_ended on payout (chain_id, token, payment_id) where state not in ('settled', 'voided');
+
+-- Only the treasury and its nonce can change, and only with the proof in payout_takeover.
+create function payout_is_fixed() returns trigger language plpgsql as $$
+begin
+  if (old.payment_id, old.livemode, old.chain_id, old.token, old.recipient, old.micro_usdc)
+      is not distinct from (new.payment_id, new.livemode, new.chain_id, new.token, new.recipient, new.micro_usdc)
+    and exists (select 1 from payout_takeover t where t.payment_id = old.payment_id
+      and (t.from_treasury, t.from_nonce, t.to_treasury, t.to_nonce)
+        = (old.treasury, old.auth_nonce, new.treasury, new.auth_nonce))
+  then return new;
+  end if;
+  raise exception 'recipient, amount, treasury, nonce and mode of payout % are fixed', old.payment_id;
+end $$;
+create trigger payout_is_fixed before update on payout for each row
+  when ((old.payment_id, old.livemode, old.chain_id, old.token, old.treasury, old.recipient, old.micro_usdc, old.auth_nonce)
+    is distinct from
+    (new.payment_id, new.livemode, new.chain_id, new.token, new.treasury, new.recipient, new.micro_usdc, new.auth_nonce))
+  execute function payout_is_fixed();
+
+-- An end is final, unless the block that proved it has left the chain: then finality_reversal has the lost proof, and no
+-- other proof is left.
+create function payout_has_ended() returns trigger language plpgsql as $$
+begin
+  if new.state in ('queued', 'voiding')
+    and exists (select 1 from finality_reversal r where r.payment_id = old.payment_id)
+    and not exists (select 1 from treasury_log l where l.payment_id = old.payment_id)
+    and not exists (select 1 from void_proof v where v.payment_id = old.payment_id)
+  then return new;
+  end if;
+  raise exception 'payout % is % and stays so', old.payment_id, old.state;
+end $$;
+create trigger payout_has_ended before update on payout for each row
+  when (old.state in ('settled', 'voided') and new.state is distinct from old.state)
+  execute function payout_has_ended();
+
+-- Voided means that the money can be refunded: not without a proof.
+create function payout_is_voided_by_proof() returns trigger language plpgsql as $$
+begin
+  if not exists (select 1 from void_proof where payment_id = new.payment_id)
+    and not exists (select 1 from treasury_log l where l.kind = 'cancel' and l.auth_nonce = new.auth_nonce
+      and l.treasury = new.treasury and l.token = new.token and l.chain_id = new.chain_id)
+  then raise exception 'payout % cannot be voided without a proof', new.payment_id;
+  end if;
+  return new;
+end $$;
+create trigger payout_is_voided_by_proof before update on payout for each row
+  when (new.state = 'voided' and old.state is distinct from new.state)
+  execute function payout_is_voided_by_proof();
+
+create table payout_signature (
+  payment_id text not null references payout,
+  seq int not null,
+  kind text not null check (kind in ('transfer', 'cancel')),
+  valid_before bigint,
+  signature bytea not null check (length(signature) = 65),
+  signed_at timestamptz not null default now(),
+  primary key (payment_id, seq),
+  check ((kind = 'transfer') = (valid_before is not null))
+);
+comment on table payout_signature is
+  'A signature of a payout''s treasury. All are kept until the payout is long settled: after the latest `valid_before` an unused nonce is proved dead.';
+comment on column payout_signature.seq is 'The number of the signature, from 1.';
+comment on column payout_signature.valid_before is 'Unix seconds; null: a cancellation, which stays valid.';
+
+create table treasury (
+  chain_id int not null,
+  token chain_address not null,
+  address chain_address not null,
+  retired_at timestamptz,
+  keyless_at timestamptz,
+  primary key (chain_id, token, address)
+);
+comment on table treasury is 'A wallet that pays or has paid. An engine that starts writes those that it knows.';
+comment on column treasury.retired_at is 'Since when new payouts are not queued on it; null: it is the current one.';
+comment on column treasury.keyless_at is
+  'Since when no engine has its key; null: one might. An older backup has forgotten it: then it is set again, to a later time, and everything waits longer.';
+
+create table treasury_hour (
+  chain_id int not null,
+  token chain_address not null,
+  treasury chain_address not null,
+  hour timestamptz not null,
+  micro_usdc units not null,
+  primary key (chain_id, token, treasury, hour)
+);
+comment on table treasury_hour is 'What a treasury has authorized in one hour, for its limit a day. A second signature of a payout counts no more.';
+comment on column treasury_hour.micro_usdc is 'Micro-USDC.';
+-- A merchant's request checks that a wallet is none of ours, here and in `lane`.
+grant select on treasury_hour to pinrail_tenant;
+
+create table payout_elsewhere (
+  payment_id text not null references payment,
+  treasury chain_address not null,
+  auth_nonce chain_hash not null,
+  primary key (payment_id, treasury)
+);
+comment on table payout_elsewhere is 'A nonce of another treasury by which the payment might have been paid, from before a rotation.';
+create index on payout_elsewhere (auth_nonce);
+
+create table payout_takeover (
+  payment_id text not null references payment,
+  from_treasury chain_address not null,
+  from_nonce chain_hash not null,
+  to_treasury chain_address not null,
+  to_nonce chain_hash not null,
+  block_number bigint not null,
+  block_hash chain_hash not null,
+  block_time bigint not null,
+  valid_before bigint not null,
+  signatures jsonb not null,
+  check (block_time >= valid_before)
+);
+comment on table payout_takeover is
+  'The proof that allows a payout to change its treasury: at a final block the earlier nonce was unused, and no signature of it was valid any more.';
+comment on column payout_takeover.block_time is 'Unix seconds: the time of the block.';
+comment on column payout_takeover.valid_before is 'Unix seconds after which no signature of the earlier treasury is valid.';
+comment on column payout_takeover.signatures is
+  'Evidence: the signatures of the earlier treasury, which no longer belong to the payout: [{kind, valid_before, signed_at, signature}].';
+create index on payout_takeover (payment_id);
+
+create table void_proof (
+  payment_id text primary key references payout,
+  block_number bigint not null,
+  block_hash chain_hash not null,
+  block_time bigint not null,
+  valid_before bigint not null,
+  check (block_time >= valid_before)
+);
+comment on table void_proof is
+  'Why a payout can never be paid although its treasury could not cancel it: at this final block its nonce is unused, and no signature is valid any more.';
+comment on column void_proof.block_time is 'Unix seconds: the time of the block.';
+comment on column void_proof.valid_before is 'Unix seconds after which no signature is valid.';
+
+create table signing_lease (
+  chain_id int not null,
+  token chain_address not null,
+  owner text,
+  lease_until timestamptz not null default '-infinity',
+  primary key (chain_id, token)
+);
+comment on table signing_lease is
+  'The engine that signs, so that several workers do not pay a key service for the same signatures. Two would waste money and do no harm, because they sign the same nonce; so it has no epoch.';
+comment on column signing_lease.owner is 'The engine; null: none.';
+
+create table lane (
+  chain_id int not null,
+  wallet chain_address not null,
+  next_nonce bigint not null check (next_nonce >= 0),
+  status text not null default 'open' check (status in ('open', 'paused_gas', 'quarantined')),
+  status_reason text,
+  owner text,
+  epoch bigint not null default 0,
+  lease_until timestamptz not null default '-infinity',
+  primary key (chain_id, wallet)
+);
+comment on table lane is 'A relayer wallet, which sends transactions one nonce after the other.';
+comment on column lane.next_nonce is 'The nonce of its next envelope.';
+comment on column lane.status is '`paused_gas`: it has too little gas money. `quarantined`: only an operator opens it again.';
+comment on column lane.owner is 'The engine that holds its lease; null: none.';
+comment on column lane.epoch is 'Changes with the owner. Every write for the lane names it: one with an older epoch fails.';
+grant select on lane to pinrail_tenant;
+
+create table lane_tx (
+  chain_id int not null,
+  wallet chain_address not null,
+  nonce bigint not null check (nonce >= 0),
+  kind text not null check (kind in ('batch', 'topup', 'foreign')),
+  target chain_address not null,
+  -- 48 KB of signatures a batch, for a short time: compression costs more than the room.
+  calldata bytea not null,
+  gas_limit bigint not null,
+  value units not null default 0,
+  state text not null check (state in ('reserved', 'signed', 'broadcast', 'finalized', 'foreign')),
+  block_number bigint,
+  gas_used bigint,
+  gas_price units,
+  gas_error text,
+  gas_retry_at timestamptz,
+  created_at timestamptz not null default now(),
+  ended_at timestamptz,
+  dropped_at timestamptz,
+  primary key (chain_id, wallet, nonce),
+  foreign key (chain_id, wallet) references lane,
+  constraint lane_tx_gas_check check ((gas_error is null) = (gas_retry_at is null))
+);
+alter table lane_tx alter column calldata set storage external;
+comment on table lane_tx is
+  'An envelope: what a lane sends with one nonce. The statement that takes the nonce inserts it, so that no nonce is without its row.';
+comment on column lane_tx.kind is
+  '`batch`: payouts, cancellations or sweeps. `topup`: gas money for another lane. `foreign`: the nonce was used without us.';
+comment on column lane_tx.target is 'The address that the transaction calls or, for `topup`, pays.';
+comment on column lane_tx.value is 'Wei that the transaction carries.';
+comment on column lane_tx.state is '`foreign`: another transaction than ours has used the nonce, in a final block.';
+comment on column lane_tx.block_number is 'The final block of the transaction that has used the nonce; null: not final, or foreign.';
+comment on column lane_tx.gas_price is 'Wei for one unit of gas, from the receipt.';
+comment on column lane_tx.gas_error is
+  'Why its gas is not in the books; null: it is, or payouts share it. It is tried again at `gas_retry_at`.';
+comment on column lane_tx.ended_at is 'When the final block was read; null: it is open.';
+comment on column lane_tx.dropped_at is
+  'When calldata, signed bytes and items were dropped, because it is long final; null: they are there.';
+create index lane_tx_open on lane_tx (chain_id, wallet, nonce) where state in ('reserved', 'signed', 'broadcast');
+create index lane_tx_topup on lane_tx (chain_id, target, created_at) where kind = 'topup';
+create index lane_tx_gas_unbooked on lane_tx (chain_id, gas_retry_at) where gas_error is not null;
+create index lane_tx_to_drop on lane_tx (chain_id, ended_at) where ended_at is not null and dropped_at is null;
+
+-- No foreign keys: the statement that writes an item has locked its payout and written its envelope, and looking both up
+-- again for every item was a tenth of the work of the database.
+create table lane_tx_item (
+  chain_id int not null,
+  wallet chain_address not null,
+  nonce bigint not null,
+  idx int not null,
+  payment_id text not null,
+  kind text not null check (kind in ('transfer', 'cancel')),
+  outcome text check (outcome in ('refused', 'replaced', 'moved')),
+  primary key (chain_id, wallet, nonce, idx)
+);
+comment on table lane_tx_item is 'A payout or its cancellation in an envelope.';
+comment on column lane_tx_item.idx is 'The place in the envelope, from 0.';
+comment on column lane_tx_item.outcome is
+  'What happened if the payout did not end in this envelope. `refused`: the token refused it. `replaced`: a foreign transaction used the nonce. `moved`: it left for another envelope. Null: it is on its way, or ended.';
+create index on lane_tx_item (payment_id);
+
+create table lane_tx_attempt (
+  chain_id int not null,
+  wallet chain_address not null,
+  nonce bigint not null,
+  attempt int not null,
+  tx_hash chain_hash not null unique,
+  raw bytea not null,
+  max_fee units not null,
+  tip units not null,
+  signed_block bigint not null,
+  signed_at timestamptz not null default now(),
+  last_broadcast_at timestamptz,
+  last_answer text,
+  final_block bigint,
+  gas_used bigint,
+  gas_price units,
+  primary key (chain_id, wallet, nonce, attempt),
+  foreign key (chain_id, wallet, nonce) references lane_tx,
+  check (num_nulls(final_block, gas_used, gas_price) in (0, 3))
+);
+alter table lane_tx_attempt alter column raw set storage external;
+comment on table lane_tx_attempt is
+  'A signed transaction of an envelope, stored before it is sent. To send the same bytes again is always safe; one with a higher fee replaces one that is not mined.';
+comment on column lane_tx_attempt.attempt is 'The number of the transaction, from 1.';
+comment on column lane_tx_attempt.raw is 'The signed bytes; empty: dropped.';
+comment on column lane_tx_attempt.max_fee is 'Wei for one unit of gas.';
+comment on column lane_tx_attempt.tip is 'Wei for one unit of gas.';
+comment on column lane_tx_attempt.signed_block is 'The newest block when it was signed.';
+comment on column lane_tx_attempt.last_answer is 'What the nodes answered to the last broadcast; null: not sent yet.';
+comment on column lane_tx_attempt.final_block is
+  'The final block that has it, stored with the payouts in it: its envelope ends by this. Null: not final, or it carried no payout.';
+comment on column lane_tx_attempt.gas_price is 'Wei for one unit of gas, from the receipt.';
+
+create table chain_cursor (
+  chain_id int not null,
+  token chain_address not null,
+  scanned_number bigint not null,
+  scanned_hash chain_hash not null,
+  scanned_at timestamptz not null default now(),
+  first_number bigint not null,
+  deposits_number bigint not null,
+  paused_reason text,
+  paused_until_final bigint,
+  restored_at timestamptz,
+  may_forget boolean not null default false,
+  owner text,
+  epoch bigint not null default 0,
+  lease_until timestamptz not null default '-infinity',
+  primary key (chain_id, token)
+);
+comment on table chain_cursor is 'How far the final chain was read, for one token. A lease lets one engine read at a time.';
+comment on column chain_cursor.scanned_number is 'The last final block that was read.';
+comment on column chain_cursor.scanned_at is 'When the cursor last moved.';
+comment on column chain_cursor.first_number is 'Blocks before it are never read again: what happened there is not ours to explain.';
+comment on column chain_cursor.deposits_number is
+  'The last final block that was read for transfers to addresses of payments. Such a transfer that cannot be read delays no payout.';
+comment on column chain_cursor.paused_reason is
+  'Why no lane sends anything new (solvency watch, or a replaced final block); null: no pause.';
+comment on column chain_cursor.paused_until_final is
+  'The block, not final yet, that showed the reason: the pause ends when final blocks have passed it without the reason. Null: only an operator ends the pause.';
+comment on column chain_cursor.restored_at is
+  'When an operator said that this database was a backup, or a worker found that the chain had not been read for an hour; null: never.';
+comment on column chain_cursor.may_forget is
+  'True while what was signed before `restored_at` can still be paid and might not be known here.';
+comment on column chain_cursor.owner is 'The engine that holds the lease; null: none.';
+comment on column chain_cursor.epoch is 'Changes with the owner. Every write of the observer names it: one with an older epoch fails.';
+
+-- A log and the cursor are committed first. What a log means for payments and books is written later, each under a
+-- savepoint: a log that fails cannot stop the reading.
+create table treasury_log (
+  chain_id int not null,
+  tx_hash chain_hash not null,
+  log_index int not null,
+  told_index int,
+  token chain_address not null,
+  treasury chain_address not null,
+  kind text not null check (kind in ('out', 'in', 'cancel')),
+  counterparty chain_address,
+  micro_usdc units,
+  auth_nonce chain_hash,
+  block_number bigint not null,
+  block_hash chain_hash not null,
+  gas_share units,
+  finalized_at timestamptz not null,
+  payment_id text references payout,
+  nonce_of text references payment,
+  known_as text check (known_as in ('payout', 'payment', 'movement', 'own_lane', 'operator')),
+  applied_at timestamptz default now(),
+  hook_error text,
+  hook_retry_at timestamptz,
+  receipt_due_at timestamptz default now(),
+  primary key (chain_id, tx_hash, log_index),
+  check (kind <> 'cancel' or auth_nonce is not null),
+  check (kind = 'cancel' or (counterparty is not null and micro_usdc is not null))
+);
+comment on table treasury_log is
+  'What the final chain shows of a treasury, whoever sent it: a transfer out or in, or a cancelled authorization. Payouts end by these rows, so a restored backup finds its settlements here.';
+comment on column treasury_log.told_index is
+  'The log index by which payments and books know it, if its block was replaced and it has moved; null: `log_index`.';
+comment on column treasury_log.counterparty is 'The other side of the transfer; null: a cancellation.';
+comment on column treasury_log.auth_nonce is 'The EIP-3009 nonce that it used; null: a plain transfer.';
+comment on column treasury_log.gas_share is
+  'Wei: the share of one authorization in the gas of the transaction, if one of our lanes sent it; null otherwise.';
+comment on column treasury_log.payment_id is 'The payout that ended by it; null: none.';
+comment on column treasury_log.nonce_of is
+  'The payment whose nonce it used although the payment has no payout: a restored backup has forgotten that. Null: no such payment.';
+comment on column treasury_log.known_as is 'Why the solvency watch knows it; null: a transfer out that needs an explanation.';
+comment on column treasury_log.applied_at is
+  'When it was booked as a movement, or stored if there was nothing to book; null: still to be booked.';
+comment on column treasury_log.hook_error is 'Why it could not be booked; null: no failure. It is tried again at `hook_retry_at`.';
+comment on column treasury_log.receipt_due_at is 'When the proof for the receipt is fetched, or tried again; null: the receipt is there.';
+create unique index treasury_log_nonce on treasury_log (auth_nonce, treasury, token, chain_id) where auth_nonce is not null;
+create unique index treasury_log_payment on treasury_log (payment_id) where payment_id is not null;
+create index treasury_log_open on treasury_log (block_number, log_index) where payment_id is null and auth_nonce is not null;
+create index treasury_log_pending on treasury_log (block_number, log_index) where applied_at is null;
+create index treasury_log_nonce_of on treasury_log (nonce_of) where nonce_of is not null and payment_id is null;
+create index treasury_log_unknown on treasury_log (chain_id, token) where kind = 'out' and known_as is null;
+create index treasury_log_without_receipt on treasury_log (receipt_due_at)
+  where receipt_due_at is not null and payment_id is not null and kind = 'out';
+
+-- A payment that is paid a second time pauses everything, in the transaction that stores the log: a key, a backup or this
+-- program is wrong, and the next payout might be paid twice too. The transfer is unknown until an operator acknowledges it.
+create function second_payout_pauses() returns trigger language plpgsql as $$
+declare
+  twice record;
+begin
+  if not exists (select 1 from payout_elsewhere) then return null; end if;
+  for twice in
+    with touched as (
+      select e.payment_id from fresh f join payout_elsewhere e on (e.auth_nonce, e.treasury) = (f.auth_nonce, f.treasury)
+        where f.kind = 'out'
+      union
+      select p.payment_id from fresh f
+        join payout p on (p.auth_nonce, p.treasury, p.token, p.chain_id) = (f.auth_nonce, f.treasury, f.token, f.chain_id)
+        where f.kind = 'out' and exists (select 1 from payout_elsewhere e where e.payment_id = p.payment_id)),
+    nonces as (
+      select p.payment_id, p.chain_id, p.token, p.treasury, p.auth_nonce, true as own from payout p join touched using (payment_id)
+      union all
+      select p.payment_id, p.chain_id, p.token, e.treasury, e.auth_nonce, false
+        from payout p join touched using (payment_id) join payout_elsewhere e using (payment_id))
+    select n.payment_id, n.chain_id, n.token, array_agg(l.tx_hash::text order by n.own desc, l.block_number) as hashes,
+      array_agg(l.log_index order by n.own desc, l.block_number) as places
+    from nonces n join treasury_log l
+      on (l.auth_nonce, l.treasury, l.token, l.chain_id) = (n.auth_nonce, n.treasury, n.token, n.chain_id) and l.kind = 'out'
+    group by 1, 2, 3 having count(*) > 1
+  loop
+    update treasury_log l set known_as = null
+      from unnest(twice.hashes[2:], twice.places[2:]) as s(tx_hash, log_index)
+      where l.chain_id = twice.chain_id and l.tx_hash = s.tx_hash and l.log_index = s.log_index and l.payment_id is null;
+    update chain_cursor set paused_reason = coalesce(paused_reason,
+        format('payment %s was paid twice, by %s', twice.payment_id, array_to_string(twice.hashes, ' and ')))
+      where chain_id = twice.chain_id and token = twice.token;
+  end loop;
+  return null;
+end $$;
+create trigger second_payout_pauses after insert on treasury_log referencing new table as fresh
+  for each statement execute function second_payout_pauses();
+
+create table settlement_finding (
+  chain_id int not null,
+  token chain_address not null,
+  kind text not null check (kind in ('used_without_log', 'paid_elsewhere')),
+  subject text not null,
+  detail text not null,
+  found_at timestamptz not null default now(),
+  primary key (chain_id, token, kind, subject)
+);
+comment on table settlement_finding is
+  'A difference between chain, logs and rows that the reconciliation could not repair. It deletes the row when the cause is gone.';
+comment on column settlement_finding.kind is
+  '`used_without_log`: the token says that the nonce is used, and no node shows the log. `paid_elsewhere`: a payout that is to be voided was paid by another treasury.';
+comment on column settlement_finding.subject is 'The id of the payment.';
+
+create table finality_reversal (
+  payment_id text not null,
+  tx_hash chain_hash not null,
+  log_index int not null,
+  block_hash chain_hash not null,
+  primary key (payment_id, tx_hash, log_index, block_hash)
+);
+comment on table finality_reversal is
+  'A proof of a payout that was lost because its final block was replaced after all. An operator''s repair writes it; it allows the payout to be open again.';
+comment on column finality_reversal.tx_hash is 'The lost transaction; of a lost `void_proof`, the hash of its block.';
+
+create table deposit (
+  payment_id text primary key references payment,
+  attempt_id text not null unique references attempt,
+  livemode boolean not null,
+  chain_id int not null,
+  token chain_address not null,
+  address chain_address not null,
+  asked_micro units not null check (asked_micro > 0),
+  rate text not null,
+  rate_source text not null,
+  rate_as_of text not null,
+  expires_at timestamptz not null,
+  watch_until timestamptz not null,
+  unswept_micro signed_units not null default 0,
+  created_at timestamptz not null default now(),
+  unique (address, chain_id)
+);
+comment on table deposit is
+  'The address at which a buyer pays one payment in USDC. Its key follows from the payment''s id and the deposit seed.';
+comment on column deposit.asked_micro is 'The price in micro-USDC, at the rate that was locked when the address was shown.';
+comment on column deposit.rate is 'The locked rate: USDC for one major unit of the payment''s currency.';
+comment on column deposit.rate_as_of is 'The time of the rate, as its source gives it (ISO 8601).';
+comment on column deposit.watch_until is 'Until then the chain is read for transfers to the address.';
+comment on column deposit.unswept_micro is
+  'Micro-USDC that arrived and that no finished sweep has taken away, so that the few deposits with money are found.';
+create index deposit_unswept on deposit (created_at) where unswept_micro > 0;
+create index deposit_watched on deposit (chain_id, livemode, watch_until);
+
+create table deposit_log (
+  chain_id int not null,
+  tx_hash chain_hash not null,
+  log_index int not null,
+  told_index int,
+  payment_id text not null references deposit,
+  token chain_address not null,
+  sender chain_address not null,
+  units numeric(78, 0) not null check (units >= 0),
+  block_number bigint not null,
+  block_hash chain_hash not null,
+  finalized_at timestamptz not null,
+  applied_at timestamptz default now(),
+  hook_error text,
+  hook_retry_at timestamptz,
+  primary key (chain_id, tx_hash, log_index)
+);
+comment on table deposit_log is 'A final transfer to the address of a deposit, of USDC or of a known other token.';
+comment on column deposit_log.told_index is
+  'The log index by which payment and books know it, if its block was replaced and it has moved; null: `log_index`.';
+comment on column deposit_log.units is 'In the smallest unit of the token.';
+comment on column deposit_log.applied_at is 'When the payment recorded it; null: still to be recorded.';
+comment on column deposit_log.hook_error is
+  'Why the payment could not record it; null: no failure. It is tried again at `hook_retry_at`.';
+create index on deposit_log (payment_id);
+create index deposit_log_pending on deposit_log (block_number, log_index) where applied_at is null;
+
+create table deposit_sweep (
+  payment_id text not null references deposit,
+  idx int not null check (idx >= 0),
+  chain_id int not null,
+  token chain_address not null,
+  treasury chain_address not null,
+  micro_usdc units not null check (micro_usdc > 0),
+  auth_nonce chain_hash not null,
+  signature bytea check (length(signature) = 65),
+  valid_before bigint,
+  state text not null check (state in ('signed', 'assigned', 'done', 'abandoned')),
+  lane_wallet chain_address,
+  lane_nonce bigint,
+  tx_hash chain_hash,
+  created_at timestamptz not null default now(),
+  primary key (payment_id, idx),
+  check ((lane_wallet is null) = (lane_nonce is null)),
+  check ((state = 'done') = (tx_hash is not null))
+);
+comment on table deposit_sweep is
+  'An EIP-3009 authorization that moves USDC from the address of a deposit to a treasury. A payment has one open sweep at a time.';
+comment on column deposit_sweep.idx is 'The number of the sweep of this payment, from 0.';
+comment on column deposit_sweep.signature is 'Null: this database did not sign it. A restored backup found it on chain.';
+comment on column deposit_sweep.valid_before is
+  'Unix seconds. It is signed again if it could not be sent by then, or the treasury has changed. Null: this database did not sign it.';
+comment on column deposit_sweep.state is '`abandoned`: its nonce is used on chain, or another sweep has moved the money.';
+comment on column deposit_sweep.lane_wallet is 'The envelope that carries it now (`lane_tx`); null: none.';
+create unique index deposit_sweep_open on deposit_sweep (payment_id) where state in ('signed', 'assigned');
+create index deposit_sweep_in_envelope on deposit_sweep (chain_id, lane_wallet, lane_nonce) where lane_wallet is not null;
+
+create table gone_transfer (
+  chain_id int not null,
+  stored_as text not null check (stored_as in ('deposit_log', 'treasury_log')),
+  tx_hash chain_hash not null,
+  told_index int not null,
+  token chain_address not null,
+  sender chain_address not null,
+  recipient chain_address not null,
+  units numeric(78, 0) not null,
+  nth int not null,
+  block_number bigint not null,
+  direction text check (direction in ('in', 'out')),
+  concluded_at timestamptz,
+  check ((direction is null) = (stored_as = 'deposit_log')),
+  primary key (chain_id, stored_as, tx_hash, told_index)
+);
+comment on table gone_transfer is
+  'A transfer whose final block left the chain, until it is read again. The same transaction in another block usually has other log indexes: without this row it would count as a second transfer.';
+comment on column gone_transfer.stored_as is 'The table of logs that had it. A payout to an address of a payment was in both.';
+comment on column gone_transfer.told_index is 'The log index by which payments and books know it.';
+comment on column gone_transfer.units is 'In the smallest unit of the token.';
+comment on column gone_transfer.nth is 'Its number among equal transfers of its transaction, from 0.';
+comment on column gone_transfer.direction is 'Seen from the treasury; null: a transfer to a deposit.';
+comment on column gone_transfer.concluded_at is
+  'When the new chain was read without it: it never happened, was booked back, and an operator was notified. Null: it might come again.';
+
+create table receipt_proof (
+  chain_id int not null,
+  block_hash chain_hash not null,
+  tx_index int not null check (tx_index >= 0),
+  header bytea not null,
+  nodes bytea[] not null check (cardinality(nodes) between 1 and 16),
+  primary key (chain_id, block_hash, tx_index)
+);
+comment on table receipt_proof is
+  'The proof that a transaction''s receipt is in a block, for all payments of the transaction. It is fetched soon after the payout is final, because nodes forget receipts.';
+comment on column receipt_proof.header is 'The header of the block in RLP: its keccak256 is the block hash.';
+comment on column receipt_proof.nodes is 'The nodes of the trie from the receiptsRoot to the receipt, each in RLP.';
+
+create table receipt_key (
+  kid text primary key,
+  x text not null check (x ~ '^[A-Za-z0-9_-]{43}$'),
+  first_used_at timestamptz not null default now()
+);
+comment on table receipt_key is 'A public key that has signed receipts. It is published for as long as there are receipts.';
+comment on column receipt_key.kid is 'The thumbprint of the key (RFC 7638).';
+comment on column receipt_key.x is 'The Ed25519 public key in base64url.';
+
+create table payment_receipt (
+  payment_id text primary key references payment,
+  chain_id int not null,
+  tx_hash chain_hash not null,
+  log_index int not null,
+  block_hash chain_hash not null,
+  tx_index int not null,
+  logs jsonb not null,
+  protected text not null,
+  payload text not null,
+  signature text not null,
+  kid text not null references receipt_key,
+  foreign key (chain_id, tx_hash, log_index) references treasury_log on delete cascade,
+  foreign key (chain_id, block_hash, tx_index) references receipt_proof
+);
+comment on table payment_receipt is
+  'The receipt of a payment, which anyone can verify offline. It is deleted with the log that it rests on, if the final block is replaced.';
+comment on column payment_receipt.logs is 'The two logs of the transfer, readable: [{address, topics, data}].';
+comment on column payment_receipt.protected is 'The header of a JSON Web Signature (RFC 7515, 7.2.2), in base64url.';
+comment on column payment_receipt.payload is 'What it signs (the claims), in base64url.';
+comment on column payment_receipt.signature is 'The signature, in base64url.';
+create unique index on payment_receipt (chain_id, tx_hash, log_index);
+create index on payment_receipt (chain_id, block_hash, tx_index);
+
+alter table payment_receipt enable row level security;
+create policy own on payment_receipt for select to pinrail_tenant
+  using (exists (select 1 from payment where payment.id = payment_id));
+alter table receipt_proof enable row level security;
+create policy own on receipt_proof for select to pinrail_tenant
+  using (exists (select 1 from payment_receipt r where (r.chain_id, r.block_hash, r.tx_index)
+    = (receipt_proof.chain_id, receipt_proof.block_hash, receipt_proof.tx_index)));
+grant select on payment_receipt, receipt_proof to pinrail_tenant;

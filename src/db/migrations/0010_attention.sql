@@ -1,0 +1,119 @@
+-- Attention: all that waits for a person, for the command `pinrail`, the metrics, the alerts and the dashboard.
+
+-- Each part reads an index of the few rows that wait, however many are done.
+create view attention with (security_invoker = true) as
+  -- The reason says which decisions end it.
+  select p.livemode, p.merchant_id, p.id as payment_id, null::text as attempt_id, 'parked' as kind,
+    p.park_reason as detail, p.updated_at as since
+  from payment p where p.closed_at is null and p.status = 'under_review'
+  union all
+  -- The partner reports for too long that it is confirming the money. The workflow parks it then: a row here means that no
+  -- workflow does.
+  select p.livemode, p.merchant_id, p.id, null, 'processing_stale', null, p.updated_at
+  from payment p
+  where p.closed_at is null and p.status = 'processing' and p.paid_attempt_id is null
+    and now() - interval '1 hour' > coalesce(
+      (select max(a.updated_at + a.silent_after_hours * interval '1 hour') from attempt a
+        where a.payment_id = p.id and a.status = 'confirming'),
+      p.updated_at)
+  union all
+  select p.livemode, p.merchant_id, p.id, p.paid_attempt_id, 'conversion_overdue', null, p.paid_at
+  from payment p
+  where p.closed_at is null and p.status = 'processing' and p.gross_micro is null and p.paid_at < now() - interval '30 minutes'
+  union all
+  -- Converted and not yet handed to settlement, or handed over and not paid.
+  select p.livemode, p.merchant_id, p.id, p.paid_attempt_id, 'settlement_overdue', null, p.updated_at
+  from payment p
+  where p.closed_at is null and p.updated_at < now() - interval '15 minutes'
+    and (p.status = 'settling' or (p.status = 'processing' and p.gross_micro is not null))
+  union all
+  select p.livemode, p.merchant_id, p.id, null, 'held', null, p.updated_at
+  from payment p
+  where p.closed_at is null and p.held and p.status <> 'under_review' and p.updated_at < now() - interval '24 hours'
+  union all
+  -- A partner's callback that could not be applied for an hour: the partner is silent, refuses us, or does not know the order.
+  select p.livemode, p.merchant_id, p.id, e.attempt_id, 'partner_unread', max(e.provider), min(e.received_at)
+  from partner_event e join attempt a on a.id = e.attempt_id join payment p on p.id = a.payment_id
+  where e.applied_at is null and e.received_at < now() - interval '1 hour'
+  group by p.id, e.attempt_id
+  union all
+  -- Money that is not the payment's own.
+  select p.livemode, p.merchant_id, p.id, m.attempt_id, m.state, sum(m.units) || ' ' || m.asset, min(m.at)
+  from part m join payment p on p.id = m.payment_id
+  where m.state in ('surplus', 'late') group by p.id, m.attempt_id, m.state, m.asset having sum(m.units) <> 0
+  union all
+  select p.livemode, p.merchant_id, p.id, i.attempt_id, 'intent_pending', i.kind, i.asked_at
+  from intent i join payment p on p.id = i.payment_id
+  where i.state in ('asked', 'pending') and i.asked_at < now() - interval '1 hour'
+  union all
+  select p.livemode, p.merchant_id, p.id, i.attempt_id, i.kind,
+    case i.kind
+      when 'misfit' then case when i.misfit is null then 'another token than USDC'
+        else 'asked for ' || (i.misfit #>> '{amount,minor}') || ' ' || (i.misfit #>> '{amount,currency}')
+          || ', received ' || coalesce(i.misfit #>> '{received,minor}', 'nothing') end
+      -- All that the partner has taken back so far of what was returned outside.
+      when 'outside_reversed' then (select -sum(m.units) || ' ' || m.asset from part m
+        where m.attempt_id = i.attempt_id and m.payment_id = i.payment_id and m.kind = 'reversal_outside' group by m.asset)
+    end, i.opened_at
+  from incident i join payment p on p.id = i.payment_id where i.closed_at is null
+  union all
+  -- USDC that was bought for a payment that ended without it.
+  select p.livemode, p.merchant_id, p.id, p.paid_attempt_id, 'suspense', p.fill_micro || ' USDC', p.updated_at
+  from payment p
+  where p.fill_micro is not null and p.gross_micro is null and p.status in ('failed', 'expired', 'canceled')
+  union all
+  -- The payment has ended, and it is not known whether the converter has sold the money. The workflow asks it at least hourly.
+  select p.livemode, p.merchant_id, p.id, null, 'conversion_open', null, p.updated_at
+  from payment p
+  where p.conversion_open and p.status in ('refunded', 'failed', 'expired', 'canceled')
+    and p.updated_at < now() - interval '1 hour'
+  union all
+  -- The workflow ends it at once, or after asking partners for a minute: a row here means that no workflow does.
+  select p.livemode, p.merchant_id, p.id, null, 'expiry_overdue', null, p.expires_at
+  from payment p
+  where p.closed_at is null and p.status in ('created', 'pending') and p.expires_at < now() - interval '1 hour';
+comment on view attention is 'Money and time of a payment that waits for a person. One row for each reason.';
+comment on column attention.attempt_id is 'Null: it concerns the payment as a whole.';
+comment on column attention.kind is 'Why it waits. docs/operations.md says what to do about each.';
+comment on column attention.since is 'When the waiting began.';
+grant select on attention to pinrail_tenant;
+
+create view settlement_attention as
+  select livemode, 'payout_hook' as kind, payment_id as subject, hook_error as detail, updated_at as since
+    from payout where hook_error is not null and state not in ('settled', 'voided')
+  union all
+  select livemode, 'payout_held', payment_id, hold_reason || ': ' || coalesce(hold_detail, ''), updated_at
+    from payout where state = 'held' and hold_reason not in ('funds', 'paused')
+  union all
+  select null, 'treasury_log', tx_hash || ':' || log_index, hook_error, finalized_at
+    from treasury_log where applied_at is null and hook_error is not null
+  union all
+  select d.livemode, 'deposit_log', l.tx_hash || ':' || l.log_index, l.hook_error, l.finalized_at
+    from deposit_log l join deposit d using (payment_id) where l.applied_at is null and l.hook_error is not null
+  union all
+  select null, 'unknown_transfer', tx_hash || ':' || log_index,
+    micro_usdc || ' micro-USDC from ' || treasury || ' to ' || counterparty, finalized_at
+    from treasury_log where kind = 'out' and known_as is null
+  union all
+  select null, 'paused', token, paused_reason, null::timestamptz from chain_cursor where paused_reason is not null
+  union all
+  select null, kind, subject, detail, found_at from settlement_finding
+  union all
+  select null, 'lane', wallet, status_reason, null from lane where status = 'quarantined'
+  union all
+  select null, 'gas', wallet || ':' || nonce, gas_error, ended_at from lane_tx where gas_error is not null
+  union all
+  select d.livemode, 'sweep', s.payment_id, s.micro_usdc || ' micro-USDC are to be swept from ' || d.address, s.created_at
+    from deposit_sweep s join deposit d using (payment_id)
+    -- What is less than the smallest sweep stays at the address, and nothing waits for it.
+    where s.state in ('signed', 'assigned') and s.created_at < now() - interval '1 hour' and d.unswept_micro >= 10000
+  union all
+  -- A void is signed within 55 minutes, unless another treasury has paid the payment.
+  select livemode, 'void', payment_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at
+    from payout p where state = 'voiding' and updated_at < now() - interval '2 hours'
+      and not exists (select 1 from settlement_finding f where f.kind = 'paid_elsewhere' and f.subject = p.payment_id);
+comment on view settlement_attention is
+  'What of settlement waits for a person, or fails and is tried again. One row for each.';
+comment on column settlement_attention.livemode is 'Null: it belongs to the whole deployment.';
+comment on column settlement_attention.subject is 'The payment, transfer, token, wallet or envelope that it is about.';
+comment on column settlement_attention.since is 'When the waiting began; null: not known.';

@@ -1,0 +1,263 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
+import { pino } from 'pino'
+import { LIVE_ENVIRONMENT, TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
+import { createTestDatabase, setForUser, type TestDatabase } from '../../../scripts/test/services/databases.ts'
+import { startDevServer } from '../../../scripts/test/services/temporal.ts'
+import { readApiConfig, readWorkerConfig } from '../../../src/config.ts'
+import { assertSessionAt, SessionRefusal } from '../../../src/db/assert-session.ts'
+import { directConnection, SETTINGS } from '../../../src/db/connection/session.ts'
+import { createDb } from '../../../src/db/db.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { composeApi } from '../../../src/deps/api.ts'
+import { composeWorker } from '../../../src/deps/worker.ts'
+import { runPinrail } from '../../../src/operator/command.ts'
+import { openShop, type Shop } from '../../api/support/shop.ts'
+import { OTHERWISE } from './otherwise.ts'
+
+/** Databases and users that are set up differently from ours: a payment works all the same, or the database is refused. */
+
+/** The limits of a process, and what the driver itself sets. */
+const ALSO_OTHERWISE = {
+  statement_timeout: '1ms',
+  lock_timeout: '1ms',
+  idle_in_transaction_session_timeout: '1ms',
+  client_encoding: 'LATIN1',
+}
+
+const databases: TestDatabase[] = []
+async function newDatabase(how?: string, settings: Readonly<Record<string, string>> = {}): Promise<TestDatabase> {
+  const database = await createTestDatabase(how)
+  databases.push(database)
+  await setForUser(database, settings)
+  return database
+}
+afterAll(() => Promise.all(databases.map((database) => database.drop())))
+
+/** The setting as a session of the driver alone has it. */
+async function showSetting(config: pg.ClientConfig, name: string): Promise<string> {
+  const client = new pg.Client(config)
+  await client.connect()
+  try {
+    return (await client.query('select current_setting($1) as value', [name])).rows[0].value
+  } finally {
+    await client.end()
+  }
+}
+
+describe('a user for whom every setting is otherwise', () => {
+  let shop: Shop
+  beforeAll(async () => {
+    const database = await createTestDatabase()
+    await setForUser(database, { ...OTHERWISE, ...ALSO_OTHERWISE })
+    shop = await openShop({ database })
+  })
+  afterAll(() => shop?.close())
+
+  test.each(SETTINGS)('has $name = $must in each session of ours', async ({ name, must }) => {
+    const driver = { connectionString: shop.databaseUrl, options: '-c statement_timeout=0' }
+    expect(await showSetting(driver, name)).not.toBe(must)
+    const { rows } = await shop.db.query('select current_setting($1) as value', [name])
+    expect(rows).toEqual([{ value: must }])
+  })
+
+  test('has the time limits of the process', async () => {
+    const { rows } = await shop.db.query(
+      `select name, setting from pg_settings where name like any('{statement_timeout,lock_timeout,idle_in_trans%}') order by 1`,
+    )
+    expect(rows).toEqual([
+      { name: 'idle_in_transaction_session_timeout', setting: '30000' },
+      { name: 'lock_timeout', setting: '2000' },
+      { name: 'statement_timeout', setting: '15000' },
+    ])
+  })
+
+  test('creates eight payments at once, finds them by a letter of the other case, and reads their times', async () => {
+    const from = Date.now() - 1000
+    const body = { amount: '49.99', currency: 'EUR', description: '花 École \\ "', metadata: { note: "d'Or \\n 花" } }
+    const made = await Promise.all(Array.from({ length: 8 }, () => shop.ask('POST', '/v1/payments', { body })))
+    expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
+    const found = await shop.ask('GET', `/v1/payments?limit=20&search=${encodeURIComponent('花 école')}`)
+    const payments = found.body['data'] as { id: string; description: string; metadata: object; created_at: string }[]
+    expect(payments).toHaveLength(8)
+    expect(new Set(payments.map(({ id }) => id))).toEqual(new Set(made.map((answer) => answer.body['id'])))
+    for (const { description, metadata, created_at: createdAt } of payments) {
+      expect({ description, metadata }).toEqual({ description: body.description, metadata: body.metadata })
+      expect(Date.parse(createdAt)).toBeGreaterThan(from)
+    }
+  })
+
+  test('receives the error of a statement in a transaction, not that of a lost connection', async () => {
+    await expect(shop.db.transaction((tx) => tx.query('select 1 / 0'))).rejects.toThrow('division by zero')
+  })
+
+  test('migrates an empty database into the schema public, however long it takes', async () => {
+    const { url } = await newDatabase('template template0', { ...OTHERWISE, ...ALSO_OTHERWISE })
+    await migrate(url)
+    const db = createDb({ url, livemode: false, pool: 1 })
+    try {
+      const { rows } = await db.query("select schemaname from pg_tables where tablename in ('payment', 'migration')")
+      expect(rows).toEqual([{ schemaname: 'public' }, { schemaname: 'public' }])
+    } finally {
+      await db.close()
+    }
+  })
+})
+
+test('a harmful value is tried for each setting', () => {
+  expect(Object.keys(OTHERWISE).sort()).toEqual(SETTINGS.map(({ name }) => name).sort())
+})
+
+test('options in the URL of a database stay, but do not replace ours', async () => {
+  const { url } = await newDatabase()
+  const own = new URL(url)
+  own.searchParams.set('options', '-c work_mem=5MB -c TimeZone=Asia/Kolkata')
+  own.searchParams.set('application_name', 'till')
+  const limits = { statement_timeout: 1234, idle_in_transaction_session_timeout: 0, lock_timeout: 0 }
+  const connection = directConnection(own.href, limits)
+  const names = ['work_mem', 'TimeZone', 'application_name', 'statement_timeout']
+  const values = await Promise.all(names.map((name) => showSetting(connection, name)))
+  expect(values).toEqual(['5MB', 'UTC', 'till', '1234ms'])
+})
+
+const ENCODED = (encoding: string): string =>
+  `encoding '${encoding}' locale 'C' locale_provider libc template template0`
+
+describe('a database is refused', () => {
+  test.each([
+    ['an encoding without characters', ENCODED('SQL_ASCII'), {}, '- server_encoding is SQL_ASCII and must be UTF8'],
+    ['an encoding of Western Europe', ENCODED('LATIN1'), {}, '- server_encoding is LATIN1 and must be UTF8'],
+    ['an encoding without É', ENCODED('KOI8R'), {}, '- server_encoding is KOI8R and must be UTF8'],
+    ['an encoding of several bytes', ENCODED('EUC_JP'), {}, '- server_encoding is EUC_JP and must be UTF8'],
+    ['a locale without the case of É', ENCODED('UTF8'), {}, '- lc_ctype is ASCII and must be Unicode'],
+    [
+      'commits that may be lost',
+      undefined,
+      { synchronous_commit: 'off' },
+      '- synchronous_commit is off and must be on',
+    ],
+    [
+      'triggers that do not run',
+      undefined,
+      { session_replication_role: 'replica' },
+      '- session_replication_role is replica and must be origin',
+    ],
+    [
+      'transactions with a limit',
+      undefined,
+      { transaction_timeout: '1min' },
+      '- transaction_timeout is 1min and must be 0',
+    ],
+  ])('that has %s', async (_what, how, settings, line) => {
+    const { url } = await newDatabase(how, settings)
+    const refused = assertSessionAt({ url, pooled: false })
+    await expect(refused).rejects.toThrow(SessionRefusal)
+    await expect(refused).rejects.toThrow(line)
+  })
+
+  test('until the statement that its refusal prints was run', async () => {
+    const { url } = await newDatabase(undefined, { synchronous_commit: 'off', session_replication_role: 'replica' })
+    const refusal = await assertSessionAt({ url, pooled: false }).catch((error: Error) => error.message)
+    const statements = [...String(refusal).matchAll(/Run: (.*;)$/gm)].map(([, statement]) => statement!)
+    expect(statements).toHaveLength(2)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    for (const statement of statements) await client.query(statement)
+    await client.end()
+    await expect(assertSessionAt({ url, pooled: false })).resolves.toBeUndefined()
+  })
+})
+
+describe('a database whose commits may be lost is refused by', () => {
+  const line = '- synchronous_commit is off and must be on: a signature that a crash forgets could be paid twice.'
+  const log = pino({ level: 'silent' })
+  let url = ''
+  beforeAll(async () => {
+    url = (await newDatabase(undefined, { synchronous_commit: 'off' })).url
+  })
+  const inTest = () => ({ ...TEST_ENVIRONMENT, DATABASE_URL: url })
+  const pinrail = async (env: Record<string, string>, ...args: string[]): Promise<{ code: number; text: string }> => {
+    let text = ''
+    const add = (part: string): void => void (text += part)
+    return { code: await runPinrail({ args, env }, { out: add, err: add }), text }
+  }
+
+  test('pinrail migrate', async () => {
+    expect(await pinrail({ DATABASE_URL: url }, 'migrate')).toEqual({ code: 2, text: expect.stringContaining(line) })
+  })
+
+  test('pinrail doctor', async () => {
+    const { address, namespace } = await startDevServer()
+    const env = { ...inTest(), TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }
+    const { code, text } = await pinrail(env, 'doctor')
+    expect([code, text]).toEqual([1, expect.stringMatching(/^ILL {3}session: The database has settings/)])
+    expect(text).toContain(line)
+  })
+
+  test('pinrail preflight', async () => {
+    const env = { ...LIVE_ENVIRONMENT, DATABASE_URL: url }
+    const { code, text } = await pinrail(env, 'preflight')
+    expect([code, text]).toEqual([
+      1,
+      expect.stringMatching(/^DATABASE_URL: must be a usable database: The database has/),
+    ])
+    expect(text).toContain(line)
+  })
+
+  test('the api', async () => {
+    await expect(composeApi(readApiConfig(inTest()), log)).rejects.toThrow(line)
+  })
+
+  test('the api that would read its lists there', async () => {
+    const env = { ...TEST_ENVIRONMENT, DATABASE_URL: (await newDatabase()).url, DATABASE_READ_URL: url }
+    await expect(composeApi(readApiConfig(env), log)).rejects.toThrow(/^DATABASE_READ_URL: The database has settings/)
+  })
+
+  test('the worker', async () => {
+    const { TREASURY_KEY, RELAYER_KEYS } = LIVE_ENVIRONMENT
+    const config = readWorkerConfig({ ...inTest(), TREASURY_KEY, RELAYER_KEYS })
+    await expect(composeWorker(config, log)).rejects.toThrow(line)
+  })
+})
+
+test('migrations write nothing to a database with another encoding', async () => {
+  const { url } = await newDatabase(ENCODED('SQL_ASCII'))
+  await expect(migrate(url)).rejects.toThrow('server_encoding is SQL_ASCII')
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rowCount } = await client.query("select 1 from pg_tables where schemaname = 'public'")
+  await client.end()
+  expect(rowCount).toBe(0)
+})
+
+test('the statements of docs/operations.md, as docker-compose.yml has them, make a database that its user can migrate', async () => {
+  const [page, compose] = ['docs/operations.md', 'docker-compose.yml'].map((file) =>
+    readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8').replace(/\n +/g, ' '),
+  )
+  const [, block = ''] = /```sql\n(create role pinrail login.*?)```/s.exec(page!) ?? []
+  const statements = block.split(';\n').filter((statement) => statement !== '')
+  // The server of the tests would choose UTF-8 and this locale on its own.
+  const create = `create database pinrail owner pinrail encoding 'UTF8' locale 'C' locale_provider builtin`
+  expect(statements).toEqual([expect.anything(), expect.anything(), expect.anything(), expect.stringContaining(create)])
+  expect(compose).toContain(statements[3])
+  const { url } = await newDatabase()
+  const name = new URL(url).pathname.slice(1).replace('test_', 'documented_')
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  try {
+    for (const statement of statements) {
+      // The server of the tests has this role already, from the migrations of its other databases.
+      if (statement.startsWith('create role pinrail_tenant')) continue
+      await admin.query(statement.replace(/\bpinrail\b/g, name))
+    }
+    const owned = new URL(url)
+    Object.assign(owned, { username: name, password: '…', pathname: name })
+    await migrate(owned.href)
+    await expect(assertSessionAt({ url: owned.href, pooled: false })).resolves.toBeUndefined()
+  } finally {
+    await admin.query(`drop database if exists ${name} with (force)`)
+    await admin.query(`drop role if exists ${name}`)
+    await admin.end()
+  }
+})

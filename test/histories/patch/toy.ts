@@ -1,0 +1,7 @@
+import { patched, sleep } from '@temporalio/workflow'
+
+/** A workflow that was changed after its first run had begun: it waits twice now, and once in the runs from before. */
+export async function toy(): Promise<void> {
+  if (patched('waits-twice')) await sleep(10)
+  await sleep(10)
+}

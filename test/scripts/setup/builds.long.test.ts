@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Step } from '../../../scripts/setup/progress.mjs'
+import { TEMPORAL } from '../../../scripts/setup/temporal/temporal-server.ts'
+import { TEST_SERVER } from '../../../scripts/setup/temporal/test-server.ts'
+
+/** A build with empty caches takes 6 minutes on two idle cores. */
+const BUILD_MS = 30 * 60_000
+const STEP: Step = { update: () => undefined, done: () => undefined, fail: () => undefined }
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pinrail-built-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test.each([TEMPORAL, TEST_SERVER])(
+  'the last source of the $title makes a program that runs',
+  async ({ sources, name, problemOf }) => {
+    await sources.at(-1)?.make(folder, STEP)
+    expect(await problemOf(join(folder, 'bin', name))).toBeNull()
+  },
+  BUILD_MS,
+)
