@@ -3,121 +3,264 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crc32, deflateSync } from 'node:zlib'
 import { AxeBuilder } from '@axe-core/playwright'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import type { Browser } from 'playwright-core'
 import { createInbox, type Inbox } from '../../src/sandbox/inbox/inbox.ts'
+import { plantReceipt } from '../api/support/receipts.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { complaintsOf, launchBrowser } from '../support/browser.ts'
 
 let browser: Browser
 let shop: Shop
-let inbox: Inbox
-let inboxServer: Server
-let urls: string[]
-const folder = mkdtempSync(join(tmpdir(), 'documents-'))
 beforeAll(async () => {
   browser = await launchBrowser()
   shop = await openShop()
-  inbox = await createInbox({ secrets: [], dataFile: join(folder, 'inbox.jsonl'), log: pino({ level: 'silent' }) })
-  inboxServer = createServer(inbox.app)
-  await new Promise<void>((resolve) => inboxServer.listen(0, '127.0.0.1', resolve))
-  const inboxUrl = `http://127.0.0.1:${(inboxServer.address() as AddressInfo).port}`
-  const body = JSON.stringify({ type: 'payment.succeeded', data: { object: { id: 'pay_1', note: 'x'.repeat(300) } } })
-  await fetch(`${inboxUrl}/hook`, { method: 'POST', body })
-  urls = ['/docs', '/docs/webhooks', '/docs/testing', '/docs/api/payments', '/docs/errors', '/receipts/verify']
-    .map((path) => `http://127.0.0.1:${shop.port}${path}`)
-    .concat(inboxUrl)
 }, 90_000)
 afterAll(async () => {
-  inboxServer?.closeAllConnections()
-  inboxServer?.close()
-  await inbox?.close()
   await shop?.close()
   await browser?.close()
-  rmSync(folder, { recursive: true })
 })
 
-test.each([320, 768, 1440])(
-  'at %i px the documents and the inbox can be read: nothing scrolls sideways, nothing is narrow',
-  async (width) => {
-    const context = await browser.newContext({ viewport: { width, height: 900 } })
-    const page = await context.newPage()
-    const wrong: string[] = []
-    for (const url of urls) {
-      await page.goto(url)
-      const { scrollWidth, clientWidth } = await page.evaluate(() => {
-        for (const details of document.querySelectorAll('details')) details.open = true
-        const root = document.documentElement
-        return { scrollWidth: root.scrollWidth, clientWidth: root.clientWidth }
+describe('documents and the inbox', () => {
+  let inbox: Inbox
+  let inboxServer: Server
+  let urls: string[]
+  const folder = mkdtempSync(join(tmpdir(), 'documents-'))
+  beforeAll(async () => {
+    inbox = await createInbox({ secrets: [], dataFile: join(folder, 'inbox.jsonl'), log: pino({ level: 'silent' }) })
+    inboxServer = createServer(inbox.app)
+    await new Promise<void>((resolve) => inboxServer.listen(0, '127.0.0.1', resolve))
+    const inboxUrl = `http://127.0.0.1:${(inboxServer.address() as AddressInfo).port}`
+    const body = JSON.stringify({ type: 'payment.succeeded', data: { object: { id: 'pay_1', note: 'x'.repeat(300) } } })
+    await fetch(`${inboxUrl}/hook`, { method: 'POST', body })
+    urls = ['/docs', '/docs/webhooks', '/docs/testing', '/docs/api/payments', '/docs/errors', '/receipts/verify']
+      .map((path) => `http://127.0.0.1:${shop.port}${path}`)
+      .concat(inboxUrl)
+  })
+  afterAll(async () => {
+    inboxServer?.closeAllConnections()
+    inboxServer?.close()
+    await inbox?.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  test.each([320, 768, 1440])(
+    'at %i px the documents and the inbox can be read: nothing scrolls sideways, nothing is narrow',
+    async (width) => {
+      const context = await browser.newContext({ viewport: { width, height: 900 } })
+      const page = await context.newPage()
+      const wrong: string[] = []
+      for (const url of urls) {
+        await page.goto(url)
+        const { scrollWidth, clientWidth } = await page.evaluate(() => {
+          for (const details of document.querySelectorAll('details')) details.open = true
+          const root = document.documentElement
+          return { scrollWidth: root.scrollWidth, clientWidth: root.clientWidth }
+        })
+        if (scrollWidth > clientWidth) wrong.push(`${url} is ${scrollWidth} px wide`)
+        const narrow = await page.evaluate(
+          () =>
+            [...document.querySelectorAll('pre, dd, p')].filter(
+              (element) => element.getBoundingClientRect().width < 100,
+            ).length,
+        )
+        if (narrow > 0) wrong.push(`${url} has ${narrow} narrow texts`)
+      }
+      expect(wrong).toEqual([])
+      await context.close()
+    },
+    60_000,
+  )
+
+  test.each([
+    { width: 390, colorScheme: 'dark' },
+    { width: 1280, colorScheme: 'light' },
+  ] as const)(
+    'the documents and the inbox are accessible at $width px, $colorScheme',
+    async ({ width, colorScheme }) => {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
+      const page = await context.newPage()
+      const wrong: string[] = []
+      for (const url of urls) {
+        await page.goto(url)
+        // The answers stay folded: they are the same list a hundred times.
+        const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
+        wrong.push(...violations.map(({ id, nodes }) => `${url} ${id} ${nodes[0]?.html}`))
+      }
+      expect(wrong).toEqual([])
+      await context.close()
+    },
+    120_000,
+  )
+
+  test('the inbox shows a delivery as it comes, on top, and leaves open what a person reads', async () => {
+    const inboxUrl = String(urls.at(-1))
+    const deliver = (type: string) =>
+      fetch(`${inboxUrl}/hook`, {
+        method: 'POST',
+        body: JSON.stringify({
+          type,
+          data: { object: { id: 'pay_2', amount_decimal: '49.90', currency: 'EUR', status: '<b>paid</b>' } },
+        }),
       })
-      if (scrollWidth > clientWidth) wrong.push(`${url} is ${scrollWidth} px wide`)
-      const narrow = await page.evaluate(
-        () =>
-          [...document.querySelectorAll('pre, dd, p')].filter((element) => element.getBoundingClientRect().width < 100)
-            .length,
-      )
-      if (narrow > 0) wrong.push(`${url} has ${narrow} narrow texts`)
+    const page = await browser.newPage()
+    try {
+      // The page looks for news as soon as its stream is there.
+      const streams = page.waitForResponse((answer) => answer.url().endsWith('/deliveries/live'))
+      await page.goto(inboxUrl)
+      await streams
+      await page.getByText('Body').first().click()
+      const read = page.locator('#delivery-0 pre').first()
+      await deliver('payment.refunded')
+      await page.locator('li b', { hasText: 'payment.refunded' }).waitFor()
+      expect(await page.locator('li').first().textContent()).toContain('49.90 EUR · <b>paid</b>')
+      expect(await read.isVisible()).toBe(true)
+      expect(await page.locator('[data-count]').textContent()).toBe('2 webhooks received')
+      // What came while there was no stream comes with the next one.
+      await page.context().setOffline(true)
+      await deliver('payment.chargeback')
+      inboxServer.closeAllConnections()
+      await page.context().setOffline(false)
+      await page.locator('li b', { hasText: 'payment.chargeback' }).waitFor()
+      expect(await page.locator('li').count()).toBe(3)
+    } finally {
+      await page.close()
     }
-    expect(wrong).toEqual([])
-    await context.close()
-  },
-  60_000,
-)
+  })
+})
 
-test.each([
-  { width: 390, colorScheme: 'dark' },
-  { width: 1280, colorScheme: 'light' },
-] as const)(
-  'the documents and the inbox are accessible at $width px, $colorScheme',
-  async ({ width, colorScheme }) => {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
-    const page = await context.newPage()
-    const wrong: string[] = []
-    for (const url of urls) {
-      await page.goto(url)
-      // The answers stay folded: they are the same list a hundred times.
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-      wrong.push(...violations.map(({ id, nodes }) => `${url} ${id} ${nodes[0]?.html}`))
+describe('receipts', () => {
+  test('the page checks a receipt in the browser: it asks nobody but us, and sends nothing of the receipt', async () => {
+    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+    const { claims } = await plantReceipt(shop.db, String(body['id']))
+    const { text } = await shop.ask('GET', `/v1/payments/${String(body['id'])}/receipt`)
+    const page = await browser.newPage()
+    const complaints = complaintsOf(page)
+    await page.goto(`${shop.url}/receipts/verify`)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`))
+    const verdictOf = async (receipt: string, block: string): Promise<string> => {
+      await page.getByLabel('Receipt', { exact: true }).fill(receipt)
+      await page.getByLabel('Hash of the block').fill(block)
+      await page.getByRole('button', { name: 'Verify' }).click()
+      await page.locator('#checks').locator('dt').first().waitFor()
+      const seen = `${await page.locator('#verdict').textContent()}\n${await page.locator('#checks').innerText()}`
+      await page.evaluate(() => document.getElementById('checks')?.replaceChildren())
+      return seen
     }
-    expect(wrong).toEqual([])
-    await context.close()
-  },
-  120_000,
-)
-
-test('the inbox shows a delivery as it comes, on top, and leaves open what a person reads', async () => {
-  const inboxUrl = String(urls.at(-1))
-  const deliver = (type: string) =>
-    fetch(`${inboxUrl}/hook`, {
-      method: 'POST',
-      body: JSON.stringify({
-        type,
-        data: { object: { id: 'pay_2', amount_decimal: '49.90', currency: 'EUR', status: '<b>paid</b>' } },
-      }),
-    })
-  const page = await browser.newPage()
-  try {
-    // The page looks for news as soon as its stream is there.
-    const streams = page.waitForResponse((answer) => answer.url().endsWith('/deliveries/live'))
-    await page.goto(inboxUrl)
-    await streams
-    await page.getByText('Body').first().click()
-    const read = page.locator('#delivery-0 pre').first()
-    await deliver('payment.refunded')
-    await page.locator('li b', { hasText: 'payment.refunded' }).waitFor()
-    expect(await page.locator('li').first().textContent()).toContain('49.90 EUR · <b>paid</b>')
-    expect(await read.isVisible()).toBe(true)
-    expect(await page.locator('[data-count]').textContent()).toBe('2 webhooks received')
-    // What came while there was no stream comes with the next one.
-    await page.context().setOffline(true)
-    await deliver('payment.chargeback')
-    inboxServer.closeAllConnections()
-    await page.context().setOffline(false)
-    await page.locator('li b', { hasText: 'payment.chargeback' }).waitFor()
-    expect(await page.locator('li').count()).toBe(3)
-  } finally {
+    const proved = await verdictOf(text, claims.block_hash)
+    expect(proved).toMatch(/^Proved/)
+    expect(proved).toContain('95.500000 USDC')
+    expect(proved).not.toMatch(/Open|Fails/)
+    expect(await verdictOf(text, '')).toMatch(/^Nothing is wrong, and not everything was compared/)
+    const altered = await verdictOf(text.replace('95.500000', '95.500001'), claims.block_hash)
+    expect(altered).toMatch(/^Wrong/)
+    expect(altered).toContain('claims.net_usdc must be what was transferred, 95.500000')
+    expect(await verdictOf('<img src=x onerror=alert(1)>', '')).toMatch(/^Wrong/)
+    // The browser fetches the icon when it finds the time.
+    const ofThePage = asked.filter((request) => !/^GET [^?]*\/assets\/mark\.\w+\.svg $/.test(request))
+    expect(new Set(ofThePage)).toEqual(new Set([`GET ${shop.url}/.well-known/jwks.json `]))
+    expect(complaints).toEqual([])
     await page.close()
+  }, 60_000)
+})
+
+describe('logos', () => {
+  const SIDE = 44
+
+  /** A white disc on nothing, as a PNG of grey with an alpha channel. */
+  function whiteLogo(): Buffer {
+    const rows = Array.from({ length: SIDE }, (_row, y) =>
+      Buffer.from([
+        0,
+        ...Array.from({ length: SIDE }, (_pixel, x) => [255, Math.hypot(x - 22, y - 22) < 14 ? 255 : 0]).flat(),
+      ]),
+    )
+    const chunk = (type: string, data: Buffer): Buffer => {
+      const named = Buffer.concat([Buffer.from(type, 'latin1'), data])
+      const around = Buffer.alloc(8)
+      around.writeUInt32BE(data.length, 0)
+      around.writeUInt32BE(crc32(named), 4)
+      return Buffer.concat([around.subarray(0, 4), named, around.subarray(4)])
+    }
+    const head = Buffer.alloc(13)
+    head.writeUInt32BE(SIDE, 0)
+    head.writeUInt32BE(SIDE, 4)
+    head.set([8, 4], 8)
+    return Buffer.concat([
+      Buffer.from('89504e470d0a1a0a', 'hex'),
+      chunk('IHDR', head),
+      chunk('IDAT', deflateSync(Buffer.concat(rows))),
+      chunk('IEND', Buffer.alloc(0)),
+    ])
   }
+
+  async function logoUrl(): Promise<string> {
+    const body = { logo: whiteLogo().toString('base64') }
+    const { status, body: brand, text } = await shop.ask('PATCH', '/v1/settings/brand', { body })
+    if (status !== 200) throw new Error(text)
+    return `${shop.url}${new URL(String(brand['logo_url'])).pathname}`
+  }
+
+  test.each(['light', 'dark'] as const)('a white logo is seen on its white tile (%s)', async (colorScheme) => {
+    await logoUrl()
+    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+    const context = await browser.newContext({ colorScheme })
+    const page = await context.newPage()
+    await page.goto(`${shop.url}${new URL(String(body['checkout_url'])).pathname}`)
+    const tile = page.locator('.logo.own').first()
+    await tile.locator('img').evaluate((image: HTMLImageElement) => image.decode())
+    const picture = (await tile.screenshot()).toString('base64')
+    // Inside of the tile's own edge, so that what is counted is of the logo.
+    const dark = await page.evaluate(async (png) => {
+      const bytes = Uint8Array.from(atob(png), (character) => character.charCodeAt(0))
+      const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+      const drawing = canvas.getContext('2d')
+      drawing?.drawImage(bitmap, 0, 0)
+      const inset = 6
+      const { data } =
+        drawing?.getImageData(inset, inset, bitmap.width - 2 * inset, bitmap.height - 2 * inset) ?? new ImageData(1, 1)
+      return data.filter((value, index) => index % 4 === 0 && value < 225).length
+    }, picture)
+    expect(dark).toBeGreaterThan(20)
+    await context.close()
+  })
+
+  /** A page that says in its title what it could do, with the policy. */
+  async function servedWith(policy: string): Promise<{ url: string; server: Server }> {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
+      response.end('<!doctype html><title>quiet</title><script>document.title = `ran in ${self.origin}`</script>')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server }
+  }
+
+  test('the sandbox of a logo alone runs no script and has no origin, whatever a browser took the bytes for', async () => {
+    const answer = await fetch(await logoUrl())
+    const directives = (answer.headers.get('content-security-policy') ?? '').split(';').map((part) => part.trim())
+    const alone = directives.filter((directive) => directive.startsWith('sandbox')).join('; ')
+    const seen: string[] = []
+    for (const policy of [alone, "img-src 'self'"]) {
+      const { url, server } = await servedWith(policy)
+      const page = await browser.newPage()
+      await page.goto(url)
+      seen.push(await page.title(), await page.evaluate(() => String(self.origin === 'null')))
+      await page.close()
+      server.closeAllConnections()
+      server.close()
+    }
+    // The second page is the same without the sandbox: there the script runs.
+    expect([alone, ...seen]).toEqual([
+      'sandbox',
+      'quiet',
+      'true',
+      expect.stringMatching(/^ran in http:\/\/127\.0\.0\.1:\d+$/),
+      'false',
+    ])
+  })
 })

@@ -1,122 +1,187 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { IntlMessageFormat } from 'intl-messageformat'
-import { NOTIFICATION_LANGUAGES } from '../../src/domain/notification/channel.ts'
+import { CURRENCIES } from '../../src/domain/currencies.ts'
+import { NOTIFICATION_EVENTS, NOTIFICATION_LANGUAGES } from '../../src/domain/notification/channel.ts'
+import type { WebhookEventType } from '../../src/domain/webhook.ts'
 import { composeMessage } from '../../src/notify/compose.ts'
+import { sendToDiscord } from '../../src/notify/discord.ts'
 import { noticeMail } from '../../src/notify/notice-mail.ts'
 import { plainText } from '../../src/notify/text.ts'
 import { WORDS, wordsOf } from '../../src/notify/words/languages.ts'
 import { LOCALES } from '../../src/web/messages/locales.ts'
 
-const OTHERS = NOTIFICATION_LANGUAGES.filter((language) => language !== 'en')
-type Language = (typeof NOTIFICATION_LANGUAGES)[number]
-const textsOf = (language: Language): Record<string, string> => {
-  const { happened, mail, ...rest } = WORDS[language]
-  return { ...rest, ...happened, ...mail }
-}
-const partsOf = (text: string) => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
-const namesIn = (text: string): string[] =>
-  partsOf(text).flatMap((part) => (part.type === 0 ? [] : [String('value' in part && part.value)]))
+describe('words', () => {
+  const OTHERS = NOTIFICATION_LANGUAGES.filter((language) => language !== 'en')
+  type Language = (typeof NOTIFICATION_LANGUAGES)[number]
+  const textsOf = (language: Language): Record<string, string> => {
+    const { happened, mail, ...rest } = WORDS[language]
+    return { ...rest, ...happened, ...mail }
+  }
+  const partsOf = (text: string) => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
+  const namesIn = (text: string): string[] =>
+    partsOf(text).flatMap((part) => (part.type === 0 ? [] : [String('value' in part && part.value)]))
 
-test('channels are told in the languages of the checkout', () => {
-  expect([...NOTIFICATION_LANGUAGES]).toEqual([...LOCALES])
-})
+  test('channels are told in the languages of the checkout', () => {
+    expect([...NOTIFICATION_LANGUAGES]).toEqual([...LOCALES])
+  })
 
-test.each(OTHERS)('%s has the keys and placeholders of English, and no text in English', (language) => {
-  const [own, english] = [textsOf(language), textsOf('en')]
-  expect(Object.keys(own).toSorted()).toEqual(Object.keys(english).toSorted())
-  const wrong = Object.keys(english).filter(
-    (key) => String(namesIn(own[key] ?? '').toSorted()) !== String(namesIn(english[key] ?? '').toSorted()),
+  test.each(OTHERS)('%s has the keys and placeholders of English, and no text in English', (language) => {
+    const [own, english] = [textsOf(language), textsOf('en')]
+    expect(Object.keys(own).toSorted()).toEqual(Object.keys(english).toSorted())
+    const wrong = Object.keys(english).filter(
+      (key) => String(namesIn(own[key] ?? '').toSorted()) !== String(namesIn(english[key] ?? '').toSorted()),
+    )
+    expect(wrong).toEqual([])
+    const left = Object.keys(english).filter((key) => own[key] === english[key])
+    expect(left).toEqual([])
+  })
+
+  test.each(NOTIFICATION_LANGUAGES)(
+    '%s has a text for each of its plurals, for no others, and the marks of print',
+    (language) => {
+      const categories = new Intl.PluralRules(language === 'pt' ? 'pt-PT' : language).resolvedOptions().pluralCategories
+      for (const text of [WORDS[language].many, WORDS[language].more])
+        for (const part of partsOf(text))
+          expect('options' in part && Object.keys(part.options).toSorted()).toEqual([...categories].toSorted())
+      for (const text of Object.values(textsOf(language)))
+        expect([text, text === '' || text.trim() !== text || /['"<>]|\.\.\.| {2}|!/.test(text)]).toEqual([text, false])
+    },
   )
-  expect(wrong).toEqual([])
-  const left = Object.keys(english).filter((key) => own[key] === english[key])
-  expect(left).toEqual([])
-})
 
-test.each(NOTIFICATION_LANGUAGES)(
-  '%s has a text for each of its plurals, for no others, and the marks of print',
-  (language) => {
-    const categories = new Intl.PluralRules(language === 'pt' ? 'pt-PT' : language).resolvedOptions().pluralCategories
-    for (const text of [WORDS[language].many, WORDS[language].more])
-      for (const part of partsOf(text))
-        expect('options' in part && Object.keys(part.options).toSorted()).toEqual([...categories].toSorted())
-    for (const text of Object.values(textsOf(language)))
-      expect([text, text === '' || text.trim() !== text || /['"<>]|\.\.\.| {2}|!/.test(text)]).toEqual([text, false])
-  },
-)
+  test.each(NOTIFICATION_LANGUAGES)('%s counts with digits that everybody reads', (language) => {
+    expect(wordsOf(language).many(137)).toContain('137')
+  })
 
-test.each(NOTIFICATION_LANGUAGES)('%s counts with digits that everybody reads', (language) => {
-  expect(wordsOf(language).many(137)).toContain('137')
-})
+  /** Every notice there is, with what it says. */
+  const NOTICES: Readonly<Record<string, Record<string, unknown>>> = {
+    'wallet.changed': { address: '0xAB', at: null },
+    'wallet.planned': { address: '0xAB', at: '2026-11-23T10:00:00.000Z' },
+    'wallet.kept': {},
+    'payment_link.claimed': { title: 'Tip jar', wallet: '0xAB', link: 'plink_1' },
+    'payment_link.stopped': { title: 'Tip jar', link: 'plink_1' },
+    'payment_link.resumed': { title: 'Tip jar', link: 'plink_1' },
+    'channel.added': { name: 'Team', kind: 'slack', channel: 'nch_1' },
+    'channel.removed': { name: 'Team', kind: 'slack', channel: 'nch_1' },
+    'channel.broken': { name: 'Team', kind: 'slack', channel: 'nch_1', reason: 'Slack says "no_service"' },
+    'api_key.created': { name: 'Server', key: 'key_1' },
+    'api_key.revoked': { name: 'Server', key: 'key_1' },
+    'sign_in.new': { email: 'ann@shop.example', ip: '192.0.2.7' },
+    'payout.held': { id: 'pay_1', reason: 'blacklisted' },
+    'webhook_endpoint.disabled': { url: 'https://shop.example/hook', reason: 'gone', endpoint: 'we_1' },
+  }
 
-/** Every notice there is, with what it says. */
-const NOTICES: Readonly<Record<string, Record<string, unknown>>> = {
-  'wallet.changed': { address: '0xAB', at: null },
-  'wallet.planned': { address: '0xAB', at: '2026-11-23T10:00:00.000Z' },
-  'wallet.kept': {},
-  'payment_link.claimed': { title: 'Tip jar', wallet: '0xAB', link: 'plink_1' },
-  'payment_link.stopped': { title: 'Tip jar', link: 'plink_1' },
-  'payment_link.resumed': { title: 'Tip jar', link: 'plink_1' },
-  'channel.added': { name: 'Team', kind: 'slack', channel: 'nch_1' },
-  'channel.removed': { name: 'Team', kind: 'slack', channel: 'nch_1' },
-  'channel.broken': { name: 'Team', kind: 'slack', channel: 'nch_1', reason: 'Slack says "no_service"' },
-  'api_key.created': { name: 'Server', key: 'key_1' },
-  'api_key.revoked': { name: 'Server', key: 'key_1' },
-  'sign_in.new': { email: 'ann@shop.example', ip: '192.0.2.7' },
-  'payout.held': { id: 'pay_1', reason: 'blacklisted' },
-  'webhook_endpoint.disabled': { url: 'https://shop.example/hook', reason: 'gone', endpoint: 'we_1' },
-}
-
-test.each(NOTIFICATION_LANGUAGES)(
-  '%s: each mail names the account and every fact of its notice, and leads on',
-  (language) => {
-    for (const [kind, data] of Object.entries(NOTICES)) {
-      const told = { account: 'Ann’s\nShop', data, testMode: true, publicUrl: 'https://pay.example', stopUrl: null }
-      const { subject, text } = noticeMail(
-        { ...told, kind: kind === 'wallet.planned' ? 'wallet.changed' : kind },
+  test.each(NOTIFICATION_LANGUAGES)(
+    '%s: each mail names the account and every fact of its notice, and leads on',
+    (language) => {
+      for (const [kind, data] of Object.entries(NOTICES)) {
+        const told = { account: 'Ann’s\nShop', data, testMode: true, publicUrl: 'https://pay.example', stopUrl: null }
+        const { subject, text } = noticeMail(
+          { ...told, kind: kind === 'wallet.planned' ? 'wallet.changed' : kind },
+          language,
+        )
+        expect(subject).toBe(`Ann’s Shop (test): ${wordsOf(language).nameOf(kind)}`)
+        expect(subject).not.toContain(WORDS[language].other)
+        for (const [name, value] of Object.entries(data)) {
+          const isShown =
+            typeof value === 'string' && !(name === 'reason' && kind !== 'channel.broken') && name !== 'channel'
+          const shown = name === 'kind' ? 'Slack' : String(value)
+          expect([language, kind, name, !isShown || text.includes(shown)]).toEqual([language, kind, name, true])
+        }
+        expect(text).toContain('https://pay.example/dashboard')
+        expect(text).not.toMatch(/[{}]|\bundefined\b|\bnull\b/)
+      }
+      const planned = { account: 'Shop', kind: 'wallet.changed', testMode: false, publicUrl: 'https://pay.example' }
+      const { text } = noticeMail(
+        {
+          ...planned,
+          data: { address: '0xAB', at: '2026-11-23T10:00:00.000Z' },
+          stopUrl: 'https://pay.example/stop/1',
+        },
         language,
       )
-      expect(subject).toBe(`Ann’s Shop (test): ${wordsOf(language).nameOf(kind)}`)
-      expect(subject).not.toContain(WORDS[language].other)
-      for (const [name, value] of Object.entries(data)) {
-        const isShown =
-          typeof value === 'string' && !(name === 'reason' && kind !== 'channel.broken') && name !== 'channel'
-        const shown = name === 'kind' ? 'Slack' : String(value)
-        expect([language, kind, name, !isShown || text.includes(shown)]).toEqual([language, kind, name, true])
-      }
-      expect(text).toContain('https://pay.example/dashboard')
-      expect(text).not.toMatch(/[{}]|\bundefined\b|\bnull\b/)
-    }
-    const planned = { account: 'Shop', kind: 'wallet.changed', testMode: false, publicUrl: 'https://pay.example' }
-    const { text } = noticeMail(
-      { ...planned, data: { address: '0xAB', at: '2026-11-23T10:00:00.000Z' }, stopUrl: 'https://pay.example/stop/1' },
-      language,
-    )
-    expect(text).toContain('https://pay.example/stop/1')
-  },
-)
+      expect(text).toContain('https://pay.example/stop/1')
+    },
+  )
 
-test('what has no words is told all the same', () => {
-  for (const kind of ['constructor', 'something.new']) expect(wordsOf('de').nameOf(kind)).toBe('Etwas ist geschehen')
+  test('what has no words is told all the same', () => {
+    for (const kind of ['constructor', 'something.new']) expect(wordsOf('de').nameOf(kind)).toBe('Etwas ist geschehen')
+  })
+
+  test.each([
+    [
+      'payout.held',
+      { id: 'pay_01m7z134d8fetv1hwd26y1yksm', reason: 'refused' },
+      '/dashboard/payments/pay_01m7z134d8fetv1hwd26y1yksm',
+    ],
+    ['api_key.created', { name: 'Shop server' }, '/dashboard/keys'],
+    ['sign_in.new', { email: 'you@shop.example' }, '/dashboard/account'],
+    ['channel.broken', { name: '#payments', reason: 'its address cannot be read' }, '/dashboard/notifications'],
+  ])('%s names what it is about, and leads there, in every language', (kind, data, path) => {
+    for (const language of NOTIFICATION_LANGUAGES) {
+      const told = [{ kind, at: '2026-11-22T10:00:00.000Z', data }]
+      const message = { id: 'ncm_1', account: 'Shop', told, repeated: false, stopUrl: null }
+      const { text } = plainText(
+        composeMessage(message, { language }, { publicUrl: 'https://pay.example', testMode: false }),
+      )
+      expect(text).toContain(wordsOf(language).nameOf(kind))
+      expect(text).not.toContain(wordsOf(language).other)
+      expect(text.endsWith(`https://pay.example${path}`)).toBe(true)
+    }
+  })
 })
 
-test.each([
-  [
-    'payout.held',
-    { id: 'pay_01m7z134d8fetv1hwd26y1yksm', reason: 'refused' },
-    '/dashboard/payments/pay_01m7z134d8fetv1hwd26y1yksm',
-  ],
-  ['api_key.created', { name: 'Shop server' }, '/dashboard/keys'],
-  ['sign_in.new', { email: 'you@shop.example' }, '/dashboard/account'],
-  ['channel.broken', { name: '#payments', reason: 'its address cannot be read' }, '/dashboard/notifications'],
-])('%s names what it is about, and leads there, in every language', (kind, data, path) => {
-  for (const language of NOTIFICATION_LANGUAGES) {
-    const told = [{ kind, at: '2026-11-22T10:00:00.000Z', data }]
-    const message = { id: 'ncm_1', account: 'Shop', told, repeated: false, stopUrl: null }
-    const { text } = plainText(
-      composeMessage(message, { language }, { publicUrl: 'https://pay.example', testMode: false }),
-    )
-    expect(text).toContain(wordsOf(language).nameOf(kind))
-    expect(text).not.toContain(wordsOf(language).other)
-    expect(text.endsWith(`https://pay.example${path}`)).toBe(true)
+describe('amounts', () => {
+  /** What a channel reads of a payment that was converted: 103.14 USDC after the fee. */
+  function read(kind: WebhookEventType): string {
+    const data = { amount_minor: 10_000, currency: 'EUR', settlement: { net_usdc: '103.140000' } }
+    const told = [{ kind, at: '2026-01-01T00:00:00.000Z', data }]
+    const message = { id: 'm', account: 'Shop', told, repeated: false, stopUrl: null }
+    const place = { publicUrl: 'https://pay.example', testMode: false }
+    return plainText(composeMessage(message, { language: 'en' }, place)).text
   }
+
+  test('a channel reads how much USDC arrives of a payment that succeeded', () => {
+    expect(read('payment.succeeded')).toContain('100.00 EUR, 103.140000 USDC arrives')
+  })
+
+  // Both are told by default: “Money was taken back by the bank” went on with “103.140000 USDC arrives”.
+  test.each(['payment.under_review', 'payment.chargeback', 'payment.refunded'] as const)(
+    'a channel does not read that USDC arrives of %s',
+    (kind) => {
+      expect(read(kind)).toContain('100.00 EUR')
+      expect(read(kind)).not.toContain('USDC')
+    },
+  )
+})
+
+describe('digests', () => {
+  /** https://discord.com/developers/docs/resources/webhook#execute-webhook */
+  const MOST_OF_DISCORD = 2000
+  const TAKEN = { status: 200, body: '{}', headers: {}, retryAfterSeconds: null, error: null, wasSent: true }
+
+  test.each(NOTIFICATION_LANGUAGES)('the longest digest fits Discord, in %s', async (language) => {
+    const told = NOTIFICATION_EVENTS.flatMap((kind) =>
+      Array.from({ length: 45 }, (_, n) => ({
+        kind,
+        at: '2026-01-01T00:00:00.000Z',
+        data: kind.startsWith('payment.')
+          ? { amount_minor: 99_999_999, currency: CURRENCIES[n % CURRENCIES.length], reference: '_*'.repeat(50) }
+          : {},
+      })),
+    )
+    const message = { id: 'm', account: '_'.repeat(100), told, repeated: true, stopUrl: null }
+    const composed = composeMessage(message, { language }, { publicUrl: 'https://pay.pinrail.example', testMode: true })
+    let content = ''
+    const post = async ({ body }: { body: object }) => {
+      content = String((body as { content: unknown }).content)
+      return TAKEN
+    }
+    await sendToDiscord(
+      post,
+      { channelId: 'c', url: 'https://discord.com', signal: AbortSignal.timeout(1000) },
+      composed,
+    )
+    expect(content.length).toBeLessThanOrEqual(MOST_OF_DISCORD)
+    expect(content).toContain('https://pay.pinrail.example/dashboard')
+  })
 })

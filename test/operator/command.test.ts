@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -11,140 +11,178 @@ import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { runCommand } from '../../src/operator/command.ts'
 import { createWorld, TOKEN, type World } from '../chain/world.ts'
 
-let world: World
-let worker: Record<string, string>
-beforeAll(async () => {
-  world = await createWorld()
-  worker = {
-    DATABASE_URL: world.databaseUrl,
-    POLYGON_RPC_URLS: world.anvil.url,
-    PUBLIC_URL: 'http://127.0.0.1',
-    CHAIN_ID: String(TOKEN.chainId),
-    USDC_ADDRESS: TOKEN.address,
-    TREASURY_ADDRESSES: world.treasury.address,
-  }
-})
-afterAll(() => world.stop())
-
-/** As an operator types it, with the worker's variables. */
-async function settlement(...args: string[]): Promise<{ code: number; text: string }> {
-  const lines: string[] = []
-  const say = (line: string): void => void lines.push(line)
-  const code = await runCommand({ args: ['settlement', ...args], env: worker, say })
-  return { code, text: lines.join('\n') }
-}
-
-describe('says how it is used, and does nothing, for', () => {
-  test.each([
-    [[]],
-    [['pay_1']],
-    [['toString', 'pay_1']],
-    [['void']],
-    [['void', 'pay_1', 'pay_2']],
-    [['status', 'pay_1']],
-    [['release', 'pay_1', '--', '--dry-run']],
-  ])('%j', async (args) => {
-    await expect(settlement(...args)).rejects.toThrow('pinrail <command>')
-  })
-
-  test('an option that it does not know', async () => {
-    const [queued] = await world.queue([{}])
-    await expect(settlement('hold', queued!.paymentId, '--dryrun')).rejects.toThrow(`Unknown option '--dryrun'`)
-    expect((await world.payout(queued!.paymentId)).state).toBe('queued')
-  })
-})
-
-test('tries, holds, releases and shows', async () => {
-  const [queued] = await world.queue([{}])
-  const id = queued!.paymentId
-  expect(await settlement('--dry-run', 'hold', id)).toMatchObject({
-    code: 0,
-    text: expect.stringContaining('would be'),
-  })
-  expect((await world.payout(id)).state).toBe('queued')
-  const held = await settlement('hold', id)
-  expect(held).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: held(operator)`) })
-  expect((await settlement('status')).text).toMatch(/held\(operator\) +1 payouts/)
-  expect((await settlement('hold', id)).code).toBe(0)
-  expect((await settlement('release', id)).code).toBe(0)
-  expect(await settlement('release', id)).toMatchObject({ code: 1, text: expect.stringContaining('nothing changed') })
-  expect((await world.payout(id)).state).toBe('queued')
-})
-
-test('what cannot be tried is not done instead', async () => {
-  await expect(settlement('acknowledge', `0x${'1'.repeat(64)}`, '--dry-run')).rejects.toThrow('has no dry run')
-  await expect(settlement('reopen', world.relayers[0]!.address, '--dry-run')).rejects.toThrow('has no dry run')
-})
-
-test('refuses a database of the other mode, and does nothing', async () => {
-  const [queued] = await world.queue([{}])
-  const id = queued!.paymentId
-  await world.db.query('insert into deployment (livemode) values (false)')
-  const live = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS, DATABASE_URL: world.databaseUrl }
-  const say = (): void => undefined
-  for (const args of [['status'], ['hold', id], ['void', id], ['rebuild', '--dry-run']])
-    await expect(runCommand({ args: ['settlement', ...args], env: live, say })).rejects.toThrow(
-      'This process is in live mode, but its database belongs to a test deployment.',
-    )
-  expect((await world.payout(id)).state).toBe('queued')
-  expect((await settlement('status')).text).toMatch(/^No money is moving: no worker has read the chain yet\.\n/)
-})
-
-const execute = promisify(execFile)
-
-test('as a command: without the variables of the worker it names them', async () => {
-  const args = ['src/operator/pinrail.mjs', 'settlement', 'status']
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
-  const failed = execute(process.execPath, args, { env })
-  await expect(failed).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') })
-})
-
-test('as a command: preflight opens the keystores that the variables of the process name', async () => {
-  const args = ['src/operator/pinrail.mjs', 'preflight']
-  const env = {
-    ...LIVE_ENVIRONMENT,
-    PATH: process.env['PATH'],
-    RELAYER_KEYS: 'keystore:/nowhere',
-    KEYSTORE_PASSWORD: 'p',
-  }
-  const failed = execute(process.execPath, args, { env })
-  await expect(failed).rejects.toMatchObject({
-    code: 1,
-    stdout: expect.stringMatching(/^RELAYER_KEYS: must open: .*ENOENT/),
-  })
-})
-
-describe('npm run pinrail', () => {
-  const pinrail = (args: readonly string[], variables: Record<string, string>) =>
-    execute(process.execPath, ['scripts/pinrail.mjs', ...args], {
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PINRAIL_DATA: data, ...variables },
-    })
-  let data = ''
+describe('the command settlement', () => {
+  let world: World
+  let worker: Record<string, string>
   beforeAll(async () => {
-    data = mkdtempSync(join(tmpdir(), 'pinrail-operator-'))
-    const folder = await openDataFolder(data)
-    // A port at which nothing listens: whoever asks the database of this folder is refused.
-    folder.remember({ ports: { ...DEFAULT_PORTS, postgres: 9 } })
-    folder.release()
+    world = await createWorld()
+    worker = {
+      DATABASE_URL: world.databaseUrl,
+      POLYGON_RPC_URLS: world.anvil.url,
+      PUBLIC_URL: 'http://127.0.0.1',
+      CHAIN_ID: String(TOKEN.chainId),
+      USDC_ADDRESS: TOKEN.address,
+      TREASURY_ADDRESSES: world.treasury.address,
+    }
   })
-  afterAll(() => rmSync(data, { recursive: true, force: true }))
+  afterAll(() => world.stop())
 
-  test('uses the variables of the caller, and of the system that npm start runs where there are none', async () => {
-    // No worker has run here, which is something to look at.
-    const shown = { code: 1, stdout: expect.stringMatching(/^No money is moving.*\n[^]*queued +\d payouts/) }
-    await expect(pinrail(['settlement', 'status'], worker)).rejects.toMatchObject(shown)
-    const { DATABASE_URL: _mine, ...others } = worker
-    const failed = pinrail(['settlement', 'status'], others)
-    await expect(failed).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('127.0.0.1:9') })
-  })
+  /** As an operator types it, with the worker's variables. */
+  async function settlement(...args: string[]): Promise<{ code: number; text: string }> {
+    const lines: string[] = []
+    const say = (line: string): void => void lines.push(line)
+    const code = await runCommand({ args: ['settlement', ...args], env: worker, say })
+    return { code, text: lines.join('\n') }
+  }
 
-  test('never guesses which database to migrate', async () => {
-    const failed = pinrail(['migrate'], {})
-    await expect(failed).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('DATABASE_URL: must be set'),
+  describe('says how it is used, and does nothing, for', () => {
+    test.each([
+      [[]],
+      [['pay_1']],
+      [['toString', 'pay_1']],
+      [['void']],
+      [['void', 'pay_1', 'pay_2']],
+      [['status', 'pay_1']],
+      [['release', 'pay_1', '--', '--dry-run']],
+    ])('%j', async (args) => {
+      await expect(settlement(...args)).rejects.toThrow('pinrail <command>')
     })
-    const { DATABASE_URL = '' } = worker
-    expect((await pinrail(['migrate'], { DATABASE_URL })).stdout).toContain('newest schema')
+
+    test('an option that it does not know', async () => {
+      const [queued] = await world.queue([{}])
+      await expect(settlement('hold', queued!.paymentId, '--dryrun')).rejects.toThrow(`Unknown option '--dryrun'`)
+      expect((await world.payout(queued!.paymentId)).state).toBe('queued')
+    })
+  })
+
+  test('tries, holds, releases and shows', async () => {
+    const [queued] = await world.queue([{}])
+    const id = queued!.paymentId
+    expect(await settlement('--dry-run', 'hold', id)).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('would be'),
+    })
+    expect((await world.payout(id)).state).toBe('queued')
+    const held = await settlement('hold', id)
+    expect(held).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: held(operator)`) })
+    expect((await settlement('status')).text).toMatch(/held\(operator\) +1 payouts/)
+    expect((await settlement('hold', id)).code).toBe(0)
+    expect((await settlement('release', id)).code).toBe(0)
+    expect(await settlement('release', id)).toMatchObject({ code: 1, text: expect.stringContaining('nothing changed') })
+    expect((await world.payout(id)).state).toBe('queued')
+  })
+
+  test('what cannot be tried is not done instead', async () => {
+    await expect(settlement('acknowledge', `0x${'1'.repeat(64)}`, '--dry-run')).rejects.toThrow('has no dry run')
+    await expect(settlement('reopen', world.relayers[0]!.address, '--dry-run')).rejects.toThrow('has no dry run')
+  })
+
+  test('refuses a database of the other mode, and does nothing', async () => {
+    const [queued] = await world.queue([{}])
+    const id = queued!.paymentId
+    await world.db.query('insert into deployment (livemode) values (false)')
+    const live = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS, DATABASE_URL: world.databaseUrl }
+    const say = (): void => undefined
+    for (const args of [['status'], ['hold', id], ['void', id], ['rebuild', '--dry-run']])
+      await expect(runCommand({ args: ['settlement', ...args], env: live, say })).rejects.toThrow(
+        'This process is in live mode, but its database belongs to a test deployment.',
+      )
+    expect((await world.payout(id)).state).toBe('queued')
+    expect((await settlement('status')).text).toMatch(/^No money is moving: no worker has read the chain yet\.\n/)
+  })
+
+  const execute = promisify(execFile)
+
+  test('as a command: without the variables of the worker it names them', async () => {
+    const args = ['src/operator/pinrail.mjs', 'settlement', 'status']
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
+    const failed = execute(process.execPath, args, { env })
+    await expect(failed).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') })
+  })
+
+  test('as a command: preflight opens the keystores that the variables of the process name', async () => {
+    const args = ['src/operator/pinrail.mjs', 'preflight']
+    const env = {
+      ...LIVE_ENVIRONMENT,
+      PATH: process.env['PATH'],
+      RELAYER_KEYS: 'keystore:/nowhere',
+      KEYSTORE_PASSWORD: 'p',
+    }
+    const failed = execute(process.execPath, args, { env })
+    await expect(failed).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^RELAYER_KEYS: must open: .*ENOENT/),
+    })
+  })
+
+  describe('npm run pinrail', () => {
+    const pinrail = (args: readonly string[], variables: Record<string, string>) =>
+      execute(process.execPath, ['scripts/pinrail.mjs', ...args], {
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PINRAIL_DATA: data, ...variables },
+      })
+    let data = ''
+    beforeAll(async () => {
+      data = mkdtempSync(join(tmpdir(), 'pinrail-operator-'))
+      const folder = await openDataFolder(data)
+      // A port at which nothing listens: whoever asks the database of this folder is refused.
+      folder.remember({ ports: { ...DEFAULT_PORTS, postgres: 9 } })
+      folder.release()
+    })
+    afterAll(() => rmSync(data, { recursive: true, force: true }))
+
+    test('uses the variables of the caller, and of the system that npm start runs where there are none', async () => {
+      // No worker has run here, which is something to look at.
+      const shown = { code: 1, stdout: expect.stringMatching(/^No money is moving.*\n[^]*queued +\d payouts/) }
+      await expect(pinrail(['settlement', 'status'], worker)).rejects.toMatchObject(shown)
+      const { DATABASE_URL: _mine, ...others } = worker
+      const failed = pinrail(['settlement', 'status'], others)
+      await expect(failed).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('127.0.0.1:9') })
+    })
+
+    test('never guesses which database to migrate', async () => {
+      const failed = pinrail(['migrate'], {})
+      await expect(failed).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('DATABASE_URL: must be set'),
+      })
+      const { DATABASE_URL = '' } = worker
+      expect((await pinrail(['migrate'], { DATABASE_URL })).stdout).toContain('newest schema')
+    })
+  })
+})
+
+describe('documented commands', () => {
+  const run = (...args: string[]): Promise<number> => runCommand({ args, env: {}, say: () => undefined })
+
+  /** The commands that the table of docs/settlement.md lists, each with what it is about. */
+  function documented(): { name: string; subject: string[] }[] {
+    const page = readFileSync(new URL('../../docs/settlement.md', import.meta.url), 'utf8')
+    const [, rows = ''] = /\n\| command \| [^|]+\|\n\|[- ]+\|[- ]+\|\n((?:\|.*\n)+)/.exec(page) ?? []
+    const cells = rows.split('\n').map((row) => row.split('|')[1] ?? '')
+    return cells.flatMap((cell) =>
+      [...cell.matchAll(/`([a-z]+)(?: (<[^`]+>))?`/g)].map(([, name = '', subject]) => ({
+        name,
+        subject: subject === undefined ? [] : [subject],
+      })),
+    )
+  }
+
+  /** The commands that the usage text lists. */
+  async function used(): Promise<string[]> {
+    const usage = await run().then(String, (error: Error) => error.message)
+    return [...usage.matchAll(/^ {2}settlement ([a-z]+) /gm)].map(([, name = '']) => name)
+  }
+
+  describe('the commands that docs/settlement.md lists', () => {
+    test('are those of the usage text', async () => {
+      const names = documented().map(({ name }) => name)
+      expect(names.length).toBeGreaterThan(0)
+      expect(names.sort()).toEqual((await used()).sort())
+    })
+
+    test.each(documented())('$name is known: it asks for the variables, not for another command', async (command) => {
+      const { name, subject } = command
+      await expect(run('settlement', name, ...subject)).rejects.toThrow('DATABASE_URL: must be set')
+    })
   })
 })

@@ -1,186 +1,385 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { LIVE_ENVIRONMENT, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { BOX_KEY, LIVE_ENVIRONMENT, PEPPER, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { aLink } from '../../scripts/test/new-link.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { createDb } from '../../src/db/db.ts'
-import { insertEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
+import { findLink, insertLink } from '../../src/db/links/links.ts'
+import { insertReport } from '../../src/db/links/reports.ts'
+import { insertChannel, listChannels } from '../../src/db/notifications/channels.ts'
+import { insertEndpoint, listEndpoints } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
 import { runPinrail } from '../../src/operator/command.ts'
 import { COMMANDS } from '../../src/operator/commands.ts'
+import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { openShop, type Shop, WALLET } from '../api/support/shop.ts'
+import { type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
-/** The commands about accounts, payments and webhooks, as an operator types them, beside an API that serves them. */
+describe('accounts, payments and webhooks', () => {
+  /** The commands about accounts, payments and webhooks, as an operator types them, beside an API that serves them. */
+  const OTHER_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+  const SIGNED = ['--operator', 'ada', '--reason', 'asked for by mail']
 
-const OTHER_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
-const SIGNED = ['--operator', 'ada', '--reason', 'asked for by mail']
-
-let shop: Shop
-let live: TestDatabase
-beforeAll(async () => {
-  ;[shop, live] = await Promise.all([openShop(), createTestDatabase()])
-})
-afterAll(async () => {
-  await shop?.close()
-  await live?.drop()
-})
-
-/** The fields of the answers that are looked at. */
-type Fields = {
-  merchant: { id: string }
-  key: { id: string; key: string; expiresAt: string }
-  wallet: { address: string; next_address: string | null; next_at: string }
-  actions: { kind: string; operator: string; reason: string }[]
-  payments: { id: string }[]
-  timeline: object[]
-  content: { newest: string }
-  queries: Record<string, string>
-}
-type Answer = Fields & { readonly code: number; readonly out: string; readonly err: string }
-
-async function run(env: Record<string, string>, args: readonly string[]): Promise<Answer> {
-  let [out, err] = ['', '']
-  const streams = { out: (text: string) => void (out += text), err: (text: string) => void (err += text) }
-  const code = await runPinrail({ args, env }, streams)
-  const fields = args.includes('--json') ? (JSON.parse(out) as Fields) : ({} as Fields)
-  return { ...fields, code, out, err }
-}
-
-const inTest = (...args: string[]): Promise<Answer> =>
-  run(
-    {
-      ...TEST_ENVIRONMENT,
-      DATABASE_URL: shop.databaseUrl,
-      TEMPORAL_ADDRESS: shop.temporal.address,
-      TEMPORAL_NAMESPACE: shop.temporal.namespace,
-    },
-    args,
-  )
-const inLive = (...args: string[]): Promise<Answer> => run({ ...LIVE_ENVIRONMENT, DATABASE_URL: live.url }, args)
-
-const newMerchant = async (pinrail: typeof inTest): Promise<string> =>
-  (await pinrail('merchants', 'create', 'Tea House', ...SIGNED, '--json')).merchant.id
-
-describe('the help', () => {
-  test('names every command, and answers 0', async () => {
-    const { code, out } = await inTest('--help')
-    expect(code).toBe(0)
-    for (const { words, does } of COMMANDS) expect(out).toMatch(new RegExp(`^  ${words} .*  ${does}$`, 'm'))
-    expect(out).toContain('Exit codes:')
+  let shop: Shop
+  let live: TestDatabase
+  beforeAll(async () => {
+    ;[shop, live] = await Promise.all([openShop(), createTestDatabase()])
+  })
+  afterAll(async () => {
+    await shop?.close()
+    await live?.drop()
   })
 
-  test.each(COMMANDS.map(({ words }) => words))('of %s shows its options alone', async (words) => {
-    const { code, out } = await inTest(...words.split(' '), '--help')
-    const { options = [] } = COMMANDS.find((command) => command.words === words)!
-    expect(code).toBe(0)
-    expect(out.match(/^ {2}--(?!json|help)[a-z-]+/gm) ?? []).toHaveLength(options.length)
-  })
-})
+  /** The fields of the answers that are looked at. */
+  type Fields = {
+    merchant: { id: string }
+    key: { id: string; key: string; expiresAt: string }
+    wallet: { address: string; next_address: string | null; next_at: string }
+    actions: { kind: string; operator: string; reason: string }[]
+    payments: { id: string }[]
+    timeline: object[]
+    content: { newest: string }
+    queries: Record<string, string>
+  }
+  type Answer = Fields & { readonly code: number; readonly out: string; readonly err: string }
 
-test.each([
-  [['merchants', 'create', 'Tea House']],
-  [['merchants', 'create', 'Tea House', '--operator', 'ada']],
-  [['merchants', 'create', 'Tea House', '--operator', ' ', '--reason', 'x']],
-  [['merchants', 'list', '--limit', '0']],
-  [['merchants', 'list', '--status', 'open']],
-  [['payments', 'decide', 'pay_1', 'aprove', ...SIGNED]],
-  [['webhooks', 'redeliver', 'we_1', ...SIGNED]],
-])('a wrong command line answers 2 and does nothing: %j', async (args) => {
-  const before = await shop.db.query('select count(*) from merchant')
-  expect(await inTest(...args)).toMatchObject({ code: 2, out: '' })
-  expect((await shop.db.query('select count(*) from merchant')).rows).toEqual(before.rows)
-})
+  async function run(env: Record<string, string>, args: readonly string[]): Promise<Answer> {
+    let [out, err] = ['', '']
+    const streams = { out: (text: string) => void (out += text), err: (text: string) => void (err += text) }
+    const code = await runPinrail({ args, env }, streams)
+    const fields = args.includes('--json') ? (JSON.parse(out) as Fields) : ({} as Fields)
+    return { ...fields, code, out, err }
+  }
 
-describe('an account', () => {
-  test('from nothing to a payment, with commands alone', async () => {
-    const merchant = await newMerchant(inTest)
-    expect(await inTest('wallets', 'show', merchant)).toMatchObject({ code: 1 })
-    expect((await inTest('wallets', 'set', merchant, WALLET, ...SIGNED)).code).toBe(0)
-    const { key } = await inTest('keys', 'create', merchant, '--name', 'Till', ...SIGNED, '--json')
-    const made = await shop.ask('POST', '/v1/payments', { key: key.key, body: { amount: 10, currency: 'EUR' } })
-    expect(made).toMatchObject({ status: 201 })
+  const inTest = (...args: string[]): Promise<Answer> =>
+    run(
+      {
+        ...TEST_ENVIRONMENT,
+        DATABASE_URL: shop.databaseUrl,
+        TEMPORAL_ADDRESS: shop.temporal.address,
+        TEMPORAL_NAMESPACE: shop.temporal.namespace,
+      },
+      args,
+    )
+  const inLive = (...args: string[]): Promise<Answer> => run({ ...LIVE_ENVIRONMENT, DATABASE_URL: live.url }, args)
 
-    expect(await inTest('payments', 'find', String(made.body['id']))).toMatchObject({ code: 0 })
-    const shown = await inTest('merchants', 'show', merchant, '--json')
-    expect(shown.actions.map(({ kind }) => kind)).toEqual(['key.created', 'wallet.changed', 'merchant.created'])
-    expect(shown.actions[0]).toMatchObject({ operator: 'ada', reason: 'asked for by mail' })
-    expect(shown.out).not.toContain(key.key)
-    expect((await inTest('merchants', 'list')).out).toContain(merchant)
-  })
+  const newMerchant = async (pinrail: typeof inTest): Promise<string> =>
+    (await pinrail('merchants', 'create', 'Tea House', ...SIGNED, '--json')).merchant.id
 
-  test('a key that is revoked is refused within a second, and one with an end has it', async () => {
-    const merchant = await newMerchant(inTest)
-    const { key } = await inTest('keys', 'create', merchant, '--days', '7', ...SIGNED, '--json')
-    expect(Date.parse(key.expiresAt) - Date.now()).toBeGreaterThan(6.9 * 86_400_000)
-    expect((await inTest('keys', 'revoke', key.id, ...SIGNED)).code).toBe(0)
-    expect((await shop.ask('GET', '/v1/payments', { key: key.key })).status).toBe(401)
-    expect((await inTest('keys', 'list', merchant)).out).toContain('ended')
-    expect(await inTest('keys', 'revoke', 'key_000000000000', ...SIGNED)).toMatchObject({ code: 1, out: '' })
+  describe('the help', () => {
+    test('names every command, and answers 0', async () => {
+      const { code, out } = await inTest('--help')
+      expect(code).toBe(0)
+      for (const { words, does } of COMMANDS) expect(out).toMatch(new RegExp(`^  ${words} .*  ${does}$`, 'm'))
+      expect(out).toContain('Exit codes:')
+    })
+
+    test.each(COMMANDS.map(({ words }) => words))('of %s shows its options alone', async (words) => {
+      const { code, out } = await inTest(...words.split(' '), '--help')
+      const { options = [] } = COMMANDS.find((command) => command.words === words)!
+      expect(code).toBe(0)
+      expect(out.match(/^ {2}--(?!json|help)[a-z-]+/gm) ?? []).toHaveLength(options.length)
+    })
   })
 
   test.each([
-    ['a scope that does not exist', ['--scopes', 'payments:steal']],
-    ['an address that is none', ['--allowed-ips', 'here']],
-    ['a network that is none', ['--allowed-ips', '10.0.0.0/99']],
-    ['no address at all', ['--allowed-ips', ',']],
-    ['a time of nothing', ['--days', '0']],
-  ])('no key is made with %s', async (_what, options) => {
-    const merchant = await newMerchant(inTest)
-    expect((await inTest('keys', 'create', merchant, ...options, ...SIGNED)).code).toBe(2)
-    expect((await inTest('keys', 'list', merchant)).code).toBe(1)
+    [['merchants', 'create', 'Tea House']],
+    [['merchants', 'create', 'Tea House', '--operator', 'ada']],
+    [['merchants', 'create', 'Tea House', '--operator', ' ', '--reason', 'x']],
+    [['merchants', 'list', '--limit', '0']],
+    [['merchants', 'list', '--status', 'open']],
+    [['payments', 'decide', 'pay_1', 'aprove', ...SIGNED]],
+    [['webhooks', 'redeliver', 'we_1', ...SIGNED]],
+  ])('a wrong command line answers 2 and does nothing: %j', async (args) => {
+    const before = await shop.db.query('select count(*) from merchant')
+    expect(await inTest(...args)).toMatchObject({ code: 2, out: '' })
+    expect((await shop.db.query('select count(*) from merchant')).rows).toEqual(before.rows)
   })
 
-  test('a wallet that nobody has the key of is refused', async () => {
-    const merchant = await newMerchant(inTest)
-    const refused = await inTest('wallets', 'set', merchant, `0x${'0'.repeat(40)}`, ...SIGNED)
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('somebody has the key of') })
+  describe('an account', () => {
+    test('from nothing to a payment, with commands alone', async () => {
+      const merchant = await newMerchant(inTest)
+      expect(await inTest('wallets', 'show', merchant)).toMatchObject({ code: 1 })
+      expect((await inTest('wallets', 'set', merchant, WALLET, ...SIGNED)).code).toBe(0)
+      const { key } = await inTest('keys', 'create', merchant, '--name', 'Till', ...SIGNED, '--json')
+      const made = await shop.ask('POST', '/v1/payments', { key: key.key, body: { amount: 10, currency: 'EUR' } })
+      expect(made).toMatchObject({ status: 201 })
+
+      expect(await inTest('payments', 'find', String(made.body['id']))).toMatchObject({ code: 0 })
+      const shown = await inTest('merchants', 'show', merchant, '--json')
+      expect(shown.actions.map(({ kind }) => kind)).toEqual(['key.created', 'wallet.changed', 'merchant.created'])
+      expect(shown.actions[0]).toMatchObject({ operator: 'ada', reason: 'asked for by mail' })
+      expect(shown.out).not.toContain(key.key)
+      expect((await inTest('merchants', 'list')).out).toContain(merchant)
+    })
+
+    test('a key that is revoked is refused within a second, and one with an end has it', async () => {
+      const merchant = await newMerchant(inTest)
+      const { key } = await inTest('keys', 'create', merchant, '--days', '7', ...SIGNED, '--json')
+      expect(Date.parse(key.expiresAt) - Date.now()).toBeGreaterThan(6.9 * 86_400_000)
+      expect((await inTest('keys', 'revoke', key.id, ...SIGNED)).code).toBe(0)
+      expect((await shop.ask('GET', '/v1/payments', { key: key.key })).status).toBe(401)
+      expect((await inTest('keys', 'list', merchant)).out).toContain('ended')
+      expect(await inTest('keys', 'revoke', 'key_000000000000', ...SIGNED)).toMatchObject({ code: 1, out: '' })
+    })
+
+    test.each([
+      ['a scope that does not exist', ['--scopes', 'payments:steal']],
+      ['an address that is none', ['--allowed-ips', 'here']],
+      ['a network that is none', ['--allowed-ips', '10.0.0.0/99']],
+      ['no address at all', ['--allowed-ips', ',']],
+      ['a time of nothing', ['--days', '0']],
+    ])('no key is made with %s', async (_what, options) => {
+      const merchant = await newMerchant(inTest)
+      expect((await inTest('keys', 'create', merchant, ...options, ...SIGNED)).code).toBe(2)
+      expect((await inTest('keys', 'list', merchant)).code).toBe(1)
+    })
+
+    test('a wallet that nobody has the key of is refused', async () => {
+      const merchant = await newMerchant(inTest)
+      const refused = await inTest('wallets', 'set', merchant, `0x${'0'.repeat(40)}`, ...SIGNED)
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('somebody has the key of') })
+    })
+  })
+
+  describe('a live wallet', () => {
+    const walletOf = async (merchant: string) => (await inLive('wallets', 'show', merchant, '--json')).wallet
+    const age = async (merchant: string, hours: number): Promise<void> => {
+      const db = createDb({ url: live.url, livemode: true, pool: 1 })
+      const text = `update wallet set next_at = next_at - make_interval(hours => $2) where merchant_id = $1`
+      await db.query(text, [merchant, hours])
+      await db.close()
+    }
+
+    test('changes 24 hours after it was asked for, and the merchant is told at once', async () => {
+      const merchant = await newMerchant(inLive)
+      await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
+      expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: null })
+      const changed = await inLive('wallets', 'set', merchant, OTHER_WALLET, ...SIGNED, '--json')
+      expect(changed.wallet).toMatchObject({ address: WALLET, next_address: OTHER_WALLET })
+      const waits = Date.parse(changed.wallet.next_at) - Date.now()
+      expect(Math.abs(waits - 86_400_000)).toBeLessThan(60_000)
+      const db = createDb({ url: live.url, livemode: true, pool: 1 })
+      const notices = await db.query(`select kind from notice where merchant_id = $1`, [merchant])
+      await db.close()
+      expect(notices.rows).toHaveLength(2)
+
+      await age(merchant, 23)
+      expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: OTHER_WALLET })
+      await age(merchant, 1)
+      expect(await walletOf(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: null, next_at: null })
+      // A later change takes over the one that had come into force by itself.
+      await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
+      expect(await walletOf(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: WALLET })
+    })
+
+    test('stays when the merchant objects in time', async () => {
+      const merchant = await newMerchant(inLive)
+      await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
+      await inLive('wallets', 'set', merchant, OTHER_WALLET, ...SIGNED)
+      expect((await inLive('wallets', 'keep', merchant, ...SIGNED)).code).toBe(0)
+      expect(await inLive('wallets', 'keep', merchant, ...SIGNED)).toMatchObject({ code: 1 })
+      await age(merchant, 48)
+      expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: null })
+    })
+  })
+
+  describe('webhooks', () => {
+    async function endpoint(): Promise<string> {
+      const id = newId('endpoint')
+      const sealedSecret = shop.secretBox.seal('whsec_', id)
+      const wanted = {
+        url: 'https://shop.example',
+        description: null,
+        enabledEvents: ['payment.succeeded'],
+        sealedSecret,
+      }
+      await insertEndpoint(shop.db, shop.tenant, { id, ...wanted })
+      return id
+    }
+
+    test('are listed, disabled, found among the failing and enabled', async () => {
+      const id = await endpoint()
+      expect((await inTest('webhooks', 'list', shop.tenant.merchantId)).out).toContain(`${id}  well`)
+      expect((await inTest('webhooks', 'disable', id, ...SIGNED)).code).toBe(0)
+      expect(await inTest('webhooks', 'failing')).toMatchObject({ code: 1, out: expect.stringContaining(id) })
+      expect((await inTest('webhooks', 'redeliver', id, '--since', '2026-01-01T00:00:00Z', ...SIGNED)).code).toBe(1)
+      expect((await inTest('webhooks', 'enable', id, ...SIGNED)).code).toBe(0)
+      expect((await inTest('webhooks', 'failing')).out).not.toContain(id)
+      expect(await inTest('webhooks', 'enable', 'we_nobody', ...SIGNED)).toMatchObject({ code: 1 })
+    })
+
+    test('what was given up is delivered again, and one event too', async () => {
+      const id = await endpoint()
+      const sent = await shop.ask('POST', `/v1/webhook_endpoints/${id}/test`)
+      const event = String(sent.body['event'])
+      await shop.db.query(`update delivery set status = 'exhausted', attempts = 12 where event_id = $1`, [event])
+      expect((await inTest('webhooks', 'deliveries', id)).out).toContain('exhausted')
+      const all = await inTest('webhooks', 'redeliver', id, '--since', '2026-01-01T00:00:00Z', ...SIGNED, '--json')
+      expect(all).toMatchObject({ code: 0, deliveries: [event] })
+      expect((await inTest('webhooks', 'deliveries', id, '--status', 'pending')).out).toContain(event)
+      expect((await inTest('webhooks', 'redeliver', id, event, ...SIGNED)).code).toBe(0)
+      expect((await inTest('webhooks', 'redeliver', id, 'evt_nobody', ...SIGNED)).code).toBe(1)
+    })
+  })
+
+  describe('a payment', () => {
+    test('is found by what somebody reads out, and explained', async () => {
+      const body = { amount: 10, currency: 'EUR', reference: 'order-7714' }
+      const { body: made } = await shop.ask('POST', '/v1/payments', { body })
+      const id = String(made['id'])
+      for (const text of [id, 'order-7714'])
+        expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])
+      expect((await inTest('payments', 'find', WALLET, '--status', 'created')).out).toContain(id)
+      expect(await inTest('payments', 'find', 'nothing')).toMatchObject({ code: 1, out: 'no payment fits\n' })
+
+      const explained = await inTest('payments', 'explain', 'order-7714', '--json')
+      expect(explained).toMatchObject({ code: 0, next_step: 'await_buyer', decisions: ['hold'], attention: [] })
+      expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])
+      expect((await inTest('payments', 'explain', id)).out).toContain('It waits for the buyer.')
+      expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
+    })
+
+    test('of nobody cannot be decided', async () => {
+      expect(await inTest('payments', 'decide', 'pay_nobody', 'hold', ...SIGNED)).toMatchObject({ code: 1 })
+    })
+  })
+
+  describe('backup check', () => {
+    test('says up to when the database knows, and passes one that is whole', async () => {
+      await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+      const { code, out, content } = await inTest('backup', 'check', '--json')
+      expect({ code, contradictions: out.includes('contradicts') }).toEqual({ code: 0, contradictions: false })
+      expect(Date.now() - Date.parse(content.newest)).toBeLessThan(60_000)
+    })
+
+    test('refuses one whose rows contradict each other', async () => {
+      const database = await createTestDatabase()
+      const db = createDb({ url: database.url, livemode: false, pool: 1 })
+      await db.query(`insert into merchant (id, name) values ('mer_1', 'Tea House')`)
+      await db.query(`insert into event_sequence (merchant_id, livemode, last) values ('mer_1', false, 1)`)
+      await db.query(`insert into event (id, merchant_id, livemode, sequence, type, body, created_at)
+      select 'evt_' || n, 'mer_1', false, n, 'payment.succeeded', '', now() from unnest(array[1, 2, 4]) as n`)
+      await db.close()
+      const found = await run({ ...TEST_ENVIRONMENT, DATABASE_URL: database.url }, ['backup', 'check'])
+      await database.drop()
+      expect(found.code).toBe(1)
+      expect(found.out).toContain('an event is missing before: evt_4')
+      expect(found.out).toContain('the counter of events is behind: mer_1')
+    })
+  })
+
+  test('doctor names what is ill and what to do, and what is well', async () => {
+    const { code, out } = await inTest('doctor')
+    expect(code).toBe(1)
+    expect(out).toContain('well  schema: the newest')
+    expect(out).toContain('well  books:')
+    expect(out).toContain('ILL   workers of payments: nobody polls the queue payments: start a worker')
+    expect(out).toMatch(/ILL {3}nodes: /)
+  }, 60_000)
+
+  test('temporal prepare registers what its lists show, as often as one likes', async () => {
+    for (const round of [1, 2]) {
+      const { code, queries } = await inTest('temporal', 'prepare', '--json')
+      expect([round, code, queries['waits for an operator']]).toEqual([round, 0, 'NeedsOperator = true'])
+    }
+    expect((await inTest('doctor')).out).toContain(`well  temporal: namespace ${shop.temporal.namespace}`)
+  }, 60_000)
+
+  test('trouble answers 3, also as JSON', async () => {
+    const env = { ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }
+    const answer = await run(env, ['merchants', 'list', '--json'])
+    expect(answer).toMatchObject({ code: 3, exit_code: 3, error: expect.stringContaining('127.0.0.1:9') })
   })
 })
 
-describe('a live wallet', () => {
-  const walletOf = async (merchant: string) => (await inLive('wallets', 'show', merchant, '--json')).wallet
-  const age = async (merchant: string, hours: number): Promise<void> => {
-    const db = createDb({ url: live.url, livemode: true, pool: 1 })
-    const text = `update wallet set next_at = next_at - make_interval(hours => $2) where merchant_id = $1`
-    await db.query(text, [merchant, hours])
-    await db.close()
+describe('payment links', () => {
+  let seeded: Seeded
+  let url: string
+  beforeAll(async () => {
+    seeded = await seedDatabase()
+    url = seeded.url
+  })
+  afterAll(() => seeded?.close())
+
+  const SIGNED = ['--operator', 'ada', '--reason', 'pretends to be a bank']
+
+  async function pinrail(...args: string[]): Promise<{ code: number; out: string }> {
+    let out = ''
+    const say = (text: string): void => void (out += text)
+    const env = { ...TEST_ENVIRONMENT, DATABASE_URL: url }
+    return { code: await runPinrail({ args, env }, { out: say, err: say }), out }
   }
 
-  test('changes 24 hours after it was asked for, and the merchant is told at once', async () => {
-    const merchant = await newMerchant(inLive)
-    await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
-    expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: null })
-    const changed = await inLive('wallets', 'set', merchant, OTHER_WALLET, ...SIGNED, '--json')
-    expect(changed.wallet).toMatchObject({ address: WALLET, next_address: OTHER_WALLET })
-    const waits = Date.parse(changed.wallet.next_at) - Date.now()
-    expect(Math.abs(waits - 86_400_000)).toBeLessThan(60_000)
-    const db = createDb({ url: live.url, livemode: true, pool: 1 })
-    const notices = await db.query(`select kind from notice where merchant_id = $1`, [merchant])
-    await db.close()
-    expect(notices.rows).toHaveLength(2)
-
-    await age(merchant, 23)
-    expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: OTHER_WALLET })
-    await age(merchant, 1)
-    expect(await walletOf(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: null, next_at: null })
-    // A later change takes over the one that had come into force by itself.
-    await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
-    expect(await walletOf(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: WALLET })
-  })
-
-  test('stays when the merchant objects in time', async () => {
-    const merchant = await newMerchant(inLive)
-    await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
-    await inLive('wallets', 'set', merchant, OTHER_WALLET, ...SIGNED)
-    expect((await inLive('wallets', 'keep', merchant, ...SIGNED)).code).toBe(0)
-    expect(await inLive('wallets', 'keep', merchant, ...SIGNED)).toMatchObject({ code: 1 })
-    await age(merchant, 48)
-    expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: null })
+  test('an operator reads the reports, stops the link by its address, and takes that back; the owner is told', async () => {
+    const { db, tenant } = seeded
+    expect(await pinrail('links', 'reports')).toEqual({ code: 0, out: 'nobody has reported a link\n' })
+    const { id, code } = await insertLink(db, tenant, aLink({ id: newId('link') }))
+    await insertReport(db, id, { reason: 'pretends', details: 'my bank', at: new Date().toISOString() })
+    const reports = await pinrail('links', 'reports')
+    expect([reports.code, reports.out]).toEqual([1, expect.stringContaining(id)])
+    const address = `https://pay.example/l/${code}?amount=5`
+    expect((await pinrail('links', 'stop', address)).code).toBe(2)
+    expect((await pinrail('links', 'stop', 'https://pay.example/l/0000000000', ...SIGNED)).code).toBe(1)
+    expect((await pinrail('links', 'stop', address, ...SIGNED)).code).toBe(0)
+    expect(await findLink(db, tenant, id)).toMatchObject({ stoppedReason: 'pretends to be a bank', active: true })
+    expect((await pinrail('links', 'stop', code, ...SIGNED)).code).toBe(1)
+    expect((await pinrail('links', 'resume', id, ...SIGNED)).code).toBe(0)
+    expect(await findLink(db, tenant, id)).toMatchObject({ stoppedAt: null })
+    const { rows } = await db.query('select kind from notice order by id')
+    expect(rows.map(({ kind }) => kind)).toEqual(['payment_link.stopped', 'payment_link.resumed'])
+    const actions = await db.query('select kind, operator from operator_action order by id')
+    expect(actions.rows).toEqual([
+      { kind: 'payment_link.stopped', operator: 'ada' },
+      { kind: 'payment_link.resumed', operator: 'ada' },
+    ])
   })
 })
 
-describe('webhooks', () => {
-  async function endpoint(): Promise<string> {
+describe('secrets', () => {
+  /** The rotation of the pepper and of the key of webhook secrets, with the old ones accepted until nothing needs them. */
+  const NEW_PEPPER = randomBytes(32).toString('base64')
+  const NEW_KEY = randomBytes(32).toString('base64')
+
+  let shop: Shop
+  const rotated = {
+    API_KEY_PEPPER: NEW_PEPPER,
+    RETIRED_API_KEY_PEPPERS: PEPPER,
+    WEBHOOK_ENCRYPTION_KEY: NEW_KEY,
+    RETIRED_WEBHOOK_ENCRYPTION_KEYS: BOX_KEY,
+  }
+  beforeAll(async () => {
+    shop = await openShop({ deps: () => ({ pepper: NEW_PEPPER, retiredPeppers: [PEPPER] }) })
+  })
+  afterAll(() => shop?.close())
+
+  async function pinrail(...args: string[]): Promise<{ code: number; text: string }> {
+    let text = ''
+    const add = (more: string): void => void (text += more)
+    const env = { ...TEST_ENVIRONMENT, ...rotated, DATABASE_URL: shop.databaseUrl }
+    return { code: await runPinrail({ args, env }, { out: add, err: add }), text }
+  }
+
+  test('a key by the old pepper is accepted, and rests on the new one from its first use on', async () => {
+    expect((await pinrail('secrets', 'status')).text).toContain('1 keys in use are by a retired pepper')
+    expect((await shop.ask('GET', '/v1/payments')).status).toBe(200)
+    await shop.written()
+    expect(await pinrail('secrets', 'status')).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('0 keys in use'),
+    })
+    const other = await openShop({ deps: () => ({ pepper: NEW_PEPPER, retiredPeppers: [] }) })
+    try {
+      // Without the old pepper a key that was never used since is unknown.
+      expect((await other.ask('GET', '/v1/payments')).status).toBe(401)
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('secrets reseal takes endpoints and channels from the old key to the new one, and a second time does nothing', async () => {
     const id = newId('endpoint')
-    const sealedSecret = shop.secretBox.seal('whsec_', id)
+    const sealedSecret = createSecretBox(BOX_KEY).seal('whsec_of_old', id)
     const wanted = {
       url: 'https://shop.example',
       description: null,
@@ -188,99 +387,25 @@ describe('webhooks', () => {
       sealedSecret,
     }
     await insertEndpoint(shop.db, shop.tenant, { id, ...wanted })
-    return id
-  }
-
-  test('are listed, disabled, found among the failing and enabled', async () => {
-    const id = await endpoint()
-    expect((await inTest('webhooks', 'list', shop.tenant.merchantId)).out).toContain(`${id}  well`)
-    expect((await inTest('webhooks', 'disable', id, ...SIGNED)).code).toBe(0)
-    expect(await inTest('webhooks', 'failing')).toMatchObject({ code: 1, out: expect.stringContaining(id) })
-    expect((await inTest('webhooks', 'redeliver', id, '--since', '2026-01-01T00:00:00Z', ...SIGNED)).code).toBe(1)
-    expect((await inTest('webhooks', 'enable', id, ...SIGNED)).code).toBe(0)
-    expect((await inTest('webhooks', 'failing')).out).not.toContain(id)
-    expect(await inTest('webhooks', 'enable', 'we_nobody', ...SIGNED)).toMatchObject({ code: 1 })
+    const channel = newId('channel')
+    const sealed = createSecretBox(BOX_KEY).seal('https://hooks.slack.com/services/T0/B0/secret', channel)
+    const [kind, at, quiet] = ['slack', new Date().toISOString(), null] as const
+    const named = { kind, name: '#payments', sealed, person_id: null, events: [], language: 'en' as const, quiet, at }
+    await insertChannel(shop.db, shop.tenant, { id: channel, ...named })
+    expect((await pinrail('secrets', 'status')).code).toBe(1)
+    const resealed = (endpoints: number, channels: number) =>
+      `${endpoints} webhook endpoints and ${channels} notification channels are sealed by the current key now\n`
+    expect((await pinrail('secrets', 'reseal')).text).toBe(resealed(1, 1))
+    expect((await pinrail('secrets', 'reseal')).text).toBe(resealed(0, 0))
+    const [told] = await listChannels(shop.db, shop.tenant)
+    expect(createSecretBox(NEW_KEY).open(told?.sealed ?? '', channel)).toBe(
+      'https://hooks.slack.com/services/T0/B0/secret',
+    )
+    const [endpoint] = await listEndpoints(shop.db, shop.tenant)
+    expect(createSecretBox(NEW_KEY).open(endpoint?.secrets[0]?.sealed ?? '', id)).toBe('whsec_of_old')
+    expect(await pinrail('secrets', 'status')).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('can be taken away'),
+    })
   })
-
-  test('what was given up is delivered again, and one event too', async () => {
-    const id = await endpoint()
-    const sent = await shop.ask('POST', `/v1/webhook_endpoints/${id}/test`)
-    const event = String(sent.body['event'])
-    await shop.db.query(`update delivery set status = 'exhausted', attempts = 12 where event_id = $1`, [event])
-    expect((await inTest('webhooks', 'deliveries', id)).out).toContain('exhausted')
-    const all = await inTest('webhooks', 'redeliver', id, '--since', '2026-01-01T00:00:00Z', ...SIGNED, '--json')
-    expect(all).toMatchObject({ code: 0, deliveries: [event] })
-    expect((await inTest('webhooks', 'deliveries', id, '--status', 'pending')).out).toContain(event)
-    expect((await inTest('webhooks', 'redeliver', id, event, ...SIGNED)).code).toBe(0)
-    expect((await inTest('webhooks', 'redeliver', id, 'evt_nobody', ...SIGNED)).code).toBe(1)
-  })
-})
-
-describe('a payment', () => {
-  test('is found by what somebody reads out, and explained', async () => {
-    const body = { amount: 10, currency: 'EUR', reference: 'order-7714' }
-    const { body: made } = await shop.ask('POST', '/v1/payments', { body })
-    const id = String(made['id'])
-    for (const text of [id, 'order-7714'])
-      expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])
-    expect((await inTest('payments', 'find', WALLET, '--status', 'created')).out).toContain(id)
-    expect(await inTest('payments', 'find', 'nothing')).toMatchObject({ code: 1, out: 'no payment fits\n' })
-
-    const explained = await inTest('payments', 'explain', 'order-7714', '--json')
-    expect(explained).toMatchObject({ code: 0, next_step: 'await_buyer', decisions: ['hold'], attention: [] })
-    expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])
-    expect((await inTest('payments', 'explain', id)).out).toContain('It waits for the buyer.')
-    expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
-  })
-
-  test('of nobody cannot be decided', async () => {
-    expect(await inTest('payments', 'decide', 'pay_nobody', 'hold', ...SIGNED)).toMatchObject({ code: 1 })
-  })
-})
-
-describe('backup check', () => {
-  test('says up to when the database knows, and passes one that is whole', async () => {
-    await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
-    const { code, out, content } = await inTest('backup', 'check', '--json')
-    expect({ code, contradictions: out.includes('contradicts') }).toEqual({ code: 0, contradictions: false })
-    expect(Date.now() - Date.parse(content.newest)).toBeLessThan(60_000)
-  })
-
-  test('refuses one whose rows contradict each other', async () => {
-    const database = await createTestDatabase()
-    const db = createDb({ url: database.url, livemode: false, pool: 1 })
-    await db.query(`insert into merchant (id, name) values ('mer_1', 'Tea House')`)
-    await db.query(`insert into event_sequence (merchant_id, livemode, last) values ('mer_1', false, 1)`)
-    await db.query(`insert into event (id, merchant_id, livemode, sequence, type, body, created_at)
-      select 'evt_' || n, 'mer_1', false, n, 'payment.succeeded', '', now() from unnest(array[1, 2, 4]) as n`)
-    await db.close()
-    const found = await run({ ...TEST_ENVIRONMENT, DATABASE_URL: database.url }, ['backup', 'check'])
-    await database.drop()
-    expect(found.code).toBe(1)
-    expect(found.out).toContain('an event is missing before: evt_4')
-    expect(found.out).toContain('the counter of events is behind: mer_1')
-  })
-})
-
-test('doctor names what is ill and what to do, and what is well', async () => {
-  const { code, out } = await inTest('doctor')
-  expect(code).toBe(1)
-  expect(out).toContain('well  schema: the newest')
-  expect(out).toContain('well  books:')
-  expect(out).toContain('ILL   workers of payments: nobody polls the queue payments: start a worker')
-  expect(out).toMatch(/ILL {3}nodes: /)
-}, 60_000)
-
-test('temporal prepare registers what its lists show, as often as one likes', async () => {
-  for (const round of [1, 2]) {
-    const { code, queries } = await inTest('temporal', 'prepare', '--json')
-    expect([round, code, queries['waits for an operator']]).toEqual([round, 0, 'NeedsOperator = true'])
-  }
-  expect((await inTest('doctor')).out).toContain(`well  temporal: namespace ${shop.temporal.namespace}`)
-}, 60_000)
-
-test('trouble answers 3, also as JSON', async () => {
-  const env = { ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }
-  const answer = await run(env, ['merchants', 'list', '--json'])
-  expect(answer).toMatchObject({ code: 3, exit_code: 3, error: expect.stringContaining('127.0.0.1:9') })
 })

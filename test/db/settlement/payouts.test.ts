@@ -13,10 +13,9 @@ import {
 import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
-import { addPayment, openDatabase } from './database.ts'
+import { addPayment, CHAIN_ID, openDatabase } from './database.ts'
 
-const TOKEN: Hex = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
-const TREASURY = `0x${'b'.repeat(40)}` as const
+const scope = { livemode: false, chainId: CHAIN_ID, token: `0x${'c'.repeat(40)}` as Hex } as const
 
 let db: Db
 let close: () => Promise<void>
@@ -25,225 +24,406 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-let numbers = 0
-async function newPayout(changes: Partial<NewPayout> = {}): Promise<NewPayout> {
-  numbers += 1
-  const paymentId = `pay_${numbers}`
-  await addPayment(db, paymentId, { token: TOKEN, destination: TOKEN })
-  const recipient = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
-  return {
-    paymentId,
-    livemode: false,
-    chainId: 31337,
-    token: TOKEN,
-    treasury: TREASURY,
-    recipient,
-    microUsdc: '1000000',
-    ...changes,
-  }
-}
-const queue = (payout: NewPayout) => db.transaction((tx) => queuePayout(tx, payout))
-
-describe('a payout', () => {
-  test('is queued once, with the nonce of its payment and lower-case addresses', async () => {
-    const payout = await newPayout()
-    await queue(payout)
-    await queue(payout)
-    const nonce = payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId: payout.paymentId })
-    expect(await readPayout(db, payout.paymentId)).toMatchObject({
-      state: 'queued',
-      recipient: payout.recipient.toLowerCase(),
-      authNonce: nonce,
-      txHash: null,
-      proof: null,
-    })
-  })
-
-  test('that is queued again with another recipient or amount is refused', async () => {
-    const payout = await newPayout()
-    await queue(payout)
-    await expect(queue({ ...payout, recipient: TREASURY })).rejects.toThrow('another recipient or amount')
-    await expect(queue({ ...payout, microUsdc: '1' })).rejects.toThrow('another recipient or amount')
-    expect((await readPayout(db, payout.paymentId))?.microUsdc).toBe('1000000')
-  })
-
-  test('of nothing, or to what is not an address, is refused', async () => {
-    await expect(newPayout({ microUsdc: '0' }).then(queue)).rejects.toThrow('payout_micro_usdc_check')
-    await expect(newPayout({ recipient: '0x12' }).then(queue)).rejects.toThrow('not an address')
-  })
-
-  test.each([
-    ['recipient', `0x${'c'.repeat(40)}`],
-    ['micro_usdc', '2'],
-    ['treasury', `0x${'c'.repeat(40)}`],
-    ['auth_nonce', `0x${'c'.repeat(64)}`],
-    ['livemode', 'true'],
-  ])('keeps its %s, whoever writes', async (column, value) => {
-    const payout = await newPayout()
-    await queue(payout)
-    await expect(
-      db.query(`update payout set ${column} = $2 where payment_id = $1`, [payout.paymentId, value]),
-    ).rejects.toThrow('are fixed')
-  })
-
-  const prove = (paymentId: string) =>
-    db.query(`insert into void_proof values ($1, 1, $2, 2000, 1000)`, [paymentId, `0x${'a'.repeat(64)}`])
-
-  test('is never voided without a proof, which says that its signatures have expired', async () => {
-    const payout = await newPayout()
-    await queue(payout)
-    const change = () => db.query(`update payout set state = 'voided' where payment_id = $1`, [payout.paymentId])
-    await expect(change()).rejects.toThrow('cannot be voided without a proof')
-    await expect(
-      db.query(`insert into void_proof values ($1, 1, $2, 999, 1000)`, [payout.paymentId, `0x${'a'.repeat(64)}`]),
-    ).rejects.toThrow('check')
-    await prove(payout.paymentId)
-    await change()
-  })
-
-  test.each(['settled', 'voided'])('that is %s stays so, whoever writes', async (state) => {
-    const payout = await newPayout()
-    await queue(payout)
-    if (state === 'voided') await prove(payout.paymentId)
-    await db.query('update payout set state = $2 where payment_id = $1', [payout.paymentId, state])
-    for (const other of ['queued', 'voiding', state === 'settled' ? 'voided' : 'settled'])
-      await expect(
-        db.query('update payout set state = $2 where payment_id = $1', [payout.paymentId, other]),
-      ).rejects.toThrow('stays so')
-    expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(false)
-  })
-
-  test('can be held, released and voided by an operator while it is in the queue', async () => {
-    const payout = await newPayout()
-    await queue(payout)
-    expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'to be looked at'))).toBe(true)
-    expect(await readPayout(db, payout.paymentId)).toMatchObject({
-      state: 'held',
-      holdReason: 'operator',
-      holdDetail: 'to be looked at',
-    })
-    expect(await db.transaction((tx) => releasePayout(tx, payout.paymentId))).toBe(true)
-    expect(await db.transaction((tx) => releasePayout(tx, payout.paymentId))).toBe(false)
-    expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(true)
-    expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'too late'))).toBe(false)
-    expect((await readPayout(db, payout.paymentId))?.state).toBe('voiding')
-  })
-
-  test('is counted by state and reason, for an operator', async () => {
-    const payout = await newPayout({ chainId: 4242 })
-    await queue(payout)
-    const scope = { chainId: 4242, token: TOKEN } as const
-    const one = { count: 1, micro: '1000000', oldestSeconds: expect.any(Number) }
-    expect(await readQueue(db, scope)).toEqual([{ state: 'queued', reason: null, ...one }])
-    expect([await readChainCursor(db, scope), await readLanes(db, scope)]).toEqual([null, []])
-    await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'why'))
-    expect(await readQueue(db, scope)).toEqual([{ state: 'held', reason: 'operator', ...one }])
-  })
-
-  test('waits its turn: a long queue of one merchant delays no other, and nobody is passed over', async () => {
-    await db.query(`delete from payout where state = 'queued'`)
-    const scope = { livemode: false, chainId: 31337, token: TOKEN }
-    const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
-    const recipients = [1, 2, 3, 4, 5].map((digit): Hex => `0x${String(digit).repeat(40)}`)
-    const long = recipients[4]!
-    for (const recipient of [long, long, long, long, ...recipients]) await queue(await newPayout({ recipient }))
-    const turn = async (after: number | null, limit: number) => {
-      const { payouts, next } = await journal.readPayable({
-        limit,
-        after: after === null ? null : recipients[after - 1]!,
-      })
-      return { of: payouts.map(({ recipient }) => recipient[2]).join(''), next: next?.[2] ?? null }
-    }
-    // One of each at first, also of those that came later; the rest by its age.
-    expect(await turn(null, 3)).toEqual({ of: '123', next: '3' })
-    expect(await turn(3, 2)).toEqual({ of: '54', next: '5' })
-    expect(await turn(5, 2)).toEqual({ of: '12', next: '2' })
-    expect(await turn(4, 3)).toEqual({ of: '555', next: null })
-    expect(await turn(null, 7)).toEqual({ of: '512345', next: null })
-    expect(await turn(2, 20)).toEqual({ of: '534555512', next: null })
-  })
-
-  test('takes no signature of a treasury that is not its own: another one may have taken it over meanwhile', async () => {
-    const payout = await newPayout()
-    await queue(payout)
-    const scope = { livemode: false, chainId: 31337, token: TOKEN }
-    const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
-    const signature = { kind: 'transfer', validBefore: 2_000_000_000, signature: `0x${'12'.repeat(65)}` } as const
-    const store = (treasury: Hex) =>
-      journal.storeSignatures([{ paymentId: payout.paymentId, treasury, signature }], { maxMicroPerDay: 10n ** 12n })
-    await store(`0x${'c'.repeat(40)}`)
-    expect((await readPayout(db, payout.paymentId))?.state).toBe('queued')
-    expect((await journal.readSignedBefore([payout.paymentId])).size).toBe(0)
-    await store(TREASURY)
-    expect((await readPayout(db, payout.paymentId))?.state).toBe('authorized')
-  })
-
-  test('of no payment is unknown', async () => {
-    expect(await readPayout(db, 'pay_nobody')).toBeNull()
-  })
-})
-
-describe('a hook that fails', () => {
+/** A change of settlement that reaches no row is a failure, and nothing that was to go with it is written. */
+describe('a change that reaches no row', () => {
+  const TREASURY: Hex = `0x${'b'.repeat(40)}`
+  const RECIPIENT: Hex = `0x${'d'.repeat(40)}`
+  const PAYMENT = 'pay_rows'
   const heard: string[] = []
-  let failing: string | null = null
-  const hooks: SettlementHooks = {
-    onSettled: async (tx, settlements) => {
-      for (const { paymentId } of settlements) {
-        await tx.query('update payment set reference = $2 where id = $1', [paymentId, 'told'])
-        if (paymentId === failing) throw new Error('the payment is in a strange state')
-        heard.push(paymentId)
-      }
-    },
-    onHeld: async () => undefined,
-    onReleased: async () => undefined,
-    onDeposit: async () => undefined,
-    onVoided: async () => undefined,
-    onTreasuryMovement: async () => undefined,
-    onGas: async () => undefined,
+  const nothing = async (): Promise<void> => undefined
+  const hooks = {
+    onSettled: async (_tx: unknown, settlements: readonly { paymentId: string }[]) =>
+      void heard.push(...settlements.map(({ paymentId }) => paymentId)),
+    onHeld: nothing,
+    onReleased: nothing,
+    onVoided: nothing,
+    onDeposit: nothing,
+    onTreasuryMovement: nothing,
+    onGas: nothing,
+  }
+  beforeAll(async () => {
+    await addPayment(db, PAYMENT, { token: scope.token, destination: RECIPIENT })
+  })
+
+  /** From now on the table takes such changes without a word and does nothing. */
+  async function ignore(table: string, when: string): Promise<() => Promise<unknown>> {
+    await db.query(
+      `create or replace function ignored() returns trigger language plpgsql as $$ begin return null; end $$`,
+    )
+    await db.query(
+      `create trigger ignored before update on ${table} for each row when (${when}) execute function ignored()`,
+    )
+    return () => db.query(`drop trigger ignored on ${table}`)
   }
 
-  test('keeps only its own payment from being settled; its proof is not lost and it is tried again', async () => {
-    const payouts = [await newPayout(), await newPayout(), await newPayout()]
-    for (const payout of payouts) await queue(payout)
-    const scope = { livemode: false, chainId: 31337, token: TOKEN } as const
-    const journal = createSettlementJournal({ db, scope, hooks })
+  const journalOf = () => createSettlementJournal({ db, scope, hooks })
+
+  test('a settlement that reaches no payout is told to nobody, keeps its proof, and is made when it can be', async () => {
+    await db.transaction((tx) =>
+      queuePayout(tx, { ...scope, paymentId: PAYMENT, treasury: TREASURY, recipient: RECIPIENT, microUsdc: '1000000' }),
+    )
+    const journal = journalOf()
     const start = { number: 1, hash: `0x${'1'.repeat(64)}` } as const
     const lease = (await journal.leaseObserver({ owner: 'one', leaseMs: 60_000, start }))!
+    const block = { blockNumber: 2, blockHash: `0x${'3'.repeat(64)}` } as const
+    const proof = {
+      ...block,
+      kind: 'out',
+      treasury: TREASURY,
+      txHash: `0x${'2'.repeat(64)}`,
+      logIndex: 0,
+      authNonce: payoutNonce({ ...scope, treasury: TREASURY, paymentId: PAYMENT }),
+      counterparty: RECIPIENT,
+      microUsdc: '1000000',
+      gasShare: null,
+    } as const
+    const place = { at: new Date(), number: 2, hash: block.blockHash }
+    const stay = await ignore('chain_cursor', 'new.scanned_number <> old.scanned_number')
+    await expect(
+      journal.recordFinalized(lease, {
+        logs: [proof],
+        ownTransactions: [],
+        paid: [],
+        treasuries: [TREASURY],
+        ...place,
+      }),
+    ).rejects.toThrow('the cursor: 0 rows changed instead of 1')
+    expect((await db.query('select from treasury_log')).rowCount).toBe(0)
+    await stay()
     await journal.recordFinalized(lease, {
-      logs: payouts.map(({ paymentId, recipient, microUsdc }, index) => ({
-        kind: 'out',
-        treasury: TREASURY,
-        txHash: `0x${'2'.repeat(64)}`,
-        logIndex: index,
-        blockNumber: 2,
-        blockHash: `0x${'3'.repeat(64)}`,
-        authNonce: payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId }),
-        counterparty: recipient.toLowerCase() as `0x${string}`,
-        microUsdc,
-        gasShare: null,
-      })),
+      logs: [proof],
       ownTransactions: [],
       paid: [],
       treasuries: [TREASURY],
-      at: new Date(),
-      number: 2,
-      hash: `0x${'3'.repeat(64)}`,
+      ...place,
     })
-    failing = payouts[1]!.paymentId
-    const first = await journal.applyProven(100)
-    expect(first).toMatchObject({ ended: 2, failed: [{ paymentId: failing }] })
-    const states = async () =>
-      Promise.all(payouts.map(async ({ paymentId }) => (await readPayout(db, paymentId))?.state))
-    expect(await states()).toEqual(['settled', 'queued', 'settled'])
-    expect((await readPayout(db, failing))?.hookError).toBe('the payment is in a strange state')
-    // Nothing that the failing hook wrote has stayed.
-    const told = await db.query('select id from payment where reference = $1 order by id', ['told'])
-    expect(told.rows.map((row: { id: string }) => row.id)).not.toContain(failing)
-    expect(await journal.applyProven(100)).toMatchObject({ ended: 0, failed: [] })
-    await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [failing])
-    failing = null
-    expect(await journal.applyProven(100)).toMatchObject({ ended: 1, failed: [] })
-    expect(await states()).toEqual(['settled', 'settled', 'settled'])
-    expect(await journal.applyProven(100)).toMatchObject({ ended: 0, failed: [] })
+    const allow = await ignore('payout', `new.state = 'settled'`)
+    const { ended, failed } = await journal.applyProven(100)
+    expect([ended, failed.map(({ error }) => error.message)]).toEqual([
+      0,
+      ['payouts that are settled: 0 rows changed instead of 1'],
+    ])
+    expect(heard).toEqual([])
+    expect((await db.query('select payment_id from treasury_log')).rows).toEqual([{ payment_id: null }])
+    await allow()
+    await db.query('update payout set hook_retry_at = now()')
+    const prove = await ignore('treasury_log', 'new.payment_id is not null')
+    expect((await journal.applyProven(100)).failed[0]?.error.message).toBe('their proofs: 0 rows changed instead of 1')
+    expect(heard).toEqual([])
+    await prove()
+    await db.query('update payout set hook_retry_at = now()')
+    expect(await journal.applyProven(100)).toEqual({ ended: 1, failed: [] })
+    expect(heard).toEqual([PAYMENT])
+  })
+
+  test('an envelope that is not there does not end', async () => {
+    const journal = journalOf()
+    const lane = (await journal.leaseLane(`0x${'e'.repeat(40)}`, { owner: 'one', leaseMs: 60_000, firstNonce: 7 }))!
+    await expect(journal.endEnvelopes(lane, { ends: [{ nonce: 7, state: 'foreign' }], chainTime: 0 })).rejects.toThrow(
+      'envelopes that are final: 0 rows changed instead of 1',
+    )
+  })
+})
+
+describe('payouts', () => {
+  const TOKEN: Hex = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
+  const TREASURY = `0x${'b'.repeat(40)}` as const
+
+  let numbers = 0
+  async function newPayout(changes: Partial<NewPayout> = {}): Promise<NewPayout> {
+    numbers += 1
+    const paymentId = `pay_${numbers}`
+    await addPayment(db, paymentId, { token: TOKEN, destination: TOKEN })
+    const recipient = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+    return {
+      paymentId,
+      livemode: false,
+      chainId: 31337,
+      token: TOKEN,
+      treasury: TREASURY,
+      recipient,
+      microUsdc: '1000000',
+      ...changes,
+    }
+  }
+  const queue = (payout: NewPayout) => db.transaction((tx) => queuePayout(tx, payout))
+
+  describe('a payout', () => {
+    test('is queued once, with the nonce of its payment and lower-case addresses', async () => {
+      const payout = await newPayout()
+      await queue(payout)
+      await queue(payout)
+      const nonce = payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId: payout.paymentId })
+      expect(await readPayout(db, payout.paymentId)).toMatchObject({
+        state: 'queued',
+        recipient: payout.recipient.toLowerCase(),
+        authNonce: nonce,
+        txHash: null,
+        proof: null,
+      })
+    })
+
+    test('that is queued again with another recipient or amount is refused', async () => {
+      const payout = await newPayout()
+      await queue(payout)
+      await expect(queue({ ...payout, recipient: TREASURY })).rejects.toThrow('another recipient or amount')
+      await expect(queue({ ...payout, microUsdc: '1' })).rejects.toThrow('another recipient or amount')
+      expect((await readPayout(db, payout.paymentId))?.microUsdc).toBe('1000000')
+    })
+
+    test('of nothing, or to what is not an address, is refused', async () => {
+      await expect(newPayout({ microUsdc: '0' }).then(queue)).rejects.toThrow('payout_micro_usdc_check')
+      await expect(newPayout({ recipient: '0x12' }).then(queue)).rejects.toThrow('not an address')
+    })
+
+    test.each([
+      ['recipient', `0x${'c'.repeat(40)}`],
+      ['micro_usdc', '2'],
+      ['treasury', `0x${'c'.repeat(40)}`],
+      ['auth_nonce', `0x${'c'.repeat(64)}`],
+      ['livemode', 'true'],
+    ])('keeps its %s, whoever writes', async (column, value) => {
+      const payout = await newPayout()
+      await queue(payout)
+      await expect(
+        db.query(`update payout set ${column} = $2 where payment_id = $1`, [payout.paymentId, value]),
+      ).rejects.toThrow('are fixed')
+    })
+
+    const prove = (paymentId: string) =>
+      db.query(`insert into void_proof values ($1, 1, $2, 2000, 1000)`, [paymentId, `0x${'a'.repeat(64)}`])
+
+    test('is never voided without a proof, which says that its signatures have expired', async () => {
+      const payout = await newPayout()
+      await queue(payout)
+      const change = () => db.query(`update payout set state = 'voided' where payment_id = $1`, [payout.paymentId])
+      await expect(change()).rejects.toThrow('cannot be voided without a proof')
+      await expect(
+        db.query(`insert into void_proof values ($1, 1, $2, 999, 1000)`, [payout.paymentId, `0x${'a'.repeat(64)}`]),
+      ).rejects.toThrow('check')
+      await prove(payout.paymentId)
+      await change()
+    })
+
+    test.each(['settled', 'voided'])('that is %s stays so, whoever writes', async (state) => {
+      const payout = await newPayout()
+      await queue(payout)
+      if (state === 'voided') await prove(payout.paymentId)
+      await db.query('update payout set state = $2 where payment_id = $1', [payout.paymentId, state])
+      for (const other of ['queued', 'voiding', state === 'settled' ? 'voided' : 'settled'])
+        await expect(
+          db.query('update payout set state = $2 where payment_id = $1', [payout.paymentId, other]),
+        ).rejects.toThrow('stays so')
+      expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(false)
+    })
+
+    test('can be held, released and voided by an operator while it is in the queue', async () => {
+      const payout = await newPayout()
+      await queue(payout)
+      expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'to be looked at'))).toBe(true)
+      expect(await readPayout(db, payout.paymentId)).toMatchObject({
+        state: 'held',
+        holdReason: 'operator',
+        holdDetail: 'to be looked at',
+      })
+      expect(await db.transaction((tx) => releasePayout(tx, payout.paymentId))).toBe(true)
+      expect(await db.transaction((tx) => releasePayout(tx, payout.paymentId))).toBe(false)
+      expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(true)
+      expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'too late'))).toBe(false)
+      expect((await readPayout(db, payout.paymentId))?.state).toBe('voiding')
+    })
+
+    test('is counted by state and reason, for an operator', async () => {
+      const payout = await newPayout({ chainId: 4242 })
+      await queue(payout)
+      const scope = { chainId: 4242, token: TOKEN } as const
+      const one = { count: 1, micro: '1000000', oldestSeconds: expect.any(Number) }
+      expect(await readQueue(db, scope)).toEqual([{ state: 'queued', reason: null, ...one }])
+      expect([await readChainCursor(db, scope), await readLanes(db, scope)]).toEqual([null, []])
+      await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'why'))
+      expect(await readQueue(db, scope)).toEqual([{ state: 'held', reason: 'operator', ...one }])
+    })
+
+    test('waits its turn: a long queue of one merchant delays no other, and nobody is passed over', async () => {
+      await db.query(`delete from payout where state = 'queued'`)
+      const scope = { livemode: false, chainId: 31337, token: TOKEN }
+      const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
+      const recipients = [1, 2, 3, 4, 5].map((digit): Hex => `0x${String(digit).repeat(40)}`)
+      const long = recipients[4]!
+      for (const recipient of [long, long, long, long, ...recipients]) await queue(await newPayout({ recipient }))
+      const turn = async (after: number | null, limit: number) => {
+        const { payouts, next } = await journal.readPayable({
+          limit,
+          after: after === null ? null : recipients[after - 1]!,
+        })
+        return { of: payouts.map(({ recipient }) => recipient[2]).join(''), next: next?.[2] ?? null }
+      }
+      // One of each at first, also of those that came later; the rest by its age.
+      expect(await turn(null, 3)).toEqual({ of: '123', next: '3' })
+      expect(await turn(3, 2)).toEqual({ of: '54', next: '5' })
+      expect(await turn(5, 2)).toEqual({ of: '12', next: '2' })
+      expect(await turn(4, 3)).toEqual({ of: '555', next: null })
+      expect(await turn(null, 7)).toEqual({ of: '512345', next: null })
+      expect(await turn(2, 20)).toEqual({ of: '534555512', next: null })
+    })
+
+    test('takes no signature of a treasury that is not its own: another one may have taken it over meanwhile', async () => {
+      const payout = await newPayout()
+      await queue(payout)
+      const scope = { livemode: false, chainId: 31337, token: TOKEN }
+      const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
+      const signature = { kind: 'transfer', validBefore: 2_000_000_000, signature: `0x${'12'.repeat(65)}` } as const
+      const store = (treasury: Hex) =>
+        journal.storeSignatures([{ paymentId: payout.paymentId, treasury, signature }], { maxMicroPerDay: 10n ** 12n })
+      await store(`0x${'c'.repeat(40)}`)
+      expect((await readPayout(db, payout.paymentId))?.state).toBe('queued')
+      expect((await journal.readSignedBefore([payout.paymentId])).size).toBe(0)
+      await store(TREASURY)
+      expect((await readPayout(db, payout.paymentId))?.state).toBe('authorized')
+    })
+
+    test('of no payment is unknown', async () => {
+      expect(await readPayout(db, 'pay_nobody')).toBeNull()
+    })
+  })
+
+  describe('a hook that fails', () => {
+    const heard: string[] = []
+    let failing: string | null = null
+    const hooks: SettlementHooks = {
+      onSettled: async (tx, settlements) => {
+        for (const { paymentId } of settlements) {
+          await tx.query('update payment set reference = $2 where id = $1', [paymentId, 'told'])
+          if (paymentId === failing) throw new Error('the payment is in a strange state')
+          heard.push(paymentId)
+        }
+      },
+      onHeld: async () => undefined,
+      onReleased: async () => undefined,
+      onDeposit: async () => undefined,
+      onVoided: async () => undefined,
+      onTreasuryMovement: async () => undefined,
+      onGas: async () => undefined,
+    }
+
+    test('keeps only its own payment from being settled; its proof is not lost and it is tried again', async () => {
+      const payouts = [await newPayout(), await newPayout(), await newPayout()]
+      for (const payout of payouts) await queue(payout)
+      const scope = { livemode: false, chainId: 31337, token: TOKEN } as const
+      const journal = createSettlementJournal({ db, scope, hooks })
+      const start = { number: 1, hash: `0x${'1'.repeat(64)}` } as const
+      const lease = (await journal.leaseObserver({ owner: 'one', leaseMs: 60_000, start }))!
+      await journal.recordFinalized(lease, {
+        logs: payouts.map(({ paymentId, recipient, microUsdc }, index) => ({
+          kind: 'out',
+          treasury: TREASURY,
+          txHash: `0x${'2'.repeat(64)}`,
+          logIndex: index,
+          blockNumber: 2,
+          blockHash: `0x${'3'.repeat(64)}`,
+          authNonce: payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId }),
+          counterparty: recipient.toLowerCase() as `0x${string}`,
+          microUsdc,
+          gasShare: null,
+        })),
+        ownTransactions: [],
+        paid: [],
+        treasuries: [TREASURY],
+        at: new Date(),
+        number: 2,
+        hash: `0x${'3'.repeat(64)}`,
+      })
+      failing = payouts[1]!.paymentId
+      const first = await journal.applyProven(100)
+      expect(first).toMatchObject({ ended: 2, failed: [{ paymentId: failing }] })
+      const states = async () =>
+        Promise.all(payouts.map(async ({ paymentId }) => (await readPayout(db, paymentId))?.state))
+      expect(await states()).toEqual(['settled', 'queued', 'settled'])
+      expect((await readPayout(db, failing))?.hookError).toBe('the payment is in a strange state')
+      // Nothing that the failing hook wrote has stayed.
+      const told = await db.query('select id from payment where reference = $1 order by id', ['told'])
+      expect(told.rows.map((row: { id: string }) => row.id)).not.toContain(failing)
+      expect(await journal.applyProven(100)).toMatchObject({ ended: 0, failed: [] })
+      await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [failing])
+      failing = null
+      expect(await journal.applyProven(100)).toMatchObject({ ended: 1, failed: [] })
+      expect(await states()).toEqual(['settled', 'settled', 'settled'])
+      expect(await journal.applyProven(100)).toMatchObject({ ended: 0, failed: [] })
+    })
+  })
+})
+
+/** What each state of a payout gives to do, and how much of the treasury's balance it holds. */
+describe('the work of a payout', () => {
+  const TREASURY: Hex = `0x${'b'.repeat(40)}`
+  const LANE: Hex = `0x${'e'.repeat(40)}`
+  const MICRO = 1_000_000n
+  const SEEN_IN = 9
+  beforeAll(async () => {
+    await addPayment(db, 'pay_work', { token: scope.token, destination: TREASURY })
+  })
+
+  type Row = {
+    state: string
+    holdReason?: 'funds' | 'operator'
+    inLane?: true
+    isSeen?: true
+    rests?: true
+    signatures?: readonly ('transfer' | 'cancel')[]
+  }
+
+  async function store({ state, holdReason, inLane, isSeen, rests, signatures = [] }: Row): Promise<void> {
+    await db.query('truncate payout cascade')
+    const identity: unknown[] = [scope.chainId, scope.token, TREASURY, MICRO.toString(), `0x${'1'.repeat(64)}`]
+    await db.query(
+      `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, hold_reason,
+       lane_wallet, lane_nonce, mined_number, mined_hash, rests_until)
+     values ('pay_work', false, $1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      identity.concat(
+        [state, holdReason ?? null],
+        inLane ? [LANE, 0] : [null, null],
+        isSeen ? [SEEN_IN, `0x${'9'.repeat(64)}`] : [null, null],
+        [rests ? '2100-01-01T00:00:00Z' : null],
+      ),
+    )
+    for (const [seq, kind] of signatures.entries())
+      await db.query(
+        `insert into payout_signature (payment_id, seq, kind, valid_before, signature) values ('pay_work', $1, $2, $3, $4)`,
+        [seq, kind, kind === 'transfer' ? 2_000_000_000 : null, Buffer.alloc(65)],
+      )
+  }
+
+  const NOTHING = { sign: false, send: false, underWay: false }
+  const SIGN = { ...NOTHING, sign: true }
+  const SEND = { ...NOTHING, send: true, underWay: true }
+  const WAIT = { ...NOTHING, underWay: true }
+
+  test.each<[name: string, row: Row, work: object, promised: boolean]>([
+    ['queued', { state: 'queued' }, SIGN, false],
+    ['held for funds', { state: 'held', holdReason: 'funds' }, SIGN, false],
+    ['held by an operator', { state: 'held', holdReason: 'operator' }, NOTHING, false],
+    ['signed', { state: 'authorized', signatures: ['transfer'] }, SEND, true],
+    ['in an envelope', { state: 'assigned', inLane: true, signatures: ['transfer'] }, WAIT, true],
+    ['seen, in an envelope', { state: 'mined', inLane: true, isSeen: true, signatures: ['transfer'] }, WAIT, true],
+    ['seen, carried by somebody else', { state: 'mined', isSeen: true, signatures: ['transfer'] }, WAIT, true],
+    ['a void of what was never signed', { state: 'voiding' }, { ...WAIT, sign: true }, false],
+    ['a void of what may be on its way', { state: 'voiding', signatures: ['transfer'] }, { ...WAIT, sign: true }, true],
+    ['a void that is signed', { state: 'voiding', signatures: ['transfer', 'cancel'] }, SEND, true],
+    ['a void in an envelope', { state: 'voiding', inLane: true, signatures: ['transfer', 'cancel'] }, WAIT, true],
+    ['a void that rests', { state: 'voiding', rests: true, signatures: ['transfer'] }, NOTHING, true],
+    ['settled', { state: 'settled', isSeen: true, signatures: ['transfer'] }, NOTHING, false],
+    ['voided', { state: 'voided', signatures: ['transfer', 'cancel'] }, NOTHING, false],
+  ])('%s', async (_, row, work, isPromised) => {
+    await store(row)
+    const journal = createSettlementJournal({ db, scope, hooks: {} as never })
+    expect(await journal.readWork()).toEqual(work)
+    const promised = async (block: number): Promise<bigint> => (await journal.readReserved(TREASURY, block)).micro
+    expect(await promised(SEEN_IN - 1)).toBe(isPromised ? MICRO : 0n)
+  })
+
+  test('what was seen in a block is in the balance of that block, and promised no more', async () => {
+    await store({ state: 'mined', isSeen: true, signatures: ['transfer'] })
+    const journal = createSettlementJournal({ db, scope, hooks: {} as never })
+    expect((await journal.readReserved(TREASURY, SEEN_IN)).micro).toBe(0n)
   })
 })

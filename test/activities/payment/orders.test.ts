@@ -1,0 +1,506 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { z } from 'zod'
+import type { CloseAs } from '../../../src/activities/payment/partner-orders.ts'
+import type { PaymentActivities } from '../../../src/activities/payment/payment.ts'
+import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
+import { many, sql } from '../../../src/db/db.ts'
+import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
+import { extendPayment } from '../../../src/db/payments/payment-changes.ts'
+import { loadPayment } from '../../../src/db/payments/payments.ts'
+import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
+import { MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
+import { newId } from '../../../src/ids.ts'
+import { keepRoom } from '../../../src/providers/around/crowded.ts'
+import { createRates } from '../../../src/providers/converter/rates.ts'
+import { PartnerError } from '../../../src/providers/provider.ts'
+import { counted } from './counted.ts'
+import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import { perform } from './world.ts'
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await createMoneyWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => world.clearFaults())
+
+describe('opening an order', () => {
+  const CARD = { provider: 'card_partner', method: 'card' } as const
+  const APP = { provider: 'wallet_app', method: 'banking_app' } as const
+  const TRANSFER = { provider: 'local_partner', method: 'bank_transfer' } as const
+
+  type Opened = Awaited<ReturnType<PaymentActivities['openPartnerOrder']>>
+
+  function open(
+    paymentId: string,
+    choice: typeof CARD | typeof APP | typeof TRANSFER,
+    by: PaymentActivities = world.activities(),
+  ): Promise<Opened> {
+    return perform(by.openPartnerOrder, { paymentId, attemptId: newId('attempt'), ...choice })
+  }
+
+  /** A payment with so many attempts that came to nothing. */
+  async function started(times: number): Promise<string> {
+    const { id } = await world.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
+    await world.checkout.change(id, async (work) => {
+      for (let attempt = 0; attempt < times; attempt++) {
+        const attemptId = newId('attempt')
+        await work.addAttempt({ id: attemptId, ...APP, asked: { minor: '4999', currency: 'EUR' } })
+        await work.saveAttempt(attemptId, { status: 'declined' })
+      }
+      await work.move('pending', { actor: 'buyer', message: 'opened' })
+    })
+    return id
+  }
+  const attemptsOf = async (id: string) => (await loadPayment(world.checkout.db, id)).attempts
+
+  describe('the twentieth order of a payment', () => {
+    test('is opened, and is the last', async () => {
+      const id = await started(MAX_ATTEMPTS - 1)
+      expect((await open(id, CARD)).answer.kind).toBe('redirect')
+      expect((await open(id, APP)).answer).toEqual({ kind: 'too_many_attempts' })
+      // The refused click took nothing away: the order that is open can still be paid.
+      const last = (await attemptsOf(id)).at(-1)
+      expect(last).toMatchObject({ ...CARD, status: 'open' })
+      const again = await open(id, CARD)
+      expect(again.answer).toEqual({ kind: 'redirect', attemptId: last?.id, url: last?.redirectUrl })
+      expect(await attemptsOf(id)).toHaveLength(MAX_ATTEMPTS)
+    })
+
+    test('is opened once by two clicks at the same moment: the second is refused under the lock', async () => {
+      const id = await started(MAX_ATTEMPTS - 1)
+      const other: Promise<Opened>[] = []
+      const { rates } = world.deps
+      // A rate is asked for between the look at the row and its lock.
+      const slower = world.activities({
+        rates: {
+          current: async (currency) => {
+            if (other.length === 0) other.push(open(id, CARD))
+            await other[0]
+            return rates.current(currency)
+          },
+        },
+      })
+      const orders = async () =>
+        (await (await fetch(`${world.sandbox.url}/local-partner/sandbox/orders`)).json()) as object[]
+      const before = (await orders()).length
+      expect((await open(id, TRANSFER, slower)).answer).toEqual({ kind: 'too_many_attempts' })
+      expect((await other[0])?.answer.kind).toBe('redirect')
+      expect(await attemptsOf(id)).toHaveLength(MAX_ATTEMPTS)
+      expect(await orders()).toHaveLength(before)
+    })
+  })
+
+  test('going back to an order while a newer one is open cancels the newer one first', async () => {
+    const { id } = await world.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
+    const first = await open(id, TRANSFER)
+    await open(id, CARD)
+    // An order of this partner cannot be canceled, so both were open until now.
+    expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['open', 'open'])
+    expect((await open(id, TRANSFER)).answer).toEqual(first.answer)
+    expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['open', 'canceled'])
+  })
+
+  test('an amount in another currency is not charged at a rate that is old', async () => {
+    const { id } = await world.checkout.create()
+    const rates = createRates(world.sandbox.converter(), { refreshSeconds: 10, clock: world.sandbox.now })
+    const by = world.activities({ rates })
+    await world.sandbox.fault('converter', { fault: 'old_rates', seconds: 601 })
+    await expect(open(id, TRANSFER, by)).rejects.toThrow('there is no current rate of')
+    expect(await attemptsOf(id)).toEqual([])
+    await fetch(`${world.sandbox.url}/converter/sandbox/faults`, { method: 'DELETE' })
+    world.sandbox.advance(5)
+    expect((await open(id, TRANSFER, by)).answer.kind).toBe('redirect')
+  })
+
+  describe('what a payment is for', () => {
+    test('is told to the partner as far as it takes it, and no character of it by half', async () => {
+      const description = `${'a'.repeat(199)}🎁 and more`
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+      const { id } = await world.checkout.create({ expiresAt, description })
+      await open(id, APP)
+      const orders = await fetch(`${world.sandbox.url}/wallet-app/sandbox/orders`)
+      const [attempt] = await attemptsOf(id)
+      const told = ((await orders.json()) as { attemptId: string; description: string }[]).find(
+        (order) => order.attemptId === attempt?.id,
+      )
+      expect(told?.description).toBe(`${'a'.repeat(199)}🎁`)
+    })
+  })
+})
+
+describe('canceling an order', () => {
+  const close = (paymentId: string, as: CloseAs, changes: Partial<PaymentDeps> = {}) =>
+    perform(world.activities(changes).closeUnpaid, { paymentId, as, expiresAt: 0 })
+
+  /** The wallet app, whose `cancelOrder` does something else. */
+  function app(cancelOrder: (attemptId: string) => Promise<never>): Partial<PaymentDeps> {
+    const { partners } = world.deps
+    const changed = {
+      ...partners.wallet_app,
+      cancelOrder: ({ attemptId }: { attemptId: string }) => cancelOrder(attemptId),
+    }
+    return { partners: { ...partners, wallet_app: changed } }
+  }
+
+  const silent = () => app(() => Promise.reject(new PartnerError('unknown', 'no answer')))
+
+  /** Every intent that the payment ever had. */
+  async function intents(id: string): Promise<string[]> {
+    const rows = await many(
+      world.checkout.db,
+      z.object({ line: z.string() }),
+      sql`select kind || ' ' || state || ' by ' || operator || ': ' || reason as line from intent where payment_id = ${id} order by id`,
+    )
+    return rows.map(({ line }) => line)
+  }
+  const atPartner = async (attemptId: string) =>
+    (await world.deps.partners.wallet_app.readOrder({ attemptId }, AbortSignal.timeout(5000)))?.status
+  const killed = () => Promise.reject(new Error('the process was killed here'))
+
+  test('a crowd before a partner is not its silence: a payment is closed without its word after two minutes only', async () => {
+    const { id } = await world.opened()
+    const { partners = world.deps.partners } = app(() => new Promise<never>(() => undefined))
+    const crowded = { ...partners, ...keepRoom(partners) }
+    for (let call = 0; call < 12; call++)
+      void crowded.wallet_app.cancelOrder?.({ attemptId: 'att_1' }, AbortSignal.timeout(60_000))
+    const closeAt = (attempt: number) =>
+      perform(
+        world.activities({ partners: crowded }).closeUnpaid,
+        { paymentId: id, as: 'expired' as const, expiresAt: 0 },
+        { attempt },
+      )
+    await expect(closeAt(4)).rejects.toMatchObject({ type: 'NotYet' })
+    expect((await world.payment(id)).status).toBe('pending')
+    expect((await closeAt(20)).payment.status).toBe('expired')
+  })
+
+  describe('the cancellation of a partner’s order is an intent before the partner is asked', () => {
+    test('killed before the partner heard it: the next reading of the order carries it out', async () => {
+      const { id, attemptId } = await world.opened()
+      await expect(close(id, 'canceled', app(killed))).rejects.toThrow('killed here')
+      expect(await intents(id)).toEqual(['cancel asked by merchant: the payment was canceled'])
+      expect(await atPartner(attemptId)).toBe('open')
+      const { payment } = await world.read({ id, attemptId })
+      expect(await atPartner(attemptId)).toBe('canceled')
+      expect(payment.attempts).toMatchObject([{ status: 'canceled' }])
+      expect(await intents(id)).toEqual(['cancel done by merchant: the payment was canceled'])
+    })
+
+    test('killed after the partner had done it: the same cancellation ends, once', async () => {
+      const { id } = await world.opened()
+      const { wallet_app: real } = world.deps.partners
+      const done = app(async (attemptId) => {
+        await real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000))
+        return killed()
+      })
+      await expect(close(id, 'canceled', done)).rejects.toThrow('killed here')
+      expect((await close(id, 'canceled')).payment).toMatchObject({ status: 'canceled', listenUntil: null })
+      expect(await intents(id)).toEqual(['cancel done by merchant: the payment was canceled'])
+    })
+
+    test('a partner that is silent is asked again by every reading, also when the payment is closed', async () => {
+      const { id, attemptId } = await world.opened()
+      const ask = () => world.activities(silent()).closeUnpaid
+      const fourth = { attempt: 4 }
+      expect(
+        (await perform(ask(), { paymentId: id, as: 'expired' as const, expiresAt: 0 }, fourth)).payment.status,
+      ).toBe('expired')
+      expect(await intents(id)).toEqual(['cancel asked by system: the payment has expired'])
+      await world.checkout.db.query("update intent set asked_at = now() - interval '2 hours' where payment_id = $1", [
+        id,
+      ])
+      expect(await world.attention(id)).toEqual(['intent_pending cancel'])
+      expect((await world.read({ id, attemptId })).payment).toMatchObject({ status: 'expired', listenUntil: null })
+      expect(await atPartner(attemptId)).toBe('canceled')
+      expect(await world.attention(id)).toEqual([])
+    })
+
+    test('money that came wins: the payment is paid, and nothing keeps it from being settled', async () => {
+      const { id, attemptId } = await world.opened()
+      await expect(close(id, 'canceled', app(killed))).rejects.toThrow('killed here')
+      await world.act(attemptId, { action: 'pay' })
+      expect((await world.read({ id, attemptId })).payment).toMatchObject({ status: 'processing' })
+      expect(await intents(id)).toEqual(['cancel refused by merchant: the payment was canceled'])
+      await world.convert(id)
+      expect((await world.payment(id)).usdc?.gross).toBe('108000000')
+    })
+
+    test('that is still open for the order that was paid stops neither the conversion nor the payout', async () => {
+      const { id, attemptId } = await world.paid()
+      await world.checkout.change(id, async (work) => {
+        await work.ask({ key: `${attemptId}:cancel`, kind: 'cancel', attemptId, operator: 'buyer', reason: 'x' })
+      })
+      await world.convert(id)
+      await perform(world.activities().transferUsdc, id).catch(() => undefined)
+      expect((await world.payment(id)).status).toBe('settling')
+    })
+
+    test('when late money is not waited for any more, it is given up: nothing is left open without a workflow', async () => {
+      const { id } = await world.opened()
+      await expect(close(id, 'canceled', app(killed))).rejects.toThrow('killed here')
+      await close(
+        id,
+        'canceled',
+        app(async () => null as never),
+      )
+      await close(
+        id,
+        'listening_ended',
+        app(async () => null as never),
+      )
+      expect(await intents(id)).toEqual(['cancel refused by merchant: the payment was canceled'])
+      expect((await world.payment(id)).closedAt).not.toBeNull()
+    })
+  })
+
+  test('more time that is given while the partner cancels the order keeps the payment open until the new end', async () => {
+    const { id } = await world.opened()
+    const { db } = world.checkout
+    const end = Date.parse((await world.payment(id)).expiresAt)
+    const context = { publicUrl: 'https://pay.example', now: () => end - 60_000 }
+    const { wallet_app: real } = world.deps.partners
+    const slow = app(async (attemptId) => {
+      await db.transaction((tx) => extendPayment(tx, context, id))
+      return real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000)) as Promise<never>
+    })
+    const passed = { paymentId: id, as: 'expired' as const, expiresAt: end }
+    const now = { ...world.deps.context, now: () => end + 1000 }
+    await perform(world.activities({ ...slow, context: now }).closeUnpaid, passed)
+    expect(await world.payment(id)).toMatchObject({ status: 'pending', expiryExtended: true })
+    const later = { ...now, now: () => end + 16 * 60_000 }
+    await perform(world.activities({ context: later }).closeUnpaid, { ...passed, expiresAt: end + 15 * 60_000 })
+    expect((await world.payment(id)).status).toBe('expired')
+  })
+
+  describe('a buyer who chooses another way to pay', () => {
+    const card = (paymentId: string) => ({
+      paymentId,
+      attemptId: newId('attempt'),
+      provider: 'card_partner' as const,
+      method: 'card' as const,
+    })
+
+    test('has the first order canceled, on record; cut off, nobody is sent to it again', async () => {
+      const { id, attemptId } = await world.opened()
+      await expect(perform(world.activities(app(killed)).openPartnerOrder, card(id))).rejects.toThrow('killed here')
+      expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+      const again = await world.open(id)
+      expect(again).not.toBe(attemptId)
+      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['canceled', 'open'])
+      expect(await atPartner(attemptId)).toBe('canceled')
+    })
+
+    test('because the first partner never answered, goes on while it is down; when it answers, its order is canceled', async () => {
+      const { id } = await world.checkout.create()
+      const { partners } = world.deps
+      const lost: Partial<PaymentDeps> = {
+        partners: {
+          ...partners,
+          wallet_app: {
+            ...partners.wallet_app,
+            // The order is there, and its answer is lost.
+            openOrder: async (order, signal) => {
+              await partners.wallet_app.openOrder(order, signal)
+              throw new PartnerError('unknown', 'no answer')
+            },
+          },
+        },
+      }
+      const first = {
+        paymentId: id,
+        attemptId: newId('attempt'),
+        provider: 'wallet_app',
+        method: 'banking_app',
+      } as const
+      await expect(perform(world.activities(lost).openPartnerOrder, first)).rejects.toThrow('no answer')
+      const { answer } = await perform(world.activities(silent()).openPartnerOrder, card(id))
+      expect(answer.kind).toBe('redirect')
+      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['opening', 'open'])
+      expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+      await world.read({ id, attemptId: first.attemptId })
+      expect(await atPartner(first.attemptId)).toBe('canceled')
+      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['canceled', 'open'])
+    })
+
+    test('and has seen the page of the first partner, waits until that one has answered', async () => {
+      const { id } = await world.opened()
+      await expect(perform(world.activities(silent()).openPartnerOrder, card(id))).rejects.toThrow('no answer')
+      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['open'])
+    })
+
+    test('whose first order cannot be canceled, opens the other without an intent', async () => {
+      const { id } = await world.opened()
+      const partners = { ...world.deps.partners, wallet_app: { ...world.deps.partners.wallet_app } }
+      delete partners.wallet_app.cancelOrder
+      const { answer } = await perform(world.activities({ partners }).openPartnerOrder, card(id))
+      expect(answer.kind).toBe('redirect')
+      expect(await intents(id)).toEqual([])
+    })
+  })
+})
+
+describe('strange answers', () => {
+  async function decide(id: string, decision: 'hold' | 'release' | 'approve'): Promise<void> {
+    const { version } = (await loadPayment(world.checkout.db, id)).payment
+    const note = { operator: 'ada', reason: 'looked at it', version }
+    await perform(world.activities().decide, { paymentId: id, decision, ...note })
+  }
+
+  /** A payment whose 100.00 EUR the partner has confirmed, at 1.16 USDC. */
+  async function confirmed(): Promise<{ id: string; attemptId: string }> {
+    const received = { minor: '10000', currency: 'EUR' } as const
+    const { id } = await world.checkout.create({ amountText: '100.00', amount: received })
+    const attemptId = newId('attempt')
+    await world.checkout.change(id, async (work) => {
+      await work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: received })
+      await work.saveAttempt(attemptId, { status: 'confirmed' })
+      await work.addPart(counted({ paymentId: id, attemptId }, received))
+      await work.move('pending', { actor: 'buyer', message: 'opened' })
+      const locked = { rate: '1.16', rateSource: 'test', rateLockedAt: work.at, paidAt: work.at }
+      const money = { paidAttemptId: attemptId, chargeCurrency: 'EUR', confirmedMinor: received.minor }
+      await work.move('processing', { actor: 'partner', message: 'confirmed' }, { ...money, ...locked })
+    })
+    return { id, attemptId }
+  }
+
+  const lines = async (id: string): Promise<string[]> => {
+    const { rows } = await world.checkout.db.query(
+      `select t.kind, e.account, e.asset, e.amount::text from ledger_transaction t
+     join ledger_entry e on e.transaction_id = t.id where t.payment_id = $1 order by t.id, e.line`,
+      [id],
+    )
+    return rows.map(({ kind, account, asset, amount }) => `${kind} ${account} ${asset} ${amount}`)
+  }
+  const usdcOf = (all: readonly string[]) => all.filter((line) => line.includes('USDC'))
+
+  describe('an answer that is none leaves the news unread', () => {
+    const misfit = {
+      attemptId: 'att_other',
+      account: 'another account',
+      reference: 'r',
+      status: 'refunded',
+      amount: { minor: '1', currency: 'EUR' },
+      received: null,
+      failureCode: null,
+    } as const satisfies PartnerOrder
+
+    test.each([
+      ['the partner knows no such order now', null],
+      ['the answer is about another order', misfit],
+    ])('%s', async (_case, order) => {
+      const { id, attemptId } = await confirmed()
+      const { db } = world.checkout
+      const event = {
+        provider: 'wallet_app',
+        eventId: newId('request'),
+        attemptId,
+        bodySha256: new Uint8Array(32),
+      } as const
+      await recordPartnerEvent(db, { ...event, at: new Date().toISOString() })
+      const partners = {
+        ...world.deps.partners,
+        wallet_app: { ...world.deps.partners.wallet_app, readOrder: async () => order },
+      }
+      const read = await perform(world.activities({ partners }).readPartnerOrder, { paymentId: id, attemptId })
+      expect(read.understood).toBe(false)
+      expect((await loadPayment(db, id)).unread.has(attemptId)).toBe(true)
+      expect((await loadPayment(db, id)).payment.status).toBe('processing')
+    })
+  })
+
+  test('an answer from before more money came takes none of it away', async () => {
+    const { id, attemptId } = await confirmed()
+    const orderOf = (minor: string): PartnerOrder => ({
+      attemptId,
+      account: world.deps.accounts.wallet_app,
+      reference: 'r',
+      status: 'paid',
+      amount: { minor: '10000', currency: 'EUR' },
+      received: { minor, currency: 'EUR' },
+      failureCode: null,
+    })
+    const read = (readOrder: () => Promise<PartnerOrder>) => {
+      const partners = { ...world.deps.partners, wallet_app: { ...world.deps.partners.wallet_app, readOrder } }
+      return perform(world.activities({ partners }).readPartnerOrder, { paymentId: id, attemptId })
+    }
+    await read(async () => orderOf('10000'))
+    // While the first answer is on its way, a later one is read and written down.
+    const late = await read(async () => {
+      expect((await read(async () => orderOf('16000'))).understood).toBe(true)
+      return orderOf('10000')
+    })
+    expect(late.understood).toBe(false)
+    const { parts } = await loadPayment(world.checkout.db, id)
+    expect(parts.map(({ units, state }) => `${units} ${state}`)).toEqual(['10000 counted', '6000 surplus'])
+  })
+
+  describe('a fill that comes while something else happens', () => {
+    /** A converter that answers when it is let go. */
+    function slowConverter(micro: string) {
+      let release: () => void = () => undefined
+      let reached: () => void = () => undefined
+      const asked = new Promise<void>((resolve) => {
+        reached = resolve
+      })
+      const gate = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const convert = async () => {
+        reached()
+        await gate
+        return { kind: 'filled', microUsdc: micro, reference: 'slow' } as const
+      }
+      return { converter: { ...world.deps.converter, convert }, asked, release: () => release() }
+    }
+    const fills = (micro: string) => ({
+      ...world.deps.converter,
+      convert: async () => ({ kind: 'filled', microUsdc: micro, reference: 'quick' }) as const,
+    })
+
+    test('a hold: the fill is on record and owned, and is what counts after the release', async () => {
+      const { id } = await confirmed()
+      const slow = slowConverter('116000000')
+      const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
+        paymentId: id,
+        last: false,
+      })
+      await slow.asked
+      await decide(id, 'hold')
+      slow.release()
+      await converting
+      expect(usdcOf(await lines(id))).toEqual([
+        'fill_suspended conversion USDC 116000000',
+        'fill_suspended suspense USDC -116000000',
+      ])
+      expect((await loadPayment(world.checkout.db, id)).payment).toMatchObject({
+        status: 'under_review',
+        fill: { micro: '116000000', reference: 'slow', accepted: false },
+      })
+      await decide(id, 'release')
+      await perform(world.activities({ converter: fills('1') }).convertToUsdc, { paymentId: id, last: false })
+      expect((await loadPayment(world.checkout.db, id)).payment.usdc).toEqual({
+        gross: '116000000',
+        fee: '5220000',
+        net: '110780000',
+      })
+    })
+
+    test('another answer to the same key: the one on record counts, and suspense is left empty', async () => {
+      const { id } = await confirmed()
+      const slow = slowConverter('7000000')
+      const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
+        paymentId: id,
+        last: false,
+      })
+      await slow.asked
+      await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, { paymentId: id, last: false })
+      await decide(id, 'approve')
+      slow.release()
+      await converting
+      const suspense = (await lines(id)).filter((line) => line.includes('suspense USDC'))
+      expect(suspense.map((line) => BigInt(line.split(' ').at(-1) ?? '0')).reduce((a, b) => a + b, 0n)).toBe(0n)
+      expect(await lines(id)).toContain('converted conversion USDC 5000000')
+    })
+  })
+})

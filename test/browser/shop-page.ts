@@ -1,0 +1,106 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals'
+import { lexer, type Tokens } from 'marked'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { createDocsSite } from '../../src/api/document/docs-site.ts'
+import { setEmbedding } from '../../src/db/merchants/embedding.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { type CheckoutWorld, createCheckoutWorld } from '../web/checkout-world.ts'
+
+/** A shop with a checkout over its page. The shop is `localhost` and the checkout 127.0.0.1: not even the same site. */
+
+let browser: Browser
+export let world: CheckoutWorld
+export let shop: Site
+/** A page of nobody's that remembers what it hears. */
+export let stranger: Site
+export let context: BrowserContext
+export let page: Page
+export let payment: Awaited<ReturnType<CheckoutWorld['create']>>
+
+/** What each page of the shop is, by its path. */
+const pages = new Map<string, string>()
+export const HEARS = '<script>heard = []; onmessage = (event) => heard.push(event.data)</script>'
+
+type Site = Awaited<ReturnType<typeof serve>>
+
+/** Registers the hooks. Each test has a payment of its own, and the shop's page in the list. */
+export function useShop(): void {
+  beforeAll(async () => {
+    ;[browser, world, shop, stranger] = await Promise.all([
+      launchBrowser(),
+      createCheckoutWorld(),
+      serve((path) => pages.get(path)),
+      serve(() => `<!doctype html><title>Stranger</title>${HEARS}`),
+    ])
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await Promise.all([world?.close(), shop?.close(), stranger?.close()])
+  })
+  beforeEach(async () => {
+    world.setAnswer('opens')
+    await list(shop.url)
+    await newPayment({ provider: 'wallet_app' })
+  })
+  afterEach(() => context?.close())
+}
+
+async function serve(pageAt: (path: string) => string | undefined) {
+  const server: Server = createServer((request, response) => {
+    const body = pageAt(request.url ?? '/')
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' }).end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const MERCHANT = 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2'
+
+export async function list(...origins: string[]): Promise<void> {
+  await setEmbedding(world.db, MERCHANT, origins)
+}
+
+export async function newPayment(changes: Parameters<CheckoutWorld['create']>[0]): Promise<void> {
+  payment = await world.create({ successUrl: `${shop.url}/thanks`, ...changes })
+}
+
+export async function open(options: BrowserContextOptions = {}): Promise<void> {
+  context = await browser.newContext({ extraHTTPHeaders: { 'x-country': 'DE' }, reducedMotion: 'reduce', ...options })
+  // All that a page of the shop is told.
+  await context.addInitScript(() => {
+    const told: unknown[] = []
+    Reflect.set(window, 'told', told)
+    document.addEventListener('pinrail:status', (event) => told.push((event as CustomEvent).detail))
+  })
+  page = await context.newPage()
+}
+
+/** The examples of the guide that are pages, as the guide is served. */
+export function examples(): string[] {
+  const site = createDocsSite({ routes: [], publicUrl: world.url, testUrl: world.url })
+  const text = site.pages.find(({ path }) => path === '/docs/embedding')?.markdown() ?? ''
+  return lexer(text).flatMap((token) =>
+    token.type === 'code' && token.lang === 'html' ? [(token as Tokens.Code).text] : [],
+  )
+}
+
+/** The page of the guide, with the address of the payment in it. */
+export async function openShop(changed: (html: string) => string = (html) => html): Promise<void> {
+  pages.set('/', changed((examples()[0] ?? '').replace('CHECKOUT_URL', payment.url)))
+  pages.set('/heard', `<!doctype html><title>Shop</title>${HEARS}`)
+  pages.set('/thanks', '<!doctype html><title>Thanks</title><h1>Thanks</h1>')
+  await page.goto(`${shop.url}/`)
+}
+
+export const pay = () => page.getByRole('link', { name: 'Pay €49.90' })
+export const dialog = () => page.getByRole('dialog', { name: 'Pay €49.90' })
+export const inFrame = () => page.frameLocator('dialog iframe')
+export const heading = (name: string) => inFrame().getByRole('heading', { level: 1, name })

@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { aLink } from '../../../scripts/test/new-link.ts'
+import { newPayment } from '../../../scripts/test/new-payment.ts'
+import { until } from '../../../scripts/test/until.ts'
+import type { Db, Queryable } from '../../../src/db/db.ts'
+import { completeLinks } from '../../../src/db/links/completed.ts'
+import { insertLink } from '../../../src/db/links/links.ts'
+import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
+import { markApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
+import { changePayment, extendPayment } from '../../../src/db/payments/payment-changes.ts'
+import { succeedTogether } from '../../../src/db/payments/payment-sets.ts'
+import { insertPayment, loadPayment, lockPayments } from '../../../src/db/payments/payments.ts'
+import { EXTENSION_MS } from '../../../src/domain/payment/requests.ts'
+import { because } from '../../../src/domain/timeline.ts'
+import { newId } from '../../../src/ids.ts'
+import { addEndpoint, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
+
+let seeded: Seeded
+beforeAll(async () => {
+  seeded = await seedDatabase()
+})
+afterAll(() => seeded?.close())
+
+describe('news of a partner', () => {
+  let paymentId = ''
+  let attemptId = ''
+  beforeEach(async () => {
+    const { db, tenant } = seeded
+    await db.query('delete from partner_event')
+    paymentId = newId('payment')
+    attemptId = newId('attempt')
+    const payment = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
+    await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
+    await change((work) =>
+      work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount }),
+    )
+  })
+
+  type Work = Parameters<typeof changePayment>[2]['work']
+  const change = (work: Work) =>
+    changePayment(seeded.db, { publicUrl: 'http://shop.example', now: Date.now }, { id: paymentId, work })
+
+  /** How many statements wait for a transaction that has not ended. */
+  async function blocked(): Promise<number> {
+    const { rows } = await seeded.db.query(
+      `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return (rows[0] as { count: number }).count
+  }
+
+  /** Another order of the payment. */
+  async function another(): Promise<string> {
+    const { asked } = (await loadPayment(seeded.db, paymentId)).attempts[0]!
+    const id = newId('attempt')
+    await change((work) => work.addAttempt({ id, provider: 'wallet_app', method: 'banking_app', asked }))
+    return id
+  }
+
+  const news = (eventId: string, body = 0, db: Queryable = seeded.db) =>
+    recordPartnerEvent(db, {
+      provider: 'wallet_app',
+      eventId,
+      attemptId,
+      bodySha256: new Uint8Array(32).fill(body),
+      at: new Date().toISOString(),
+    })
+  const unreadOf = async () => (await loadPayment(seeded.db, paymentId)).unread.get(attemptId)
+  const apply = (newest: string) => change((work) => markApplied(work.tx, attemptId, newest))
+  const take = (minAgeMs = 0) => takeUnread(seeded.db, { minAgeMs, limit: 100 })
+  /** As if the time of the next repeat had come. */
+  const makeDue = () => seeded.db.query('update partner_event set due_at = now()')
+  const waitsSeconds = async (): Promise<number> => {
+    const { rows } = await seeded.db.query(
+      'select round(extract(epoch from due_at - now())) as waits from partner_event',
+    )
+    return Number((rows[0] as { waits: string }).waits)
+  }
+
+  describe('news of a partner', () => {
+    test('is unread until a transaction has applied what the partner said about it, and then never again', async () => {
+      expect(await news('first')).toEqual({ payment_id: paymentId, applied: false })
+      const unread = await unreadOf()
+      expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
+      await apply(unread ?? '')
+      await makeDue()
+      expect(await take()).toEqual([])
+      expect(await unreadOf()).toBeUndefined()
+      expect(await news('first')).toEqual({ payment_id: paymentId, applied: true })
+    })
+
+    test('that comes while the partner is being asked stays unread: the answer may be older', async () => {
+      await news('before')
+      const unread = await unreadOf()
+      await news('meanwhile')
+      await apply(unread ?? '')
+      expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
+      expect(await news('before')).toMatchObject({ applied: true })
+      expect(await news('meanwhile')).toMatchObject({ applied: false })
+    })
+
+    // It was answered as received, and was nowhere: a chargeback after the end of a payment was never heard of.
+    test.each(['other words', 'another order'])('with an id that was used before is news, about %s', async (what) => {
+      await news('used')
+      await apply((await unreadOf()) ?? '')
+      if (what === 'another order') attemptId = await another()
+      const body = what === 'other words' ? 1 : 0
+      expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: false })
+      expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
+      await apply((await unreadOf()) ?? '')
+      expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: true })
+    })
+
+    test('about two orders that comes with one id at the same moment is news of both', async () => {
+      const one = attemptId
+      const two = await another()
+      const [first, second] = await seeded.db.transaction(async (tx) => {
+        const stored = await news('used', 0, tx)
+        attemptId = two
+        const waits = news('used', 1)
+        await until(blocked, (count) => count > 0)
+        return [stored, waits] as const
+      })
+      expect([first, await second]).toEqual(
+        Array.from({ length: 2 }, () => ({ payment_id: paymentId, applied: false })),
+      )
+      expect((await take()).map((unread) => unread.attempt_id).sort()).toEqual([one, two].sort())
+    })
+
+    test('with the same id that comes in other words while the partner is being asked stays unread', async () => {
+      await news('used')
+      const unread = await unreadOf()
+      await news('used', 1)
+      await apply(unread ?? '')
+      expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
+    })
+
+    test('that another partner sends about its order is nobody’s news, and is not stored', async () => {
+      const bodySha256 = new Uint8Array(32)
+      const at = new Date().toISOString()
+      const told = { provider: 'card_partner', eventId: 'first', attemptId, bodySha256, at } as const
+      expect(await recordPartnerEvent(seeded.db, told)).toBeNull()
+      expect(await unreadOf()).toBeUndefined()
+      expect(await take()).toEqual([])
+    })
+
+    test('stays unread when the transaction that would apply it fails', async () => {
+      await news('first')
+      const unread = await unreadOf()
+      const failing = change(async (work) => {
+        await markApplied(work.tx, attemptId, unread ?? '')
+        throw new Error('the worker died')
+      })
+      await expect(failing).rejects.toThrow('the worker died')
+      expect(await take()).toHaveLength(1)
+    })
+
+    test('is repeated after 3, 6, 12 … seconds, and never later than half an hour', async () => {
+      await news('first')
+      const waits: number[] = []
+      for (let repeat = 0; repeat < 40; repeat++) {
+        await makeDue()
+        expect(await take()).toHaveLength(1)
+        waits.push(await waitsSeconds())
+        expect(await take()).toEqual([])
+      }
+      expect(waits.slice(0, 5)).toEqual([3, 6, 12, 24, 48])
+      expect(Math.max(...waits)).toBe(1800)
+      expect(waits.at(-1)).toBe(1800)
+    })
+
+    test('that is young is left to whoever stored it, and news of the chain is not', async () => {
+      await news('first')
+      expect(await take(60_000)).toEqual([])
+      await seeded.db.query("update partner_event set due_at = now() - interval '61 seconds'")
+      expect(await take(60_000)).toHaveLength(1)
+    })
+
+    test('is taken once by two relays at the same moment', async () => {
+      await Promise.all(Array.from({ length: 20 }, (_event, index) => news(`event ${index}`)))
+      const taken = await Promise.all([take(), take(), take(), take()])
+      const { rows } = await seeded.db.query('select repeats from partner_event')
+      expect(rows.map(({ repeats }) => repeats)).toEqual(Array.from({ length: 20 }, () => 1))
+      // Several news of one attempt are one message.
+      expect(taken.every((messages) => messages.length <= 1)).toBe(true)
+    })
+
+    test('of an attempt that nobody knows is not stored', async () => {
+      attemptId = newId('attempt')
+      expect(await news('first')).toBeNull()
+      expect(await take()).toEqual([])
+    })
+  })
+})
+
+describe('a deposit', () => {
+  // a part stood before an operator at the old end, while the page counted down to the new one
+  test('a buyer who asked for more time may complete a part of the price until the new end', async () => {
+    const { db, tenant } = seeded
+    const [paymentId, attemptId] = [newId('payment'), newId('attempt')]
+    const made = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
+    await insertPayment(db, tenant, { payment: made, claim: null, publicUrl: 'http://127.0.0.1:9' })
+    const end = Date.parse((await loadPayment(db, paymentId)).payment.expiresAt)
+    const context = { publicUrl: 'http://shop.example', now: () => end - 60_000 }
+    await changePayment(db, context, {
+      id: paymentId,
+      work: (work) => work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: made.amount }),
+    })
+    await openDeposit(db, {
+      attemptId,
+      addressOf: () => `0x${'d'.repeat(40)}`,
+      chainId: 31_337,
+      token: `0x${'e'.repeat(40)}`,
+      askedMicro: '49990000',
+      rate: { rate: '1', source: 'test', asOf: made.createdAt },
+      expiresAt: Math.floor(end / 1000),
+      watchSeconds: 86_400,
+    })
+    expect((await readDeposit(db, attemptId))?.expiresAt).toBe(Math.floor(end / 1000))
+    expect(await db.transaction((tx) => extendPayment(tx, context, paymentId))).toBe(true)
+    expect((await readDeposit(db, attemptId))?.expiresAt).toBe(Math.floor((end + EXTENSION_MS) / 1000))
+  })
+})
+
+describe('the last payment of a link', () => {
+  let db: Db
+  beforeAll(async () => {
+    db = seeded.db
+    await addEndpoint(db, seeded.tenant, { enabledEvents: ['*'] })
+  })
+
+  const context = { publicUrl: 'https://pay.example', now: () => Date.now() }
+  const transfer = {
+    txHash: `0x${'a'.repeat(64)}`,
+    logIndex: 1,
+    blockNumber: '1',
+    finalizedAt: '2026-11-22T10:00:00.000Z',
+  }
+
+  /** A link for so many payments, and payments of it that are about to be settled. */
+  async function linkWith(maxPayments: number | null, count: number) {
+    const link = newId('link')
+    await insertLink(db, seeded.tenant, aLink({ id: link, maxPayments }))
+    const ids = Array.from({ length: count }, () => newId('payment'))
+    for (const id of ids) {
+      const payment = { ...newPayment({ id, createdAt: new Date().toISOString() }), paymentLink: link }
+      await insertPayment(db, seeded.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
+      await db.query("update payment set status = 'settling' where id = $1", [id])
+    }
+    return { link, ids }
+  }
+
+  const succeed = (id: string) =>
+    changePayment(db, context, { id, work: (work) => work.move('succeeded', because('settled', {}), transfer) })
+
+  async function succeedAll(ids: readonly string[]) {
+    return db.transaction(async (tx) => {
+      const states = await lockPayments(tx, ids)
+      const successes = [...states.values()].map((state) => ({
+        state,
+        transfer,
+        exception: null,
+        reason: because('settled', {}),
+      }))
+      return succeedTogether(tx, context, successes)
+    })
+  }
+
+  async function completions(link: string): Promise<Record<string, unknown>[]> {
+    const { rows } = await db.query("select body from event where type = 'payment_link.completed' order by sequence")
+    return rows.map(({ body }) => JSON.parse(body.toString()).data.object).filter(({ id }) => id === link)
+  }
+
+  test('the last payment of a link announces once that it is complete, and not before', async () => {
+    const { link, ids } = await linkWith(2, 3)
+    expect((await succeed(ids[0]!)).events).toHaveLength(1)
+    expect(await completions(link)).toEqual([])
+    expect((await succeed(ids[1]!)).events).toHaveLength(2)
+    expect(await completions(link)).toMatchObject([{ id: link, payments_count: 3, status: 'sold_out' }])
+    await succeed(ids[2]!)
+    expect(await completions(link)).toHaveLength(1)
+  })
+
+  test('payments that are settled together complete it too, and the event is told with the last of them', async () => {
+    const { link, ids } = await linkWith(3, 3)
+    expect((await succeedAll(ids)).map((events) => events.length)).toEqual([1, 1, 2])
+    expect(await completions(link)).toHaveLength(1)
+  })
+
+  test('the last two payments at the same time complete it once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { link, ids } = await linkWith(2, 2)
+      await Promise.all(ids.map((id, index) => (index === 0 ? succeed(id) : succeedAll([id]))))
+      expect(await completions(link)).toHaveLength(1)
+    }
+  })
+
+  test('a link without a limit is never complete, and a payment without a link asks for nothing', async () => {
+    const { link, ids } = await linkWith(null, 2)
+    for (const id of ids) await succeed(id)
+    expect(await completions(link)).toEqual([])
+    const { payment } = await loadPayment(db, ids[0]!)
+    const asked: string[] = []
+    await db.transaction((tx) =>
+      completeLinks({ ...tx, query: (text) => (asked.push(text), tx.query(text)) }, { publicUrl: '', at: '' }, [
+        { ...payment, paymentLink: null },
+      ]),
+    )
+    expect(asked).toEqual([])
+  })
+})

@@ -1,0 +1,330 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import express from 'express'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { until } from '../../scripts/test/until.ts'
+import { accessLog } from '../../src/api/http/metrics.ts'
+import { createApiServer } from '../../src/api/http/server.ts'
+import { countBacklog, countPayments, countSettled } from '../../src/db/books.ts'
+import { listDown } from '../../src/db/partners/standing.ts'
+import { countAttention } from '../../src/db/payments/attention.ts'
+import { createHealth } from '../../src/observe/health.ts'
+import { createInternalServer, listenInternally } from '../../src/observe/internal-server.ts'
+import { createDurations, createRegistry, watchBooks } from '../../src/observe/metrics.ts'
+import { NO_TRACING } from '../../src/observe/traces.ts'
+import type { Patience } from '../../src/patience.ts'
+import { createPayloadCodec } from '../../src/temporal/codec.ts'
+import { createCodecServer } from '../../src/temporal/codec-server.ts'
+import { furnish } from '../api/support/furnished.ts'
+import { expectProblem, openShop, type Shop } from '../api/support/shop.ts'
+
+describe('the internal port', () => {
+  let shop: Shop
+  let internal: Server
+  let url = ''
+  beforeAll(async () => {
+    shop = await openShop({ temporalDown: true, deps: ({ healthChecks }) => ({ healthChecks }) })
+    const { db } = shop
+    const registry = createRegistry(db.poolUse)
+    watchBooks(registry, {
+      payments: () => countPayments(db),
+      attention: () => countAttention(db),
+      backlog: () => countBacklog(db),
+      settled: () => countSettled(db),
+      partners: () => listDown(db),
+    })
+    internal = createInternalServer({ checks: shop.healthChecks, registry })
+    await listenInternally(internal, { INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: 0 })
+    url = `http://127.0.0.1:${(internal.address() as AddressInfo).port}`
+  }, 60_000)
+  afterAll(async () => {
+    internal?.close()
+    await shop?.close()
+  })
+
+  const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text()
+
+  describe('readiness', () => {
+    test('without Temporal is degraded and says so, and the api stays where requests reach it', async () => {
+      for (const base of [url, shop.url]) {
+        const answer = await fetch(`${base}/readyz`)
+        const checks = { postgres: 'ok', temporal: expect.stringMatching(/failed|no answer/) }
+        expect([answer.status, await answer.json()]).toEqual([200, { status: 'degraded', checks }])
+      }
+      expect((await shop.ask('POST', '/v1/payments', { body: { amount: '10', currency: 'EUR' } })).status).toBe(201)
+    }, 30_000)
+
+    test('without a part that every request needs is 503 and names the part; the process is alive all the same', async () => {
+      const down = { name: 'postgres', needed: true, check: () => Promise.reject(new Error('gone')) }
+      const server = createInternalServer({ checks: [down], registry: shop.registry })
+      await listenInternally(server, { INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: 0 })
+      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const answer = await fetch(`${base}/readyz`)
+      expect([answer.status, await answer.json()]).toEqual([
+        503,
+        { status: 'not ready', checks: { postgres: 'failed' } },
+      ])
+      expect((await fetch(`${base}/healthz`)).status).toBe(200)
+      server.close()
+      server.closeAllConnections()
+    })
+  })
+
+  describe('whoever asks whether a process is ready', () => {
+    test('costs one question to each part, however many ask at once, and none for half a second', async () => {
+      let [asked, now] = [0, 0]
+      const check = async (): Promise<void> => void (asked += 1)
+      const health = createHealth([{ name: 'postgres', needed: true, check }], () => now)
+      const ready = { status: 'ready', checks: { postgres: 'ok' } }
+      expect(await Promise.all(Array.from({ length: 1000 }, health))).toEqual(Array(1000).fill(ready))
+      now = 499
+      await health()
+      expect(asked).toBe(1)
+      now = 500
+      await health()
+      expect(asked).toBe(2)
+    })
+
+    test('learns within half a second that a part is down, and that it is back', async () => {
+      let [isDown, now] = [false, 0]
+      const check = (): Promise<void> => (isDown ? Promise.reject(new Error('gone')) : Promise.resolve())
+      const health = createHealth([{ name: 'postgres', needed: true, check }], () => now)
+      const said: string[] = []
+      for (isDown of [false, true, false]) {
+        said.push((await health()).status)
+        now += 500
+      }
+      expect(said).toEqual(['ready', 'not ready', 'ready'])
+    })
+
+    test('from outside reaches no part more often than that', async () => {
+      let asked = 0
+      const check = async (): Promise<void> => void (asked += 1)
+      const other = await openShop({ deps: () => ({ healthChecks: [{ name: 'postgres', needed: true, check }] }) })
+      try {
+        const began = Date.now()
+        const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(`${other.url}/readyz`)))
+        expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200))
+        expect(asked).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - began) / 500))
+      } finally {
+        await other.close()
+      }
+    }, 30_000)
+  })
+
+  describe('metrics', () => {
+    test('are not on the public port', async () => {
+      expectProblem(await shop.ask('GET', '/metrics', { key: null }), 404, 'route_missing')
+    })
+
+    test('count what is open by state and method, what waits to be passed on, what settled, and the connections', async () => {
+      const { payment } = await furnish(shop)
+      await shop.db.query(
+        `update payment set status = 'succeeded', method_used = 'banking_app', gross_micro = 1000000, fee_micro = 45000,
+         net_micro = 955000, succeeded_at = now(), closed_at = now() where id = $1`,
+        [payment],
+      )
+      const text = await metrics()
+      expect(text).toMatch(/pinrail_payments\{status="created",method="any"\} [1-9]/)
+      expect(text).toMatch(/pinrail_payments_oldest_seconds\{status="created",method="any"\} \d/)
+      // Temporal is down, so nothing was started; the event of the shop was not sent.
+      expect(text).toMatch(/pinrail_backlog\{queue="start_payment"\} [1-9]/)
+      expect(text).toMatch(/pinrail_backlog\{queue="deliveries"\} 1/)
+      expect(text).toContain('pinrail_backlog{queue="partner_news"} 0')
+      expect(text).toMatch(/pinrail_backlog\{queue="mails"\} [1-9]/)
+      expect(text).toContain('pinrail_settled_payments_day 1')
+      expect(text).toContain('pinrail_fee_usdc_day 0.045')
+      expect(text).toMatch(/pinrail_database_connections\{state="total"\} [1-9]/)
+      expect(text).toContain('pinrail_database_connections{state="waiting"} 0')
+      expect(text).toContain('pinrail_books_readable 1')
+      expect(text).not.toMatch(/pay_|mer_/)
+    })
+
+    test('say when the books cannot be read, and show no old number', async () => {
+      const registry = createRegistry(shop.db.poolUse)
+      let asked = 0
+      const gone = async (): Promise<never> => {
+        asked += 1
+        throw new Error('gone')
+      }
+      watchBooks(registry, { payments: gone, attention: gone, backlog: gone, settled: gone, partners: gone })
+      const text = await registry.metrics()
+      expect(text).toContain('pinrail_books_readable 0')
+      // Once for each of the five, however many numbers come from it.
+      expect(asked).toBe(5)
+      expect(text).not.toMatch(/^pinrail_(?:payments|backlog|attention)\{/m)
+    })
+  })
+
+  describe('a database that takes the question and never answers', () => {
+    /** As one whose machine is gone: no error comes, and no end. */
+    const silent = (): Promise<never> => new Promise(() => undefined)
+    let asked = 0
+    const sources = {
+      payments: () => {
+        asked += 1
+        return silent()
+      },
+      attention: silent,
+      backlog: async () => [{ queue: 'deliveries', count: 2, oldest_seconds: 3 }],
+      settled: silent,
+      partners: silent,
+    }
+
+    test('is told as one that cannot be read, beside what is known, before Prometheus gives the page up', async () => {
+      const registry = createRegistry(() => ({ total: 10, idle: 0, waiting: 5 }))
+      watchBooks(registry, sources, 100)
+      for (const _scrape of [1, 2]) {
+        const text = await registry.metrics()
+        expect(text).toContain('pinrail_books_readable 0')
+        expect(text).toContain('pinrail_backlog{queue="deliveries"} 2')
+        expect(text).toContain('pinrail_database_connections{state="waiting"} 5')
+        expect(text).not.toMatch(/^pinrail_payments\{/m)
+      }
+      // Questions do not pile up behind one that has no answer.
+      expect(asked).toBe(1)
+    })
+
+    test('keeps nobody waiting for longer than half of what Prometheus waits', async () => {
+      const registry = createRegistry(() => ({ total: 0, idle: 0, waiting: 0 }))
+      watchBooks(registry, sources)
+      const began = performance.now()
+      expect(await registry.metrics()).toContain('pinrail_books_readable 0')
+      expect(performance.now() - began).toBeLessThan(9000)
+    }, 20_000)
+  })
+})
+
+describe('who goes away before the answer', () => {
+  const registry = new Registry()
+  const lines: { status: number; msg: string; route: string }[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+
+  /** Told for each request that has come. */
+  let came: () => void = () => undefined
+  let server: Server
+  beforeAll(async () => {
+    const app = express()
+    app.use(accessLog({ durations: createDurations(registry), tracing: NO_TRACING, log }))
+    app.get('/v1/payments', () => came())
+    app.get('/v1/providers', (_request, response) => void response.json({}))
+    app.get('/c/:token/live', (_request, response) => {
+      response.type('text/event-stream').flushHeaders()
+      came()
+    })
+    server = createServer(app).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterAll(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+
+  /** Asks, and goes away when the request has come. */
+  async function leave(path: string): Promise<void> {
+    const arrived = new Promise<void>((resolve) => {
+      came = resolve
+    })
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    await arrived
+    socket.destroy()
+  }
+
+  test('who goes away before the answer is counted as having waited, with a status of its own', async () => {
+    await leave('/v1/payments')
+    await until(
+      () => registry.metrics(),
+      (text) =>
+        text.includes('http_request_duration_seconds_count{method="GET",route="/v1/payments",status="499"} 1') &&
+        lines.some(({ status, msg }) => status === 499 && msg === 'left before the answer'),
+    )
+  })
+
+  test('an answer is counted once, and a page that hears of changes not at all', async () => {
+    const { port } = server.address() as AddressInfo
+    await leave('/c/a/live')
+    expect((await fetch(`http://127.0.0.1:${port}/v1/providers`, { headers: { connection: 'close' } })).status).toBe(
+      200,
+    )
+    await until(
+      async () => lines,
+      (all) => all.some(({ route }) => route === '/v1/providers'),
+    )
+    // Another one has come to its end meanwhile.
+    await leave('/v1/payments')
+    await until(
+      async () => lines.filter(({ status }) => status === 499).length,
+      (count) => count === 2,
+    )
+    const text = await registry.metrics()
+    expect(text).toContain('_count{method="GET",route="/v1/providers",status="200"} 1')
+    expect(text).not.toContain('/c/:token/live')
+  })
+})
+
+describe('slow clients', () => {
+  /** Each of our servers, with clients that say something now and then and never come to an end. */
+  const codec = createPayloadCodec([{ id: 'a', key: randomBytes(32) }])
+  const signed = { token: randomBytes(32).toString('base64'), allowedOrigins: [], secure: true, clock: Date.now }
+
+  const SERVERS: Readonly<Record<string, (patience?: Patience) => Server>> = {
+    'the public port': (patience) =>
+      createApiServer((request, response) => void request.resume().on('end', () => response.end()), {
+        publicUrl: 'http://127.0.0.1',
+        newRequestId: () => 'req_1',
+        ...(patience !== undefined && { patience }),
+      }),
+    'the internal port': (patience) =>
+      createInternalServer({ checks: [], registry: new Registry(), ...(patience !== undefined && { patience }) }),
+    'the codec server': (patience) =>
+      createCodecServer({ codec, ...signed, ...(patience !== undefined && { patience }) }),
+  }
+
+  describe.each(Object.entries(SERVERS))('%s', (_name, create) => {
+    const patience = { headersMs: 300, requestMs: 900 }
+    const server = create(patience)
+    beforeAll(async () => {
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+    })
+    afterAll(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+
+    /** Sends the beginning and then a byte now and then. Answers after how long it was cut off (ms), and what was said. */
+    async function drip(beginning: string): Promise<{ took: number; said: string }> {
+      const began = performance.now()
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+      let said = ''
+      socket.on('data', (bytes) => {
+        said += bytes
+      })
+      socket.on('error', () => undefined)
+      socket.write(beginning)
+      const drop = setInterval(() => socket.write('x'), 50)
+      await once(socket, 'close')
+      clearInterval(drop)
+      return { took: performance.now() - began, said }
+    }
+
+    test('cuts off who does not come to the end of the headers, when their time is over', async () => {
+      const { took, said } = await drip('POST /encode HTTP/1.1\r\nhost: x\r\na: ')
+      expect(said).toMatch(/^HTTP\/1\.1 408 /)
+      // Not at Node's next look, which would be 30 s later.
+      expect(took).toBeGreaterThan(patience.headersMs * 0.9)
+      expect(took).toBeLessThan(patience.headersMs + 5000)
+    })
+
+    test('waits 10 seconds for the headers, where nothing else is said', () => {
+      const usual = create()
+      expect([usual.headersTimeout, usual.requestTimeout]).toEqual([10_000, 30_000])
+      usual.close()
+    })
+  })
+})

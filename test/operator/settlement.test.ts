@@ -1,0 +1,569 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Hex, parseEther } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
+import { Secret } from '../../src/config/secret.ts'
+import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
+import type { Settlement } from '../../src/domain/settlement/payout.ts'
+import { acknowledge, changeOf, changePayout, type Operation } from '../../src/operator/payouts.ts'
+import { rebuild } from '../../src/operator/rebuild.ts'
+import { repairFinality } from '../../src/operator/repair.ts'
+import { showStatus } from '../../src/operator/status.ts'
+import { mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
+import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../chain/world.ts'
+import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
+
+describe('payouts', () => {
+  let world: World
+  let said: string[]
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
+
+  function operation(dryRun = false): Operation {
+    said = []
+    return {
+      db: world.db,
+      settings: settingsOf(world),
+      hooks: world.hooks,
+      dryRun,
+      say: (line) => void said.push(line),
+    }
+  }
+
+  const state = async (paymentId: string) => (await world.payout(paymentId)).state
+  const change = (name: 'void' | 'hold' | 'release', paymentId: string, dryRun = false) => {
+    const asked = operation(dryRun)
+    return changePayout(asked, paymentId, changeOf(name, asked))
+  }
+
+  test('an operator holds a payout, releases it, and sees before and after; a dry run changes nothing', async () => {
+    const [queued] = await world.queue([{}])
+    const id = queued!.paymentId
+    expect(await change('hold', id, true)).toBe(0)
+    expect(said.join('\n')).toContain('held(operator)')
+    expect(await state(id)).toBe('queued')
+    expect(await change('hold', id)).toBe(0)
+    const runner = world.runner()
+    await world.finalize(runner)
+    expect(await state(id)).toBe('held')
+    expect(await showStatus(operation())).toBe(1)
+    expect(said[0]).toMatch(
+      /^No money is moving: 1 payout of [\d.]+ USDC is held \(operator\) until somebody decides\.$/,
+    )
+    expect(said).toContainEqual(expect.stringMatching(/^ {2}held\(operator\) +1 payouts/))
+    expect(await change('release', id)).toBe(0)
+    await world.finalize(runner)
+    expect(await state(id)).toBe('settled')
+    expect(await change('hold', id)).toBe(1)
+  })
+
+  test('an operator voids a payout: it is cancelled on chain and cannot be paid any more', async () => {
+    const [queued] = await world.queue([{}])
+    expect(await change('void', queued!.paymentId, true)).toBe(0)
+    expect(await state(queued!.paymentId)).toBe('queued')
+    expect(await change('void', queued!.paymentId)).toBe(0)
+    await world.finalize(world.runner())
+    expect(await state(queued!.paymentId)).toBe('voided')
+    expect(await world.balance(queued!.recipient)).toBe(0n)
+  })
+
+  test('a payment without a payout is refused', async () => {
+    await expect(change('void', 'pay_nobody')).rejects.toThrow('has no payout')
+  })
+
+  test('settlements are made anew from the chain and the payments alone, as often as one likes', async () => {
+    const queued = await world.queue([{}, {}, {}])
+    await world.finalize(world.runner())
+    // None of them hands its payout over again: one has ended, the others wait for theirs.
+    await world.db.query(
+      `update payment set status = 'settling', net_micro = p.micro_usdc from payout p where p.payment_id = payment.id`,
+    )
+    await world.db.query(`update payment set status = 'succeeded' where id = $1`, [queued[0]!.paymentId])
+    await world.db.query(
+      'truncate lane_tx_item, lane_tx_attempt, lane_tx, lane, chain_cursor, treasury_log, treasury_hour, payout_signature, void_proof, payout, payment_receipt',
+    )
+    world.heard.settled.length = 0
+    expect(await rebuild(operation(true))).toBe(0)
+    expect(said).toContainEqual(expect.stringContaining('4 are paid on chain and unknown here'))
+    expect((await world.db.query('select from payout')).rowCount).toBe(0)
+
+    expect(await rebuild(operation())).toBe(0)
+    for (const { paymentId } of queued) expect(await state(paymentId)).toBe('settled')
+    expect(world.heard.settled).toHaveLength(4)
+    expect(await rebuild(operation())).toBe(0)
+    expect(said).toContainEqual(expect.stringContaining('4 payouts are settled here and on chain, 0 are paid'))
+    expect(world.heard.settled).toHaveLength(4)
+
+    const [next] = await world.queue([{}])
+    await world.finalize(world.runner(), 3)
+    for (const { recipient, micro } of [...queued, next!]) expect(await world.balance(recipient)).toBe(micro)
+  })
+
+  test('a payout that is settled here and not paid on chain is pointed out', async () => {
+    const [queued] = await world.queue([{}])
+    await world.db.query(`update payout set state = 'settled' where payment_id = $1`, [queued!.paymentId])
+    expect(await rebuild(operation(true))).toBe(1)
+    expect(said).toContainEqual(`LOOK AT THIS: ${queued!.paymentId} is settled here and not paid on chain`)
+  })
+
+  test('a payout that went to another wallet than the payment names is pointed out', async () => {
+    const [named, paid] = await world.queue([{}, {}])
+    await world.finalize(world.runner())
+    // As if the records had been changed since.
+    await world.db.query('alter table payment disable trigger user')
+    await world.db.query('update payment set destination = $2 where id = $1', [named!.paymentId, paid!.recipient])
+    await world.db.query('alter table payment enable trigger user')
+    expect(await rebuild(operation(true))).toBe(1)
+    expect(said).toContainEqual(
+      `LOOK AT THIS: ${named!.paymentId} was paid ${named!.micro} to ${named!.recipient.toLowerCase()}, owed null to ${paid!.recipient.toLowerCase()}`,
+    )
+  })
+})
+
+describe('the repair of finality', () => {
+  let world: World
+  let said: string[]
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
+
+  function operation(dryRun = false): Operation {
+    said = []
+    return {
+      db: world.db,
+      settings: settingsOf(world),
+      hooks: world.hooks,
+      dryRun,
+      say: (line) => void said.push(line),
+    }
+  }
+
+  const state = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+  const paused = async () =>
+    ((await world.db.query('select paused_reason from chain_cursor')).rows[0] as { paused_reason: string | null })
+      .paused_reason
+  const reorganize = (depth: number, transactions: readonly unknown[] = []) =>
+    world.chain.request({ method: 'anvil_reorg' as never, params: [depth, transactions] as never })
+
+  /** A payout that is settled, with what the chain needs to bring it back. */
+  async function settle(): Promise<{ queued: Queued; raw: string; depth: number }> {
+    const runner = world.runner()
+    const [queued] = await world.queue([{}])
+    await world.finalize(runner)
+    expect(await state(queued!)).toBe('settled')
+    const { rows } = await world.db.query(
+      `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
+     from lane_tx t join lane_tx_attempt a using (chain_id, wallet, nonce) where t.state = 'finalized'
+     order by nonce desc, a.attempt desc limit 1`,
+    )
+    const { raw, number } = rows[0] as { raw: string; number: number }
+    return { queued: queued!, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
+  }
+
+  test('a payout whose final block is gone is paid again on the new chain, once, and the others stay as they are', async () => {
+    const older = await settle()
+    await world.chain.mine({ blocks: 10 })
+    const { queued, depth } = await settle()
+    await reorganize(depth)
+    expect(await world.balance(queued.recipient)).toBe(0n)
+    await world.chain.mine({ blocks: 3 })
+    const runner = world.runner()
+    await runner.tick()
+    expect(await paused()).toMatch(/^finalized block/)
+    const { rows } = await world.db.query('select paused_until_final as "endsAt" from chain_cursor')
+    expect(rows).toEqual([{ endsAt: null }])
+    await expect(runner.assertReady()).rejects.toThrow('repair-finality')
+
+    expect(await repairFinality(operation(true))).toBe(1)
+    expect(said.join('\n')).toMatch(/^1 of \d+ blocks that something rests on have left the chain/)
+    expect(await state(queued)).toBe('settled')
+
+    expect(await repairFinality(operation())).toBe(0)
+    expect(said).toContainEqual(expect.stringContaining(queued.paymentId))
+    expect(await paused()).toBeNull()
+    expect(await state(queued)).toBe('queued')
+    expect(await state(older.queued)).toBe('settled')
+    await runner.assertReady()
+    await world.finalize(runner, 3)
+    for (const paid of [queued, older.queued]) {
+      expect(await state(paid)).toBe('settled')
+      expect(await world.balance(paid.recipient)).toBe(paid.micro)
+    }
+    // The lane goes on: no nonce is missing.
+    const next = await settle()
+    expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
+    expect(await repairFinality(operation())).toBe(0)
+    expect(said).toContainEqual(expect.stringContaining('is what it was'))
+  })
+
+  // it said that the lanes go on, and for a round they did, on two chains
+  test('the pause of a replaced block is not ended by acknowledging a transaction of which nothing is unknown', async () => {
+    const { raw, depth } = await settle()
+    await reorganize(depth, [[raw, 1]])
+    await world.chain.mine({ blocks: 3 })
+    await world.runner().tick()
+    expect(await acknowledge(operation(), `0x${'1'.repeat(64)}`)).toBe(1)
+    expect(said.at(-1)).toMatch(/^nothing changed/)
+    expect(await paused()).toMatch(/^finalized block/)
+    expect(await repairFinality(operation())).toBe(0)
+    expect(await paused()).toBeNull()
+  })
+
+  test('a payout that the new chain has too, in another block, is not sent again', async () => {
+    const { queued, raw, depth } = await settle()
+    const sent = async () => (await world.db.query('select count(*)::int as n from lane_tx')).rows[0]
+    const before = await sent()
+    await reorganize(depth, [[raw, 1]])
+    await world.chain.mine({ blocks: 3 })
+    expect(await world.balance(queued.recipient)).toBe(queued.micro)
+    expect(await repairFinality(operation())).toBe(0)
+    expect(await state(queued)).toBe('settled')
+    await world.finalize(world.runner())
+    expect(await sent()).toEqual(before)
+    expect(await world.balance(queued.recipient)).toBe(queued.micro)
+  })
+
+  test('a top-up that never happened is booked back, and named for a person', async () => {
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8181n })
+    await world.finalize(world.runner())
+    expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', micro: '8181' })
+    await reorganize(9)
+    await world.chain.mine({ blocks: 3 })
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/LOOK AT THIS: 8181 micro-USDC in/))
+    expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', isGone: true, micro: '8181' })
+    expect(await paused()).toBeNull()
+  })
+
+  /** Somebody who has the treasury's key takes a little. */
+  async function takeWithTheKey(): Promise<Hex> {
+    await world.chain.setBalance({ address: world.treasury.address, value: parseEther('1') })
+    const hash = await world.chain.sendRawTransaction({
+      serializedTransaction: await world.treasury.signTransaction({
+        type: 'eip1559',
+        chainId: TOKEN.chainId,
+        nonce: await world.chain.getTransactionCount({ address: world.treasury.address }),
+        to: TOKEN.address,
+        data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 5n] }),
+        gas: 300_000n,
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 11n,
+      }),
+    })
+    await world.chain.mine({ blocks: 6 })
+    return hash
+  }
+
+  test('a transfer that nobody knows, and that the repair reads, keeps everything paused until somebody has looked at it', async () => {
+    const { queued, depth } = await settle()
+    await reorganize(depth)
+    const hash = await takeWithTheKey()
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said.at(-1)).toBe('still paused: unknown transfers left the treasury')
+    expect(await paused()).toMatch(/^unknown transfers/)
+    await world.finalize(world.runner(), 3)
+    expect(await state(queued)).toBe('queued')
+    const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
+    expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
+    await world.finalize(world.runner(), 3)
+    expect(await state(queued)).toBe('settled')
+  })
+
+  // it was never named again, and the lanes went on with the books half repaired
+  test('a repair that is killed while it names what never happened is neither over nor lifted by acknowledging a transfer', async () => {
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8282n })
+    await world.finalize(world.runner())
+    await reorganize(9)
+    const hash = await takeWithTheKey()
+    await world.runner().tick()
+    const kill = (line: string): void => {
+      if (line.includes('never happened')) throw new Error('killed')
+    }
+    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+    expect(await acknowledge(operation(), hash)).toBe(1)
+    expect(said).toEqual([expect.stringMatching(/^no unknown transfer is left; still paused: finalized block/)])
+    expect(await paused()).toMatch(/^finalized block/)
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8282 micro-USDC in/))
+    expect(await paused()).toBeNull()
+  })
+
+  // everything went on with the books half repaired: the blocks that were gone were known to nobody any more
+  test('a repair that is killed before the chain is read again keeps everything paused, though no worker has seen the reversal', async () => {
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8383n })
+    await world.finalize(world.runner())
+    await reorganize(9)
+    await world.chain.mine({ blocks: 6 })
+    const kill = (line: string): void => {
+      if (line.includes('read again from block')) throw new Error('killed')
+    }
+    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+    expect(await paused()).toMatch(/^finalized block 0x[0-9a-f]{64} has left the chain, and its repair is not over$/)
+    await world.runner().assertReady()
+    await world.finalize(world.runner())
+    expect(await paused()).toMatch(/^finalized block/)
+    expect(await repairFinality(operation(true))).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/is what it was, and a repair has still to end the pause$/))
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8383 micro-USDC in/))
+    expect(await paused()).toBeNull()
+  })
+
+  test('the database refuses to take back an end whose proof is still there', async () => {
+    const { queued } = await settle()
+    await expect(
+      world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
+    ).rejects.toThrow('stays so')
+    await world.db.query(
+      `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
+     select payment_id, tx_hash, log_index, block_hash from treasury_log where payment_id = $1`,
+      [queued.paymentId],
+    )
+    await expect(
+      world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
+    ).rejects.toThrow('stays so')
+  })
+
+  /** Of the newest transaction and of what it has paid. */
+  async function dropBytes({ paymentId }: Queued): Promise<void> {
+    // What pruning never does to blocks that can be taken back.
+    await world.db.query(
+      `update lane_tx set calldata = '', dropped_at = now() where nonce = (select max(nonce) from lane_tx)`,
+    )
+    await world.db.query(`update lane_tx_attempt set raw = '' where nonce = (select max(nonce) from lane_tx)`)
+    await world.db.query('delete from lane_tx_item where nonce = (select max(nonce) from lane_tx)')
+    await world.db.query('delete from payout_signature where payment_id = $1', [paymentId])
+  }
+
+  test('a transaction whose bytes were dropped, and which a reversal takes back all the same, is named; its lane and payout go on', async () => {
+    const { queued, depth } = await settle()
+    await dropBytes(queued)
+    await reorganize(depth)
+    await world.chain.mine({ blocks: 3 })
+    const runner = world.runner()
+    await runner.tick()
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
+    expect(await state(queued)).toBe('queued')
+    // Four blocks without the lane's lowest nonce, then one in which it is used up.
+    await world.finalize(runner, 5)
+    expect(await state(queued)).toBe('settled')
+    expect(await world.balance(queued.recipient)).toBe(queued.micro)
+    const next = await settle()
+    expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
+  })
+
+  // only the repair that has taken it back knows it
+  test('a transaction whose bytes were dropped is named at once by a repair that then cannot read the chain again', async () => {
+    const { queued, depth } = await settle()
+    await dropBytes(queued)
+    await reorganize(depth)
+    await world.chain.mine({ blocks: 3 })
+    const kill = (line: string): void => {
+      if (line.includes('read again from block')) throw new Error('killed')
+      said.push(line)
+    }
+    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
+    expect(await repairFinality(operation())).toBe(0)
+    await world.finalize(world.runner(), 5)
+    expect(await world.balance(queued.recipient)).toBe(queued.micro)
+  })
+})
+
+describe('the status', () => {
+  /** `pinrail settlement status`: the first line answers whether money is moving, and if not, why. */
+  let world: World
+  let node: HostileNode
+  beforeAll(async () => {
+    world = await createWorld()
+    node = await startHostileNode(world.anvil.url)
+    // As the payments' part does it.
+    world.hooks.onSettled = async (tx, settlements: readonly Settlement[]) =>
+      void (await tx.query(`update payment set succeeded_at = now() where id = any($1)`, [
+        settlements.map(({ paymentId }) => paymentId),
+      ]))
+  })
+  afterAll(async () => {
+    await node?.close()
+    await world?.stop()
+  })
+  // Each case makes its own trouble.
+  afterEach(async () => {
+    node.behave = () => 'honest'
+    await world.db.query(`update chain_cursor set paused_reason = null, paused_until_final = null, scanned_at = now()`)
+    await world.db.query(`update lane set status = 'open', status_reason = null`)
+    await world.db.query(`update payout set created_at = now() where state not in ('settled', 'voided')`)
+    await world.finalize(world.runner(), 3)
+  })
+
+  type Json = { text: string; moving: string; troubles: { kind: string; stops: boolean; todo: string }[] }
+
+  async function status(urls = [world.anvil.url]): Promise<{ code: number; first: string; page: string; json: Json }> {
+    const said: string[] = []
+    const given = new Map<string, unknown>()
+    const operation: Operation = {
+      db: world.db,
+      settings: {
+        ...settingsOf(world),
+        POLYGON_RPC_URLS: urls.map((url) => new Secret(url)),
+        FINALITY_QUORUM: Math.floor(urls.length / 2) + 1,
+      },
+      hooks: world.hooks,
+      dryRun: false,
+      say: (line) => void said.push(line),
+      give: (name, value) => void given.set(name, value),
+    }
+    const code = await showStatus(operation)
+    return { code, first: said[0] ?? '', page: said.join('\n'), json: given.get('settlement') as Json }
+  }
+  const kinds = ({ json }: { json: Json }): string[] => json.troubles.map(({ kind }) => kind)
+
+  test('before a worker has read the chain: it says so, and to start one', async () => {
+    const found = await status()
+    expect(found.first).toBe('Nothing waits to be paid, but look at this: no worker has read the chain yet.')
+    expect(found.code).toBe(1)
+    expect(found.page).toContain('Start a worker')
+  })
+
+  test('nothing to do: every payout has ended', async () => {
+    const [queued] = await world.queue([{ micro: 7_000_000n }])
+    await world.finalize(world.runner(), 3)
+    const found = await status()
+    expect([found.first, found.code]).toEqual([
+      expect.stringMatching(/^Nothing to do: every payout has ended, the last one \d+ s ago\.$/),
+      0,
+    ])
+    expect(found.json).toMatchObject({ text: found.first, moving: 'nothing_to_do', troubles: [] })
+    expect(found.page).not.toContain('What to do')
+    expect(found.page).not.toContain(queued!.paymentId)
+  })
+
+  test('all well: it counts what settled and what is on the way', async () => {
+    await world.queue([{ micro: 2_000_000n }])
+    const found = await status()
+    expect(found.first).toBe(
+      'Money is moving: 1 settled in the last ten minutes, 1 payout of 2.000000 USDC on the way.',
+    )
+    expect([found.code, found.json.moving]).toEqual([0, 'yes'])
+    expect(found.page).toMatch(/ {2}queued {2}1 payouts {2}2\.000000 USDC/)
+    expect(found.page).toMatch(/ {2}treasury 0x[0-9a-f]{40} {2}[\d.]+ USDC/)
+    expect(found.page).toMatch(/ {2}lane 0x[0-9a-f]{40} {2}open {2}[\d.]+ POL/)
+    expect(found.page).toMatch(/read to final block \d+ 0x[0-9a-f]{64}, \d+ s ago/)
+  })
+
+  test('paused: the reason is the answer, and what to do follows from it', async () => {
+    await world.queue([{}])
+    await world.db.query(`update chain_cursor set paused_reason = 'finalized block 7 was 0xaa and is 0xbb now'`)
+    const replaced = await status()
+    expect(replaced.first).toBe(
+      'No money is moving: signing and sending are paused, because finalized block 7 was 0xaa and is 0xbb now.',
+    )
+    expect([replaced.code, replaced.json.moving]).toEqual([1, 'no'])
+    expect(replaced.page).toContain('pinrail settlement repair-finality --dry-run')
+    await world.db.query(`update chain_cursor set paused_reason = 'somebody sent 5', paused_until_final = 99`)
+    expect((await status()).page).toContain('when block 99 is final without it, the pause ends by itself')
+    await world.db.query('update chain_cursor set paused_until_final = null')
+    expect((await status()).page).toContain('pinrail settlement acknowledge <tx hash>')
+  })
+
+  test('cursor stuck: a worker that cannot read is told from one that does not run, and from nodes that do not agree', async () => {
+    await world.queue([{}])
+    await world.db.query(`update chain_cursor set scanned_at = now() - interval '20 minutes', lease_until = now()`)
+    const stuck = await status()
+    expect(stuck.first).toMatch(/^No money is moving: the chain was read to block \d+ 20 min ago, and no further\.$/)
+    expect([stuck.code, kinds(stuck)]).toEqual([1, ['cursor_stuck']])
+    await world.db.query(`update chain_cursor set lease_until = now() - interval '10 minutes'`)
+    const stopped = await status()
+    expect(stopped.first).toMatch(/^No money is moving: no worker is at work: the chain was read/)
+    expect(stopped.page).toContain('Start a worker')
+    node.behave = () => ({ status: 503, text: 'down' })
+    const silent = await status([node.url])
+    expect(silent.first).toMatch(
+      /^No money is moving: fewer than 1 of 1 nodes agree on a final block: no answer from rpc1/,
+    )
+    for (const secret of node.secrets) expect(silent.page).not.toContain(secret)
+  })
+
+  test('one node of three does not answer: money moves, and the page names it', async () => {
+    await world.queue([{}])
+    const [first, second] = await Promise.all([startHostileNode(world.anvil.url), startHostileNode(world.anvil.url)])
+    try {
+      node.behave = () => ({ status: 503, text: 'down' })
+      const found = await status([first.url, second.url, node.url])
+      expect(found.first).toMatch(/^Money is moving \(.* on the way\), but no answer from rpc3/)
+      expect([found.code, kinds(found)]).toEqual([1, ['node']])
+    } finally {
+      await Promise.all([first.close(), second.close()])
+    }
+  })
+
+  test('lane quarantined: the only one stops all, one of two does not', async () => {
+    await world.queue([{}])
+    await world.db.query(`update lane set status = 'quarantined', status_reason = 'nonces 3 were used by strangers'`)
+    const alone = await status()
+    expect(alone.first).toMatch(
+      /^No money is moving: lane 0x[0-9a-f]{40} is quarantined: nonces 3 were used by strangers\.$/,
+    )
+    expect(alone.page).toContain('pinrail settlement reopen 0x')
+    await world.db.query(`insert into lane (chain_id, wallet, next_nonce, lease_until)
+    values (31337, '0x${'9'.repeat(40)}', 0, now())`)
+    const two = await status()
+    await world.db.query(`delete from lane where wallet = '0x${'9'.repeat(40)}'`)
+    expect(two.first).toMatch(/^Money is moving \(.*\), but lane 0x[0-9a-f]{40} is quarantined/)
+    expect([two.code, two.json.moving, kinds(two)]).toEqual([1, 'partly', ['lane_quarantined']])
+  })
+
+  test('no gas money: the engine stops the lane, and the page says where to send POL', async () => {
+    const { address } = world.relayers[0]!
+    await world.chain.setBalance({ address, value: 1n })
+    await world.queue([{}])
+    const runner = world.runner()
+    await runner.tick()
+    const found = await status()
+    await world.chain.setBalance({ address, value: 10n ** 21n })
+    expect(found.first).toMatch(
+      /^No money is moving: lane 0x[0-9a-f]{40} has too little gas money \(1 wei, \d+ needed\)\.$/,
+    )
+    expect(found.page).toContain(`Send POL to ${address.toLowerCase()}`)
+    expect([found.code, kinds(found)]).toEqual([1, ['no_gas']])
+  })
+
+  test('treasury too low: the page says what it has, what is missing, and which wallet it is', async () => {
+    const [queued] = await world.queue([{ micro: 10n ** 12n - 1n }])
+    world.clock.now = new Date(Date.now() + 1000)
+    const runner = world.runner()
+    await runner.tick()
+    await runner.tick()
+    expect((await world.payout(queued!.paymentId)).holdReason).toBe('funds')
+    const found = await status()
+    expect(found.first).toMatch(
+      /^No money is moving: the treasury has 999\d+\.\d{6} USDC, and payouts of 999999\.999999 USDC wait for it\.$/,
+    )
+    expect(found.page).toContain(`Send USDC to the treasury ${world.treasury.address.toLowerCase()}`)
+    expect([found.code, kinds(found)]).toEqual([1, ['treasury_low']])
+    await world.queue([{}])
+    expect((await status()).json.moving).toBe('partly')
+    await world.db.query(`delete from payout where payment_id = $1`, [queued!.paymentId])
+  })
+
+  test('a hook that fails, and a payout that waits for no reason that is known, are said', async () => {
+    const [queued] = await world.queue([{}])
+    await world.db.query(`update payout set hook_error = 'no such row' where payment_id = $1`, [queued!.paymentId])
+    const failing = await status()
+    expect(failing.first).toContain('but 1 fact of the chain could not be recorded')
+    expect(failing.page).toContain('no such row')
+    await world.db.query(
+      `update payout set hook_error = null, created_at = now() - interval '11 minutes' where payment_id = $1`,
+      [queued!.paymentId],
+    )
+    await world.db.query(`update payment set succeeded_at = now() - interval '1 hour' where succeeded_at is not null`)
+    const unknown = await status()
+    expect(unknown.first).toMatch(
+      /^No money is moving: the oldest payout has waited for 11 min and nothing has settled since/,
+    )
+    expect([unknown.code, kinds(unknown)]).toEqual([1, ['unexplained']])
+  })
+})

@@ -1,0 +1,292 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { anvilSpec } from '../../scripts/system/anvil.ts'
+import {
+  connectDevelopmentChain,
+  DEVELOPMENT_MINTER_KEY,
+  DEVELOPMENT_USDC,
+  type DevelopmentChain,
+  prepareDevelopmentChain,
+  usdcAdminAbi,
+} from '../../src/sandbox/chain.ts'
+import { createMinter } from '../../src/sandbox/converter/minter.ts'
+import {
+  applyConverterEntry,
+  type ConverterEntry,
+  converterEntrySchema,
+  emptyConverterState,
+  type PreparedMint,
+} from '../../src/sandbox/converter/state.ts'
+import { createTreasuryTopUp, type Minter } from '../../src/sandbox/treasury-top-up.ts'
+import { listen } from '../providers/sandbox-server.ts'
+
+describe('the minter', () => {
+  const TREASURY = '0x00000000000000000000000000000000000000aa'
+  const DEADLINE_MS = 30_000
+
+  let folder: string
+  let anvil: ChildProcess
+  let chain: DevelopmentChain
+  let rpcUrl: string
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'minter-'))
+    const probe = createServer()
+    const url = new URL(await listen(probe))
+    await new Promise((resolve) => probe.close(resolve))
+    rpcUrl = url.origin
+    const files = { stateFile: join(folder, 'anvil.json'), logFile: join(folder, 'anvil.log') }
+    const spec = anvilSpec({ ...files, port: Number(url.port) })
+    // Blocks are mined by the test.
+    const args = spec.args.filter((arg, index, all) => arg !== '--block-time' && all[index - 1] !== '--block-time')
+    anvil = spawn(spec.command, [...args, '--no-mining'], { stdio: 'ignore' })
+    chain = connectDevelopmentChain(rpcUrl)
+    const deadline = Date.now() + DEADLINE_MS
+    while ((await chain.getBlockNumber().catch(() => null)) === null) {
+      if (Date.now() > deadline) throw new Error('anvil did not start')
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+    await prepareDevelopmentChain(rpcUrl, { treasury: TREASURY, relayers: [], mintMicroUsdc: 0n })
+  })
+  afterAll(async () => {
+    anvil.kill('SIGKILL')
+    await once(anvil, 'exit')
+    rmSync(folder, { recursive: true })
+  })
+
+  const balance = () =>
+    chain.readContract({ address: DEVELOPMENT_USDC, abi: usdcAdminAbi, functionName: 'balanceOf', args: [TREASURY] })
+  const newMinter = (url = rpcUrl) =>
+    createMinter({ rpcUrl: url, usdc: DEVELOPMENT_USDC, treasury: TREASURY, privateKey: DEVELOPMENT_MINTER_KEY })
+
+  test('a mint is sent as often as one likes, and arrives once', async () => {
+    const minter = newMinter()
+    const before = await balance()
+    const mint = await minter.prepare('1234567')
+    expect(await minter.look(mint)).toBe('waiting')
+    await minter.send(mint)
+    await minter.send(mint)
+    expect(await minter.look(mint)).toBe('waiting')
+    await chain.mine({ blocks: 1 })
+    expect(await minter.look(mint)).toBe('mined')
+    await minter.send(mint)
+    await chain.mine({ blocks: 3 })
+    expect(await minter.look(mint)).toBe('final')
+    expect((await balance()) - before).toBe(1_234_567n)
+  })
+
+  test('a chain that forgot the block takes the same bytes again', async () => {
+    const minter = newMinter()
+    const before = await balance()
+    const mint = await minter.prepare('50')
+    const snapshot = await chain.snapshot()
+    await minter.send(mint)
+    await chain.mine({ blocks: 1 })
+    expect(await minter.look(mint)).toBe('mined')
+    await chain.revert({ id: snapshot })
+    expect(await minter.look(mint)).toBe('waiting')
+    await minter.send(mint)
+    await chain.mine({ blocks: 3 })
+    expect(await minter.look(mint)).toBe('final')
+    expect((await balance()) - before).toBe(50n)
+  })
+
+  test('a mint whose nonce was taken can never be mined', async () => {
+    const minter = newMinter()
+    const [mint, other] = [await minter.prepare('1'), await minter.prepare('2')]
+    await minter.send(other)
+    await chain.mine({ blocks: 1 })
+    expect(await minter.look(mint)).toBe('superseded')
+  })
+
+  test('a chain that does not answer for the receipt is trouble, never "superseded"', async () => {
+    const minter = newMinter()
+    const mint = await minter.prepare('3')
+    await minter.send(mint)
+    await chain.mine({ blocks: 1 })
+    const half = createServer((request, response) => {
+      const forward = async (): Promise<void> => {
+        const body = await text(request)
+        if (body.includes('eth_getTransactionReceipt')) return void response.writeHead(503).end()
+        const headers = { 'content-type': 'application/json' }
+        response.end(await (await fetch(rpcUrl, { method: 'POST', headers, body })).text())
+      }
+      forward().catch(() => response.destroy())
+    })
+    await expect(newMinter(await listen(half)).look(mint)).rejects.toThrow('HTTP request failed')
+    half.closeAllConnections()
+    half.close()
+  })
+})
+
+describe('the top-up of the treasury', () => {
+  /** A chain that takes each nonce once, and can fail at a chosen step of the next call. */
+  class Chain {
+    mined = new Map<number, string>()
+    pool = new Map<number, string>()
+    isFinal = true
+    failAt: 'before send' | 'after send' | 'look' | null = null
+
+    mine(): void {
+      for (const [nonce, raw] of this.pool) {
+        if (!this.mined.has(nonce)) {
+          this.mined.set(nonce, raw)
+        }
+      }
+      this.pool.clear()
+    }
+
+    get minted(): bigint {
+      return [...this.mined.values()].reduce((sum, raw) => sum + BigInt(raw.split(':')[1] ?? '0'), 0n)
+    }
+
+    /** The chain comes back as it was some transactions ago. */
+    forget(transactions: number): void {
+      for (const nonce of [...this.mined.keys()].slice(-transactions)) this.mined.delete(nonce)
+    }
+
+    /** Something else was sent from the minter's account. */
+    takeNonce(): void {
+      this.mined.set(this.mined.size, 'other:0')
+    }
+
+    minter(): Minter {
+      const fails = (step: Chain['failAt']): void => {
+        if (this.failAt !== step) return
+        this.failAt = null
+        throw new Error(`the chain did not answer: ${step}`)
+      }
+      const hashOf = (raw: string): string => `hash of ${raw}`
+      return {
+        prepare: async (microUsdc) => {
+          const nonce = this.mined.size
+          const raw = `${nonce}:${microUsdc}`
+          return { raw, hash: hashOf(raw), nonce }
+        },
+        send: async (mint: PreparedMint) => {
+          fails('before send')
+          if (!this.mined.has(mint.nonce)) this.pool.set(mint.nonce, mint.raw)
+          fails('after send')
+        },
+        look: async (mint) => {
+          fails('look')
+          if (this.mined.get(mint.nonce) === mint.raw) return this.isFinal ? 'final' : 'mined'
+          return this.mined.has(mint.nonce) ? 'superseded' : 'waiting'
+        },
+      }
+    }
+  }
+
+  let chain: Chain
+  let written: string[]
+  beforeEach(() => {
+    chain = new Chain()
+    written = []
+  })
+
+  /** A process: its state comes from what was written, and from nothing else. */
+  function start() {
+    const state = emptyConverterState()
+    for (const line of written) applyConverterEntry(state, converterEntrySchema.parse(JSON.parse(line)))
+    const append = async (...entries: ConverterEntry[]): Promise<void> => {
+      for (const entry of entries) {
+        applyConverterEntry(state, entry)
+        written.push(JSON.stringify(entry))
+      }
+    }
+    const log = pino({ level: 'silent' })
+    const topUp = createTreasuryTopUp({ state, append, minter: chain.minter(), clock: () => 1000, log })
+    return {
+      topUp,
+      buy: (key: string, boughtMicroUsdc: string, filledAt = 0) =>
+        append({
+          kind: 'conversion',
+          conversion: { id: key, key, minor: '1', currency: 'EUR', rate: '1', boughtMicroUsdc, filledAt },
+        }),
+    }
+  }
+
+  test('several conversions are delivered in one transaction', async () => {
+    const { topUp, buy } = start()
+    await buy('a', '100')
+    await buy('b', '23')
+    await buy('not filled yet', '1000', 2000)
+    await topUp.tick()
+    chain.mine()
+    await topUp.tick()
+    expect([chain.minted, chain.mined.size, topUp.outstanding()]).toEqual([123n, 1, '1000'])
+    await topUp.tick()
+    expect(chain.pool.size).toBe(0)
+  })
+
+  test.each(['before send', 'after send', 'look'] as const)('a crash %s delivers exactly once', async (failAt) => {
+    const first = start()
+    await first.buy('a', '100')
+    if (failAt === 'look') await first.topUp.tick()
+    chain.failAt = failAt
+    await expect(first.topUp.tick()).rejects.toThrow('did not answer')
+    if (failAt === 'after send') chain.mine()
+
+    const second = start()
+    await second.buy('b', '11')
+    for (let round = 0; round < 6; round += 1) {
+      await second.topUp.tick()
+      chain.mine()
+    }
+    expect([chain.minted, second.topUp.outstanding()]).toEqual([111n, '0'])
+  })
+
+  test('the same bytes sent in every round are mined once', async () => {
+    const { topUp, buy } = start()
+    await buy('a', '100')
+    for (let round = 0; round < 5; round += 1) await topUp.tick()
+    chain.mine()
+    await topUp.tick()
+    expect(chain.minted).toBe(100n)
+  })
+
+  test('a nonce that something else took means signing anew, once', async () => {
+    const { topUp, buy } = start()
+    await buy('a', '100')
+    chain.failAt = 'before send'
+    await expect(topUp.tick()).rejects.toThrow('the chain did not answer: before send')
+    chain.takeNonce()
+    await topUp.tick()
+    chain.mine()
+    await topUp.tick()
+    expect([chain.minted, topUp.outstanding()]).toEqual([100n, '0'])
+  })
+
+  test('a chain that forgot its last blocks gets the same transactions again', async () => {
+    const { topUp, buy } = start()
+    chain.isFinal = false
+    for (const key of ['a', 'b', 'c']) {
+      await buy(key, '100')
+      await topUp.tick()
+      chain.mine()
+    }
+    expect(chain.minted).toBe(300n)
+    chain.forget(2)
+    await buy('d', '7')
+    for (let round = 0; round < 8; round += 1) {
+      await topUp.tick()
+      chain.mine()
+    }
+    chain.isFinal = true
+    await topUp.tick()
+    expect([chain.minted, topUp.outstanding()]).toEqual([307n, '0'])
+  })
+
+  test('two ticks at once are one', async () => {
+    const { topUp, buy } = start()
+    await buy('a', '100')
+    await Promise.all([topUp.tick(), topUp.tick()])
+    expect(chain.pool.size).toBe(1)
+  })
+})

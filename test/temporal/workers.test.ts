@@ -1,0 +1,312 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { seedDemo } from '../../scripts/system/seed.ts'
+import { BOX_KEY, PEPPER, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { newPayment } from '../../scripts/test/new-payment.ts'
+import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
+import { until } from '../../scripts/test/until.ts'
+import { createApp } from '../../src/api/app.ts'
+import { readApiConfig, readCodecConfig, readWorkerConfig } from '../../src/config.ts'
+import { createDb, type Db } from '../../src/db/db.ts'
+import { insertPayment } from '../../src/db/payments/payments.ts'
+import { composeApi } from '../../src/deps/api.ts'
+import { composeCodecServer } from '../../src/deps/codec.ts'
+import { composeWorker } from '../../src/deps/worker.ts'
+import { newId } from '../../src/ids.ts'
+import { runPinrail } from '../../src/operator/command.ts'
+import { startTemporal } from './temporal-server.ts'
+
+const log = pino({ level: 'silent' })
+
+let temporal: Awaited<ReturnType<typeof startTemporal>>
+beforeAll(async () => {
+  temporal = await startTemporal()
+}, 120_000)
+afterAll(() => temporal?.stop())
+
+let database: TestDatabase
+
+/** A system whose payloads are encrypted, and an operator with Temporal's CLI: without the codec server, and with it. */
+describe('encrypted payloads', () => {
+  const CODEC_SERVER_TOKEN = randomBytes(32).toString('base64')
+  const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`
+  const [oldKey, newKey] = [key('2026-01'), key('2026-02')]
+  let api: Awaited<ReturnType<typeof composeApi>>
+  let worker: Awaited<ReturnType<typeof composeWorker>>
+  let running: Promise<void>[]
+  let servers: Server[] = []
+  let apiUrl = ''
+  let codecUrl = ''
+  let secretKey = ''
+
+  const environment = (keys: string) => ({
+    ...TEST_ENVIRONMENT,
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_CODEC_KEYS: keys,
+    TREASURY_KEY: `0x${randomBytes(32).toString('hex')}`,
+    RELAYER_KEYS: `0x${randomBytes(32).toString('hex')}`,
+    WORKER_SHUTDOWN_GRACE_MS: '0',
+  })
+
+  async function listen(server: Server): Promise<string> {
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const demo = {
+      apiKeyPepper: PEPPER,
+      webhookEncryptionKey: BOX_KEY,
+      webhookSecret: 'whsec_',
+      wallet,
+      secretKey: null,
+    }
+    secretKey = (await seedDemo({ ...demo, webhookUrl: 'http://127.0.0.1:9' }, database.url)).secretKey
+    // In the middle of a rotation: all know both keys, workers write with the new one, and this api with the old one.
+    api = await composeApi(readApiConfig(environment(`${oldKey},${newKey}`)), log, {
+      deps: () => ({ rates: { current: async () => ({ rate: '1', source: 'test' }) } }),
+    })
+    worker = await composeWorker(readWorkerConfig(environment(`${newKey},${oldKey}`)), log)
+    running = worker.workers.map((each) => each.run())
+    apiUrl = await listen(createServer(createApp(api.deps)))
+    const codec = { TEMPORAL_CODEC_KEYS: `${newKey},${oldKey}`, CODEC_SERVER_TOKEN }
+    codecUrl = await listen(composeCodecServer(readCodecConfig(codec)))
+  }, 120_000)
+  afterAll(async () => {
+    for (const each of worker?.workers ?? []) each.shutdown()
+    await Promise.allSettled(running ?? [])
+    await worker?.close()
+    await api?.close()
+    for (const server of servers) server.close()
+    await database?.drop()
+  }, 60_000)
+
+  async function ask(path: string, body: object): Promise<Record<string, unknown>> {
+    const headers = { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${apiUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return (await answer.json()) as Record<string, unknown>
+  }
+
+  async function newPayment(): Promise<string> {
+    const { id } = await ask('/v1/payments', { amount: 10, currency: 'EUR' })
+    return String(id)
+  }
+
+  const NOTE = '{"operator":"ada","reason":"to be looked at"}'
+  const withCodec = () => ['--codec-endpoint', codecUrl, '--codec-auth', `Bearer ${CODEC_SERVER_TOKEN}`]
+  const HOLD = ['workflow', 'update', 'execute', '--name', 'hold', '--input', NOTE]
+  const hold = (id: string, ...more: string[]) => temporal.cli(...HOLD, '--workflow-id', id, ...more)
+  const historyOf = async (id: string, ...more: string[]): Promise<string> =>
+    (await temporal.cli('workflow', 'show', '--workflow-id', id, '--output', 'json', ...more)).text
+  const heldBy = async (id: string): Promise<unknown[]> =>
+    (await api.deps.db.query(`select data from timeline_entry where payment_id = $1 and data::text like '%ada%'`, [id]))
+      .rows
+
+  test('an operator decides with the documented command and the codec server, and the history keeps it secret', async () => {
+    const id = await newPayment()
+    expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
+    expect(await heldBy(id)).toHaveLength(1)
+    const note = Buffer.from(NOTE).toString('base64')
+    expect(await historyOf(id)).not.toContain(note)
+    expect(await historyOf(id)).toMatch(/binary\/encrypted|YmluYXJ5L2VuY3J5cHRlZA==/)
+    expect(await historyOf(id, ...withCodec())).toContain(note)
+  }, 60_000)
+
+  /** As an operator types it, with the worker's variables: nothing else is needed. */
+  async function pinrail(...args: string[]): Promise<{ code: number; text: string }> {
+    let text = ''
+    const add = (more: string): void => void (text += more)
+    const code = await runPinrail({ args, env: environment(`${newKey},${oldKey}`) }, { out: add, err: add })
+    return { code, text }
+  }
+  const decide = (id: string, decision: string, ...more: string[]) =>
+    pinrail('payments', 'decide', id, decision, '--operator', 'ada', '--reason', 'to be looked at', ...more)
+
+  test('pinrail payments decide encrypts what it sends, says what was refused, and why', async () => {
+    const id = await newPayment()
+    expect(await decide(id, 'hold')).toEqual({ code: 0, text: expect.stringContaining(`${id} is created: `) })
+    expect(await heldBy(id)).toHaveLength(1)
+    const readable = Buffer.from(JSON.stringify({ operator: 'ada', reason: 'to be looked at' })).toString('base64')
+    expect(await historyOf(id)).not.toContain(readable)
+    const { text } = await pinrail('payments', 'explain', id)
+    expect(text).toContain('An operator holds it')
+    expect(await decide(id, 'reject')).toEqual({
+      code: 1,
+      text: 'refused: The payment is created and waits for no operator\n',
+    })
+    expect((await decide(id, 'release')).text).toContain('Give "version" as well')
+    const [, version = ''] = /release> --version (\d+) --operator/.exec(text) ?? []
+    expect((await decide(id, 'release', '--version', version)).code).toBe(0)
+    await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
+    expect(await decide(id, 'hold')).toMatchObject({ code: 1, text: expect.stringContaining('is running') })
+  }, 60_000)
+
+  test('without the codec server the command is refused, says why, and leaves nothing in the history', async () => {
+    const id = await newPayment()
+    const refused = await hold(id)
+    expect(refused.code).not.toBe(0)
+    expect(refused.text).toContain('refused a payload that is not encrypted: use the codec server')
+    expect(await heldBy(id)).toEqual([])
+    expect(await historyOf(id)).not.toContain('WORKFLOW_EXECUTION_UPDATE')
+    expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
+  }, 60_000)
+
+  test.each([
+    ['partnerNews', '{"attemptId":"att_of_nobody"}'],
+    ['a signal that nobody knows', '"garbage"'],
+  ])(
+    'a plaintext signal changes nothing and stops nothing: %s',
+    async (name, input) => {
+      const id = await newPayment()
+      const sent = await temporal.cli('workflow', 'signal', '--workflow-id', id, '--name', name, '--input', input)
+      expect(sent.code).toBe(0)
+      expect(await ask(`/v1/payments/${id}/cancel`, {})).toMatchObject({ id, status: 'canceled' })
+      expect(await historyOf(id)).not.toContain('WORKFLOW_TASK_FAILED')
+    },
+    60_000,
+  )
+
+  test('a run that somebody starts in plaintext ends at once, so that the right one can take its place', async () => {
+    const id = await newPayment()
+    await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
+    const start = ['--type', 'payment', '--task-queue', 'payments', '--workflow-id', id]
+    await temporal.cli('workflow', 'start', ...start, '--input', `{"id":"${id}","expiresAt":1,"resume":true}`)
+    await until(
+      () => historyOf(id),
+      (history) => history.includes('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED'),
+    )
+    expect(await historyOf(id)).toContain('refused a payload that is not encrypted')
+    expect(await ask(`/v1/payments/${id}/cancel`, {})).toMatchObject({ id, status: 'canceled' })
+  }, 60_000)
+
+  test('what went wrong in an activity is read with the codec server only', async () => {
+    const id = await newPayment()
+    const asked = ask(`/v1/test/payments/${id}/simulate`, { action: 'pay' })
+    const describe = (...more: string[]) =>
+      temporal.cli('workflow', 'describe', '--workflow-id', id, '--output', 'json', ...more)
+    const failed = await until(
+      async () => (await describe()).text,
+      (text) => text.includes('lastFailure'),
+    )
+    expect(failed).toContain('Encoded failure')
+    expect(failed).not.toMatch(/no answer|failure\.ts/)
+    expect((await describe(...withCodec())).text).toContain('card_partner: no answer')
+    await asked
+  }, 60_000)
+
+  test('after the rotation an operator still reads and decides what began before it', async () => {
+    const id = await newPayment()
+    const history = await historyOf(id)
+    expect(history).toContain(Buffer.from('2026-01').toString('base64'))
+    expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
+    expect(await historyOf(id)).toContain(Buffer.from('2026-02').toString('base64'))
+    const readable = await historyOf(id, ...withCodec())
+    expect(readable).toContain('EVENT_TYPE_WORKFLOW_EXECUTION_STARTED')
+    expect(readable).not.toContain(Buffer.from('binary/encrypted').toString('base64'))
+  }, 60_000)
+})
+
+/** Two builds of the worker beside each other, as docs/operations.md says: pinned, ramped, drained. */
+describe('two builds', () => {
+  const DEMO = { merchantId: 'mer_01demo00000000000000000000', livemode: false }
+
+  type Build = Awaited<ReturnType<typeof composeWorker>> & { readonly running: Promise<void>[] }
+  let db: Db
+  const builds: Build[] = []
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    db = createDb({ url: database.url, livemode: false, pool: 2 })
+    const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const demo = {
+      apiKeyPepper: PEPPER,
+      webhookEncryptionKey: BOX_KEY,
+      webhookSecret: 'whsec_',
+      wallet,
+      secretKey: null,
+    }
+    await seedDemo({ ...demo, webhookUrl: 'http://127.0.0.1:9' }, database.url)
+  }, 120_000)
+  afterAll(async () => {
+    for (const { workers } of builds) for (const each of workers) each.shutdown()
+    await Promise.allSettled(builds.flatMap(({ running }) => running))
+    for (const build of builds) await build.close()
+    await db?.close()
+    await database?.drop()
+  }, 60_000)
+
+  async function startBuild(buildId: string): Promise<Build> {
+    const config = readWorkerConfig({
+      ...TEST_ENVIRONMENT,
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      TREASURY_KEY: `0x${randomBytes(32).toString('hex')}`,
+      RELAYER_KEYS: `0x${randomBytes(32).toString('hex')}`,
+      WORKER_SHUTDOWN_GRACE_MS: '0',
+      WORKER_VERSIONING: 'true',
+      WORKER_BUILD_ID: buildId,
+    })
+    const parts = await composeWorker(config, log, { relayGraceMs: 0 })
+    const build = { ...parts, running: parts.workers.map((each) => each.run()) }
+    builds.push(build)
+    await until(deployment, (text) => text.includes(buildId))
+    return build
+  }
+
+  const deployment = async (): Promise<string> =>
+    (await temporal.cli('worker', 'deployment', 'describe', '--name', 'pinrail', '--output', 'json')).text
+
+  const operate = async (...args: string[]): Promise<void> => {
+    const version = ['--deployment-name', 'pinrail', '--yes']
+    const { code, text } = await temporal.cli('worker', 'deployment', ...args, ...version)
+    if (code !== 0) throw new Error(text)
+  }
+
+  /** A payment whose workflow the relay starts; answers the build that it is pinned to. */
+  async function pay(relay: Build['relay']): Promise<{ id: string; buildId: string }> {
+    const id = newId('payment')
+    await insertPayment(db, DEMO, {
+      payment: newPayment({ id, createdAt: new Date().toISOString() }),
+      claim: null,
+      publicUrl: 'http://127.0.0.1:9',
+    })
+    await relay.startPayments()
+    return { id, buildId: await buildOf(id) }
+  }
+
+  async function buildOf(id: string): Promise<string> {
+    const describe = () => temporal.cli('workflow', 'describe', '--workflow-id', id, '--output', 'json')
+    const { text } = await until(describe, (outcome) => /"buildId": *"[^"]+"/.test(outcome.text))
+    return /"buildId": *"([^"]+)"/.exec(text)?.[1] ?? ''
+  }
+
+  test('a payment stays with the build that began it, new ones follow the ramp, and the old build drains', async () => {
+    const old = await startBuild('build-1')
+    await operate('set-current-version', '--build-id', 'build-1')
+    const first = await pay(old.relay)
+    expect(first.buildId).toBe('build-1')
+
+    await startBuild('build-2')
+    expect((await pay(old.relay)).buildId).toBe('build-1')
+    await operate('set-ramping-version', '--build-id', 'build-2', '--percentage', '100')
+    expect((await pay(old.relay)).buildId).toBe('build-2')
+    await operate('set-current-version', '--build-id', 'build-2')
+    expect((await pay(old.relay)).buildId).toBe('build-2')
+
+    // The buyer of the first payment gives up: its own build ends it.
+    const canceled = await temporal.cli('workflow', 'cancel', '--workflow-id', first.id)
+    expect(canceled.code).toBe(0)
+    await until(
+      async () => (await db.query('select status from payment where id = $1', [first.id])).rows[0]?.status,
+      (status) => status === 'canceled',
+    )
+    expect(await buildOf(first.id)).toBe('build-1')
+    expect(await deployment()).toMatch(/drain/i)
+  }, 120_000)
+})
