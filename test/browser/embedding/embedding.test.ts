@@ -1,6 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { describe, expect, test } from '@jest/globals'
-import { movePayment } from '../../web/checkout-world.ts'
+import { movePayment } from '../../api/checkout/checkout-world.ts'
 import { layoutFaults } from '../layout-faults.ts'
 import {
   context,

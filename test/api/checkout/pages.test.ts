@@ -1,13 +1,33 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import supertest from 'supertest'
+import { Problem } from '../../../src/api/http/problems.ts'
+import { createLocate } from '../../../src/config/countries.ts'
 import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout-world.ts'
+import { countriesFile } from './countries-file.ts'
 
 let world: CheckoutWorld
+/** How many files may be fetched from now on, and what was counted. */
+let files = Number.POSITIVE_INFINITY
+const counted: string[] = []
+/** The country of an address; a test sets it. */
+let locate: (address: string) => string | null = () => null
 beforeAll(async () => {
-  world = await createCheckoutWorld()
+  world = await createCheckoutWorld({
+    limits: {
+      countLink: (_token, kind) => {
+        counted.push(kind)
+        if (kind === 'act' && files-- <= 0) throw new Problem('rate_limited', 'Too many requests with this link.')
+      },
+      countPaper: () => void counted.push('paper'),
+    },
+    locate: (address) => locate(address),
+  })
 })
-afterAll(() => world.close())
+afterAll(() => world?.close())
 beforeEach(() => {
   world.setAnswer('opens')
   world.asked.length = 0
@@ -295,5 +315,154 @@ describe('assets', () => {
     }
     expect((await get('/assets/nothing.css')).status).toBe(404)
     expect((await get('/assets/..%2f..%2fpackage.json')).status).toBe(404)
+  })
+})
+
+describe('The receipt as a file', () => {
+  const get = (path: string) => supertest(world.url).get(path)
+  const paid = async (description?: string): Promise<{ path: string; id: string }> => {
+    const made = await world.create({ provider: 'wallet_app', ...(description !== undefined && { description }) })
+    await movePayment(world, made.id, ['pending', 'processing', 'settling', 'succeeded'])
+    return made
+  }
+
+  test('the receipt is a file at its own address once the payment was made, in the language that is asked for', async () => {
+    const { path, id } = await paid()
+    for (const page of [path, `${path}/receipt`]) expect((await get(page)).text).toContain(`href="${path}/receipt.pdf"`)
+    const file = await get(`${path}/receipt.pdf`).set('accept-language', 'el').buffer(true).parse(bytes).expect(200)
+    expect(file.headers).toMatchObject({
+      'content-type': 'application/pdf',
+      'content-language': 'el',
+      'content-disposition': `attachment; filename="receipt-${id}.pdf"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    })
+    const text = (file.body as Buffer).toString('latin1')
+    expect([text.startsWith('%PDF-'), text.includes('/Lang (el)')]).toEqual([true, true])
+  })
+
+  test('the file leads to the page of the receipt before the payment was made, and for a name that no font can write', async () => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    expect((await get(`${path}/receipt.pdf`).expect(303)).headers['location']).toBe(`${path}/receipt`)
+    const chinese = await paid('夜行列車')
+    expect((await get(`${chinese.path}/receipt.pdf`).expect(303)).headers['location']).toBe(`${chinese.path}/receipt`)
+    await supertest(world.url).post(`${path}/receipt.pdf`).expect(405)
+  })
+
+  test('a file counts as something done, of which a link has fewer than pages', async () => {
+    const { path } = await paid()
+    counted.length = 0
+    files = 2
+    const answers: number[] = []
+    for (let nth = 0; nth < 3; nth++) answers.push((await get(`${path}/receipt.pdf`)).status)
+    answers.push((await get(`${path}/receipt`)).status)
+    files = Number.POSITIVE_INFINITY
+    expect(answers).toEqual([200, 200, 429, 200])
+    expect(counted.join(' ')).toBe('look act paper look act paper look act look')
+  })
+
+  function bytes(response: supertest.Response, done: (error: Error | null, body: Buffer) => void): void {
+    const chunks: Buffer[] = []
+    const stream = response as unknown as NodeJS.ReadableStream
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('end', () => done(null, Buffer.concat(chunks)))
+  }
+})
+
+describe('The country of an address', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countries-'))
+  const file = join(folder, 'countries.mmdb')
+  beforeAll(() => {
+    writeFileSync(
+      file,
+      countriesFile({ '198.51.100.0/24': 'BR', '203.0.113.0/25': 'DE', '127.0.0.0/8': 'BR', '192.0.2.0/24': 'ZZ' }),
+    )
+    locate = createLocate(file)
+  })
+  afterAll(() => {
+    locate = () => null
+    rmSync(folder, { recursive: true })
+  })
+
+  test('the file of countries says where an address is, and of others that it does not know', () => {
+    expect(
+      ['198.51.100.7', '::ffff:203.0.113.127', '203.0.113.128', '8.8.8.8', '192.0.2.1', 'x', ''].map(locate),
+    ).toEqual(['BR', 'DE', null, null, null, null, null])
+    expect(() => createLocate(join(folder, 'missing.mmdb'))).toThrow('ENOENT')
+  })
+
+  test('the buyer is where the address is, unless the proxy or the buyer says otherwise', async () => {
+    const { path, id } = await world.create({ provider: 'wallet_app' })
+    const get = (headers: Record<string, string> = {}) => supertest(world.url).get(path).set(headers).expect(200)
+    expect((await get()).text).toContain('Paying by banking app is not offered in Brazil')
+    expect((await get({ 'x-country': 'DE' })).text).toContain('Continue to Velanto')
+    expect((await get({ cookie: 'pinrail_country=DE' })).text).toContain('Continue to Velanto')
+    await supertest(world.url).post(`${path}/opened`).expect(204)
+    expect((await world.timeline(id, 'checkout.route'))[0]?.data).toMatchObject({
+      country: 'BR',
+      country_source: 'address',
+    })
+  })
+})
+
+describe('The language of a page', () => {
+  const choose = (url: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    fetch(`${url}/language`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual', headers })
+
+  test('the browser’s language is spoken, the answer says which, and what it depends on', async () => {
+    const { url } = await world.create()
+    const answer = await fetch(url, { headers: { 'accept-language': 'de-DE,de;q=0.9,en;q=0.5' } })
+    expect(answer.headers.get('content-language')).toBe('de')
+    expect(answer.headers.get('vary')?.toLowerCase()).toMatch(/accept-language.*cookie/)
+    const page = await answer.text()
+    expect(page).toContain('<html lang="de" dir="ltr"')
+    expect(page).toContain('Wie möchten Sie bezahlen?')
+  })
+
+  test('the buyer’s own choice comes before the browser’s, and leads back to the page where it was made', async () => {
+    const { url, path } = await world.create()
+    const chosen = await choose(url, { language: 'ar', at: `${path}?step=pick&method=card_partner.card` })
+    expect(chosen.status).toBe(303)
+    expect(chosen.headers.get('location')).toBe(`${path}?step=pick&method=card_partner.card`)
+    const cookie = chosen.headers.get('set-cookie')
+    expect(cookie).toMatch(new RegExp(`^pinrail_language=ar; Path=${path}; Max-Age=604800; HttpOnly; SameSite=Lax$`))
+    const answer = await fetch(url, { headers: { cookie: 'pinrail_language=ar', 'accept-language': 'de' } })
+    expect(await answer.text()).toContain('<html lang="ar" dir="rtl"')
+  })
+
+  test('the choice leads to no other place than a page of this payment', async () => {
+    const { url, path } = await world.create()
+    for (const at of ['https://evil.example/', '//evil.example/', '/c/another', 'javascript:alert(1)', 'http://[', ''])
+      expect((await choose(url, { language: 'fr', at })).headers.get('location')).toBe(path)
+    expect((await choose(url, { language: 'fr', at: `${path}?evil=1` })).headers.get('location')).toBe(path)
+    expect((await choose(url, { language: 'fr', at: `${path}/receipt` })).headers.get('location')).toBe(
+      `${path}/receipt`,
+    )
+  })
+
+  test('a language that we do not have is refused, and so is a choice made by another site', async () => {
+    const { url, path } = await world.create()
+    expect((await choose(url, { language: 'xx', at: path })).status).toBe(400)
+    expect((await choose(url, { language: 'de', at: path }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    expect((await fetch(`${url}/language`)).status).toBe(405)
+  })
+
+  test('an error is told in the reader’s language too', async () => {
+    const answer = await fetch(`${world.url}/c/unknown`, { headers: { 'accept-language': 'hu' } })
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('content-language')).toBe('hu')
+    expect(await answer.text()).toContain('Nincs ilyen fizetés')
+  })
+
+  test('a page holds the texts of its own language alone, and stays small', async () => {
+    const { url } = await world.create()
+    const pages = await Promise.all(
+      ['en', 'de', 'hi'].map(async (language) =>
+        (await fetch(url, { headers: { 'accept-language': language } })).text(),
+      ),
+    )
+    for (const page of pages) expect(page.length).toBeLessThan(16_000)
+    expect(pages[1]).not.toContain('How would you like to pay?')
+    expect(pages[2]).not.toContain('Wie möchten Sie bezahlen?')
   })
 })
