@@ -156,7 +156,7 @@ describe('Idempotency keys', () => {
     const before = await shop.count('payment')
     expect((await answersOf(shop, { waves: 2 })).size).toBe(40)
     expect((await shop.count('payment')) - before).toBe(40)
-  })
+  }, 300_000)
 
   test('a request without a key that waited in vain is told so, and nothing of a key', async () => {
     expect((await shop.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)

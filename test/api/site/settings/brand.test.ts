@@ -161,7 +161,10 @@ describe('The logo', () => {
     expect(await logoUrl()).toBeNull()
     expect((await owner.get(checkout)).html).not.toContain('/logos/')
     expect((await fetch(`${shop.url}${path}`)).status).toBe(404)
-    const { rows } = await shop.db.query(`select data from audit_entry where action = 'setBrand' order by id`)
+    const { rows } = await shop.db.query(
+      `select data from audit_entry where action = 'setBrand' and merchant_id = $1 order by id`,
+      [shop.tenant.merchantId],
+    )
     expect(rows.map(({ data }) => [data.logo_bytes ?? null, data.logo])).toEqual([
       [png.length, undefined],
       [null, undefined],
