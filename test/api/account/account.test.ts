@@ -5,6 +5,7 @@ import { type ApiRouteDeps, apiRoutes } from '../../../src/api/routes/v1/index.t
 import { lockMerchant } from '../../../src/db/merchants/merchants.ts'
 import { breakChannel } from '../../../src/db/notifications/messages.ts'
 import { isId } from '../../../src/domain/ids.ts'
+import { newId } from '../../../src/ids.ts'
 import { addPerson, furnish, rowsFor } from '../support/furnished.ts'
 import { expectProblem, type Merchant, openShop, type Shop } from '../support/shop.ts'
 
