@@ -273,6 +273,8 @@ describe('statements', () => {
 
 describe('prepared statements', () => {
   const MERCHANT = { merchantId: 'mer_0', livemode: false }
+  // One connection each, so that what it has kept can be asked.
+  let db: Db
   let pooled: Db
   beforeAll(() => {
     const options = { url: database.url, livemode: false, pool: 1 }

@@ -70,7 +70,7 @@ describe('a change that reaches no row', () => {
       ...block,
       kind: 'out',
       treasury: TREASURY,
-      txHash: `0x${'2'.repeat(64)}`,
+      txHash: `0x${'4'.repeat(64)}`,
       logIndex: 0,
       authNonce: payoutNonce({ ...scope, treasury: TREASURY, paymentId: PAYMENT }),
       counterparty: RECIPIENT,
