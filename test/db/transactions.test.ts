@@ -413,7 +413,7 @@ describe('the outbox', () => {
       expect(await payloads()).toEqual([{ events: ['evt_2'] }])
     })
 
-    test('that is replaced between read and delete stays: the newer one was not sent', async () => {
+    test('a message that is replaced between read and delete stays: the newer one was not sent', async () => {
       await put({ events: ['evt_1'] })
       const rows = await read()
       await put({ events: ['evt_2'] })
@@ -421,7 +421,7 @@ describe('the outbox', () => {
       expect(await payloads()).toEqual([{ events: ['evt_2'] }])
     })
 
-    test('that is replaced by one with the same words stays too: the payment has changed since it was read', async () => {
+    test('a message that is replaced by one with the same words stays too: the payment has changed since it was read', async () => {
       await put({ events: [] })
       const rows = await read()
       await put({ events: [] })
@@ -429,7 +429,7 @@ describe('the outbox', () => {
       expect(await payloads()).toEqual([{ events: [] }])
     })
 
-    test('of another subject or kind is not touched', async () => {
+    test('a message of another subject or kind is not touched', async () => {
       await put({ events: [] })
       const rows = await read()
       await deleteOutbox(seeded.db, rows)
