@@ -17,15 +17,24 @@ const swc = ({ tsx, module }) => [
 
 /** @param {'commonjs' | 'es6'} module */
 const transform = (module) => ({
-  '\\.ts$': swc({ tsx: false, module }),
+  '\\.m?[jt]s$': swc({ tsx: false, module }),
   '\\.tsx$': swc({ tsx: true, module }),
 })
 
 const shared = { testEnvironment: 'node', modulePathIgnorePatterns: ['<rootDir>/.data/'] }
 
-/** Tests of rules and texts: no process, no socket, no service. They run without Node's VM modules. */
-const PURE = ['domain', 'notify'].map((folder) => `**/test/${folder}/**/*.test.ts`)
+/** Folders whose tests are of rules and texts: no process, no socket, no service. */
+const PURE = ['domain', 'notify', 'web'].map((folder) => `**/test/${folder}/**/*.test.{ts,tsx}`)
 const LONG = ['**/test/**/*.long.test.ts']
+
+/** Runs without Node's VM modules, so packages that are ES modules alone are transformed as well. */
+const pure = {
+  ...shared,
+  displayName: 'pure',
+  testMatch: PURE,
+  transform: transform('commonjs'),
+  transformIgnorePatterns: ['/node_modules/(?!(dinero\\.js|intl-messageformat|@formatjs|preact)/)'],
+}
 
 /** Tests against real parts, which run as the ES modules that they are, and share the services of the run. */
 const system = {
@@ -42,7 +51,7 @@ const system = {
  */
 export default {
   projects: [
-    { ...shared, displayName: 'pure', testMatch: PURE, transform: transform('commonjs') },
+    pure,
     {
       ...system,
       displayName: 'system',

@@ -1,6 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { LOCALES } from '../../src/web/messages/locales.ts'
-import { transcriptFile, transcriptOf } from '../../test/web/languages/transcript.ts'
+import { KEPT, transcriptFile, transcriptOf } from '../../test/web/languages/transcript.ts'
 
-/** `npm run transcripts`: what a person reads of every page, in each language. A test compares it with the pages. */
-for (const locale of LOCALES) writeFileSync(transcriptFile(locale), transcriptOf(locale))
+/**
+ * `npm run transcripts` writes what a person reads on every page, in the languages whose transcripts are kept. A test
+ * compares them with the pages. `npm run --silent transcripts -- de` prints the transcript of one language.
+ */
+const [language] = process.argv.slice(2)
+const locale = LOCALES.find((each) => each === language)
+if (language !== undefined && locale === undefined) throw new Error(`the language must be one of ${LOCALES.join(', ')}`)
+if (locale !== undefined) process.stdout.write(transcriptOf(locale))
+else for (const each of KEPT) writeFileSync(transcriptFile(each), transcriptOf(each))

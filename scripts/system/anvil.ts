@@ -85,7 +85,7 @@ function isWhole(path: string): boolean {
 }
 
 /** The path of anvil itself, because signals go to the npm package's launcher otherwise. */
-function anvilBinary(): string {
+export function anvilBinary(): string {
   const platform = process.platform === 'win32' ? 'win32' : process.platform
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
   const name = `@foundry-rs/anvil-${platform}-${arch}/package.json`

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../api/checkout/checkout-world.ts'
 import { complaintsOf, launchBrowser } from '../support/browser.ts'
-import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../web/checkout-world.ts'
 
 let browser: Browser
 let world: CheckoutWorld

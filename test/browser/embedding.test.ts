@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { describe, expect, test } from '@jest/globals'
 import type { Frame } from 'playwright-core'
 import { until } from '../../scripts/test/until.ts'
-import { movePayment } from '../web/checkout-world.ts'
+import { movePayment } from '../api/checkout/checkout-world.ts'
 import { layoutFaults } from './layout-faults.ts'
 import {
   context,

@@ -5,8 +5,8 @@ import { lexer, type Tokens } from 'marked'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { createDocsSite } from '../../src/api/document/docs-site.ts'
 import { setEmbedding } from '../../src/db/merchants/embedding.ts'
+import { type CheckoutWorld, createCheckoutWorld } from '../api/checkout/checkout-world.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { type CheckoutWorld, createCheckoutWorld } from '../web/checkout-world.ts'
 
 /** A shop with a checkout over its page. The shop is `localhost` and the checkout 127.0.0.1: not even the same site. */
 

@@ -7,6 +7,7 @@ import type { Db } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { Payout } from '../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
+import { newId } from '../../src/ids.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { createWorld, newKey, type Queued, queueAll, type RunnerChanges, TOKEN, type World } from './world.ts'
@@ -14,6 +15,13 @@ import { createWorld, newKey, type Queued, queueAll, type RunnerChanges, TOKEN, 
 /** The clock of the database cannot be moved: the voids that rest are. */
 export async function passRests(db: Db, minutes: number): Promise<void> {
   await db.query(`update payout set rests_until = rests_until - $1 * interval '1 minute'`, [minutes])
+}
+
+/** The id of a payment that was made then. */
+export const idAt = (milliseconds: number): string => {
+  const digits = '0123456789abcdefghjkmnpqrstvwxyz'
+  const time = Array.from({ length: 10 }, (_digit, at) => digits[Math.floor(milliseconds / 32 ** (9 - at)) % 32])
+  return `pay_${time.join('')}${newId('payment').slice(14)}`
 }
 
 /** After so many minutes nothing is valid that was signed before: 45 minutes, and 10 for clocks. */
@@ -36,6 +44,8 @@ export type Rotation = {
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
   /** Lets time pass on chain, and for what rests in the database. */
   pass(minutes: number, db?: Db): Promise<void>
+  /** As it was when it was created. */
+  reset(): Promise<void>
   /** What the treasury's key can sign for a payment, carried by a stranger. */
   carry(from: LocalAccount, payout: Queued, cancel?: boolean): Promise<Hex>
 }
@@ -44,7 +54,8 @@ export async function createRotation(): Promise<Rotation> {
   const world = await createWorld({ relayers: 2 })
   const old = world.treasury
   const successor = accountOf(newKey())
-  await mintUsdc(world.chain, { to: successor.address, micro: 1_000_000_000n })
+  const fund = () => mintUsdc(world.chain, { to: successor.address, micro: 1_000_000_000n })
+  await fund()
   return {
     world,
     old,
@@ -67,6 +78,7 @@ export async function createRotation(): Promise<Rotation> {
       await passRests(db, minutes)
       await world.chain.mine({ blocks: 4 })
     },
+    reset: () => world.reset().then(fund),
     carry: (from, payout, cancel = false) => carry(world, { from, payout, cancel }),
   }
 }

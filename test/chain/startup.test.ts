@@ -1,112 +1,356 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
+import { GWEI } from '../../src/chain/lanes/fees.ts'
+import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { SettlementRefusal } from '../../src/chain/startup.ts'
+import type { Db, Tx } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
-import { createWorld, newKey, type RunnerChanges, TOKEN, type World } from './world.ts'
+import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
+import { createWorld, newKey, type Queued, type RunnerChanges, TOKEN, type World } from './world.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld()
-})
-afterAll(() => world.stop())
+describe('the start of the engine', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
 
-const refused = (changes: RunnerChanges, why: RegExp) =>
-  expect(world.runner(changes).assertReady()).rejects.toThrow(why)
+  const refused = (changes: RunnerChanges, why: RegExp) =>
+    expect(world.runner(changes).assertReady()).rejects.toThrow(why)
 
-test('the engine starts on the right chain with the right keys', async () => {
-  await world.runner().assertReady()
-})
-
-describe('the engine refuses to start', () => {
-  test('when the treasury is a relayer', async () => {
-    await refused({ relayers: [world.treasury] }, /must not be a relayer/)
+  test('the engine starts on the right chain with the right keys', async () => {
+    await world.runner().assertReady()
   })
 
-  test('without a relayer, or with one twice', async () => {
-    await refused({ relayers: [] }, /needs a relayer/)
-    await refused({ relayers: [world.relayers[0]!, world.relayers[0]!] }, /the same/)
-  })
-
-  test('in live mode when one node alone would decide about finality', async () => {
-    await refused({ livemode: true }, /quorum of at least 2/)
-  })
-
-  test('on another chain', async () => {
-    await refused({ token: { ...TOKEN, chainId: 137 } }, /serves chain 31337, not 137/)
-  })
-
-  test('when a wallet carries code, as after an EIP-7702 delegation', async () => {
-    const wallet = world.relayers[0]!.address
-    await world.chain.setCode({ address: wallet, bytecode: `0xef0100${'1'.repeat(40)}` })
-    await refused({}, /carries code/)
-    await world.chain.setCode({ address: wallet, bytecode: '0x' })
-  })
-
-  test('when the contract signs for another EIP-712 domain', async () => {
-    await refused({ token: { ...TOKEN, name: 'USDC' } }, /EIP-712 domain/)
-  })
-
-  test('on a chain that is another one; one that is behind is waited for', async () => {
-    await world.chain.mine({ blocks: 5 })
-    await world.runner().tick()
-    await world.db.query('update chain_cursor set scanned_number = scanned_number + 1000')
-    const late: unknown = await world
-      .runner()
-      .assertReady()
-      .catch((error: unknown) => error)
-    expect(late).toMatchObject({ message: expect.stringMatching(/behind block \d+ that was final: it must catch up$/) })
-    expect(late).not.toBeInstanceOf(SettlementRefusal)
-    await world.db.query('update chain_cursor set scanned_number = scanned_number - 1000, scanned_hash = $1', [
-      `0x${'1'.repeat(64)}`,
-    ])
-    await refused({}, /another chain/)
-    await world.runner().tick()
-    const { rows } = await world.db.query('select paused_reason is not null as paused from chain_cursor')
-    expect(rows).toEqual([{ paused: false }])
-    await world.chain.mine({ blocks: 5 })
-    await world.runner().tick()
-    expect((await world.db.query('select paused_reason from chain_cursor')).rows[0]).toEqual({
-      paused_reason: expect.stringMatching(/^finalized block/),
+  describe('the engine refuses to start', () => {
+    test('when the treasury is a relayer', async () => {
+      await refused({ relayers: [world.treasury] }, /must not be a relayer/)
     })
-    await world.db.query('delete from chain_cursor')
+
+    test('without a relayer, or with one twice', async () => {
+      await refused({ relayers: [] }, /needs a relayer/)
+      await refused({ relayers: [world.relayers[0]!, world.relayers[0]!] }, /the same/)
+    })
+
+    test('in live mode when one node alone would decide about finality', async () => {
+      await refused({ livemode: true }, /quorum of at least 2/)
+    })
+
+    test('on another chain', async () => {
+      await refused({ token: { ...TOKEN, chainId: 137 } }, /serves chain 31337, not 137/)
+    })
+
+    test('when a wallet carries code, as after an EIP-7702 delegation', async () => {
+      const wallet = world.relayers[0]!.address
+      await world.chain.setCode({ address: wallet, bytecode: `0xef0100${'1'.repeat(40)}` })
+      await refused({}, /carries code/)
+      await world.chain.setCode({ address: wallet, bytecode: '0x' })
+    })
+
+    test('when the contract signs for another EIP-712 domain', async () => {
+      await refused({ token: { ...TOKEN, name: 'USDC' } }, /EIP-712 domain/)
+    })
+
+    test('on a chain that is another one; one that is behind is waited for', async () => {
+      await world.chain.mine({ blocks: 5 })
+      await world.runner().tick()
+      await world.db.query('update chain_cursor set scanned_number = scanned_number + 1000')
+      const late: unknown = await world
+        .runner()
+        .assertReady()
+        .catch((error: unknown) => error)
+      expect(late).toMatchObject({
+        message: expect.stringMatching(/behind block \d+ that was final: it must catch up$/),
+      })
+      expect(late).not.toBeInstanceOf(SettlementRefusal)
+      await world.db.query('update chain_cursor set scanned_number = scanned_number - 1000, scanned_hash = $1', [
+        `0x${'1'.repeat(64)}`,
+      ])
+      await refused({}, /another chain/)
+      await world.runner().tick()
+      const { rows } = await world.db.query('select paused_reason is not null as paused from chain_cursor')
+      expect(rows).toEqual([{ paused: false }])
+      await world.chain.mine({ blocks: 5 })
+      await world.runner().tick()
+      expect((await world.db.query('select paused_reason from chain_cursor')).rows[0]).toEqual({
+        paused_reason: expect.stringMatching(/^finalized block/),
+      })
+      await world.db.query('delete from chain_cursor')
+    })
+  })
+
+  test('a paused token is no reason not to start', async () => {
+    await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'pause' }))
+    await world.runner().assertReady()
+    await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'unpause' }))
+  })
+
+  test('the engine goes round until it is told to stop, and then gives its leases back', async () => {
+    const stop = new AbortController()
+    const running = world.runner({ options: { leaseMs: 60_000 } }).run(stop.signal)
+    const [queued] = await world.queue([{}])
+    const deadline = Date.now() + 20_000
+    while ((await world.payout(queued!.paymentId)).state !== 'settled' && Date.now() < deadline)
+      await world.chain.mine({ blocks: 1 })
+    stop.abort()
+    await running
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect((await world.db.query('select owner from lane')).rows).toEqual([{ owner: null }])
+  })
+
+  test('a refused start ends the run instead of going on', async () => {
+    const run = world.runner({ relayers: [] }).run(new AbortController().signal)
+    await expect(run).rejects.toThrow(SettlementRefusal)
+  })
+
+  test('the development set-up is idempotent: doing it again mints nothing', async () => {
+    const { prepareDevelopmentChain } = await import('../../src/sandbox/chain.ts')
+    const before = await world.balance(world.treasury.address)
+    const relayer = privateKeyToAccount(newKey()).address
+    await prepareDevelopmentChain(world.anvil.url, {
+      treasury: world.treasury.address,
+      relayers: [relayer],
+      mintMicroUsdc: 1_000_000n,
+    })
+    expect(await world.balance(world.treasury.address as Hex)).toBe(before)
+    expect(await world.chain.getBalance({ address: relayer })).toBeGreaterThan(0n)
   })
 })
 
-test('a paused token is no reason not to start', async () => {
-  await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'pause' }))
-  await world.runner().assertReady()
-  await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'unpause' }))
-})
-
-test('the engine goes round until it is told to stop, and then gives its leases back', async () => {
-  const stop = new AbortController()
-  const running = world.runner({ options: { leaseMs: 60_000 } }).run(stop.signal)
-  const [queued] = await world.queue([{}])
-  const deadline = Date.now() + 20_000
-  while ((await world.payout(queued!.paymentId)).state !== 'settled' && Date.now() < deadline)
-    await world.chain.mine({ blocks: 1 })
-  stop.abort()
-  await running
-  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
-  expect((await world.db.query('select owner from lane')).rows).toEqual([{ owner: null }])
-})
-
-test('a refused start ends the run instead of going on', async () => {
-  const run = world.runner({ relayers: [] }).run(new AbortController().signal)
-  await expect(run).rejects.toThrow(SettlementRefusal)
-})
-
-test('the development set-up is idempotent: doing it again mints nothing', async () => {
-  const { prepareDevelopmentChain } = await import('../../src/sandbox/chain.ts')
-  const before = await world.balance(world.treasury.address)
-  const relayer = privateKeyToAccount(newKey()).address
-  await prepareDevelopmentChain(world.anvil.url, {
-    treasury: world.treasury.address,
-    relayers: [relayer],
-    mintMicroUsdc: 1_000_000n,
+describe('the engine after a crash', () => {
+  let world: World
+  let proxy: LossyProxy
+  beforeAll(async () => {
+    world = await createWorld()
+    proxy = await startLossyProxy(world.anvil.url)
   })
-  expect(await world.balance(world.treasury.address as Hex)).toBe(before)
-  expect(await world.chain.getBalance({ address: relayer })).toBeGreaterThan(0n)
+  afterAll(async () => {
+    await proxy.close()
+    await world.stop()
+  })
+
+  /** The process ends when it is about to run this statement: that transaction rolls back and nothing later happens. */
+  function dyingAt(db: Db, statement: RegExp): Db & { isDead(): boolean } {
+    let dead = false
+    const guard = (text: string): void => {
+      if (statement.test(text)) dead = true
+      if (dead) throw new Error('the process was killed')
+    }
+    return {
+      ...db,
+      isDead: () => dead,
+      query: async (text, values) => {
+        guard(text)
+        return db.query(text, values)
+      },
+      transaction: (work) =>
+        db.transaction((tx) => {
+          guard('begin')
+          const mortal: Tx = {
+            inTransaction: true,
+            afterCommit: tx.afterCommit,
+            livemode: db.livemode,
+            query: async (text, values) => {
+              guard(text)
+              return tx.query(text, values)
+            },
+          }
+          return work(mortal)
+        }),
+    }
+  }
+
+  async function paidOnce(queued: readonly Queued[]): Promise<void> {
+    for (const { paymentId, recipient, micro } of queued) {
+      expect(await world.balance(recipient)).toBe(micro)
+      expect((await world.payout(paymentId)).state).toBe('settled')
+      expect(world.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+    }
+  }
+
+  const sends = (): number => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length
+
+  describe('killed', () => {
+    test.each([
+      ['before the first signature is stored', /insert into payout_signature/],
+      ['before a nonce is reserved', /update lane set next_nonce = next_nonce \+ 1/],
+      ['after a nonce was reserved, before its transaction is stored', /insert into lane_tx_attempt/],
+      ['after the transaction was sent, before that is recorded', /update lane_tx_attempt set last_broadcast_at/],
+    ])('%s: the next start pays once', async (_when, statement) => {
+      const queued = await world.queue([{}, {}, {}])
+      const db = dyingAt(world.db, statement)
+      await world
+        .runner({ db })
+        .tick()
+        .catch(() => undefined)
+      expect(db.isDead()).toBe(true)
+      await world.finalize(world.runner())
+      await paidOnce(queued)
+    })
+
+    test('after the transaction was stored, before it is sent: the next start sends the stored bytes', async () => {
+      const queued = await world.queue([{}, {}])
+      proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_request' : 'deliver')
+      await world.runner({ url: proxy.url }).tick()
+      proxy.decide = () => 'deliver'
+      const { txHash, state } = await world.payout(queued[0]!.paymentId)
+      expect(state).toBe('assigned')
+      await world.finalize(world.runner())
+      await paidOnce(queued)
+      expect((await world.payout(queued[0]!.paymentId)).txHash).toBe(txHash)
+    })
+
+    test.each([
+      ['while the finalized logs are stored', /insert into treasury_log/],
+      ['while payouts are marked settled', /update payout set state = case state when 'voided'/],
+    ])('%s: the next start settles once', async (_when, statement) => {
+      const queued = await world.queue([{}, {}])
+      await world.runner().tick()
+      await world.chain.mine({ blocks: 3 })
+      const db = dyingAt(world.db, statement)
+      await world
+        .runner({ db })
+        .tick()
+        .catch(() => undefined)
+      expect(db.isDead()).toBe(true)
+      expect((await world.payout(queued[0]!.paymentId)).state).not.toBe('settled')
+      await world.finalize(world.runner())
+      await paidOnce(queued)
+    })
+  })
+
+  test('no transaction leaves before its bytes are stored', async () => {
+    const queued = await world.queue([{}])
+    const before = sends()
+    const db = dyingAt(world.db, /insert into lane_tx_attempt/)
+    await world.runner({ db, url: proxy.url }).tick()
+    expect(db.isDead()).toBe(true)
+    expect(sends()).toBe(before)
+    await world.finalize(world.runner())
+    await paidOnce(queued)
+  })
+
+  describe('an answer that does not come is not a failure', () => {
+    test('the response to eth_sendRawTransaction is lost: the bytes are known and nothing is sent twice', async () => {
+      const queued = await world.queue([{}, {}])
+      proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_response' : 'deliver')
+      const runner = world.runner({ url: proxy.url })
+      await runner.tick()
+      const { txHash } = await world.payout(queued[0]!.paymentId)
+      await world.chain.mine({ blocks: 3 })
+      await runner.tick()
+      proxy.decide = () => 'deliver'
+      await paidOnce(queued)
+      expect((await world.payout(queued[0]!.paymentId)).txHash).toBe(txHash)
+    })
+
+    test.each([
+      ['429', { status: 429 }],
+      ['503', { status: 503 }],
+      ['an unheard-of error', { error: { code: -32603, message: 'Internal error' } }],
+      ['a pool that is full', { error: { code: -32000, message: 'txpool is full' } }],
+    ] as const)('%s: the same bytes go out again until they are in', async (_answer, fate) => {
+      const queued = await world.queue([{}])
+      const before = sends()
+      proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? fate : 'deliver')
+      const runner = world.runner({ url: proxy.url })
+      await runner.tick()
+      await world.chain.mine({ blocks: 1 })
+      await runner.tick()
+      expect((await world.payout(queued[0]!.paymentId)).state).toBe('assigned')
+      proxy.decide = () => 'deliver'
+      await world.finalize(runner)
+      await paidOnce(queued)
+      const raw = proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').slice(before)
+      expect(new Set(raw.map(({ params }) => params[0] as Hex)).size).toBe(1)
+    })
+
+    test('a pool that already has the bytes says so: that is success', async () => {
+      const queued = await world.queue([{}])
+      const runner = world.runner({ url: proxy.url })
+      await runner.tick()
+      await runner.tick()
+      expect((await world.payout(queued[0]!.paymentId)).state).toBe('broadcast')
+      await world.finalize(runner)
+      await paidOnce(queued)
+    })
+
+    test('a request that arrives twice is one transaction', async () => {
+      const queued = await world.queue([{}])
+      proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'duplicate' : 'deliver')
+      const runner = world.runner({ url: proxy.url })
+      await runner.tick()
+      proxy.decide = () => 'deliver'
+      expect((await world.payout(queued[0]!.paymentId)).state).toBe('broadcast')
+      await world.finalize(runner)
+      await paidOnce(queued)
+    })
+
+    test('a node that never answers is given up after its timeout; the payout is not', async () => {
+      const queued = await world.queue([{}])
+      proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'hang' : 'deliver')
+      const rpc = connectRpc({ urls: [proxy.url], quorum: 1, chainId: 31337, timeoutMs: 200 })
+      const runner = world.runner({ rpc })
+      await runner.tick()
+      expect((await world.payout(queued[0]!.paymentId)).state).toBe('assigned')
+      proxy.decide = () => 'deliver'
+      await world.finalize(runner)
+      await paidOnce(queued)
+    })
+
+    test('nothing is called failed, however long the chain stands still', async () => {
+      const queued = await world.queue([{}])
+      const runner = world.runner()
+      for (let round = 0; round < 5; round++) {
+        world.clock.now = new Date(world.clock.now.getTime() + 3_600_000)
+        await runner.tick()
+      }
+      expect((await world.payout(queued[0]!.paymentId)).state).toBe('broadcast')
+      world.clock.now = new Date()
+      await world.finalize(runner)
+      await paidOnce(queued)
+    })
+  })
+})
+
+describe('a world of the tests after its reset', () => {
+  const DAY = 86_400
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ anvil: ['--no-mining', '--timestamp', String(Math.floor(Date.now() / 1000) - DAY)] })
+  })
+  afterAll(() => world.stop())
+
+  test('has the blocks, pool, fees and rows of a new one, at the present time', async () => {
+    const { chain } = world
+    const first = await chain.getBlockNumber()
+    await chain.increaseTime({ seconds: 7 * DAY })
+    await chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 500n * GWEI })
+    await chain.mine({ blocks: 5 })
+    await world.queue([{}])
+    await world.runner({ options: { maxFeeWei: 2000n * GWEI } }).tick()
+    expect(await chain.getTxpoolStatus()).toMatchObject({ pending: 1 })
+
+    await world.reset()
+    expect(await chain.getBlockNumber()).toBe(first)
+    await chain.mine({ blocks: 1 })
+    const { timestamp, baseFeePerGas } = await chain.getBlock()
+    expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(600)
+    expect(baseFeePerGas).toBeLessThanOrEqual(GWEI)
+    // The payout of before was in the pool.
+    expect(await world.balance(world.treasury.address)).toBe(1_000_000_000_000n)
+    expect((await world.db.query('select from payout')).rows).toEqual([])
+  })
+
+  test('mines only when the test does', async () => {
+    const { chain } = world
+    await chain.setAutomine(true)
+    await world.reset()
+    expect(await chain.getAutomine()).toBe(false)
+    await chain.setIntervalMining({ interval: 3600 })
+    await world.reset()
+    expect(await chain.request({ method: 'anvil_getIntervalMining' } as never)).toBeNull()
+  })
 })

@@ -22,11 +22,11 @@ import {
   connectDevelopmentChain,
   DEVELOPMENT_USDC,
   type DevelopmentChain,
-  prepareDevelopmentChain,
+  mintUsdc,
   usdcAdminAbi,
 } from '../../src/sandbox/chain.ts'
 import { createSettlementRunner, type SettlementRunner } from '../../src/settlement/runner.ts'
-import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { type TestChain, takeChain } from '../support/chains.ts'
 
 export const TOKEN: Token = { chainId: 31337, address: DEVELOPMENT_USDC, name: 'USD Coin' }
 export const newKey = (): Hex => `0x${randomBytes(32).toString('hex')}`
@@ -44,7 +44,7 @@ export type Heard = {
 }
 
 export type World = {
-  readonly anvil: Anvil
+  readonly anvil: TestChain
   readonly chain: DevelopmentChain
   readonly db: Db
   readonly databaseUrl: string
@@ -60,6 +60,8 @@ export type World = {
   balance(wallet: Hex): Promise<bigint>
   /** Mines, so that what is in the pool is in the chain and final, and lets the engine see it. */
   finalize(runner: SettlementRunner, rounds?: number): Promise<void>
+  /** As it was when it was created, with the same wallets: another database, and nothing of the chain but USDC. */
+  reset(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -82,52 +84,42 @@ export type RunnerChanges = {
   readonly warn?: (about: object, message: string) => void
 }
 
+/** Of each relayer. */
+const GAS_MONEY = parseEther('10000')
+
+type WorldSetup = { readonly micro?: bigint; readonly relayers?: number; readonly anvil?: readonly string[] }
+
 /** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
-export async function createWorld(
-  setup: { micro?: bigint; relayers?: number; anvil?: readonly string[] } = {},
-): Promise<World> {
-  const [anvil, database] = await Promise.all([startAnvil(setup.anvil), createTestDatabase()])
+export async function createWorld(setup: WorldSetup = {}): Promise<World> {
+  const anvil = await takeChain(setup.anvil)
+  const chain = connectDevelopmentChain(anvil.url)
   const treasury = accountOf(newKey())
   const relayers = Array.from({ length: setup.relayers ?? 1 }, () => accountOf(newKey()))
-  await prepareDevelopmentChain(anvil.url, {
-    treasury: treasury.address,
-    relayers: relayers.map(({ address }) => address),
-    mintMicroUsdc: setup.micro ?? 1_000_000_000_000n,
-  })
-  const db = createDb({ url: database.url, livemode: false })
-  await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
-  return buildWorld({ anvil, database, db, treasury, relayers })
-}
-
-type Parts = Pick<World, 'anvil' | 'db' | 'treasury' | 'relayers'> & { database: TestDatabase }
-
-function buildWorld(parts: Parts): World {
-  const { anvil, database, db, treasury, relayers } = parts
-  const chain = connectDevelopmentChain(anvil.url)
   const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [], gas: [], deposits: [] }
-  const hooks: SettlementHooks = {
-    onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
-    onHeld: async (_tx, held) => void heard.held.push(held),
-    onReleased: async (_tx, { paymentId }) => void heard.released.push(paymentId),
-    onVoided: async (_tx, proof) => void heard.voided.push(proof),
-    onDeposit: async (_tx, deposit) => void heard.deposits.push(deposit),
-    onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),
-    onGas: async (_tx, spent) => void heard.gas.push(spent),
+  const begin = async () => {
+    for (const { address } of relayers) await chain.setBalance({ address, value: GAS_MONEY })
+    await mintUsdc(chain, { to: treasury.address, micro: setup.micro ?? 1_000_000_000_000n })
+    return openDatabase()
   }
+  let database = await begin()
   const world: World = {
     anvil,
     chain,
-    db,
-    databaseUrl: database.url,
+    get db() {
+      return database.db
+    },
+    get databaseUrl() {
+      return database.url
+    },
     heard,
     treasury,
     relayers,
-    hooks,
+    hooks: recordIn(heard),
     clock: { now: new Date() },
     runner: (changes) => createRunner(world, changes ?? {}),
     queue: (payouts) => queueAll(world, payouts),
     async payout(paymentId) {
-      const found = await readPayout(db, paymentId)
+      const found = await readPayout(world.db, paymentId)
       if (found === null) throw new Error(`no payout ${paymentId}`)
       return found
     },
@@ -140,14 +132,37 @@ function buildWorld(parts: Parts): World {
       }
       await runner.tick()
     },
+    async reset() {
+      await Promise.all([database.drop(), anvil.reset()])
+      database = await begin()
+      for (const told of Object.values(heard)) told.length = 0
+      world.clock.now = new Date()
+    },
     async stop() {
-      await db.close()
-      await anvil.stop()
+      anvil.giveBack()
       await database.drop()
     },
   }
   return world
 }
+
+/** A new database with a merchant. */
+async function openDatabase() {
+  const database = await createTestDatabase()
+  const db = createDb({ url: database.url, livemode: false })
+  await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
+  return { db, url: database.url, drop: () => db.close().then(() => database.drop()) }
+}
+
+const recordIn = (heard: Heard): SettlementHooks => ({
+  onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
+  onHeld: async (_tx, held) => void heard.held.push(held),
+  onReleased: async (_tx, { paymentId }) => void heard.released.push(paymentId),
+  onVoided: async (_tx, proof) => void heard.voided.push(proof),
+  onDeposit: async (_tx, deposit) => void heard.deposits.push(deposit),
+  onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),
+  onGas: async (_tx, spent) => void heard.gas.push(spent),
+})
 
 function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
   const policy = { livemode: changes.livemode ?? false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { Webhook } from 'standardwebhooks'
 import { OPERATIONS } from '../../src/client/api-types.ts'
 import {
   AuthenticationError,
@@ -10,174 +11,294 @@ import {
   NotFoundError,
   type Pinrail,
   RateLimitError,
+  verifyWebhook,
+  WebhookVerificationError,
 } from '../../src/client/index.ts'
 import { recordEvent } from '../../src/db/webhooks/events.ts'
+import { newWebhookSecret, signedHeaders } from '../../src/webhooks/sign.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
 
 let shop: Shop
-let pinrail: Pinrail
 beforeAll(async () => {
   shop = await openShop()
-  pinrail = createPinrail({ apiKey: shop.key, baseUrl: shop.url })
-}, 60_000)
+})
 afterAll(() => shop?.close())
 
-describe('the client', () => {
-  test('creates, reads, lists and follows payments', async () => {
-    const created = await pinrail.payments.create({ amount: 49.99, currency: 'EUR', reference: 'c-1' })
-    expect([created.status, created.amount_minor]).toEqual(['created', 4999])
-    expect(await pinrail.payments.read(created.id)).toEqual(created)
-    expect((await pinrail.payments.list({ reference: 'c-1' })).data).toEqual([created])
-    await expect(pinrail.payments.receipt(created.id)).rejects.toMatchObject({ code: 'receipt_not_available' })
-    expect((await pinrail.payments.timeline(created.id)).data.map(({ kind }) => kind)).toEqual([
-      'payment.created',
-      'event.recorded',
-    ])
-  })
+describe('The client', () => {
+  let pinrail: Pinrail
+  beforeAll(async () => {
+    pinrail = createPinrail({ apiKey: shop.key, baseUrl: shop.url })
+  }, 60_000)
 
-  test('goes through every page', async () => {
-    const other = await shop.addMerchant()
-    const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
-    const made: string[] = []
-    for (let index = 0; index < 7; index++)
-      made.unshift((await theirs.payments.create({ amount: '10', currency: 'EUR' })).id)
-    const seen: string[] = []
-    for await (const payment of theirs.payments.all({ limit: 3 })) seen.push(payment.id)
-    expect(seen).toEqual(made)
-  })
-
-  test('has a method for every operation of the API', async () => {
-    const asked: string[] = []
-    const client = createPinrail({
-      apiKey: 'k',
-      baseUrl: 'http://127.0.0.1',
-      fetch: async (url, { method } = {}) => {
-        asked.push(`${method} ${new URL(url instanceof Request ? url.url : url).pathname}`)
-        return new Response('{"data":[],"has_more":false}')
-      },
+  describe('the client', () => {
+    test('creates, reads, lists and follows payments', async () => {
+      const created = await pinrail.payments.create({ amount: 49.99, currency: 'EUR', reference: 'c-1' })
+      expect([created.status, created.amount_minor]).toEqual(['created', 4999])
+      expect(await pinrail.payments.read(created.id)).toEqual(created)
+      expect((await pinrail.payments.list({ reference: 'c-1' })).data).toEqual([created])
+      await expect(pinrail.payments.receipt(created.id)).rejects.toMatchObject({ code: 'receipt_not_available' })
+      expect((await pinrail.payments.timeline(created.id)).data.map(({ kind }) => kind)).toEqual([
+        'payment.created',
+        'event.recorded',
+      ])
     })
-    const callAll = async (methods: object): Promise<void> => {
-      for (const method of Object.values(methods)) {
-        if (typeof method === 'object') await callAll(method)
-        else await (method('x', 'x').next?.() ?? method('x', 'x'))
+
+    test('goes through every page', async () => {
+      const other = await shop.addMerchant()
+      const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
+      const made: string[] = []
+      for (let index = 0; index < 7; index++)
+        made.unshift((await theirs.payments.create({ amount: '10', currency: 'EUR' })).id)
+      const seen: string[] = []
+      for await (const payment of theirs.payments.all({ limit: 3 })) seen.push(payment.id)
+      expect(seen).toEqual(made)
+    })
+
+    test('has a method for every operation of the API', async () => {
+      const asked: string[] = []
+      const client = createPinrail({
+        apiKey: 'k',
+        baseUrl: 'http://127.0.0.1',
+        fetch: async (url, { method } = {}) => {
+          asked.push(`${method} ${new URL(url instanceof Request ? url.url : url).pathname}`)
+          return new Response('{"data":[],"has_more":false}')
+        },
+      })
+      const callAll = async (methods: object): Promise<void> => {
+        for (const method of Object.values(methods)) {
+          if (typeof method === 'object') await callAll(method)
+          else await (method('x', 'x').next?.() ?? method('x', 'x'))
+        }
       }
+      await callAll({ ...client, webhooks: {} })
+      const all = Object.values(OPERATIONS).map(([method, path]) => `${method} ${path.replace(/\{\w+\}/g, 'x')}`)
+      expect(all.filter((operation) => !asked.includes(operation))).toEqual([])
+    })
+
+    test('pulls the events that were missed, in order', async () => {
+      const other = await shop.addMerchant()
+      const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
+      const about = { type: 'payment.failed', paymentId: null, object: { object: 'webhook_test' } }
+      for (let index = 0; index < 105; index++)
+        await shop.db.transaction((tx) => recordEvent(tx, { ...other.tenant, ...about, at: new Date().toISOString() }))
+      const seen: (number | null)[] = []
+      for await (const event of theirs.events.pull(2)) seen.push(event.sequence)
+      expect(seen).toEqual(Array.from({ length: 103 }, (_, index) => index + 3))
+    })
+
+    test('throws what a program can decide by', async () => {
+      const small = pinrail.payments.create({ amount: '0.01', currency: 'EUR' })
+      await expect(small).rejects.toBeInstanceOf(InvalidRequestError)
+      await expect(small).rejects.toMatchObject({
+        code: 'amount_too_small',
+        status: 422,
+        problem: { minimum: { currency: 'USD' } },
+      })
+      await expect(pinrail.payments.read('pay_x')).rejects.toBeInstanceOf(NotFoundError)
+      const stranger = createPinrail({ apiKey: 'nonsense', baseUrl: shop.url })
+      await expect(stranger.payments.list()).rejects.toBeInstanceOf(AuthenticationError)
+      const wrong = pinrail.payments.create({ amount: '1.2.3', currency: 'EUR' }).catch((error: unknown) => error)
+      expect(await wrong).toMatchObject({
+        errors: [{ pointer: '/amount', code: 'amount_invalid' }],
+        requestId: expect.stringMatching(/^req_/),
+      })
+    })
+
+    test('works with endpoints, keys and the wallet', async () => {
+      const endpoint = await pinrail.webhookEndpoints.create({ url: 'https://shop.example/h' })
+      expect(endpoint.secret).toMatch(/^whsec_/)
+      expect((await pinrail.webhookEndpoints.update(endpoint.id, { enabled_events: ['*'] })).enabled_events).toEqual([
+        '*',
+      ])
+      expect((await pinrail.webhookEndpoints.rotateSecret(endpoint.id)).secret).not.toBe(endpoint.secret)
+      expect((await pinrail.webhookEndpoints.deliveries(endpoint.id)).data).toEqual([])
+      expect((await pinrail.webhookEndpoints.delete(endpoint.id)).deleted).toBe(true)
+      const key = await pinrail.apiKeys.create({ name: 'c' })
+      expect((await pinrail.apiKeys.revoke(key.id)).revoked_at).not.toBeNull()
+      expect((await pinrail.settings.readWallet()).chain).toBe('polygon')
+      expect((await pinrail.quotes.read({ amount: 10, currency: 'EUR' })).fee_percent).toBe('4.5')
+      expect((await pinrail.providers.list()).data).toHaveLength(3)
+      expect((await pinrail.routes.preview({ amount: 10, currency: 'EUR' })).offers.length).toBeGreaterThan(0)
+    })
+  })
+
+  describe('a request that has trouble on its way', () => {
+    let server: Server | undefined
+    afterEach(() => {
+      server?.closeAllConnections()
+      server?.close()
+    })
+
+    /** A server that answers as told, in turn, and the keys that it saw. */
+    async function troubled(...answers: ((request: IncomingMessage, response: ServerResponse) => void)[]) {
+      const keys: string[] = []
+      const waits: number[] = []
+      server = createServer((request, response) => {
+        keys.push(String(request.headers['idempotency-key']))
+        request.resume()
+        answers[Math.min(keys.length, answers.length) - 1]?.(request, response)
+      })
+      await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      const wait = async (ms: number): Promise<void> => void waits.push(ms)
+      const client = createPinrail({ apiKey: 'k', baseUrl: `http://127.0.0.1:${port}`, wait })
+      return { client, keys, waits }
     }
-    await callAll({ ...client, webhooks: {} })
-    const all = Object.values(OPERATIONS).map(([method, path]) => `${method} ${path.replace(/\{\w+\}/g, 'x')}`)
-    expect(all.filter((operation) => !asked.includes(operation))).toEqual([])
-  })
+    const status =
+      (code: number, headers: Record<string, string> = {}, body = '{"code":"x"}') =>
+      (_request: IncomingMessage, response: ServerResponse): void =>
+        void response.writeHead(code, headers).end(body)
+    const hangUp = (request: IncomingMessage): void => void request.socket.destroy()
+    const body = { amount: 10, currency: 'EUR' } as const
 
-  test('pulls the events that were missed, in order', async () => {
-    const other = await shop.addMerchant()
-    const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
-    const about = { type: 'payment.failed', paymentId: null, object: { object: 'webhook_test' } }
-    for (let index = 0; index < 105; index++)
-      await shop.db.transaction((tx) => recordEvent(tx, { ...other.tenant, ...about, at: new Date().toISOString() }))
-    const seen: (number | null)[] = []
-    for await (const event of theirs.events.pull(2)) seen.push(event.sequence)
-    expect(seen).toEqual(Array.from({ length: 103 }, (_, index) => index + 3))
-  })
-
-  test('throws what a program can decide by', async () => {
-    const small = pinrail.payments.create({ amount: '0.01', currency: 'EUR' })
-    await expect(small).rejects.toBeInstanceOf(InvalidRequestError)
-    await expect(small).rejects.toMatchObject({
-      code: 'amount_too_small',
-      status: 422,
-      problem: { minimum: { currency: 'USD' } },
+    test('is repeated with the same Idempotency-Key until it is answered', async () => {
+      const { client, keys, waits } = await troubled(
+        hangUp,
+        status(503, { 'retry-after': '3' }),
+        status(201, {}, '{"id":"pay_1"}'),
+      )
+      expect(await client.payments.create(body)).toEqual({ id: 'pay_1' })
+      expect(new Set(keys).size).toBe(1)
+      expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
+      expect(waits).toHaveLength(2)
+      expect(waits[1]).toBeGreaterThanOrEqual(3000)
     })
-    await expect(pinrail.payments.read('pay_x')).rejects.toBeInstanceOf(NotFoundError)
-    const stranger = createPinrail({ apiKey: 'nonsense', baseUrl: shop.url })
-    await expect(stranger.payments.list()).rejects.toBeInstanceOf(AuthenticationError)
-    const wrong = pinrail.payments.create({ amount: '1.2.3', currency: 'EUR' }).catch((error: unknown) => error)
-    expect(await wrong).toMatchObject({
-      errors: [{ pointer: '/amount', code: 'amount_invalid' }],
-      requestId: expect.stringMatching(/^req_/),
-    })
-  })
 
-  test('works with endpoints, keys and the wallet', async () => {
-    const endpoint = await pinrail.webhookEndpoints.create({ url: 'https://shop.example/h' })
-    expect(endpoint.secret).toMatch(/^whsec_/)
-    expect((await pinrail.webhookEndpoints.update(endpoint.id, { enabled_events: ['*'] })).enabled_events).toEqual([
-      '*',
-    ])
-    expect((await pinrail.webhookEndpoints.rotateSecret(endpoint.id)).secret).not.toBe(endpoint.secret)
-    expect((await pinrail.webhookEndpoints.deliveries(endpoint.id)).data).toEqual([])
-    expect((await pinrail.webhookEndpoints.delete(endpoint.id)).deleted).toBe(true)
-    const key = await pinrail.apiKeys.create({ name: 'c' })
-    expect((await pinrail.apiKeys.revoke(key.id)).revoked_at).not.toBeNull()
-    expect((await pinrail.settings.readWallet()).chain).toBe('polygon')
-    expect((await pinrail.quotes.read({ amount: 10, currency: 'EUR' })).fee_percent).toBe('4.5')
-    expect((await pinrail.providers.list()).data).toHaveLength(3)
-    expect((await pinrail.routes.preview({ amount: 10, currency: 'EUR' })).offers.length).toBeGreaterThan(0)
+    test('is given up after three repetitions, with what was wrong', async () => {
+      const { client, keys } = await troubled(status(429, { 'retry-after': '1' }))
+      await expect(client.payments.create(body)).rejects.toBeInstanceOf(RateLimitError)
+      expect(keys).toHaveLength(4)
+      const gone = await troubled(hangUp)
+      await expect(gone.client.payments.read('pay_1')).rejects.toBeInstanceOf(ConnectionError)
+    })
+
+    test('is not repeated when the answer would be the same', async () => {
+      const { client, keys } = await troubled(status(422))
+      await expect(client.payments.create(body)).rejects.toBeInstanceOf(InvalidRequestError)
+      expect(keys).toHaveLength(1)
+    })
+
+    test('waits for the first when its key is in use', async () => {
+      const { client, keys } = await troubled(
+        status(409, {}, '{"code":"idempotency_key_in_use"}'),
+        status(201, {}, '{}'),
+      )
+      await client.payments.create(body, { idempotencyKey: 'mine' })
+      expect(keys).toEqual(['mine', 'mine'])
+    })
+
+    test('never follows a redirect with the key', async () => {
+      const { client } = await troubled(status(307, { location: 'http://127.0.0.1:9/' }))
+      await expect(client.payments.read('pay_1')).rejects.toBeInstanceOf(ConnectionError)
+    })
   })
 })
 
-describe('a request that has trouble on its way', () => {
-  let server: Server | undefined
-  afterEach(() => {
-    server?.closeAllConnections()
-    server?.close()
-  })
+describe('Webhooks', () => {
+  const secret = newWebhookSecret()
+  const NOW = 1_795_209_600_000
+  const body = Buffer.from('{"id":"evt_1","type":"payment.succeeded","note":"€"}')
+  const headers = { ...signedHeaders({ id: 'evt_1', at: NOW, body, secrets: [secret] }) }
+  const at = (options: { secret?: string | string[]; now?: number } = {}) => ({ secret, now: NOW, ...options })
 
-  /** A server that answers as told, in turn, and the keys that it saw. */
-  async function troubled(...answers: ((request: IncomingMessage, response: ServerResponse) => void)[]) {
-    const keys: string[] = []
-    const waits: number[] = []
-    server = createServer((request, response) => {
-      keys.push(String(request.headers['idempotency-key']))
-      request.resume()
-      answers[Math.min(keys.length, answers.length) - 1]?.(request, response)
+  describe('verifying a webhook', () => {
+    test('accepts ours, as bytes or text, with headers as Node or fetch have them', () => {
+      expect(verifyWebhook(body, headers, at())).toMatchObject({ id: 'evt_1', type: 'payment.succeeded' })
+      expect(verifyWebhook(body.toString(), new Headers(headers), at())).toMatchObject({ id: 'evt_1' })
     })
-    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    const wait = async (ms: number): Promise<void> => void waits.push(ms)
-    const client = createPinrail({ apiKey: 'k', baseUrl: `http://127.0.0.1:${port}`, wait })
-    return { client, keys, waits }
-  }
-  const status =
-    (code: number, headers: Record<string, string> = {}, body = '{"code":"x"}') =>
-    (_request: IncomingMessage, response: ServerResponse): void =>
-      void response.writeHead(code, headers).end(body)
-  const hangUp = (request: IncomingMessage): void => void request.socket.destroy()
-  const body = { amount: 10, currency: 'EUR' } as const
 
-  test('is repeated with the same Idempotency-Key until it is answered', async () => {
-    const { client, keys, waits } = await troubled(
-      hangUp,
-      status(503, { 'retry-after': '3' }),
-      status(201, {}, '{"id":"pay_1"}'),
-    )
-    expect(await client.payments.create(body)).toEqual({ id: 'pay_1' })
-    expect(new Set(keys).size).toBe(1)
-    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
-    expect(waits).toHaveLength(2)
-    expect(waits[1]).toBeGreaterThanOrEqual(3000)
+    test('accepts what the standardwebhooks library signs, and that library accepts ours', () => {
+      const signature = new Webhook(secret).sign('evt_1', new Date(NOW), body.toString())
+      expect(verifyWebhook(body, { ...headers, 'webhook-signature': `v1,xxx ${signature}` }, at())).toBeDefined()
+      const fresh = signedHeaders({ id: 'evt_1', at: Date.now(), body, secrets: [secret] })
+      expect(new Webhook(secret).verify(body, { ...fresh })).toMatchObject({ id: 'evt_1' })
+    })
+
+    test('accepts either secret while one replaces the other', () => {
+      const next = newWebhookSecret()
+      const both = { ...signedHeaders({ id: 'evt_1', at: NOW, body, secrets: [next, secret] }) }
+      for (const known of [secret, next]) expect(verifyWebhook(body, both, at({ secret: known }))).toBeDefined()
+      expect(verifyWebhook(body, headers, at({ secret: [next, secret] }))).toBeDefined()
+    })
+
+    test('refuses, and says what the usual causes are', () => {
+      const parsedAgain = JSON.stringify(JSON.parse(body.toString()), null, 1)
+      const refused: [string, () => unknown, RegExp][] = [
+        ['a body that was written again', () => verifyWebhook(parsedAgain, headers, at()), /parsed and written again/],
+        [
+          'another secret',
+          () => verifyWebhook(body, headers, at({ secret: newWebhookSecret() })),
+          /another endpoint or mode/,
+        ],
+        ['an old request', () => verifyWebhook(body, headers, at({ now: NOW + 301_000 })), /301 s/],
+        ['one of the future', () => verifyWebhook(body, headers, at({ now: NOW - 301_000 })), /clock/],
+        ['no signature', () => verifyWebhook(body, { ...headers, 'webhook-signature': '' }, at()), /missing/],
+        [
+          'another scheme',
+          () => verifyWebhook(body, { ...headers, 'webhook-signature': 'v2,abc' }, at()),
+          /No signature/,
+        ],
+        [
+          'a time that is no number',
+          () => verifyWebhook(body, { ...headers, 'webhook-timestamp': 'soon' }, at()),
+          /number/,
+        ],
+        ['another id', () => verifyWebhook(body, { ...headers, 'webhook-id': 'evt_2' }, at()), /No signature/],
+        ['a short secret', () => verifyWebhook(body, headers, at({ secret: 'whsec_YWJj' })), /24 bytes/],
+      ]
+      for (const [name, verify, why] of refused) {
+        expect([name, verify].length).toBe(2)
+        expect(verify).toThrow(WebhookVerificationError)
+        expect(verify).toThrow(why)
+      }
+    })
+
+    test('never accepts one of 10,000 random changes of a signed request', () => {
+      let accepted = 0
+      let state = 7
+      const random = (below: number): number => {
+        state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+        return Math.floor((state / 2 ** 32) * below)
+      }
+      const change = (text: string): string => {
+        const place = random(text.length)
+        const sign = 'abcXYZ019'.charAt(random(9))
+        const kinds = [
+          text.slice(0, place) + sign + text.slice(place + 1),
+          text.slice(0, place) + text.slice(place + 1),
+          text.slice(0, place) + sign + text.slice(place),
+        ]
+        return kinds[random(3)] ?? text
+      }
+      for (let round = 0; round < 10_000; round++) {
+        const parts = [
+          body.toString(),
+          headers['webhook-id'],
+          headers['webhook-timestamp'],
+          headers['webhook-signature'],
+        ]
+        const which = random(4)
+        const original = parts[which]!
+        const changed = change(original)
+        // The end of a base64 text has bits that mean nothing.
+        if (changed === original || (which === 3 && sameBytes(changed, original))) continue
+        parts[which] = changed
+        const [text, id, timestamp, signature] = parts as [string, string, string, string]
+        try {
+          verifyWebhook(
+            text,
+            { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature },
+            at(),
+          )
+          accepted++
+        } catch (error) {
+          expect(error).toBeInstanceOf(WebhookVerificationError)
+        }
+      }
+      expect(accepted).toBe(0)
+    })
   })
 
-  test('is given up after three repetitions, with what was wrong', async () => {
-    const { client, keys } = await troubled(status(429, { 'retry-after': '1' }))
-    await expect(client.payments.create(body)).rejects.toBeInstanceOf(RateLimitError)
-    expect(keys).toHaveLength(4)
-    const gone = await troubled(hangUp)
-    await expect(gone.client.payments.read('pay_1')).rejects.toBeInstanceOf(ConnectionError)
-  })
-
-  test('is not repeated when the answer would be the same', async () => {
-    const { client, keys } = await troubled(status(422))
-    await expect(client.payments.create(body)).rejects.toBeInstanceOf(InvalidRequestError)
-    expect(keys).toHaveLength(1)
-  })
-
-  test('waits for the first when its key is in use', async () => {
-    const { client, keys } = await troubled(status(409, {}, '{"code":"idempotency_key_in_use"}'), status(201, {}, '{}'))
-    await client.payments.create(body, { idempotencyKey: 'mine' })
-    expect(keys).toEqual(['mine', 'mine'])
-  })
-
-  test('never follows a redirect with the key', async () => {
-    const { client } = await troubled(status(307, { location: 'http://127.0.0.1:9/' }))
-    await expect(client.payments.read('pay_1')).rejects.toBeInstanceOf(ConnectionError)
-  })
+  const sameBytes = (a: string, b: string): boolean =>
+    a.startsWith('v1,') && Buffer.from(a.slice(3), 'base64').equals(Buffer.from(b.slice(3), 'base64'))
 })

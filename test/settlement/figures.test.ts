@@ -1,122 +1,295 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
+import { encodeFunctionData } from 'viem/utils'
+import { poll } from '../../scripts/system/waiting.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
+import { readBalances } from '../../src/db/ledger.ts'
+import { createNotifier, listen } from '../../src/db/notices.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import type { TreasuryMovement } from '../../src/domain/settlement/payout.ts'
 import { watchSettlement } from '../../src/observe/settlement.ts'
+import { acknowledge } from '../../src/operator/payouts.ts'
+import { usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementFigures } from '../../src/settlement/figures.ts'
-import { createWorld, TOKEN, type World } from '../chain/world.ts'
+import { createSettlementHooks } from '../../src/settlement/hooks.ts'
+import { createWorld, newAddress, settingsOf, TOKEN, type World } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 
-/** What operators are told about settlement, on a real chain and database. */
+describe('the figures of settlement', () => {
+  /** What operators are told about settlement, on a real chain and database. */
 
-let world: World
-let nodes: HostileNode[]
-beforeAll(async () => {
-  world = await createWorld({ micro: 12_500_000n })
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
-})
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
-
-let statements = 0
-beforeEach(() => {
-  statements = 0
-})
-const counted = (db: Db): Db => ({
-  ...db,
-  query(text: string, values?: unknown[]) {
-    statements += 1
-    return db.query(text, values)
-  },
-})
-
-function page(clock: () => Date) {
-  const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 500 })
-  const chain = { rpc, token: TOKEN, treasuries: [{ address: world.treasury.address }], relayers: world.relayers }
-  const registry = new Registry()
-  const figures = createSettlementFigures({
-    db: counted(world.db),
-    chain: { ...chain, funding: null } as unknown as Parameters<typeof createSettlementFigures>[0]['chain'],
-    clock,
+  let world: World
+  let nodes: HostileNode[]
+  beforeAll(async () => {
+    world = await createWorld({ micro: 12_500_000n })
+    nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
   })
-  watchSettlement(registry, figures)
-  return { rpc, text: () => registry.metrics() }
-}
-const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.close()))
+    await world.stop()
+  })
 
-test('tell queue, cursor, lanes and balances with four statements a page, and one call of one node in half a minute', async () => {
-  const wallet = world.relayers[0]!.address.toLowerCase()
-  await world.queue([{ micro: 1_500_000n }])
-  await world.finalize(world.runner())
-  await world.queue([{ micro: 2_000_000n }])
-  await world.db.query(`update payout set created_at = now() - interval '90 seconds' where state = 'queued'`)
-  await world.db.query(
-    `update chain_cursor set scanned_at = now() - interval '70 seconds', deposits_number = scanned_number - 4`,
-  )
-  let now = new Date()
-  const { rpc, text } = page(() => now)
-  await rpc.newest()
-  const before = calls()
-  const told = await text()
-  expect(told).toContain('pinrail_payouts{state="queued",reason="none"} 1\n')
-  expect(told).toContain('pinrail_payouts_usdc{state="queued",reason="none"} 2\n')
-  expect(told).toMatch(/pinrail_payouts_oldest_seconds\{state="queued",reason="none"\} 9\d\./)
-  expect(told).toMatch(/^pinrail_cursor_age_seconds 7\d\./m)
-  expect(told).toMatch(/^pinrail_cursor_block \d+$/m)
-  expect(told).toMatch(/^pinrail_cursor_lag_blocks \d+$/m)
-  expect(told).toMatch(/^pinrail_cursor_deposits_behind_blocks 4$/m)
-  expect(told).toMatch(/^pinrail_settlement_paused 0$/m)
-  expect(told).toContain(`pinrail_lane{wallet="${wallet}",status="open"} 1\n`)
-  expect(told).toContain(`pinrail_lane_unmined_seconds{wallet="${wallet}"} 0\n`)
-  expect(told).toContain(`pinrail_treasury_usdc{wallet="${world.treasury.address.toLowerCase()}",role="current"} 11\n`)
-  expect(told).toMatch(new RegExp(`pinrail_gas_pol\\{wallet="${wallet}",role="relayer"\\} \\d+`))
-  expect(told).toContain('pinrail_node{node="rpc1",state="good"} 1\n')
-  expect(told).toMatch(/pinrail_node_calls_total\{node="rpc\d",method="eth_getBlockByNumber"\} 1\n/)
-  expect(told).toMatch(/^pinrail_nodes_spare 1$/m)
-  expect([statements, calls() - before]).toEqual([4, 1])
-  now = new Date(now.getTime() + 29_000)
-  expect(await text()).toContain('role="current"} 11\n')
-  expect([statements, calls() - before]).toEqual([8, 1])
-  now = new Date(now.getTime() + 2000)
-  await text()
-  expect(calls() - before).toBe(2)
-  // A clock that was set back: they were told as they were for as long as it had been ahead.
-  now = new Date(now.getTime() - 3_600_000)
-  await text()
-  expect(calls() - before).toBe(3)
+  let statements = 0
+  beforeEach(() => {
+    statements = 0
+  })
+  const counted = (db: Db): Db => ({
+    ...db,
+    query(text: string, values?: unknown[]) {
+      statements += 1
+      return db.query(text, values)
+    },
+  })
+
+  function page(clock: () => Date) {
+    const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 500 })
+    const chain = { rpc, token: TOKEN, treasuries: [{ address: world.treasury.address }], relayers: world.relayers }
+    const registry = new Registry()
+    const figures = createSettlementFigures({
+      db: counted(world.db),
+      chain: { ...chain, funding: null } as unknown as Parameters<typeof createSettlementFigures>[0]['chain'],
+      clock,
+    })
+    watchSettlement(registry, figures)
+    return { rpc, text: () => registry.metrics() }
+  }
+  const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
+
+  test('tell queue, cursor, lanes and balances with four statements a page, and one call of one node in half a minute', async () => {
+    const wallet = world.relayers[0]!.address.toLowerCase()
+    await world.queue([{ micro: 1_500_000n }])
+    await world.finalize(world.runner())
+    await world.queue([{ micro: 2_000_000n }])
+    await world.db.query(`update payout set created_at = now() - interval '90 seconds' where state = 'queued'`)
+    await world.db.query(
+      `update chain_cursor set scanned_at = now() - interval '70 seconds', deposits_number = scanned_number - 4`,
+    )
+    let now = new Date()
+    const { rpc, text } = page(() => now)
+    await rpc.newest()
+    const before = calls()
+    const told = await text()
+    expect(told).toContain('pinrail_payouts{state="queued",reason="none"} 1\n')
+    expect(told).toContain('pinrail_payouts_usdc{state="queued",reason="none"} 2\n')
+    expect(told).toMatch(/pinrail_payouts_oldest_seconds\{state="queued",reason="none"\} 9\d\./)
+    expect(told).toMatch(/^pinrail_cursor_age_seconds 7\d\./m)
+    expect(told).toMatch(/^pinrail_cursor_block \d+$/m)
+    expect(told).toMatch(/^pinrail_cursor_lag_blocks \d+$/m)
+    expect(told).toMatch(/^pinrail_cursor_deposits_behind_blocks 4$/m)
+    expect(told).toMatch(/^pinrail_settlement_paused 0$/m)
+    expect(told).toContain(`pinrail_lane{wallet="${wallet}",status="open"} 1\n`)
+    expect(told).toContain(`pinrail_lane_unmined_seconds{wallet="${wallet}"} 0\n`)
+    expect(told).toContain(
+      `pinrail_treasury_usdc{wallet="${world.treasury.address.toLowerCase()}",role="current"} 11\n`,
+    )
+    expect(told).toMatch(new RegExp(`pinrail_gas_pol\\{wallet="${wallet}",role="relayer"\\} \\d+`))
+    expect(told).toContain('pinrail_node{node="rpc1",state="good"} 1\n')
+    expect(told).toMatch(/pinrail_node_calls_total\{node="rpc\d",method="eth_getBlockByNumber"\} 1\n/)
+    expect(told).toMatch(/^pinrail_nodes_spare 1$/m)
+    expect([statements, calls() - before]).toEqual([4, 1])
+    now = new Date(now.getTime() + 29_000)
+    expect(await text()).toContain('role="current"} 11\n')
+    expect([statements, calls() - before]).toEqual([8, 1])
+    now = new Date(now.getTime() + 2000)
+    await text()
+    expect(calls() - before).toBe(2)
+    // A clock that was set back: they were told as they were for as long as it had been ahead.
+    now = new Date(now.getTime() - 3_600_000)
+    await text()
+    expect(calls() - before).toBe(3)
+  })
+
+  test('tell a cursor that moves as young: the age is since it moved, and not since somebody looked', async () => {
+    const runner = world.runner()
+    await world.finalize(runner)
+    await world.db.query(`update chain_cursor set scanned_at = now() - interval '1 hour'`)
+    await runner.tick()
+    const { text } = page(() => new Date())
+    expect(await text()).toMatch(/^pinrail_cursor_age_seconds 36\d\d\./m)
+    await world.chain.mine({ blocks: 3 })
+    await runner.tick()
+    expect(await text()).toMatch(/^pinrail_cursor_age_seconds \d{1,2}(?:\.|$)/m)
+  })
+
+  test('tell trouble: a stopped lane, a pause, a hook that fails, a node that is silent', async () => {
+    const [queued] = await world.queue([{}])
+    await world.db.query(`update payout set hook_error = 'no', updated_at = now() where payment_id = $1`, [
+      queued!.paymentId,
+    ])
+    await world.db.query(`update lane set status = 'quarantined', status_reason = 'strange'`)
+    await world.db.query(`update chain_cursor set paused_reason = 'strange'`)
+    for (const silent of nodes.slice(1))
+      silent.behave = () => ({ status: 429, text: 'slower', headers: { 'retry-after': '30' } })
+    const { rpc, text } = page(() => new Date())
+    await rpc.newest().catch(() => undefined)
+    const told = await text()
+    expect(told).toMatch(/^pinrail_settlement_paused 1$/m)
+    expect(told).toMatch(/pinrail_lane\{.*status="quarantined"\} 1/)
+    expect(told).toContain('pinrail_settlement_attention{kind="payout_hook"} 1\n')
+    expect(told).toContain('pinrail_settlement_attention{kind="lane"} 1\n')
+    expect(told).toMatch(/pinrail_node\{node="rpc3",state="resting"\} 1/)
+    expect(told).toMatch(/pinrail_node_failures_total\{node="rpc3"\} [1-9]/)
+    expect(told).toMatch(/^pinrail_nodes_spare -1$/m)
+  })
 })
 
-test('tell a cursor that moves as young: the age is since it moved, and not since somebody looked', async () => {
-  const runner = world.runner()
-  await world.finalize(runner)
-  await world.db.query(`update chain_cursor set scanned_at = now() - interval '1 hour'`)
-  await runner.tick()
-  const { text } = page(() => new Date())
-  expect(await text()).toMatch(/^pinrail_cursor_age_seconds 36\d\d\./m)
-  await world.chain.mine({ blocks: 3 })
-  await runner.tick()
-  expect(await text()).toMatch(/^pinrail_cursor_age_seconds \d{1,2}(?:\.|$)/m)
+describe('a transfer that an operator declares legitimate', () => {
+  /** What an operator sends out of the treasury by hand, such as a refund in USDC, and declares legitimate. */
+
+  let world: World
+  const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+  beforeAll(async () => {
+    world = await createWorld()
+    // The treasury has its first USDC.
+    await world.finalize(world.runner({ hooks }))
+  })
+  afterAll(() => world.stop())
+  let before: ReadonlyMap<string, bigint>
+  beforeEach(async () => {
+    before = await balances()
+  })
+
+  async function balances(): Promise<ReadonlyMap<string, bigint>> {
+    const rows = await readBalances(world.db)
+    return new Map(rows.map(({ account, asset, amount }) => [`${account} ${asset}`, BigInt(amount)]))
+  }
+
+  /** What has changed in the books since the test began. */
+  async function changed(): Promise<Record<string, string>> {
+    const now = await balances()
+    const names = [...new Set([...before.keys(), ...now.keys()])].sort()
+    const changes = names.map((name) => [name, (now.get(name) ?? 0n) - (before.get(name) ?? 0n)] as const)
+    return Object.fromEntries(changes.flatMap(([name, amount]) => (amount === 0n ? [] : [[name, String(amount)]])))
+  }
+
+  async function send(recipient: Hex, micro: bigint): Promise<Hex> {
+    const { chain, treasury } = world
+    await chain.setBalance({ address: treasury.address, value: 10n ** 18n })
+    const serializedTransaction = await treasury.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      nonce: await chain.getTransactionCount({ address: treasury.address }),
+      to: TOKEN.address,
+      data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [recipient, micro] }),
+      gas: 300_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
+    const hash = await chain.sendRawTransaction({ serializedTransaction })
+    await chain.mine({ blocks: 6 })
+    return hash
+  }
+
+  const acknowledged = (hash: Hex) =>
+    acknowledge({ db: world.db, settings: settingsOf(world), hooks, dryRun: false, say: () => undefined }, hash)
+
+  // Suspense kept what had been sent back, and the return of the money was a gain: neither ever left the books.
+  test('an acknowledged transfer leaves suspense for the account that the return of the money had filled', async () => {
+    const hash = await send(newAddress(), 20n)
+    await world.finalize(world.runner({ hooks }))
+    expect(await changed()).toEqual({ 'suspense USDC': '20', 'treasury USDC': '-20' })
+    expect(await acknowledged(hash)).toBe(0)
+    expect(await changed()).toEqual({ 'exchange USDC': '20', 'treasury USDC': '-20' })
+    // Nothing of it is unknown any more.
+    expect(await acknowledged(hash)).toBe(1)
+    expect(await changed()).toEqual({ 'exchange USDC': '20', 'treasury USDC': '-20' })
+  })
+
+  test('a transfer that is declared before the books were told of it is booked once', async () => {
+    const fails = { ...hooks, onTreasuryMovement: () => Promise.reject(new Error('the books are closed')) }
+    const hash = await send(newAddress(), 21n)
+    await world.finalize(world.runner({ hooks: fails }))
+    expect(await changed()).toEqual({})
+    expect(await acknowledged(hash)).toBe(0)
+    await world.db.query('update treasury_log set hook_retry_at = null')
+    await world.finalize(world.runner({ hooks }))
+    const { rows } = await world.db.query('select count(*)::int as untold from treasury_log where applied_at is null')
+    expect(rows).toEqual([{ untold: 0 }])
+    expect(await changed()).toEqual({ 'exchange USDC': '21', 'treasury USDC': '-21' })
+  })
+
+  test('a transfer to another treasury of ours changes nothing in the books', async () => {
+    await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...moved('out', 1), isAcknowledged: true }))
+    expect(await changed()).toEqual({})
+  })
+
+  const moved = (direction: 'in' | 'out', place: number): TreasuryMovement => ({
+    chainId: TOKEN.chainId,
+    txHash: `0x${String(place).padStart(64, '7')}`,
+    logIndex: 0,
+    blockNumber: 1,
+    direction,
+    micro: '9',
+    treasury: world.treasury.address.toLowerCase() as Hex,
+    counterparty: newAddress(),
+  })
+  const tell = (movement: TreasuryMovement) => world.db.transaction((tx) => hooks.onTreasuryMovement(tx, movement))
+
+  // The converter had delivered twice, and suspense had what nobody owned.
+  test('a top-up whose block has left the chain leaves no book changed, and counts once when it comes again', async () => {
+    const topUp = moved('in', 2)
+    const once = { 'conversion USDC': '-9', 'treasury USDC': '9' }
+    await tell(topUp)
+    expect(await changed()).toEqual(once)
+    await tell({ ...topUp, isGone: true })
+    expect(await changed()).toEqual({})
+    for (let time = 0; time < 2; time++) await tell(topUp)
+    expect(await changed()).toEqual(once)
+  })
+
+  test('a transfer that was declared legitimate leaves no book changed either, and may be declared so again', async () => {
+    const out = moved('out', 3)
+    const declared = { ...out, isAcknowledged: true } as const
+    const spent = { 'exchange USDC': '9', 'treasury USDC': '-9' }
+    for (const movement of [out, declared]) await tell(movement)
+    expect(await changed()).toEqual(spent)
+    await tell({ ...out, isGone: true })
+    expect(await changed()).toEqual({})
+    for (const movement of [out, declared, declared]) await tell(movement)
+    expect(await changed()).toEqual(spent)
+  })
 })
 
-test('tell trouble: a stopped lane, a pause, a hook that fails, a node that is silent', async () => {
-  const [queued] = await world.queue([{}])
-  await world.db.query(`update payout set hook_error = 'no', updated_at = now() where payment_id = $1`, [
-    queued!.paymentId,
-  ])
-  await world.db.query(`update lane set status = 'quarantined', status_reason = 'strange'`)
-  await world.db.query(`update chain_cursor set paused_reason = 'strange'`)
-  for (const silent of nodes.slice(1))
-    silent.behave = () => ({ status: 429, text: 'slower', headers: { 'retry-after': '30' } })
-  const { rpc, text } = page(() => new Date())
-  await rpc.newest().catch(() => undefined)
-  const told = await text()
-  expect(told).toMatch(/^pinrail_settlement_paused 1$/m)
-  expect(told).toMatch(/pinrail_lane\{.*status="quarantined"\} 1/)
-  expect(told).toContain('pinrail_settlement_attention{kind="payout_hook"} 1\n')
-  expect(told).toContain('pinrail_settlement_attention{kind="lane"} 1\n')
-  expect(told).toMatch(/pinrail_node\{node="rpc3",state="resting"\} 1/)
-  expect(told).toMatch(/pinrail_node_failures_total\{node="rpc3"\} [1-9]/)
-  expect(told).toMatch(/^pinrail_nodes_spare -1$/m)
+describe('a worker that waits for hours', () => {
+  const CHANNEL = 'pinrail_payouts'
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
+
+  test('sends what was queued elsewhere when it receives a notice', async () => {
+    let statements = 0
+    const query: Db['query'] = (text, values) => {
+      statements += 1
+      return world.db.query(text, values)
+    }
+    const leaving = new AbortController()
+    const runner = world.runner({ db: { ...world.db, query }, everyMs: 3_600_000 })
+    const work = runner.run(leaving.signal)
+    // Rounds follow each other only while there is something to do.
+    let last = 0
+    const isQuiet = async () => {
+      const before = last
+      last = statements
+      return before > 0 && before === last
+    }
+    await poll(isQuiet, { withinMs: 20_000, everyMs: 300, what: 'the end of its first rounds' })
+    const [queued] = await world.queue([{}])
+    const heard: unknown[] = []
+    const notice = listen(world.databaseUrl, CHANNEL, () => heard.push(runner.wake()))
+    try {
+      // The first one is of the connection itself.
+      await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the listening' })
+      heard.length = 0
+      createNotifier(world.db, CHANNEL)()
+      await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the notice' })
+      const isSent = async () => !['queued', 'authorized'].includes((await world.payout(queued!.paymentId)).state)
+      await poll(isSent, { withinMs: 20_000, everyMs: 20, what: 'the payout to be sent' })
+    } finally {
+      leaving.abort()
+      await Promise.all([work, notice.close()])
+    }
+  })
 })

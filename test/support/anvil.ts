@@ -2,22 +2,17 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { anvilBinary } from '../../scripts/system/anvil.ts'
 import { onFreePort } from '../../scripts/system/ports.ts'
+import { testChainArguments } from '../../scripts/test/services/chain.ts'
 
 export type Anvil = { readonly url: string; readonly pid: number; stop(): Promise<void> }
-
-function binary(): string {
-  const arch = process.arch === 'x64' ? 'amd64' : process.arch
-  const manifest = createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${process.platform}-${arch}/package.json`)
-  return join(manifest, '..', 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
-}
 
 /** A chain of one's own that mines only when told to. `finalized` is the newest block minus two, unless `args` say more. */
 export function startAnvil(args: readonly string[] = ['--no-mining']): Promise<Anvil> {
@@ -27,14 +22,9 @@ export function startAnvil(args: readonly string[] = ['--no-mining']): Promise<A
 async function startOn(port: number, args: readonly string[]): Promise<Anvil> {
   // A chain that is killed leaves its old states where it kept them, up to gigabytes.
   const states = await mkdtemp(join(tmpdir(), 'pinrail-anvil-'))
-  const child = spawn(
-    binary(),
-    ['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', '31337', '--quiet']
-      .concat(args.includes('--slots-in-an-epoch') ? [] : ['--slots-in-an-epoch', '1'])
-      .concat(['--enable-tx-gas-limit', '--gas-limit', '140000000', '--cache-path', states])
-      .concat(args),
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  )
+  const child = spawn(anvilBinary(), testChainArguments({ port, states, more: args }), {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const url = `http://127.0.0.1:${port}`
   await answers(url, child)
   return {

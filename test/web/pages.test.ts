@@ -202,6 +202,12 @@ describe('before the payment', () => {
   test('a payment that is about to close says so, with the minutes', () => {
     expect(read(SITUATIONS['five minutes left'])).toContain('5 minutes left. This payment closes at 13:00')
   })
+
+  test('more time is asked for on the whole page, and not in a frame of the shop', () => {
+    const closing = SITUATIONS['five minutes left']
+    expect(html(closing)).toContain('/extend')
+    expect(html({ ...closing, ...SITUATIONS['in a frame of the shop'] })).not.toContain('/extend')
+  })
 })
 
 test.each(['not_found', 'bad_request', 'forbidden', 'method_not_allowed', 'unavailable', 'internal', 'busy'] as const)(

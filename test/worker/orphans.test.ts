@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { lateMoneyWorkflowId } from '../../src/domain/ids.ts'
 import type { PaymentWorkflows } from '../../src/temporal/payments.ts'
 import { createRelay } from '../../src/worker/relay.ts'
-import { type CheckoutWorld, createCheckoutWorld } from '../web/checkout-world.ts'
+import { type CheckoutWorld, createCheckoutWorld } from '../api/checkout/checkout-world.ts'
 
 let world: CheckoutWorld
 beforeAll(async () => {

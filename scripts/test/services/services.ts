@@ -16,18 +16,21 @@ import { postgresSpec, postgresUrl } from '../../system/postgres/server.ts'
 import { ChildRecords } from '../../system/recorded.ts'
 import { type Child, type ProcessSpec, supervise } from '../../system/supervisor.ts'
 import { TEMPORAL_NAMESPACE, temporalSpec } from '../../system/temporal.ts'
+import { makeResettable, type ResettableChain, sharedChainSpec } from './chain.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { timeSkippingSpec } from './time-skipping-server.ts'
 
 /**
- * The servers of a run of tests: Postgres with a migrated template, one real Temporal server, and a time-skipping
- * server for each test file that asks for one, because a workflow that one file leaves running would stop the time of
- * the next. Each starts when a test first asks for it. Tests ask over HTTP, because Jest's workers are processes.
+ * The servers of a run of tests: Postgres with a migrated template, one real Temporal server, a chain with USDC for each
+ * of Jest's workers, reset for each file, and a time-skipping server for each test file that asks for one, because a
+ * workflow that one file leaves running would stop the time of the next. Each starts when a test first asks for it. Tests
+ * ask over HTTP, because Jest's workers are processes.
  */
 export type Services = { url: string; stop(): Promise<void> }
 
 export type PostgresService = { adminUrl: string; template: string }
 export type TimeSkippingService = { port: number }
+export type ChainService = { url: string }
 export type TemporalService = { address: string; namespace: string }
 
 const FOLDER_PREFIX = 'pinrail-test-'
@@ -67,6 +70,7 @@ class Broker {
   readonly #started = new Map<string, Promise<unknown>>()
   /** By the number of Jest's worker, which runs one file at a time. */
   readonly #timeSkippers = new Map<string, Child>()
+  readonly #chains = new Map<string, ResettableChain>()
   #postgresFolder = ''
   #release = (): void => undefined
 
@@ -96,6 +100,7 @@ class Broker {
     if (path === '/postgres') return this.#postgres()
     if (path === '/temporal') return this.#temporal()
     if (path.startsWith('/time-skipping/')) return this.#timeSkipping(path.split('/')[2] ?? '')
+    if (path.startsWith('/chain/')) return this.#chain(path.split('/')[2] ?? '')
     throw new Error(`no such service: ${path}`)
   }
 
@@ -129,6 +134,19 @@ class Broker {
     })
     this.#timeSkippers.set(worker, child)
     return { port }
+  }
+
+  async #chain(worker: string): Promise<ChainService> {
+    const chain = this.#chains.get(worker) ?? (await this.#startChain(`chain-${worker}`))
+    this.#chains.set(worker, chain)
+    await chain.reset()
+    return { url: chain.url }
+  }
+
+  async #startChain(name: string): Promise<ResettableChain> {
+    const files = { states: join(this.#folder, name), logFile: join(this.#folder, `${name}.log`) }
+    const { port } = await this.#start((on) => sharedChainSpec({ name, port: on, ...files }))
+    return makeResettable(`http://127.0.0.1:${port}`)
   }
 
   #start(specOn: (port: number) => ProcessSpec | Promise<ProcessSpec>): Promise<{ child: Child; port: number }> {

@@ -1,222 +1,481 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { Agent, request, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Ajv2020 as Ajv } from 'ajv/dist/2020.js'
+import { errorDocs } from '../../../src/api/document/error-docs.ts'
+import { PROBLEMS } from '../../../src/api/http/problem-codes.ts'
+import { createApiServer, stopApiServer } from '../../../src/api/http/server.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { furnish } from '../support/furnished.ts'
+import { bodies } from '../support/refused/fields.ts'
+import { requests } from '../support/refused/requests.ts'
+import type { Refused } from '../support/refused/values.ts'
 import { expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 let shop: Shop
 beforeAll(async () => {
   shop = await openShop()
-}, 60_000)
+})
 afterAll(() => shop?.close())
 
-const BODY = { amount: '49.99', currency: 'EUR' }
-const send = (body: unknown, headers: Record<string, string> = {}) =>
-  shop.ask('POST', '/v1/payments', { body, headers })
+describe('Requests and answers', () => {
+  const BODY = { amount: '49.99', currency: 'EUR' }
+  const send = (body: unknown, headers: Record<string, string> = {}) =>
+    shop.ask('POST', '/v1/payments', { body, headers })
 
-/** Bytes as they are; answers what came back before the connection was closed. */
-function sendRaw(bytes: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    const socket = connect(shop.port, '127.0.0.1', () => socket.write(bytes))
-    socket.setEncoding('utf8')
-    socket.on('data', (chunk) => {
-      text += chunk
+  /** Bytes as they are; answers what came back before the connection was closed. */
+  function sendRaw(bytes: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let text = ''
+      const socket = connect(shop.port, '127.0.0.1', () => socket.write(bytes))
+      socket.setEncoding('utf8')
+      socket.on('data', (chunk) => {
+        text += chunk
+      })
+      socket.on('close', () => resolve(text))
+      socket.on('error', reject)
     })
-    socket.on('close', () => resolve(text))
-    socket.on('error', reject)
-  })
-}
-
-describe('a body that cannot be read', () => {
-  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
-  test.each<[string, string | Buffer, number, string]>([
-    ['an empty body', Buffer.alloc(0), 400, 'invalid_json'],
-    ['half an object', '{"amount":', 400, 'invalid_json'],
-    ['two objects', '{}{}', 400, 'invalid_json'],
-    ['a comment', '{/* */}', 400, 'invalid_json'],
-    ['a trailing comma', '{"amount":1,}', 400, 'invalid_json'],
-    ['single quotes', "{'amount':1}", 400, 'invalid_json'],
-    ['NaN', '{"amount":NaN}', 400, 'invalid_json'],
-    ['a byte order mark', '\ufeff{}', 400, 'invalid_json'],
-    ['HTML', '<html></html>', 400, 'invalid_json'],
-    ['a form', 'amount=1&currency=EUR', 400, 'invalid_json'],
-    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), 400, 'invalid_json'],
-    ['a number', '5', 400, 'validation_failed'],
-    ['a string', '"x"', 400, 'validation_failed'],
-    ['null', 'null', 400, 'validation_failed'],
-    ['a list', '[]', 400, 'validation_failed'],
-    ['nine levels', nested(9), 400, 'validation_failed'],
-    ['30,000 levels', nested(30_000), 400, 'validation_failed'],
-    ['more than 64 KiB', JSON.stringify({ ...BODY, description: 'x'.repeat(66_000) }), 413, 'body_too_large'],
-  ])('%s is a problem, and nothing is stored', async (_name, body, status, code) => {
-    const before = await shop.count('payment')
-    expectProblem(await send(body), status, code)
-    expect(await shop.count('payment')).toBe(before)
-  })
-
-  test('64 KiB are counted after decompression', async () => {
-    const bomb = gzipSync(JSON.stringify({ ...BODY, description: 'x'.repeat(10_000_000) }))
-    expect(bomb.length).toBeLessThan(65_536)
-    expectProblem(await send(bomb, { 'content-encoding': 'gzip' }), 413, 'body_too_large')
-  })
-
-  test('gzip is understood, broken gzip is a problem, another encoding is named as not supported', async () => {
-    expect((await send(gzipSync(JSON.stringify(BODY)), { 'content-encoding': 'gzip' })).status).toBe(201)
-    expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'gzip' }), 400, 'invalid_request')
-    expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'zstd9' }), 415, 'unsupported_media_type')
-    for (const none of ['', 'identity', 'IDENTITY'])
-      expect((await send(JSON.stringify(BODY), { 'content-encoding': none })).status).toBe(201)
-  })
-
-  test.each([
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data',
-    'application/jsonx',
-    'application/json; charset=utf-16',
-    'application/json; charset=utf-7',
-    ' ',
-  ])('the content type %p is not supported', async (type) => {
-    expectProblem(await send(JSON.stringify(BODY), { 'content-type': type }), 415, 'unsupported_media_type')
-  })
-
-  test.each(['application/json', 'Application/JSON;charset=UTF-8', 'application/json; charset="utf-8"'])(
-    'the content type %p is',
-    async (type) => {
-      expect((await send(JSON.stringify(BODY), { 'content-type': type })).status).toBe(201)
-    },
-  )
-})
-
-describe('a path or a method that is not there', () => {
-  test.each(['/v1', '/v1/', '/v2/payments', '/V1/payments', '/v1/payment', '/v1/payments/pay_1/refund', '/.env'])(
-    '%s is 404',
-    async (path) => {
-      expectProblem(await shop.ask('GET', path), 404, 'route_missing')
-    },
-  )
-
-  test.each([
-    ['PUT', '/v1/payments'],
-    ['DELETE', '/v1/payments/pay_1'],
-    ['GET', '/v1/payments/pay_1/cancel'],
-    ['OPTIONS', '/v1/payments'],
-    ['PROPFIND', '/v1/providers'],
-    ['DELETE', '/healthz'],
-    ['GET', '/callbacks/wallet_app'],
-  ])('%s %s is 405 and says what is allowed', async (method, path) => {
-    const answer = await shop.ask(method, path)
-    expectProblem(answer, 405, 'method_not_allowed')
-    expect(answer.headers.get('allow')).toMatch(/^[A-Z]+(, [A-Z]+)*$/)
-  })
-
-  test('HEAD is answered as GET without the body', async () => {
-    const answer = await shop.ask('HEAD', '/v1/providers')
-    expect([answer.status, answer.text]).toEqual([200, ''])
-  })
-
-  test.each(['/v1/payments/%', '/v1/payments/%ff', '/v1/payments/%c0%ae'])(
-    '%s is a problem, not a page',
-    async (path) => {
-      expectProblem(await shop.ask('GET', path), 400, 'invalid_request')
-    },
-  )
-
-  test.each([
-    'x',
-    'pay_',
-    'pay_01m7z134d8fetv1hwd26y1yksm',
-    `pay_${'0'.repeat(26)}`,
-    'PAY_01m7z134d8fetv1hwd26y1yksm',
-    '%00',
-    "';--",
-    `pay_${'9'.repeat(5000)}`,
-    '😀',
-    '__proto__',
-  ])('the id %p is one that does not exist', async (id) => {
-    expectProblem(await shop.ask('GET', `/v1/payments/${encodeURI(id)}`), 404, 'resource_missing')
-    expectProblem(await shop.ask('POST', `/v1/payments/${encodeURI(id)}/cancel`), 404, 'resource_missing')
-  })
-
-  test('a query parameter that the route does not know is refused', async () => {
-    expectProblem(await shop.ask('GET', '/v1/providers?limt=1'), 400, 'validation_failed')
-    expectProblem(await shop.ask('GET', '/v1/providers?__proto__=1'), 400, 'validation_failed')
-  })
-})
-
-describe('what is not HTTP', () => {
-  const HEAD = 'POST /v1/payments HTTP/1.1\r\nhost: x\r\n'
-  test.each([
-    ['a line that is no request', 'HELLO\r\n\r\n', 400, 'invalid_request'],
-    ['a version that does not exist', 'GET / HTTP/9.9\r\nhost: x\r\n\r\n', 400, 'invalid_request'],
-    ['a header without a name', `${HEAD}: x\r\n\r\n`, 400, 'invalid_request'],
-    ['a header with NUL', `${HEAD}a: b\u0000c\r\n\r\n`, 400, 'invalid_request'],
-    ['a request without a host', 'GET /v1/providers HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
-    ['a length that is no number', `${HEAD}content-length: ten\r\n\r\n`, 400, 'invalid_request'],
-    ['two lengths', `${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\n`, 400, 'invalid_request'],
-    ['a length and chunks', `${HEAD}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n`, 400, 'invalid_request'],
-    ['headers of 20 KiB', `${HEAD}a: ${'b'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
-    [
-      'an expectation that cannot be met',
-      `${HEAD}expect: a-miracle\r\nconnection: close\r\n\r\n`,
-      417,
-      'expectation_failed',
-    ],
-  ])('%s is answered with a problem', async (_name, bytes, status, code) => {
-    const [head, body] = (await sendRaw(bytes)).split('\r\n\r\n')
-    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    expect(head).toMatch(/content-type: application\/problem\+json/i)
-    expect(JSON.parse(body ?? '')).toMatchObject({ status, code, request_id: expect.stringMatching(/^req_/) })
-  })
-
-  test('chunks that are broken do not create a payment', async () => {
-    const before = await shop.count('payment')
-    const head = `${HEAD}authorization: Bearer ${shop.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
-    expect(await sendRaw(`${head}zz\r\n{}\r\n`)).toMatch(/^HTTP\/1.1 400 /)
-    expect(await shop.count('payment')).toBe(before)
-  })
-})
-
-test('every answer has a request id of its own, and a client’s own id is not taken over', async () => {
-  const paths = ['/healthz', '/v1/providers', '/v1/nothing', '/nothing']
-  const ids = await Promise.all(
-    paths.map(async (path) =>
-      (await shop.ask('GET', path, { headers: { 'request-id': 'mine' } })).headers.get('request-id'),
-    ),
-  )
-  expect(new Set(ids).size).toBe(paths.length)
-  for (const id of ids) expect(id).toMatch(/^req_[0-9a-z]{26}$/)
-})
-
-test('an error nobody expected is opaque: no message, no stack', async () => {
-  const broken = await openShop({
-    deps: () => ({ rates: { current: () => Promise.reject(new TypeError('secret detail')) } }),
-  })
-  try {
-    const noRate = await broken.ask('POST', '/v1/payments', { body: BODY })
-    expectProblem(noRate, 503, 'temporarily_unavailable')
-    expect(noRate.headers.get('retry-after')).toMatch(/^\d+$/)
-    expect(noRate.text).not.toContain('secret detail')
-    // What no rate can mend is not sent away to be tried again.
-    const quote = (query: string) => broken.ask('GET', `/v1/quotes?${query}`)
-    expectProblem(await quote('amount=49.99&currency=EUR'), 503, 'temporarily_unavailable')
-    expectProblem(await quote('amount=1.234&currency=EUR'), 400, 'validation_failed')
-    expectProblem(await quote('amount=49.99&currency=PLN&provider=local_partner'), 422, 'currency_not_supported')
-  } finally {
-    await broken.close()
   }
-  const bug = await openShop({
-    deps: ({ newId }) => ({ newId: (kind) => (kind === 'payment' ? fail() : newId(kind)) }),
+
+  describe('a body that cannot be read', () => {
+    const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+    test.each<[string, string | Buffer, number, string]>([
+      ['an empty body', Buffer.alloc(0), 400, 'invalid_json'],
+      ['half an object', '{"amount":', 400, 'invalid_json'],
+      ['two objects', '{}{}', 400, 'invalid_json'],
+      ['a comment', '{/* */}', 400, 'invalid_json'],
+      ['a trailing comma', '{"amount":1,}', 400, 'invalid_json'],
+      ['single quotes', "{'amount':1}", 400, 'invalid_json'],
+      ['NaN', '{"amount":NaN}', 400, 'invalid_json'],
+      ['a byte order mark', '\ufeff{}', 400, 'invalid_json'],
+      ['HTML', '<html></html>', 400, 'invalid_json'],
+      ['a form', 'amount=1&currency=EUR', 400, 'invalid_json'],
+      ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), 400, 'invalid_json'],
+      ['a number', '5', 400, 'validation_failed'],
+      ['a string', '"x"', 400, 'validation_failed'],
+      ['null', 'null', 400, 'validation_failed'],
+      ['a list', '[]', 400, 'validation_failed'],
+      ['nine levels', nested(9), 400, 'validation_failed'],
+      ['30,000 levels', nested(30_000), 400, 'validation_failed'],
+      ['more than 64 KiB', JSON.stringify({ ...BODY, description: 'x'.repeat(66_000) }), 413, 'body_too_large'],
+    ])('%s is a problem, and nothing is stored', async (_name, body, status, code) => {
+      const before = await shop.count('payment')
+      expectProblem(await send(body), status, code)
+      expect(await shop.count('payment')).toBe(before)
+    })
+
+    test('64 KiB are counted after decompression', async () => {
+      const bomb = gzipSync(JSON.stringify({ ...BODY, description: 'x'.repeat(10_000_000) }))
+      expect(bomb.length).toBeLessThan(65_536)
+      expectProblem(await send(bomb, { 'content-encoding': 'gzip' }), 413, 'body_too_large')
+    })
+
+    test('gzip is understood, broken gzip is a problem, another encoding is named as not supported', async () => {
+      expect((await send(gzipSync(JSON.stringify(BODY)), { 'content-encoding': 'gzip' })).status).toBe(201)
+      expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'gzip' }), 400, 'invalid_request')
+      expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'zstd9' }), 415, 'unsupported_media_type')
+      for (const none of ['', 'identity', 'IDENTITY'])
+        expect((await send(JSON.stringify(BODY), { 'content-encoding': none })).status).toBe(201)
+    })
+
+    test.each([
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'application/jsonx',
+      'application/json; charset=utf-16',
+      'application/json; charset=utf-7',
+      ' ',
+    ])('the content type %p is not supported', async (type) => {
+      expectProblem(await send(JSON.stringify(BODY), { 'content-type': type }), 415, 'unsupported_media_type')
+    })
+
+    test.each(['application/json', 'Application/JSON;charset=UTF-8', 'application/json; charset="utf-8"'])(
+      'the content type %p is',
+      async (type) => {
+        expect((await send(JSON.stringify(BODY), { 'content-type': type })).status).toBe(201)
+      },
+    )
   })
-  try {
-    const answer = await bug.ask('POST', '/v1/payments', { body: BODY })
-    expectProblem(answer, 500, 'internal_error')
-    expect(answer.text).not.toMatch(/secret detail|at .*\.ts/)
-  } finally {
-    await bug.close()
+
+  describe('a path or a method that is not there', () => {
+    test.each(['/v1', '/v1/', '/v2/payments', '/V1/payments', '/v1/payment', '/v1/payments/pay_1/refund', '/.env'])(
+      '%s is 404',
+      async (path) => {
+        expectProblem(await shop.ask('GET', path), 404, 'route_missing')
+      },
+    )
+
+    test.each([
+      ['PUT', '/v1/payments'],
+      ['DELETE', '/v1/payments/pay_1'],
+      ['GET', '/v1/payments/pay_1/cancel'],
+      ['OPTIONS', '/v1/payments'],
+      ['PROPFIND', '/v1/providers'],
+      ['DELETE', '/healthz'],
+      ['GET', '/callbacks/wallet_app'],
+    ])('%s %s is 405 and says what is allowed', async (method, path) => {
+      const answer = await shop.ask(method, path)
+      expectProblem(answer, 405, 'method_not_allowed')
+      expect(answer.headers.get('allow')).toMatch(/^[A-Z]+(, [A-Z]+)*$/)
+    })
+
+    test('HEAD is answered as GET without the body', async () => {
+      const answer = await shop.ask('HEAD', '/v1/providers')
+      expect([answer.status, answer.text]).toEqual([200, ''])
+    })
+
+    test.each(['/v1/payments/%', '/v1/payments/%ff', '/v1/payments/%c0%ae'])(
+      '%s is a problem, not a page',
+      async (path) => {
+        expectProblem(await shop.ask('GET', path), 400, 'invalid_request')
+      },
+    )
+
+    test.each([
+      'x',
+      'pay_',
+      'pay_01m7z134d8fetv1hwd26y1yksm',
+      `pay_${'0'.repeat(26)}`,
+      'PAY_01m7z134d8fetv1hwd26y1yksm',
+      '%00',
+      "';--",
+      `pay_${'9'.repeat(5000)}`,
+      '😀',
+      '__proto__',
+    ])('the id %p is one that does not exist', async (id) => {
+      expectProblem(await shop.ask('GET', `/v1/payments/${encodeURI(id)}`), 404, 'resource_missing')
+      expectProblem(await shop.ask('POST', `/v1/payments/${encodeURI(id)}/cancel`), 404, 'resource_missing')
+    })
+
+    test('a query parameter that the route does not know is refused', async () => {
+      expectProblem(await shop.ask('GET', '/v1/providers?limt=1'), 400, 'validation_failed')
+      expectProblem(await shop.ask('GET', '/v1/providers?__proto__=1'), 400, 'validation_failed')
+    })
+  })
+
+  describe('what is not HTTP', () => {
+    const HEAD = 'POST /v1/payments HTTP/1.1\r\nhost: x\r\n'
+    test.each([
+      ['a line that is no request', 'HELLO\r\n\r\n', 400, 'invalid_request'],
+      ['a version that does not exist', 'GET / HTTP/9.9\r\nhost: x\r\n\r\n', 400, 'invalid_request'],
+      ['a header without a name', `${HEAD}: x\r\n\r\n`, 400, 'invalid_request'],
+      ['a header with NUL', `${HEAD}a: b\u0000c\r\n\r\n`, 400, 'invalid_request'],
+      ['a request without a host', 'GET /v1/providers HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+      ['a length that is no number', `${HEAD}content-length: ten\r\n\r\n`, 400, 'invalid_request'],
+      ['two lengths', `${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\n`, 400, 'invalid_request'],
+      ['a length and chunks', `${HEAD}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n`, 400, 'invalid_request'],
+      ['headers of 20 KiB', `${HEAD}a: ${'b'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+      [
+        'an expectation that cannot be met',
+        `${HEAD}expect: a-miracle\r\nconnection: close\r\n\r\n`,
+        417,
+        'expectation_failed',
+      ],
+    ])('%s is answered with a problem', async (_name, bytes, status, code) => {
+      const [head, body] = (await sendRaw(bytes)).split('\r\n\r\n')
+      expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+      expect(head).toMatch(/content-type: application\/problem\+json/i)
+      expect(JSON.parse(body ?? '')).toMatchObject({ status, code, request_id: expect.stringMatching(/^req_/) })
+    })
+
+    test('chunks that are broken do not create a payment', async () => {
+      const before = await shop.count('payment')
+      const head = `${HEAD}authorization: Bearer ${shop.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
+      expect(await sendRaw(`${head}zz\r\n{}\r\n`)).toMatch(/^HTTP\/1.1 400 /)
+      expect(await shop.count('payment')).toBe(before)
+    })
+  })
+
+  test('every answer has a request id of its own, and a client’s own id is not taken over', async () => {
+    const paths = ['/healthz', '/v1/providers', '/v1/nothing', '/nothing']
+    const ids = await Promise.all(
+      paths.map(async (path) =>
+        (await shop.ask('GET', path, { headers: { 'request-id': 'mine' } })).headers.get('request-id'),
+      ),
+    )
+    expect(new Set(ids).size).toBe(paths.length)
+    for (const id of ids) expect(id).toMatch(/^req_[0-9a-z]{26}$/)
+  })
+
+  test('an error nobody expected is opaque: no message, no stack', async () => {
+    const broken = await openShop({
+      deps: () => ({ rates: { current: () => Promise.reject(new TypeError('secret detail')) } }),
+    })
+    try {
+      const noRate = await broken.ask('POST', '/v1/payments', { body: BODY })
+      expectProblem(noRate, 503, 'temporarily_unavailable')
+      expect(noRate.headers.get('retry-after')).toMatch(/^\d+$/)
+      expect(noRate.text).not.toContain('secret detail')
+      // What no rate can mend is not sent away to be tried again.
+      const quote = (query: string) => broken.ask('GET', `/v1/quotes?${query}`)
+      expectProblem(await quote('amount=49.99&currency=EUR'), 503, 'temporarily_unavailable')
+      expectProblem(await quote('amount=1.234&currency=EUR'), 400, 'validation_failed')
+      expectProblem(await quote('amount=49.99&currency=PLN&provider=local_partner'), 422, 'currency_not_supported')
+    } finally {
+      await broken.close()
+    }
+    const bug = await openShop({
+      deps: ({ newId }) => ({ newId: (kind) => (kind === 'payment' ? fail() : newId(kind)) }),
+    })
+    try {
+      const answer = await bug.ask('POST', '/v1/payments', { body: BODY })
+      expectProblem(answer, 500, 'internal_error')
+      expect(answer.text).not.toMatch(/secret detail|at .*\.ts/)
+    } finally {
+      await bug.close()
+    }
+  })
+
+  function fail(): never {
+    throw new TypeError('secret detail')
   }
 })
 
-function fail(): never {
-  throw new TypeError('secret detail')
-}
+describe('The negative corpus', () => {
+  let cases: readonly Refused[]
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+    cases = [...bodies(await furnish(shop)), ...requests()]
+  }, 60_000)
+
+  /** All that is stored. */
+  async function stored(): Promise<string> {
+    const tables = [
+      'payment',
+      'timeline_entry',
+      'outbox',
+      'idempotency_key',
+      'webhook_endpoint',
+      'event',
+      'delivery',
+      'wallet',
+    ]
+    const counted = await Promise.all(
+      tables.map(async (table) => {
+        const { rows } = await shop.db.query(
+          `select '${table}' as name, count(*), md5(string_agg(t::text, '|' order by t::text)) from ${table} t`,
+        )
+        return JSON.stringify(rows)
+      }),
+    )
+    const keys = await shop.db.query('select id, revoked_at, expires_at from api_key order by id')
+    return [...counted, JSON.stringify(keys.rows)].join('\n')
+  }
+
+  test('more than 600 requests that are not right are each refused as a problem, and nothing is stored', async () => {
+    expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
+    expect(cases.length).toBeGreaterThan(600)
+    const before = await stored()
+    const wrong: string[] = []
+    for (const { name, method, path, options, statuses } of cases) {
+      try {
+        const answer = await shop.ask(method, path, options)
+        if (!statuses.includes(answer.status)) wrong.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`)
+        if (/\bat .*\.ts:\d|node_modules|syntax error/.test(answer.text))
+          wrong.push(`${name}: tells what went on inside`)
+      } catch (error) {
+        wrong.push(`${name}: ${String(error).slice(0, 300)}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(await stored()).toBe(before)
+    process.stdout.write(`negative corpus: ${cases.length} cases, all refused\n`)
+  }, 180_000)
+})
+
+describe('The document', () => {
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+  }, 60_000)
+
+  const file = (name: string): URL => new URL(`../../../docs/api/${name}`, import.meta.url)
+
+  type Operation = { operationId: string; summary: string; tags: string[]; responses: Record<string, unknown> }
+  const operations = (document: unknown): Operation[] =>
+    Object.values((document as { paths: Record<string, Record<string, Operation>> }).paths).flatMap((path) =>
+      Object.values(path),
+    )
+
+  describe('the OpenAPI document', () => {
+    test('the checked-in document is the one that is served: run npm run docs', async () => {
+      const served: unknown = JSON.parse((await shop.ask('GET', '/v1/openapi.json', { key: null })).text)
+      expect(JSON.parse(readFileSync(file('openapi.json'), 'utf8'))).toEqual(served)
+      expect(JSON.parse((await shop.ask('GET', '/openapi.json', { key: null })).text)).toEqual(served)
+    })
+
+    test('names every operation once, and says of each what it refuses', async () => {
+      const all = operations(JSON.parse(readFileSync(file('openapi.json'), 'utf8')))
+      expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length)
+      for (const { operationId, summary, tags, responses } of all) {
+        expect([operationId, summary !== '', tags.length]).toEqual([operationId, true, 1])
+        expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '401', '403', '429', '500', '503']))
+      }
+    })
+  })
+
+  type Media = { example?: unknown; schema: unknown }
+  type Described = Operation & {
+    parameters?: { name: string; in: string; schema: { examples?: unknown[]; pattern?: string; type?: string } }[]
+    requestBody?: { content: Record<string, Media> }
+    responses: Record<string, { content?: Record<string, Media> }>
+  }
+
+  describe('of every operation the document', () => {
+    const document = JSON.parse(readFileSync(file('openapi.json'), 'utf8')) as Record<string, unknown> & {
+      webhooks: Record<string, { post: Described }>
+    }
+    const ajv = new Ajv({ strict: false, validateFormats: false })
+    ajv.addSchema({ ...document, $id: 'api' })
+    const wrong = (schema: unknown, value: unknown): string | null => {
+      const text = JSON.stringify(schema).replaceAll('"#/', '"api#/')
+      return ajv.validate(JSON.parse(text) as object, value) ? null : ajv.errorsText()
+    }
+
+    test('has an example of the body, of the ids in the path and of the answer, and each fits its schema', () => {
+      for (const { operationId, parameters = [], requestBody, responses } of operations(document) as Described[]) {
+        for (const [status, { content }] of Object.entries(responses)) {
+          const media = content?.['application/json']
+          if (status.startsWith('2'))
+            expect([operationId, media?.example !== undefined, wrong(media?.schema, media?.example)]).toEqual([
+              operationId,
+              true,
+              null,
+            ])
+        }
+        const body = requestBody?.content['application/json']
+        if (body !== undefined) expect([operationId, wrong(body.schema, body.example)]).toEqual([operationId, null])
+        for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'path'))
+          expect([operationId, name, String(schema.examples?.[0])]).toEqual([
+            operationId,
+            name,
+            expect.stringMatching(/^[\w@.]{4}/),
+          ])
+      }
+    })
+
+    test('says that limit is a whole number, and what it is at most', () => {
+      const limits = (operations(document) as Described[]).flatMap(({ parameters = [] }) =>
+        parameters.filter(({ name }) => name === 'limit'),
+      )
+      expect(limits).toHaveLength(7)
+      for (const { schema } of limits) expect(schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 100 })
+      for (const { schema } of limits) expect(schema.pattern).toBeUndefined()
+    })
+
+    test('has patterns only of what every language reads: no classes of properties', () => {
+      const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+        ([, text]) => JSON.parse(text ?? '""') as string,
+      )
+      expect(patterns.length).toBeGreaterThan(20)
+      for (const pattern of patterns) expect([pattern, /\\p\{|\(\?</.test(pattern)]).toEqual([pattern, false])
+      for (const pattern of patterns) expect(() => new RegExp(pattern)).not.toThrow()
+    })
+
+    test('tells what is sent to webhook endpoints, for every type of event', () => {
+      expect(Object.keys(document.webhooks)).toEqual([...WEBHOOK_EVENT_TYPES])
+      for (const [type, { post }] of Object.entries(document.webhooks)) {
+        const media = post.requestBody?.content['application/json']
+        expect([media?.example, wrong(media?.schema, media?.example)]).toEqual([
+          expect.objectContaining({ type }),
+          null,
+        ])
+        const object = type.split('.')[0]
+        expect(media?.example).toMatchObject({ type, data: { object: { object } } })
+        expect(post.parameters?.map(({ name }) => name)).toEqual([
+          'webhook-id',
+          'webhook-timestamp',
+          'webhook-signature',
+        ])
+      }
+    })
+  })
+
+  describe('the code of an error', () => {
+    test('has a section in the documentation that is checked in: run npm run docs', () => {
+      const text = readFileSync(file('errors.md'), 'utf8')
+      expect(text).toBe(errorDocs())
+      for (const code of Object.keys(PROBLEMS)) expect(text).toContain(`\n## ${code}\n`)
+    })
+
+    test('has an anchor on the page that type leads to', async () => {
+      const { body } = await shop.ask('GET', '/v1/payments', { key: null })
+      const type = new URL(String(body['type']))
+      expect([type.origin, type.pathname, type.hash]).toEqual([
+        'http://127.0.0.1:4242',
+        '/docs/errors',
+        '#invalid_api_key',
+      ])
+      const page = await shop.ask('GET', type.pathname, { key: null })
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      for (const code of Object.keys(PROBLEMS)) expect(page.text).toContain(`id="${code}"`)
+    })
+  })
+})
+
+describe('The end of the server', () => {
+  /** A server whose requests wait until the test answers them. */
+  async function slowServer() {
+    const waiting: ServerResponse[] = []
+    const server = createApiServer((_request, response) => void waiting.push(response), {
+      publicUrl: 'http://127.0.0.1',
+      newRequestId: () => 'req_1',
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const agent = new Agent({ keepAlive: true })
+    const ask = (): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const asked = request({ port, host: '127.0.0.1', agent }, (response) => {
+          let text = ''
+          response.on('data', (chunk) => (text += String(chunk)))
+          response.on('end', () => resolve(text))
+        })
+        asked.on('error', reject)
+        asked.end()
+      })
+    return { server, port, waiting, ask, agent }
+  }
+
+  test('a request that a buyer waits for is answered, however long its partner takes, and then the server ends', async () => {
+    const { server, port, waiting, ask, agent } = await slowServer()
+    const answer = ask()
+    await once(server, 'request')
+    const stopped = stopApiServer(server, 60_000)
+    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
+    waiting[0]!.end('to the partner')
+    expect(await answer).toBe('to the partner')
+    // The client keeps its connection, and must not keep the server with it.
+    await stopped
+    agent.destroy()
+  })
+
+  test('a request into a connection that was idle when the end began is answered, and its client comes by another one', async () => {
+    const { server, waiting, ask, agent } = await slowServer()
+    const first = ask()
+    await once(server, 'request')
+    waiting[0]!.end('before')
+    expect(await first).toBe('before')
+    const stopped = stopApiServer(server, 60_000, 60_000)
+    const second = ask()
+    await once(server, 'request')
+    expect(waiting[1]!.getHeader('connection')).toBe('close')
+    waiting[1]!.end('while it ends')
+    expect(await second).toBe('while it ends')
+    await stopped
+    agent.destroy()
+  })
+
+  test('a request without end does not keep the server', async () => {
+    const { server, ask } = await slowServer()
+    const answer = ask()
+    await once(server, 'request')
+    const cut = expect(answer).rejects.toThrow('socket hang up')
+    await stopApiServer(server, 1)
+    await cut
+  })
+})

@@ -1,169 +1,293 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { expectProblem, openShop, type Shop } from '../support/shop.ts'
+import { type Furnished, furnish, rowsFor } from '../support/furnished.ts'
+import { answersOf } from '../support/same-key.ts'
+import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
+/** What was asked of the workflows, and what the next cancellation waits for. */
+let effects: string[] = []
+let gate: Promise<void> = Promise.resolve()
 let shop: Shop
 beforeAll(async () => {
-  // Hundreds at once are to wait for the key, and not for the row that says when the API key was used last.
-  shop = await openShop({ deps: () => ({ onStarted: () => undefined, onKeyUsed: () => undefined }) })
-}, 60_000)
+  shop = await openShop({
+    deps: ({ workflows, db }) => ({
+      // Hundreds at once are to wait for the key, and not for the row that says when the API key was used last.
+      onStarted: () => undefined,
+      onKeyUsed: () => undefined,
+      workflows: {
+        ...workflows,
+        start: async (payment) => effects.push(`start ${payment.id}`) > 0,
+        cancel: async (id) => {
+          effects.push(`cancel ${id}`)
+          await gate
+          await db.query("update payment set status = 'canceled', canceled_at = now() where id = $1", [id])
+          return { status: 'canceled' as const }
+        },
+        openAttempt: async (_id, { attemptId }) => ({ kind: 'redirect' as const, attemptId, url: 'https://p.example' }),
+      },
+      deliveries: { deliverNow: async ({ eventId }) => effects.push(`deliver ${eventId}`) > 0 },
+      simulate: async () => {
+        effects.push('simulate')
+        return { done: true }
+      },
+    }),
+  })
+})
 afterAll(() => shop?.close())
 
-const BODY = { amount: '49.99', currency: 'EUR', reference: 'A-1' }
-const create = (key: string, body: unknown = BODY, apiKey = shop.key) =>
-  shop.ask('POST', '/v1/payments', { body, key: apiKey, headers: { 'idempotency-key': key } })
+describe('Idempotency keys', () => {
+  const BODY = { amount: '49.99', currency: 'EUR', reference: 'A-1' }
+  const create = (key: string, body: unknown = BODY, apiKey = shop.key) =>
+    shop.ask('POST', '/v1/payments', { body, key: apiKey, headers: { 'idempotency-key': key } })
 
-describe('the same request with the same Idempotency-Key', () => {
-  test('gets the first answer again, byte for byte, and makes nothing', async () => {
-    const first = await create('again')
-    const before = await shop.count('payment')
-    const second = await create('again')
-    expect([second.status, second.text, second.headers.get('location')]).toEqual([
-      201,
-      first.text,
-      first.headers.get('location'),
-    ])
-    expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
-    expect(await shop.count('payment')).toBe(before)
-    expect(await shop.count('timeline_entry')).toBe(before)
-  })
-
-  test('is the same whatever the order of its fields, its defaults, its quotes, and number or text', async () => {
-    const first = await create('order', { amount: '49.99', currency: 'EUR', metadata: { a: '1', b: '2' } })
-    const second = await create('"order"', {
-      metadata: { b: '2', a: '1' },
-      fallback: 'picker',
-      expires_in: 86_400,
-      currency: 'EUR',
-      amount: 49.99,
+  describe('the same request with the same Idempotency-Key', () => {
+    test('gets the first answer again, byte for byte, and makes nothing', async () => {
+      const first = await create('again')
+      const before = await shop.count('payment')
+      const second = await create('again')
+      expect([second.status, second.text, second.headers.get('location')]).toEqual([
+        201,
+        first.text,
+        first.headers.get('location'),
+      ])
+      expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
+      expect(await shop.count('payment')).toBe(before)
+      expect(await shop.count('timeline_entry')).toBe(before)
     })
-    expect(second.text).toBe(first.text)
+
+    test('is the same whatever the order of its fields, its defaults, its quotes, and number or text', async () => {
+      const first = await create('order', { amount: '49.99', currency: 'EUR', metadata: { a: '1', b: '2' } })
+      const second = await create('"order"', {
+        metadata: { b: '2', a: '1' },
+        fallback: 'picker',
+        expires_in: 86_400,
+        currency: 'EUR',
+        amount: 49.99,
+      })
+      expect(second.text).toBe(first.text)
+    })
+
+    test('with another body is refused', async () => {
+      await create('other body')
+      const key = 'other-body'
+      await create(key)
+      const answer = await create(key, { ...BODY, amount: '50' })
+      expectProblem(answer, 422, 'idempotency_key_reused')
+      expect(answer.body['param']).toBe('Idempotency-Key')
+    })
+
+    test('is answered as before when it would be refused now', async () => {
+      const merchant = await shop.addMerchant()
+      const first = await create('wallet-gone', BODY, merchant.key)
+      await shop.db.query('delete from wallet where merchant_id = $1', [merchant.tenant.merchantId])
+      const second = await create('wallet-gone', BODY, merchant.key)
+      expect([second.status, second.text]).toEqual([201, first.text])
+      expectProblem(await create('wallet-gone-2', BODY, merchant.key), 422, 'wallet_not_configured')
+    })
+
+    test('a key of another merchant or another mode makes another request', async () => {
+      const other = await shop.addMerchant()
+      const ids = await Promise.all(
+        [shop.key, other.key].map(async (key) => (await create('scope', BODY, key)).body['id']),
+      )
+      expect(new Set(ids).size).toBe(2)
+      // As a database has it that was shared by two modes before it was stamped.
+      await shop.db.query(
+        `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, location, body)
+         select merchant_id, true, route, 'other-mode', fingerprint, status, location, body from idempotency_key
+         where merchant_id = $1 and key = 'scope'`,
+        [shop.tenant.merchantId],
+      )
+      const own = await create('other-mode')
+      expect([own.status, own.headers.get('idempotent-replayed'), ids.includes(own.body['id'])]).toEqual([
+        201,
+        null,
+        false,
+      ])
+    })
+
+    test('another API key of the merchant makes the same request', async () => {
+      const second = await shop.addKey(shop.tenant)
+      expect((await create('rotated', BODY, second.key)).text).toBe((await create('rotated')).text)
+    })
   })
 
-  test('with another body is refused', async () => {
-    await create('other body')
-    const key = 'other-body'
-    await create(key)
-    const answer = await create(key, { ...BODY, amount: '50' })
-    expectProblem(answer, 422, 'idempotency_key_reused')
+  test('a refused request does not use up its key', async () => {
+    expectProblem(await create('second-try', { ...BODY, amount: 'x' }), 400, 'validation_failed')
+    expectProblem(await create('second-try', { ...BODY, amount: '0.01' }), 422, 'amount_too_small')
+    expect((await create('second-try')).status).toBe(201)
+  })
+
+  test.each(['', ' ', 'a b', 'ü', 'x'.repeat(256), '""'])('the key %p is refused', async (key) => {
+    const answer = await shop.ask('POST', '/v1/payments', {
+      body: BODY,
+      headers: { 'idempotency-key': encodeURI(key) === key ? key : Buffer.from(key).toString('latin1') },
+    })
+    expectProblem(answer, 400, 'validation_failed')
     expect(answer.body['param']).toBe('Idempotency-Key')
   })
 
-  test('is answered as before when it would be refused now', async () => {
-    const merchant = await shop.addMerchant()
-    const first = await create('wallet-gone', BODY, merchant.key)
-    await shop.db.query('delete from wallet where merchant_id = $1', [merchant.tenant.merchantId])
-    const second = await create('wallet-gone', BODY, merchant.key)
-    expect([second.status, second.text]).toEqual([201, first.text])
-    expectProblem(await create('wallet-gone-2', BODY, merchant.key), 422, 'wallet_not_configured')
+  test('while the first request has not ended, the second waits two seconds and is told to ask again', async () => {
+    const claimed = withResolvers()
+    const release = withResolvers()
+    const first = shop.db.transaction(async (tx) => {
+      await tx.query(
+        `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, body)
+         values ($1, false, 'POST /v1/payments', 'slow', $2, 201, '{}')`,
+        [shop.tenant.merchantId, Buffer.alloc(32)],
+      )
+      claimed.resolve()
+      await release.promise
+      throw new Error('rolled back')
+    })
+    await claimed.promise
+    const asked = performance.now()
+    const answer = await create('slow')
+    const waitedMs = performance.now() - asked
+    release.resolve()
+    await expect(first).rejects.toThrow('rolled back')
+    expectProblem(answer, 409, 'idempotency_key_in_use')
+    expect(answer.headers.get('retry-after')).toBe('1')
+    // The answer shows that the wait for the lock ended, and the clock that it was not given up sooner.
+    expect(waitedMs).toBeGreaterThanOrEqual(2000)
+    expect((await create('slow')).status).toBe(201)
   })
 
-  test('of another merchant or another mode is another request', async () => {
-    const other = await shop.addMerchant()
-    const ids = await Promise.all(
-      [shop.key, other.key].map(async (key) => (await create('scope', BODY, key)).body['id']),
-    )
-    expect(new Set(ids).size).toBe(2)
-    // As a database has it that was shared by two modes before it was stamped.
-    await shop.db.query(
-      `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, location, body)
-       select merchant_id, true, route, 'other-mode', fingerprint, status, location, body from idempotency_key
-       where merchant_id = $1 and key = 'scope'`,
-      [shop.tenant.merchantId],
-    )
-    const own = await create('other-mode')
-    expect([own.status, own.headers.get('idempotent-replayed'), ids.includes(own.body['id'])]).toEqual([
-      201,
-      null,
-      false,
-    ])
-  })
+  test('40 keys, each used by 20 requests at once, make 40 payments', async () => {
+    const before = await shop.count('payment')
+    expect((await answersOf(shop, { waves: 2 })).size).toBe(40)
+    expect((await shop.count('payment')) - before).toBe(40)
+  }, 300_000)
 
-  test('of another API key of the merchant is the same request', async () => {
-    const second = await shop.addKey(shop.tenant)
-    expect((await create('rotated', BODY, second.key)).text).toBe((await create('rotated')).text)
-  })
-})
-
-test('a refused request does not use up its key', async () => {
-  expectProblem(await create('second-try', { ...BODY, amount: 'x' }), 400, 'validation_failed')
-  expectProblem(await create('second-try', { ...BODY, amount: '0.01' }), 422, 'amount_too_small')
-  expect((await create('second-try')).status).toBe(201)
-})
-
-test.each(['', ' ', 'a b', 'ü', 'x'.repeat(256), '""'])('the key %p is refused', async (key) => {
-  const answer = await shop.ask('POST', '/v1/payments', {
-    body: BODY,
-    headers: { 'idempotency-key': encodeURI(key) === key ? key : Buffer.from(key).toString('latin1') },
-  })
-  expectProblem(answer, 400, 'validation_failed')
-  expect(answer.body['param']).toBe('Idempotency-Key')
-})
-
-test('while the first request has not ended, the second waits two seconds and is told to ask again', async () => {
-  const claimed = withResolvers()
-  const release = withResolvers()
-  const first = shop.db.transaction(async (tx) => {
-    await tx.query(
-      `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, body)
-       values ($1, false, 'POST /v1/payments', 'slow', $2, 201, '{}')`,
-      [shop.tenant.merchantId, Buffer.alloc(32)],
-    )
-    claimed.resolve()
-    await release.promise
-    throw new Error('rolled back')
-  })
-  await claimed.promise
-  const asked = performance.now()
-  const answer = await create('slow')
-  const waitedMs = performance.now() - asked
-  release.resolve()
-  await expect(first).rejects.toThrow('rolled back')
-  expectProblem(answer, 409, 'idempotency_key_in_use')
-  expect(answer.headers.get('retry-after')).toBe('1')
-  // The answer shows that the wait for the lock ended, and the clock that it was not given up sooner.
-  expect(waitedMs).toBeGreaterThanOrEqual(2000)
-  expect((await create('slow')).status).toBe(201)
-})
-
-test('200 keys, each used by 20 requests at once, make 200 payments', async () => {
-  const before = await shop.count('payment')
-  const distinct = new Set<string>()
-  const waves = Array.from({ length: 10 }, (_, wave) => Array.from({ length: 20 }, (_, i) => `key-${wave}-${i}`))
-  for (const keys of waves) {
-    const answers = await Promise.all(keys.flatMap((key) => Array.from({ length: 20 }, () => answered(key))))
-    for (const text of answers) distinct.add(text)
-  }
-  expect(distinct.size).toBe(200)
-  expect((await shop.count('payment')) - before).toBe(200)
-}, 300_000)
-
-test('a request without a key that waited in vain is told so, and nothing of a key', async () => {
-  expect((await shop.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)
-  const before = await shop.count('payment')
-  const answer = await shop.db.transaction(async (tx) => {
-    await tx.query('select 1 from event_sequence where merchant_id = $1 for update', [shop.tenant.merchantId])
-    return shop.ask('POST', '/v1/payments', { body: BODY })
-  })
-  expectProblem(answer, 503, 'temporarily_unavailable')
-  expect(answer.headers.get('retry-after')).not.toBeNull()
-  expect(await shop.count('payment')).toBe(before)
-})
-
-/** Asks again after 409 and 503, as the answer says. */
-async function answered(key: string): Promise<string> {
-  for (let tries = 0; tries < 20; tries++) {
-    const answer = await create(key)
-    if (answer.status === 201) return answer.text
-    expect([409, 503]).toContain(answer.status)
+  test('a request without a key that waited in vain is told so, and nothing of a key', async () => {
+    expect((await shop.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)
+    const before = await shop.count('payment')
+    const answer = await shop.db.transaction(async (tx) => {
+      await tx.query('select 1 from event_sequence where merchant_id = $1 for update', [shop.tenant.merchantId])
+      return shop.ask('POST', '/v1/payments', { body: BODY })
+    })
+    expectProblem(answer, 503, 'temporarily_unavailable')
     expect(answer.headers.get('retry-after')).not.toBeNull()
-  }
-  throw new Error(`no answer for ${key}`)
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined
-  const promise = new Promise<void>((done) => {
-    resolve = done
+    expect(await shop.count('payment')).toBe(before)
   })
-  return { promise, resolve }
-}
+
+  function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+    let resolve = (): void => undefined
+    const promise = new Promise<void>((done) => {
+      resolve = done
+    })
+    return { promise, resolve }
+  }
+})
+
+describe('Every POST', () => {
+  let own: Furnished
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+    own = await furnish(shop)
+  }, 60_000)
+
+  type Operations = Record<string, Record<string, { operationId: string }>>
+  const post = (path: string, key: string, body?: unknown): Promise<Answer> =>
+    shop.ask('POST', path, { headers: { 'idempotency-key': key }, ...(body !== undefined && { body }) })
+
+  test('every POST with the same Idempotency-Key is answered as before, and does nothing more', async () => {
+    const document = JSON.parse((await shop.ask('GET', '/openapi.json')).text) as { paths: Operations }
+    const posts = Object.values(document.paths).flatMap(({ post: found }) => (found === undefined ? [] : [found]))
+    expect(posts.length).toBeGreaterThan(10)
+    for (const { operationId } of posts) {
+      const fresh = await furnish(shop)
+      const { path, body } = rowsFor(fresh)[operationId]!
+      const first = await post(path, operationId, body)
+      expect([operationId, Math.floor(first.status / 100)]).toEqual([operationId, 2])
+      effects = []
+      const stored = await everything()
+      const second = await post(path, operationId, body)
+      expect([operationId, second.status, second.text]).toEqual([operationId, first.status, first.text])
+      expect([operationId, second.headers.get('idempotent-replayed')]).toEqual([operationId, 'true'])
+      expect([operationId, effects, await everything()]).toEqual([operationId, [], stored])
+      await shop.db.query('delete from webhook_endpoint where id = $1', [fresh.endpoint])
+      for (const table of ['membership', 'invitation']) await shop.db.query(`delete from ${table}`)
+      await shop.db.query('update channel set removed_at = now()')
+      await shop.db.query('update api_key set revoked_at = now() where id <> $1', [shop.keyId])
+    }
+  }, 60_000)
+
+  async function everything(): Promise<string> {
+    const tables = ['payment', 'api_key', 'webhook_endpoint', 'event', 'delivery', 'idempotency_key']
+    tables.push('channel', 'channel_message', 'notice', 'invitation', 'mail', 'audit_entry')
+    const rows = await Promise.all(tables.map((table) => shop.db.query(`select count(*) from ${table}`)))
+    return JSON.stringify(rows.map((result) => result.rows))
+  }
+
+  describe('an effect outside of the database', () => {
+    async function cancelable() {
+      const made = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+      const id = String(made.body['id'])
+      return { id, path: `/v1/payments/${id}/cancel`, simulate: `/v1/test/payments/${id}/simulate` }
+    }
+
+    test('happens once when two ask at the same time: the second waits for the answer of the first', async () => {
+      const { id, path } = await cancelable()
+      effects = []
+      let open = (): void => undefined
+      gate = new Promise((resolve) => {
+        open = resolve
+      })
+      const both = [post(path, 'both'), post(path, 'both')]
+      await untilAsked()
+      open()
+      const [first, second] = await Promise.all(both)
+      expect(first!.text).toBe(second!.text)
+      expect(effects).toEqual([`cancel ${id}`])
+    })
+
+    test('a request that is still running is reported after two seconds, and another request with its key is refused', async () => {
+      const { id, path, simulate } = await cancelable()
+      await claimed(id, 'running', "now() + interval '1 minute'")
+      const asked = performance.now()
+      expectProblem(await post(path, 'running'), 409, 'idempotency_key_in_use')
+      expect(performance.now() - asked).toBeGreaterThanOrEqual(2000)
+      await post(simulate, 'other', { action: 'pay' })
+      expectProblem(await post(simulate, 'other', { action: 'decline' }), 422, 'idempotency_key_reused')
+    })
+
+    test('is asked for again by the same request when the process of the first has died', async () => {
+      const { id, path } = await cancelable()
+      await claimed(id, 'died', "now() - interval '1 second'")
+      effects = []
+      expect((await post(path, 'died')).status).toBe(200)
+      expect(effects).toEqual([`cancel ${id}`])
+    })
+
+    test('a refused request gives its key back, also to another request', async () => {
+      const redeliver = `/v1/webhook_endpoints/${own.endpoint}/redeliver_failed`
+      const disable = (at: string) =>
+        shop.db.query(
+          `update webhook_endpoint set disabled_at = ${at}, disabled_reason = case when ${at} is null then null else 'merchant' end where id = $1`,
+          [own.endpoint],
+        )
+      await disable('now()')
+      expectProblem(await post(redeliver, 'refused', { since: '2026-11-01T00:00:00Z' }), 409, 'not_possible_now')
+      await disable('null')
+      expect((await post(redeliver, 'refused', { since: '2026-11-02T00:00:00Z' })).status).toBe(202)
+    })
+
+    test('at an id of thousands of characters, or with NUL in it, is the 404 of an unknown one', async () => {
+      for (const id of ['x'.repeat(8000), '%00', '%F0%9F%98%80'.repeat(300)])
+        expectProblem(await post(`/v1/payments/${id}/cancel`, 'long'), 404, 'resource_missing')
+    })
+
+    /** As a cancellation leaves its key that has claimed it and not answered: made of one that was answered. */
+    async function claimed(id: string, key: string, until: string): Promise<void> {
+      await post(`/v1/payments/${id}/cancel`, key)
+      await shop.db.query(`update idempotency_key set status = 0, body = '', claimed_until = ${until} where key = $1`, [
+        key,
+      ])
+      await shop.db.query("update payment set status = 'created', canceled_at = null where id = $1", [id])
+    }
+
+    async function untilAsked(): Promise<void> {
+      while (effects.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+  })
+})

@@ -1,195 +1,477 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import express, { type ErrorRequestHandler } from 'express'
 import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
+import { Problem } from '../../../src/api/http/problems.ts'
+import { createApiServer } from '../../../src/api/http/server.ts'
 import { createAtOnce } from '../../../src/api/limits/at-once.ts'
 import { createCounter } from '../../../src/api/limits/counter.ts'
+import { holding, PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
 import { networkOf } from '../../../src/api/limits/network.ts'
 import { createRequestLimits, type RequestLimitSettings } from '../../../src/api/limits/request-limits.ts'
 import { createSharedCounters } from '../../../src/api/limits/shared-counters.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
 import { addToLimits, forgetLimits } from '../../../src/db/limits.ts'
+import { listPayments } from '../../../src/db/payments/payment-list.ts'
+import { ASSETS, brandSheet } from '../../../src/web/assets.ts'
+import { onceIn, openAccount } from '../site/account.ts'
+import { expectProblem, openShop, type Shop } from '../support/shop.ts'
 
-const BEGIN = Date.UTC(2026, 0, 1)
-const SETTINGS: RequestLimitSettings = {
-  requests: 20,
-  windowSeconds: 1,
-  refusalsPerMinute: 8,
-  signInsPerHour: 8,
-  pressesPerMinute: { address: 8, link: 8 },
-  formsPerHour: 8,
-  madePerHour: { file: 8, key: 8 },
-  looksPerMinute: 6,
-  actsPerMinute: 4,
-  clock: () => BEGIN,
-}
-
-/** How many of so many calls pass. */
-function passing(times: number, call: () => unknown): number {
-  let passed = 0
-  for (let time = 0; time < times; time++)
-    try {
-      call()
-      passed += 1
-    } catch {
-      // Refused.
-    }
-  return passed
-}
-
-describe('a counter', () => {
-  test('gives each key its points, and again in the next window', () => {
-    let now = BEGIN + 59_000
-    const counter = createCounter({ points: 3, windowSeconds: 60, clock: () => now })
-    expect(Array.from({ length: 5 }, () => counter.take('a').taken)).toEqual([true, true, true, false, false])
-    expect(counter.take('b')).toEqual({ taken: true, remaining: 2, resetMs: 1000, refused: 0 })
-    expect(counter.take('a')).toMatchObject({ taken: false, refused: 3 })
-    now += 1000
-    expect(counter.take('a')).toEqual({ taken: true, remaining: 2, resetMs: 60_000, refused: 0 })
-  })
-
-  test('remembers a bounded number of keys, and forgets the oldest first', () => {
-    const counter = createCounter({ points: 1, windowSeconds: 60, clock: () => BEGIN, keys: 3 })
-    for (const key of ['a', 'b', 'c', 'd']) counter.take(key)
-    expect(counter.take('d').taken).toBe(false)
-    expect(counter.take('c').taken).toBe(false)
-    expect(counter.take('a').taken).toBe(true)
-  })
-})
-
-describe('requests without a key', () => {
-  test('have a budget for each link, and another for each network', () => {
-    const limits = createRequestLimits(SETTINGS)
-    expect(passing(10, () => limits.countLink('one', 'look'))).toBe(6)
-    expect(passing(10, () => limits.countLink('one', 'act'))).toBe(4)
-    expect(passing(10, () => limits.countLink('two', 'act'))).toBe(4)
-    expect(passing(100, () => limits.countVisit('192.0.2.7', 'look'))).toBe(60)
-    expect(passing(100, () => limits.countVisit('::ffff:192.0.2.7', 'look'))).toBe(0)
-    expect(passing(100, () => limits.countVisit('192.0.2.8', 'act'))).toBe(40)
-  })
-
-  test('of this machine come through our own proxy, and have the budget of the link alone', () => {
-    const limits = createRequestLimits(SETTINGS)
-    for (const own of ['127.0.0.1', '::ffff:127.0.0.1', '::1'])
-      expect(passing(100, () => limits.countVisit(own, 'look'))).toBe(100)
-    expect(networkOf('2001:db8:1:2ff::1')).toBe(networkOf('2001:db8:1:200:9::'))
-  })
-})
-
-describe('two processes', () => {
-  let database: TestDatabase
-  let db: Db
+describe('Budgets', () => {
+  const ADDRESS = '198.51.100.7'
+  let shop: Shop
   beforeAll(async () => {
-    database = await createTestDatabase()
-    db = createDb({ url: database.url, livemode: false, pool: 4 })
+    shop = await openShop({
+      deps: () => ({
+        trustProxyHops: 1,
+        limits: createRequestLimits({
+          requests: 1000,
+          windowSeconds: 60,
+          refusalsPerMinute: 1000,
+          signInsPerHour: 1000,
+          pressesPerMinute: { address: 1000, link: 1000 },
+          formsPerHour: 1000,
+          madePerHour: { file: 4, key: 2 },
+          looksPerMinute: 5,
+          actsPerMinute: 3,
+          clock: () => Date.UTC(2026, 0, 1),
+        }),
+      }),
+    })
   })
-  afterAll(async () => {
-    await db?.close()
-    await database?.drop()
+  afterAll(() => shop?.close())
+
+  const create = async (): Promise<string> =>
+    new URL(
+      String(
+        (await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })).body['checkout_url'],
+      ),
+    ).pathname
+  const page = (path: string, init: RequestInit = {}) =>
+    fetch(`${shop.url}${path}`, {
+      ...init,
+      headers: { accept: 'text/html', 'x-forwarded-for': ADDRESS },
+      redirect: 'manual',
+    })
+
+  describe('a link of a buyer', () => {
+    test('a link that is pressed again and again gets a page that asks to wait, and no other link does', async () => {
+      const [pressed, other] = [await create(), await create()]
+      const press = (path: string) =>
+        page(`${path}/country`, { method: 'POST', body: new URLSearchParams({ country: 'DE' }) })
+      const answers = await Promise.all(Array.from({ length: 8 }, () => press(pressed)))
+      const refused = answers.filter(({ status }) => status === 429)
+      expect([answers.filter(({ status }) => status === 303).length, refused.length]).toEqual([3, 5])
+      expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(await refused[0]!.text()).toContain('Try again in a moment')
+      // Pages have a budget of their own.
+      expect((await page(pressed)).status).toBe(200)
+      expect((await press(other)).status).toBe(303)
+    })
+
+    test('has a network behind it that may ask for ten times as much', async () => {
+      const answers: number[] = []
+      for (let round = 0; round < 52; round++) answers.push((await page('/nowhere')).status)
+      expect(answers.filter((status) => status === 429).length).toBeGreaterThan(0)
+      expect(answers.slice(0, 40)).not.toContain(429)
+      // Neither assets nor logos nor the API are counted with it.
+      expect((await page(`/logos/${'0'.repeat(32)}.png`)).status).toBe(404)
+      expect((await shop.ask('GET', '/v1/payments', { headers: { 'x-forwarded-for': ADDRESS } })).status).toBe(200)
+    })
   })
 
-  function replica(statements: { count: number } = { count: 0 }) {
-    const limits = createRequestLimits(SETTINGS)
-    const shared = createSharedCounters({
-      counters: limits.counters,
-      secret: 'pepper',
-      add: (counts) => {
-        statements.count += 1
-        return addToLimits(db, counts)
+  describe('what no link of a buyer can be', () => {
+    test.each(['x'.repeat(65), 'a%20b', '%00'])(
+      'is not counted, so that it takes no memory, and not looked for: %s',
+      async (token) => {
+        const answers: number[] = []
+        for (let count = 0; count < 7; count++)
+          answers.push(
+            (await fetch(`${shop.url}/c/${token}`, { headers: { 'x-forwarded-for': '198.51.100.77' } })).status,
+          )
+        expect(answers).toEqual(Array(7).fill(404))
       },
-      forget: () => forgetLimits(db),
-      onError: (error) => {
-        throw error
-      },
+    )
+  })
+
+  test('colours of shops are counted as pages are, because they are computed; the other files are not', async () => {
+    const headers = { 'x-forwarded-for': '198.51.100.88' }
+    const ask = async (path: string): Promise<number> => (await fetch(`${shop.url}${path}`, { headers })).status
+    for (let count = 0; count < 60; count++) expect(await ask(ASSETS.style)).toBe(200)
+    const colours: number[] = []
+    for (let count = 0; count < 60; count++) colours.push(await ask(brandSheet(`#1d52${(16 + count).toString(16)}`)))
+    expect([colours.filter((status) => status === 200).length, colours.at(-1)]).toEqual([50, 429])
+  })
+
+  describe('a program that asks again the moment it is refused', () => {
+    test('is answered late, while everybody else is answered at once', async () => {
+      const other = await create()
+      const hurried = await create()
+      const look = async (path: string, address: string) =>
+        (await fetch(`${shop.url}${path}`, { headers: { accept: 'text/html', 'x-forwarded-for': address } })).status
+      // Ten times as many as a link may is what a network may, and then it is the network that is refused.
+      for (let count = 0; count < 50 + PROMPT_REFUSALS; count++) await look(hurried, '203.0.113.9')
+      let isAnswered = false
+      const held = look(hurried, '203.0.113.9').then((status) => {
+        isAnswered = true
+        return status
+      })
+      // Asked after it, and answered before it.
+      expect(await look(other, '203.0.113.10')).toBe(200)
+      expect(isAnswered).toBe(false)
+      expect(await held).toBe(429)
     })
-    // The test exchanges by hand.
-    shared.close()
-    return { ...limits, exchange: shared.exchange }
+  })
+
+  describe('a person with many accounts', () => {
+    test('has one budget for files and one for keys, whichever account they are of', async () => {
+      const { owner, tenant } = await openAccount(shop, 'many@shop.example')
+      const other = await owner.submit('/dashboard/accounts', { name: 'Second shop' })
+      expect(other.status).toBe(303)
+      const choose = (account: string) =>
+        owner.submit('/dashboard/accounts/choose', { account }).then(({ status }) => status)
+      const files = ['/dashboard/payments.csv', '/dashboard/payments.json', '/dashboard/balance.csv?month=2026-01']
+      const answers: number[] = []
+      for (const path of files) answers.push((await owner.get(path)).status)
+      expect(await choose(tenant.merchantId)).toBe(303)
+      for (const path of files) answers.push((await owner.get(path)).status)
+      expect(answers).toEqual([200, 200, 200, 200, 429, 429])
+      // Pages have none, and other people theirs.
+      expect((await owner.get('/dashboard/payments')).status).toBe(200)
+      const { owner: colleague } = await openAccount(shop, 'another@shop.example')
+      expect((await colleague.get('/dashboard/payments.csv')).status).toBe(200)
+
+      const made: number[] = []
+      for (let nth = 0; nth < 3; nth++) {
+        const once = await onceIn(owner, '/dashboard/keys/new')
+        const form = { name: `Key ${nth}`, preset: 'sell', allowed_ips: '', days: '0', once }
+        made.push((await owner.submit('/dashboard/keys', form)).status)
+      }
+      expect(made).toEqual([200, 200, 429])
+      const { rows } = await shop.db.query(`select count(*)::int as n from api_key where name like 'Key %'`)
+      expect(rows).toEqual([{ n: 2 }])
+    })
+  })
+
+  describe('a list', () => {
+    test('is searched along an index, whether its words are rare or common', async () => {
+      const { tenant } = await shop.addMerchant()
+      await shop.db.query(
+        `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback,
+          checkout_token, destination, chain_id, token, quote, reference, description, created_at, updated_at, expires_at)
+        select 'pay_' || lpad(n::text, 26, '0'), $1, false, '1', 100, 'EUR', 'picker', 'token-' || n, '0x' || repeat('1', 40), 1, 't', '{"rate":"1","rateSource":"t","netMicro":"1","expiresAt":"2026-01-01T00:00:00.000Z"}',
+          'order-' || n, 'Ticket ' || md5(n::text), now(), now(), now() from generate_series(1, 8000) n`,
+        [tenant.merchantId],
+      )
+      await shop.db.query('vacuum analyze payment, payment_words')
+      const search = (words: string, off: string) =>
+        shop.db.lists(tenant).transaction(async (tx) => {
+          // So few rows as here are faster gone through; what is asked is whether it could be otherwise.
+          await tx.query(off)
+          const page = { limit: 2, after: null, before: null }
+          const found = await listPayments(tx, tenant, { filters: { search: words }, page })
+          const { rows } = await tx.query(
+            `select seq_scan::int as through, idx_tup_fetch::int as read from pg_stat_xact_user_tables where relname = 'payment_words'`,
+          )
+          return { ...rows[0], found: found!.rows.length + Number(found!.hasMore) }
+        })
+      const common = await search('TICKET', 'set local enable_seqscan = off')
+      expect(common).toMatchObject({ found: 3, through: 0 })
+      expect(common.read).toBeLessThan(50)
+      await shop.db.query('drop index payment_words_newest')
+      const off = 'set local enable_seqscan = off; set local enable_indexscan = off'
+      for (const [rare, found] of [
+        ['order-7999', 1],
+        ['cder-7999', 0],
+      ] as const) {
+        const seen = await search(rare, off)
+        expect(seen).toMatchObject({ found, through: 0 })
+        expect(seen.read).toBeLessThan(50)
+      }
+    })
+
+    test('a list that takes longer than two seconds is a problem that says to ask for less', async () => {
+      await shop.db.query(`create policy slow on payment as restrictive for select to pinrail_tenant
+        using (pg_sleep(case when livemode then 0 else 3 end)::text = '')`)
+      try {
+        expectProblem(await shop.ask('GET', '/v1/payments'), 503, 'list_too_slow')
+      } finally {
+        await shop.db.query('drop policy slow on payment')
+      }
+      expect((await shop.ask('GET', '/v1/payments')).status).toBe(200)
+    })
+
+    test('can write nothing', async () => {
+      const write = shop.db.lists(shop.tenant).query("update wallet set address = 'x'")
+      await expect(write).rejects.toThrow('read-only transaction')
+    })
+  })
+
+  test('a client that dribbles its headers is cut off soon after its time', async () => {
+    const server = createApiServer(() => undefined, {
+      publicUrl: shop.url,
+      newRequestId: () => 'req_1',
+      patience: { headersMs: 100, requestMs: 200 },
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const socket = connect((server.address() as { port: number }).port, '127.0.0.1')
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+    const dribble = setInterval(() => socket.write('x'), 20)
+    const begun = performance.now()
+    try {
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\nx-slow: ')
+      await once(socket, 'close')
+      expect(text).toMatch(/^HTTP\/1\.1 408 /)
+      // Node would look for it after 30 s.
+      expect(performance.now() - begun).toBeLessThan(10_000)
+    } finally {
+      clearInterval(dribble)
+      server.close()
+    }
+  })
+})
+
+describe('Counters', () => {
+  const BEGIN = Date.UTC(2026, 0, 1)
+  const SETTINGS: RequestLimitSettings = {
+    requests: 20,
+    windowSeconds: 1,
+    refusalsPerMinute: 8,
+    signInsPerHour: 8,
+    pressesPerMinute: { address: 8, link: 8 },
+    formsPerHour: 8,
+    madePerHour: { file: 8, key: 8 },
+    looksPerMinute: 6,
+    actsPerMinute: 4,
+    clock: () => BEGIN,
   }
 
-  test('count together: what one was asked, the other refuses', async () => {
-    const [one, two] = [replica(), replica()]
-    const ask = (limits: typeof one): number => passing(2, () => limits.countSignIn('192.0.2.9'))
+  /** How many of so many calls pass. */
+  function passing(times: number, call: () => unknown): number {
     let passed = 0
-    for (let round = 0; round < 10; round++) {
-      passed += ask(one) + ask(two)
-      await one.exchange()
-      await two.exchange()
-    }
-    // Eight are allowed; two were asked of the first before it had heard of the second.
-    expect(passed).toBeLessThanOrEqual(10)
-    expect(passed).toBeGreaterThanOrEqual(8)
-    expect(ask(one) + ask(two)).toBe(0)
-    const { rows } = await db.query('select key, count from limit_count')
-    expect(rows).toEqual([{ key: expect.stringMatching(/^[\w-]{43}$/), count: passed }])
-  })
+    for (let time = 0; time < times; time++)
+      try {
+        call()
+        passed += 1
+      } catch {
+        // Refused.
+      }
+    return passed
+  }
 
-  test('an account that uses a fifth of its limit costs no statement', async () => {
-    const statements = { count: 0 }
-    const limits = replica(statements)
-    for (let request = 0; request < 4; request++) limits.count({ merchantId: 'mer_1', livemode: false }, 1)
-    await limits.exchange()
-    expect(statements.count).toBe(0)
-    limits.count({ merchantId: 'mer_1', livemode: false }, 1)
-    await limits.exchange()
-    expect(statements.count).toBe(1)
-  })
-
-  test('a count is not lost when the store does not answer, and what is over is deleted', async () => {
-    const limits = createRequestLimits(SETTINGS)
-    let fails = true
-    const shared = createSharedCounters({
-      counters: limits.counters,
-      secret: 'pepper',
-      add: (counts) => (fails ? Promise.reject(new Error('down')) : addToLimits(db, counts)),
-      forget: () => forgetLimits(db),
-      onError: () => undefined,
+  describe('a counter', () => {
+    test('gives each key its points, and again in the next window', () => {
+      let now = BEGIN + 59_000
+      const counter = createCounter({ points: 3, windowSeconds: 60, clock: () => now })
+      expect(Array.from({ length: 5 }, () => counter.take('a').taken)).toEqual([true, true, true, false, false])
+      expect(counter.take('b')).toEqual({ taken: true, remaining: 2, resetMs: 1000, refused: 0 })
+      expect(counter.take('a')).toMatchObject({ taken: false, refused: 3 })
+      now += 1000
+      expect(counter.take('a')).toEqual({ taken: true, remaining: 2, resetMs: 60_000, refused: 0 })
     })
-    shared.close()
-    for (let time = 0; time < 7; time++) limits.countRefusal('192.0.2.77')
-    await expect(shared.exchange()).rejects.toThrow('down')
-    fails = false
-    await shared.exchange()
-    const { rows } = await db.query('select count from limit_count where count = 7')
-    expect(rows).toHaveLength(1)
-    await forgetLimits(db)
-    expect((await db.query('select 1 from limit_count where ends_at < now()')).rows).toEqual([])
+
+    test('remembers a bounded number of keys, and forgets the oldest first', () => {
+      const counter = createCounter({ points: 1, windowSeconds: 60, clock: () => BEGIN, keys: 3 })
+      for (const key of ['a', 'b', 'c', 'd']) counter.take(key)
+      expect(counter.take('d').taken).toBe(false)
+      expect(counter.take('c').taken).toBe(false)
+      expect(counter.take('a').taken).toBe(true)
+    })
+  })
+
+  describe('requests without a key', () => {
+    test('have a budget for each link, and another for each network', () => {
+      const limits = createRequestLimits(SETTINGS)
+      expect(passing(10, () => limits.countLink('one', 'look'))).toBe(6)
+      expect(passing(10, () => limits.countLink('one', 'act'))).toBe(4)
+      expect(passing(10, () => limits.countLink('two', 'act'))).toBe(4)
+      expect(passing(100, () => limits.countVisit('192.0.2.7', 'look'))).toBe(60)
+      expect(passing(100, () => limits.countVisit('::ffff:192.0.2.7', 'look'))).toBe(0)
+      expect(passing(100, () => limits.countVisit('192.0.2.8', 'act'))).toBe(40)
+    })
+
+    test('requests from this machine come through our own proxy, and have the budget of the link alone', () => {
+      const limits = createRequestLimits(SETTINGS)
+      for (const own of ['127.0.0.1', '::ffff:127.0.0.1', '::1'])
+        expect(passing(100, () => limits.countVisit(own, 'look'))).toBe(100)
+      expect(networkOf('2001:db8:1:2ff::1')).toBe(networkOf('2001:db8:1:200:9::'))
+    })
+  })
+
+  describe('two processes', () => {
+    let database: TestDatabase
+    let db: Db
+    beforeAll(async () => {
+      database = await createTestDatabase()
+      db = createDb({ url: database.url, livemode: false, pool: 4 })
+    })
+    afterAll(async () => {
+      await db?.close()
+      await database?.drop()
+    })
+
+    function replica(statements: { count: number } = { count: 0 }) {
+      const limits = createRequestLimits(SETTINGS)
+      const shared = createSharedCounters({
+        counters: limits.counters,
+        secret: 'pepper',
+        add: (counts) => {
+          statements.count += 1
+          return addToLimits(db, counts)
+        },
+        forget: () => forgetLimits(db),
+        onError: (error) => {
+          throw error
+        },
+      })
+      // The test exchanges by hand.
+      shared.close()
+      return { ...limits, exchange: shared.exchange }
+    }
+
+    test('count together: what one was asked, the other refuses', async () => {
+      const [one, two] = [replica(), replica()]
+      const ask = (limits: typeof one): number => passing(2, () => limits.countSignIn('192.0.2.9'))
+      let passed = 0
+      for (let round = 0; round < 10; round++) {
+        passed += ask(one) + ask(two)
+        await one.exchange()
+        await two.exchange()
+      }
+      // Eight are allowed; two were asked of the first before it had heard of the second.
+      expect(passed).toBeLessThanOrEqual(10)
+      expect(passed).toBeGreaterThanOrEqual(8)
+      expect(ask(one) + ask(two)).toBe(0)
+      const { rows } = await db.query('select key, count from limit_count')
+      expect(rows).toEqual([{ key: expect.stringMatching(/^[\w-]{43}$/), count: passed }])
+    })
+
+    test('an account that uses a fifth of its limit costs no statement', async () => {
+      const statements = { count: 0 }
+      const limits = replica(statements)
+      for (let request = 0; request < 4; request++) limits.count({ merchantId: 'mer_1', livemode: false }, 1)
+      await limits.exchange()
+      expect(statements.count).toBe(0)
+      limits.count({ merchantId: 'mer_1', livemode: false }, 1)
+      await limits.exchange()
+      expect(statements.count).toBe(1)
+    })
+
+    test('a count is not lost when the store does not answer, and what is over is deleted', async () => {
+      const limits = createRequestLimits(SETTINGS)
+      let fails = true
+      const shared = createSharedCounters({
+        counters: limits.counters,
+        secret: 'pepper',
+        add: (counts) => (fails ? Promise.reject(new Error('down')) : addToLimits(db, counts)),
+        forget: () => forgetLimits(db),
+        onError: () => undefined,
+      })
+      shared.close()
+      for (let time = 0; time < 7; time++) limits.countRefusal('192.0.2.77')
+      await expect(shared.exchange()).rejects.toThrow('down')
+      fails = false
+      await shared.exchange()
+      const { rows } = await db.query('select count from limit_count where count = 7')
+      expect(rows).toHaveLength(1)
+      await forgetLimits(db)
+      expect((await db.query('select 1 from limit_count where ends_at < now()')).rows).toEqual([])
+    })
+  })
+
+  describe('work at once', () => {
+    test('is bounded for each account, the rest waits in its order, and beyond that is refused', async () => {
+      const atOnce = createAtOnce({ running: 2, waiting: 2 })
+      const begun: string[] = []
+      const ends = new Map<string, () => void>()
+      const work = (key: string, name: string) =>
+        atOnce(key, () => {
+          begun.push(name)
+          return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
+        })
+      const [a, b, c, d] = [work('x', 'a'), work('x', 'b'), work('x', 'c'), work('x', 'd')]
+      await expect(work('x', 'e')).rejects.toMatchObject({ code: 'rate_limited' })
+      const other = work('y', 'other')
+      expect(begun).toEqual(['a', 'b', 'other'])
+      for (const [name, ended] of [
+        ['b', b],
+        ['a', a],
+        ['other', other],
+        ['c', c],
+        ['d', d],
+      ] as const) {
+        ends.get(name)!()
+        expect(await ended).toBe(name)
+      }
+      expect(begun).toEqual(['a', 'b', 'other', 'c', 'd'])
+      const again = work('x', 'f')
+      ends.get('f')!()
+      expect(await again).toBe('f')
+    })
+
+    test('work that fails gives its turn to the next', async () => {
+      const atOnce = createAtOnce({ running: 1, waiting: 1 })
+      const first = atOnce('x', () => Promise.reject(new Error('no')))
+      const second = atOnce('x', async () => 'yes')
+      await expect(first).rejects.toThrow('no')
+      expect(await second).toBe('yes')
+    })
   })
 })
 
-describe('work at once', () => {
-  test('is bounded for each account, the rest waits in its order, and beyond that is refused', async () => {
-    const atOnce = createAtOnce({ running: 2, waiting: 2 })
-    const begun: string[] = []
-    const ends = new Map<string, () => void>()
-    const work = (key: string, name: string) =>
-      atOnce(key, () => {
-        begun.push(name)
-        return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
-      })
-    const [a, b, c, d] = [work('x', 'a'), work('x', 'b'), work('x', 'c'), work('x', 'd')]
-    await expect(work('x', 'e')).rejects.toMatchObject({ code: 'rate_limited' })
-    const other = work('y', 'other')
-    expect(begun).toEqual(['a', 'b', 'other'])
-    for (const [name, ended] of [
-      ['b', b],
-      ['a', a],
-      ['other', other],
-      ['c', c],
-      ['d', d],
-    ] as const) {
-      ends.get(name)!()
-      expect(await ended).toBe(name)
+describe('Answers that are held', () => {
+  let close: () => Promise<unknown> = async () => undefined
+  afterEach(() => close())
+
+  /** Refuses everybody as one who has asked too often, and holds so many answers. Counts who asked, and who waited at once. */
+  async function refusing(most: number) {
+    const seen = { asked: 0, answered: 0, waited: 0 }
+    const app = express()
+    app.use(() => {
+      seen.asked += 1
+      seen.waited = Math.max(seen.waited, seen.asked - seen.answered)
+      throw new Problem('rate_limited', 'Ask again later.', { isHeld: true })
+    })
+    const answer: ErrorRequestHandler = (_error, _request, response, _next) => {
+      seen.answered += 1
+      response.status(429).end()
     }
-    expect(begun).toEqual(['a', 'b', 'other', 'c', 'd'])
-    const again = work('x', 'f')
-    ends.get('f')!()
-    expect(await again).toBe('f')
+    app.use(holding(answer, most))
+    const server = app.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    close = () => new Promise((resolve) => server.close(resolve))
+    return { port: (server.address() as AddressInfo).port, seen }
+  }
+
+  test('beyond the answers that may wait, a refusal is told at once, and its connection ends', async () => {
+    const { port } = await refusing(2)
+    const told: string[] = []
+    const ask = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/`)
+      told.push(response.headers.get('connection') ?? '')
+      return response.status
+    }
+    const answers = [ask(), ask(), ask(), ask()]
+    expect(await Promise.all(answers)).toEqual([429, 429, 429, 429])
+    expect(told).toEqual(['close', 'close', 'keep-alive', 'keep-alive'])
+    // Their places are free again.
+    await ask()
+    expect(told.at(-1)).toBe('keep-alive')
   })
 
-  test('that fails gives its turn to the next', async () => {
-    const atOnce = createAtOnce({ running: 1, waiting: 1 })
-    const first = atOnce('x', () => Promise.reject(new Error('no')))
-    const second = atOnce('x', async () => 'yes')
-    await expect(first).rejects.toThrow('no')
-    expect(await second).toBe('yes')
+  test('one connection with thousands of requests under way holds no more of them than may wait', async () => {
+    const { port, seen } = await refusing(10)
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => undefined).resume()
+    socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(5000))
+    await once(socket, 'close')
+    expect(seen.asked).toBeGreaterThan(100)
+    // One of them is being answered.
+    expect(seen.waited).toBe(11)
   })
 })

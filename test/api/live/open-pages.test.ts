@@ -6,7 +6,7 @@ import { createOpenPages } from '../../../src/api/live/open-pages.ts'
 import { readApiConfig } from '../../../src/config.ts'
 import { readStamps } from '../../../src/db/payments/payments.ts'
 import { composeApi } from '../../../src/deps/api.ts'
-import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../../web/checkout-world.ts'
+import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../checkout/checkout-world.ts'
 import { openStream, type Stream } from './stream.ts'
 
 let world: CheckoutWorld

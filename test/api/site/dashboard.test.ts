@@ -1,12 +1,22 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import express from 'express'
+import { pino } from 'pino'
 import { z } from 'zod'
+import { until } from '../../../scripts/test/until.ts'
+import { createCookies } from '../../../src/api/accounts/cookies.ts'
+import { mountPages } from '../../../src/api/routes/dashboard/mount.ts'
+import { definePage, type Page, type PageCall } from '../../../src/api/routes/dashboard/page.ts'
+import { siteProblemHandler } from '../../../src/api/routes/site-problem.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { because, noteOf } from '../../../src/domain/timeline.ts'
 import { newId } from '../../../src/ids.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { openAccount } from './account.ts'
-import { linkIn, mailsTo, signIn, Visitor } from './visitor.ts'
+import { composedPages } from './pages.ts'
+import { linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
 
 let shop: Shop
 beforeAll(async () => {
@@ -14,256 +24,481 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-const CARD = { provider: 'card_partner', method: 'card' } as const
-const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+describe('The pages of the dashboard', () => {
+  const CARD = { provider: 'card_partner', method: 'card' } as const
+  const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
 
-describe('payments', () => {
-  test('are listed newest first, and filtered, searched and sorted by the address of the page alone', async () => {
-    const { owner, pay } = await openAccount(shop, 'list@shop.example')
-    const ids: string[] = []
-    for (let index = 0; index < 120; index++)
-      ids.push(
-        await pay({
-          amount: '10.00',
-          currency: index % 2 === 0 ? 'EUR' : 'USD',
-          reference: `order-${String(index).padStart(3, '0')}`,
-        }),
-      )
-    const idsOn = (html: string): string[] =>
-      [...html.matchAll(/row-link" href="\/dashboard\/payments\/(\w+)"/g)].map((match) => match[1] ?? '')
-    const next = (html: string, rel: string): string | null =>
-      new RegExp(`href="([^"]+)" rel="${rel}"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? null
-    for (const [start, wanted] of [
-      ['/dashboard/payments', ids.toReversed()],
-      ['/dashboard/payments?sort=oldest', ids],
-      ['/dashboard/payments?currency=USD', ids.filter((_, index) => index % 2 === 1).toReversed()],
-      ['/dashboard/payments?created=today', ids.toReversed()],
-      ['/dashboard/payments?view=succeeded', []],
-      ['/dashboard/payments?status=created,failed&q=order-11', ids.slice(110).toReversed()],
-      [`/dashboard/payments?q=${ids[7]}`, [ids[7]]],
-    ] as const) {
-      const seen: string[] = []
-      const trail: string[] = []
-      for (let at: string | null = start; at !== null; ) {
-        const { status, html } = await owner.get(at)
-        expect([at, status]).toEqual([at, 200])
-        seen.push(...idsOn(html))
-        trail.push(at)
-        at = next(html, 'next')
+  describe('payments', () => {
+    test('are listed newest first, and filtered, searched and sorted by the address of the page alone', async () => {
+      const { owner, pay } = await openAccount(shop, 'list@shop.example')
+      const ids: string[] = []
+      for (let index = 0; index < 120; index++)
+        ids.push(
+          await pay({
+            amount: '10.00',
+            currency: index % 2 === 0 ? 'EUR' : 'USD',
+            reference: `order-${String(index).padStart(3, '0')}`,
+          }),
+        )
+      const idsOn = (html: string): string[] =>
+        [...html.matchAll(/row-link" href="\/dashboard\/payments\/(\w+)"/g)].map((match) => match[1] ?? '')
+      const next = (html: string, rel: string): string | null =>
+        new RegExp(`href="([^"]+)" rel="${rel}"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? null
+      for (const [start, wanted] of [
+        ['/dashboard/payments', ids.toReversed()],
+        ['/dashboard/payments?sort=oldest', ids],
+        ['/dashboard/payments?currency=USD', ids.filter((_, index) => index % 2 === 1).toReversed()],
+        ['/dashboard/payments?created=today', ids.toReversed()],
+        ['/dashboard/payments?view=succeeded', []],
+        ['/dashboard/payments?status=created,failed&q=order-11', ids.slice(110).toReversed()],
+        [`/dashboard/payments?q=${ids[7]}`, [ids[7]]],
+      ] as const) {
+        const seen: string[] = []
+        const trail: string[] = []
+        for (let at: string | null = start; at !== null; ) {
+          const { status, html } = await owner.get(at)
+          expect([at, status]).toEqual([at, 200])
+          seen.push(...idsOn(html))
+          trail.push(at)
+          at = next(html, 'next')
+        }
+        expect([start, seen]).toEqual([start, [...wanted]])
+        for (let at: string | null = trail.at(-1) ?? null, page = trail.length - 1; page > 0 && at !== null; page--) {
+          const back: string | null = next((await owner.get(at)).html, 'prev')
+          expect(idsOn((await owner.get(back ?? '')).html)).toEqual(
+            idsOn((await owner.get(trail[page - 1] ?? '')).html),
+          )
+          at = back
+        }
       }
-      expect([start, seen]).toEqual([start, [...wanted]])
-      for (let at: string | null = trail.at(-1) ?? null, page = trail.length - 1; page > 0 && at !== null; page--) {
-        const back: string | null = next((await owner.get(at)).html, 'prev')
-        expect(idsOn((await owner.get(back ?? '')).html)).toEqual(idsOn((await owner.get(trail[page - 1] ?? '')).html))
-        at = back
-      }
-    }
-  })
-
-  test('are exported as they are listed: every one once, as CSV and as JSON, and no cell is a formula', async () => {
-    const { owner, pay } = await openAccount(shop, 'export@shop.example')
-    const descriptions = [
-      '=HYPERLINK("https://evil.example")',
-      '+1',
-      '-1',
-      '@x',
-      'a;=1+1',
-      '\uff1d1',
-      'a "quoted", text',
-      'plain',
-    ]
-    for (const description of descriptions) await pay({ amount: 5, currency: 'EUR', description })
-    const csv = await owner.get('/dashboard/payments.csv')
-    expect(csv.headers.get('content-disposition')).toMatch(/^attachment; filename="payments-\d{4}-\d\d-\d\d\.csv"$/)
-    const lines = csv.html.trimEnd().split('\r\n')
-    expect(lines).toHaveLength(1 + descriptions.length)
-    expect(lines.filter((line) => /(?:^|[,;])"?[=+@\uff1d-]/.test(line))).toEqual([])
-    expect(csv.html).toContain('"a ""quoted"", text"')
-    const json = JSON.parse((await owner.get('/dashboard/payments.json?currency=EUR')).html) as {
-      description: string
-    }[]
-    expect(json.map(({ description }) => description).sort()).toEqual(descriptions.toSorted())
-    expect(JSON.parse((await owner.get('/dashboard/payments.json?currency=USD')).html)).toEqual([])
-  })
-
-  test('a payment shows its amount, next step, money, ids and timeline; what the merchant wrote is text', async () => {
-    const { owner, pay } = await openAccount(shop, 'one@shop.example')
-    const description = '<script>alert(1)</script><img src=x onerror=alert(1)>'
-    const id = await pay({ amount: '1249.50', currency: 'SEK', description, metadata: { cart: '7f31' } })
-    const { html } = await owner.get(`/dashboard/payments/${id}`)
-    for (const text of [
-      '1,249.50 SEK',
-      'Send the buyer to the checkout',
-      'You would receive',
-      id,
-      '7f31',
-      'The payment was created',
-      `curl http`,
-    ])
-      expect(html).toContain(text)
-    expect(html).not.toContain('<script>alert')
-    expect(html).not.toContain('<img src=x')
-  })
-
-  test('without money says that nothing came yet, and once it is over that nothing came', async () => {
-    const { owner, pay } = await openAccount(shop, 'nothing@shop.example')
-    const id = await pay({ amount: '10.00', currency: 'EUR' })
-    const read = async () =>
-      / Nothing(?: yet)? /.exec(textOf((await owner.get('/dashboard/payments')).html))?.[0].trim()
-    expect(await read()).toBe('Nothing yet')
-    const context = { publicUrl: shop.url, now: Date.now }
-    await changePayment(shop.db, context, { id, work: (payment) => payment.move('canceled', because('canceled')) })
-    expect(await read()).toBe('Nothing')
-    const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
-    expect(page).toContain('You receive Nothing')
-    expect(page).not.toContain('You would receive')
-  })
-
-  // it went on to promise what the payout would have been
-  test('whose payout is void receives nothing, and one that ends by itself is looked at by nobody', async () => {
-    const { owner, pay } = await openAccount(shop, 'void@shop.example')
-    const id = await pay({ amount: '10.00', currency: 'EUR' })
-    const parkedAs = async (reason: string) => {
-      await shop.db.query(
-        `update payment set status = 'under_review', park_reason = $2, status_reason = $2,
-           gross_micro = 11000000, fee_micro = 495000, net_micro = 10505000 where id = $1`,
-        [id, reason],
-      )
-      return textOf((await owner.get(`/dashboard/payments/${id}`)).html)
-    }
-    const looks = 'An operator of Pinrail looks at it.'
-    const reversed = await parkedAs('funds_reversed')
-    expect([reversed.includes(looks), reversed.includes('10.505000')]).toEqual([false, true])
-    const voided = await parkedAs('payout_voided')
-    expect([voided.includes(looks), voided.includes('10.505000')]).toEqual([true, false])
-    expect(voided).toContain('You receive Nothing')
-  })
-
-  test('one of another account, of no account, and nonsense get the same page', async () => {
-    const { owner } = await openAccount(shop, 'two@shop.example')
-    const { pay } = await openAccount(shop, 'three@shop.example')
-    const foreign = await pay({ amount: 5, currency: 'EUR' })
-    const pages = []
-    for (const id of [foreign, 'pay_01m804v6xffqc8dqr8b1t1nxw5', 'nonsense', '%00', 'a%2fb']) {
-      const { status, html } = await owner.get(`/dashboard/payments/${id}`)
-      pages.push({ status, html: html.replace(/req_\w+/g, '') })
-    }
-    expect(new Set(pages.slice(0, 3).map(({ html }) => html)).size).toBe(1)
-    expect(pages.every(({ status }) => status === 404 || status === 400)).toBe(true)
-  })
-})
-
-test('the success rate of today counts what ended today, and not what was only written today', async () => {
-  const { owner, pay } = await openAccount(shop, 'rate@shop.example')
-  const change = (id: string, at: number, work: (payment: PaymentWork) => Promise<void>) =>
-    changePayment(shop.db, { publicUrl: shop.url, now: () => at }, { id, work })
-  const end = async (at: number): Promise<string> => {
-    const id = await pay({ amount: 10, currency: 'EUR' })
-    await change(id, at, async (work) => {
-      await work.addAttempt({ id: newId('attempt'), ...CARD, asked: work.state.payment.amount })
-      await work.move('expired', because('expired'))
     })
-    return id
+
+    test('are exported as they are listed: every one once, as CSV and as JSON, and no cell is a formula', async () => {
+      const { owner, pay } = await openAccount(shop, 'export@shop.example')
+      const descriptions = [
+        '=HYPERLINK("https://evil.example")',
+        '+1',
+        '-1',
+        '@x',
+        'a;=1+1',
+        '\uff1d1',
+        'a "quoted", text',
+        'plain',
+      ]
+      for (const description of descriptions) await pay({ amount: 5, currency: 'EUR', description })
+      const csv = await owner.get('/dashboard/payments.csv')
+      expect(csv.headers.get('content-disposition')).toMatch(/^attachment; filename="payments-\d{4}-\d\d-\d\d\.csv"$/)
+      const lines = csv.html.trimEnd().split('\r\n')
+      expect(lines).toHaveLength(1 + descriptions.length)
+      expect(lines.filter((line) => /(?:^|[,;])"?[=+@\uff1d-]/.test(line))).toEqual([])
+      expect(csv.html).toContain('"a ""quoted"", text"')
+      const json = JSON.parse((await owner.get('/dashboard/payments.json?currency=EUR')).html) as {
+        description: string
+      }[]
+      expect(json.map(({ description }) => description).sort()).toEqual(descriptions.toSorted())
+      expect(JSON.parse((await owner.get('/dashboard/payments.json?currency=USD')).html)).toEqual([])
+    })
+
+    test('a payment shows its amount, next step, money, ids and timeline; what the merchant wrote is text', async () => {
+      const { owner, pay } = await openAccount(shop, 'one@shop.example')
+      const description = '<script>alert(1)</script><img src=x onerror=alert(1)>'
+      const id = await pay({ amount: '1249.50', currency: 'SEK', description, metadata: { cart: '7f31' } })
+      const { html } = await owner.get(`/dashboard/payments/${id}`)
+      for (const text of [
+        '1,249.50 SEK',
+        'Send the buyer to the checkout',
+        'You would receive',
+        id,
+        '7f31',
+        'The payment was created',
+        `curl http`,
+      ])
+        expect(html).toContain(text)
+      expect(html).not.toContain('<script>alert')
+      expect(html).not.toContain('<img src=x')
+    })
+
+    test('without money says that nothing came yet, and once it is over that nothing came', async () => {
+      const { owner, pay } = await openAccount(shop, 'nothing@shop.example')
+      const id = await pay({ amount: '10.00', currency: 'EUR' })
+      const read = async () =>
+        / Nothing(?: yet)? /.exec(textOf((await owner.get('/dashboard/payments')).html))?.[0].trim()
+      expect(await read()).toBe('Nothing yet')
+      const context = { publicUrl: shop.url, now: Date.now }
+      await changePayment(shop.db, context, { id, work: (payment) => payment.move('canceled', because('canceled')) })
+      expect(await read()).toBe('Nothing')
+      const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+      expect(page).toContain('You receive Nothing')
+      expect(page).not.toContain('You would receive')
+    })
+
+    // it went on to promise what the payout would have been
+    test('a payment whose payout is void receives nothing, and one that ends automatically needs no look', async () => {
+      const { owner, pay } = await openAccount(shop, 'void@shop.example')
+      const id = await pay({ amount: '10.00', currency: 'EUR' })
+      const parkedAs = async (reason: string) => {
+        await shop.db.query(
+          `update payment set status = 'under_review', park_reason = $2, status_reason = $2,
+             gross_micro = 11000000, fee_micro = 495000, net_micro = 10505000 where id = $1`,
+          [id, reason],
+        )
+        return textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+      }
+      const looks = 'An operator of Pinrail looks at it.'
+      const reversed = await parkedAs('funds_reversed')
+      expect([reversed.includes(looks), reversed.includes('10.505000')]).toEqual([false, true])
+      const voided = await parkedAs('payout_voided')
+      expect([voided.includes(looks), voided.includes('10.505000')]).toEqual([true, false])
+      expect(voided).toContain('You receive Nothing')
+    })
+
+    test('a payment of another account, of no account, and nonsense get the same page', async () => {
+      const { owner } = await openAccount(shop, 'two@shop.example')
+      const { pay } = await openAccount(shop, 'three@shop.example')
+      const foreign = await pay({ amount: 5, currency: 'EUR' })
+      const pages = []
+      for (const id of [foreign, 'pay_01m804v6xffqc8dqr8b1t1nxw5', 'nonsense', '%00', 'a%2fb']) {
+        const { status, html } = await owner.get(`/dashboard/payments/${id}`)
+        pages.push({ status, html: html.replace(/req_\w+/g, '') })
+      }
+      expect(new Set(pages.slice(0, 3).map(({ html }) => html)).size).toBe(1)
+      expect(pages.every(({ status }) => status === 404 || status === 400)).toBe(true)
+    })
+  })
+
+  test('the success rate of today counts what ended today, and not what was only written today', async () => {
+    const { owner, pay } = await openAccount(shop, 'rate@shop.example')
+    const change = (id: string, at: number, work: (payment: PaymentWork) => Promise<void>) =>
+      changePayment(shop.db, { publicUrl: shop.url, now: () => at }, { id, work })
+    const end = async (at: number): Promise<string> => {
+      const id = await pay({ amount: 10, currency: 'EUR' })
+      await change(id, at, async (work) => {
+        await work.addAttempt({ id: newId('attempt'), ...CARD, asked: work.state.payment.amount })
+        await work.move('expired', because('expired'))
+      })
+      return id
+    }
+    const shown = async (): Promise<string> => textOf((await owner.get('/dashboard')).html)
+    const old = await end(Date.now() - 2 * 86_400_000)
+    await change(old, Date.now(), (work) => work.change(noteOf('payment.listening_ended'), { listenEnded: true }))
+    expect(await shown()).toContain('Nothing has ended today')
+    await end(Date.now())
+    expect(await shown()).toContain('0 of 1 that were tried and ended')
+  })
+
+  describe('the team', () => {
+    test('an invited person joins with the role, and every change is in the log', async () => {
+      const { owner } = await openAccount(shop, 'boss@shop.example')
+      expect((await owner.submit('/dashboard/team/invite', { email: 'Dev@Shop.example', role: 'developer' })).to).toBe(
+        '/dashboard/team',
+      )
+      expect((await mailsTo(shop, 'dev@shop.example')).at(-1)?.text).toContain('Halden Coffee')
+      const dev = await signIn(shop, 'dev@shop.example')
+      const welcome = await dev.get('/dashboard/welcome')
+      const account = /name="account" value="(\w+)"/.exec(welcome.html)?.[1] ?? ''
+      expect((await dev.submit('/dashboard/accounts/join', { account })).to).toBe('/dashboard')
+      expect((await dev.submit('/dashboard/accounts/join', { account })).status).toBe(404)
+      expect((await dev.submit('/dashboard/team/invite', { email: 'x@shop.example', role: 'owner' })).status).toBe(403)
+      const team = await owner.get('/dashboard/team')
+      for (const text of [
+        'dev@shop.example',
+        'member invited: developer',
+        'member joined: developer',
+        'account created',
+      ])
+        expect(team.html).toContain(text)
+      const person = /name="person" value="(\w+)"/.exec(team.html)?.[1] ?? ''
+      expect((await owner.submit('/dashboard/team/remove', { person })).to).toBe('/dashboard/team')
+      expect((await dev.get('/dashboard')).to).toBe('/dashboard/welcome')
+    })
+
+    test('an account keeps an owner, and nobody reaches into the team of another', async () => {
+      const [first, second] = [
+        await openAccount(shop, 'own-1@shop.example'),
+        await openAccount(shop, 'own-2@shop.example'),
+      ]
+      const rows = await many(
+        shop.db,
+        z.object({ person_id: z.string(), merchant_id: z.string() }),
+        sql`select person_id, merchant_id from membership where merchant_id = any(${[first.tenant.merchantId, second.tenant.merchantId]}::text[])`,
+      )
+      const self = rows.find((row) => row.merchant_id === first.tenant.merchantId)?.person_id ?? ''
+      const other = rows.find((row) => row.merchant_id === second.tenant.merchantId)?.person_id ?? ''
+      expect((await first.owner.submit('/dashboard/team/role', { person: self, role: 'viewer' })).status).toBe(409)
+      expect((await first.owner.submit('/dashboard/team/remove', { person: self })).status).toBe(409)
+      expect((await first.owner.submit('/dashboard/team/remove', { person: other })).status).toBe(404)
+      expect((await first.owner.submit('/dashboard/team/role', { person: other, role: 'viewer' })).status).toBe(404)
+      expect((await second.owner.get('/dashboard/team')).html).toContain('Invite somebody')
+    })
+  })
+
+  describe('pages for browsers, problems for programs', () => {
+    test.each([
+      ['/', 200],
+      ['/nothing', 404],
+      ['/dashboard/nothing', 404],
+      ['/sign-in/nothing', 404],
+    ])('%s', async (path, status) => {
+      const page = await new Visitor(shop).get(path)
+      expect([page.status, page.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(page.html).not.toMatch(/ style=| on\w+=|<script>/)
+    })
+
+    test('a program gets a problem for the same path, and robots and icons are there', async () => {
+      const answer = await fetch(`${shop.url}/nothing`)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        404,
+        'application/problem+json; charset=utf-8',
+      ])
+      expect(await (await fetch(`${shop.url}/robots.txt`)).text()).toContain('Disallow: /c/')
+      expect((await fetch(`${shop.url}/favicon.ico`)).headers.get('content-type')).toContain('image/svg+xml')
+    })
+
+    test('a session never signs a program in, and a key never a page', async () => {
+      const { owner, key } = await openAccount(shop, 'both@shop.example')
+      const session = owner.cookies.get('pinrail_session') ?? ''
+      const byCookie = await fetch(`${shop.url}/v1/payments`, { headers: { cookie: `pinrail_session=${session}` } })
+      expect(byCookie.status).toBe(401)
+      const byKey = await new Visitor(shop).get('/dashboard', { authorization: `Bearer ${key}` })
+      expect(byKey.to).toContain('/sign-in')
+    })
+  })
+
+  test('over https the cookies are bound to the host, and come from nobody else', async () => {
+    const secure = await openShop({ deps: () => ({ publicUrl: 'https://pay.pinrail.example' }) })
+    try {
+      const visitor = new Visitor(secure)
+      const asked = await visitor.post('/sign-in', { email: 'safe@shop.example' })
+      expect(asked.headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          /^__Host-pinrail_browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=900$/,
+        ),
+      ])
+      const done = await visitor.post((await linkIn(secure, 'safe@shop.example')).path)
+      expect(done.headers.getSetCookie()[0]).toMatch(
+        /^__Host-pinrail_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+      )
+      const name = '__Host-pinrail_session'
+      const planted = new Visitor(secure)
+      planted.cookies.set('pinrail_session', visitor.cookies.get(name) ?? '')
+      expect((await planted.get('/dashboard')).to).toContain('/sign-in')
+    } finally {
+      await secure.close()
+    }
+  })
+})
+
+describe('Mounting the pages', () => {
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+  })
+
+  test('a page whose query forgets whose rows it reads sees nothing of another account', async () => {
+    await shop.ask('POST', '/v1/payments', { body: { amount: 5, currency: 'EUR' } })
+    const owner = await signUp(shop, 'forgetful@shop.example')
+    const page = definePage({
+      method: 'get',
+      path: '/dashboard/forgets',
+      needs: 'look',
+      handle: async ({ db }) => {
+        const seen = await db.query(
+          `select (select count(*) from payment) + (select count(*) from api_key) + (select count(*) from attention) as n`,
+        )
+        const people = await db.query('select count(*) from person').catch((error: Error) => error.message)
+        return { html: JSON.stringify([Number(seen.rows[0]?.n), people]) }
+      },
+    })
+    await visiting(page, owner, async (visitor) => {
+      expect(JSON.parse((await visitor.get('/dashboard/forgets')).html)).toEqual([
+        0,
+        'permission denied for table person',
+      ])
+    })
+  })
+
+  test('a page of a list reads one moment, and a file a new one for each piece', async () => {
+    const owner = await signUp(shop, 'moments@shop.example')
+    for (const [lists, moments] of [
+      ['at once', 1],
+      ['in pieces', 2],
+    ] as const) {
+      const handle = async ({ db }: PageCall) => {
+        const began = async () => String((await db.query('select now()::text as at')).rows[0]?.at)
+        return { html: JSON.stringify([await began(), await began()]) }
+      }
+      const page = definePage({ method: 'get', path: '/dashboard/moments', needs: 'look', lists, handle })
+      await visiting(page, owner, async (visitor) => {
+        const seen = JSON.parse((await visitor.get('/dashboard/moments')).html) as string[]
+        expect(new Set(seen).size).toBe(moments)
+      })
+    }
+  })
+
+  test('six of the files that one person loads at once are made or wait, whichever account they belong to', async () => {
+    const owner = await signUp(shop, 'loads@shop.example')
+    let [running, most] = [0, 0]
+    let end: () => void = () => undefined
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const page = definePage({
+      method: 'get',
+      path: '/dashboard/all.csv',
+      needs: 'look',
+      makes: 'file',
+      handle: async () => {
+        running += 1
+        most = Math.max(most, running)
+        await ended
+        running -= 1
+        return { html: 'made' }
+      },
+    })
+    await visiting(page, owner, async (visitor) => {
+      const load = () => visitor.get('/dashboard/all.csv').then(({ status }) => status)
+      const statuses: number[] = []
+      const loads = Array.from({ length: 4 }, load)
+      await until(
+        async () => running,
+        (count) => count === 2,
+      )
+      expect((await owner.submit('/dashboard/accounts', { name: 'Second shop' })).status).toBe(303)
+      const others = Array.from({ length: 3 }, load)
+      for (const each of [...loads, ...others]) void each.then((status) => statuses.push(status))
+      await until(
+        async () => statuses.length,
+        (count) => count > 0,
+      )
+      expect(statuses).toEqual([429])
+      end()
+      expect((await Promise.all([...loads, ...others])).toSorted((a, b) => a - b)).toEqual([
+        200, 200, 200, 200, 200, 200, 429,
+      ])
+      expect(most).toBe(2)
+    })
+  })
+
+  /** The page alone, asked by the owner's browser. */
+  async function visiting(page: Page, owner: Visitor, work: (visitor: Visitor) => Promise<void>): Promise<void> {
+    const publicUrl = 'http://127.0.0.1:4242'
+    const cookies = createCookies(publicUrl)
+    const limits = { countPerson: () => undefined }
+    const deps = {
+      db: shop.db,
+      cookies,
+      clock: Date.now,
+      newSessionId: () => '',
+      publicUrl,
+      otherModeUrl: null,
+      limits,
+    }
+    const app = express().use(mountPages([page], deps))
+    app.use(siteProblemHandler({ publicUrl, log: pino({ level: 'silent' }) }))
+    const server = createServer(app)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const visitor = new Visitor({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+      visitor.cookies.set('pinrail_session', owner.cookies.get('pinrail_session') ?? '')
+      await work(visitor)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
   }
-  const shown = async (): Promise<string> => textOf((await owner.get('/dashboard')).html)
-  const old = await end(Date.now() - 2 * 86_400_000)
-  await change(old, Date.now(), (work) => work.change(noteOf('payment.listening_ended'), { listenEnded: true }))
-  expect(await shown()).toContain('Nothing has ended today')
-  await end(Date.now())
-  expect(await shown()).toContain('0 of 1 that were tried and ended')
-})
 
-describe('the team', () => {
-  test('an invited person joins with the role, and every change is in the log', async () => {
-    const { owner } = await openAccount(shop, 'boss@shop.example')
-    expect((await owner.submit('/dashboard/team/invite', { email: 'Dev@Shop.example', role: 'developer' })).to).toBe(
-      '/dashboard/team',
+  // The matrix asks each page what it needs, so a page that asks for less would pass it.
+  test('what each page asks of a person is as it was decided', () => {
+    const table = composedPages().map(
+      ({ method, path, needs, fresh, makes }) =>
+        `${method} ${path}: ${needs}${fresh === undefined ? '' : ', confirmed'}${makes === undefined ? '' : `, a ${makes}`}`,
     )
-    expect((await mailsTo(shop, 'dev@shop.example')).at(-1)?.text).toContain('Halden Coffee')
-    const dev = await signIn(shop, 'dev@shop.example')
-    const welcome = await dev.get('/dashboard/welcome')
-    const account = /name="account" value="(\w+)"/.exec(welcome.html)?.[1] ?? ''
-    expect((await dev.submit('/dashboard/accounts/join', { account })).to).toBe('/dashboard')
-    expect((await dev.submit('/dashboard/accounts/join', { account })).status).toBe(404)
-    expect((await dev.submit('/dashboard/team/invite', { email: 'x@shop.example', role: 'owner' })).status).toBe(403)
-    const team = await owner.get('/dashboard/team')
-    for (const text of ['dev@shop.example', 'member invited: developer', 'member joined: developer', 'account created'])
-      expect(team.html).toContain(text)
-    const person = /name="person" value="(\w+)"/.exec(team.html)?.[1] ?? ''
-    expect((await owner.submit('/dashboard/team/remove', { person })).to).toBe('/dashboard/team')
-    expect((await dev.get('/dashboard')).to).toBe('/dashboard/welcome')
-  })
-
-  test('an account keeps an owner, and nobody reaches into the team of another', async () => {
-    const [first, second] = [
-      await openAccount(shop, 'own-1@shop.example'),
-      await openAccount(shop, 'own-2@shop.example'),
-    ]
-    const rows = await many(
-      shop.db,
-      z.object({ person_id: z.string(), merchant_id: z.string() }),
-      sql`select person_id, merchant_id from membership where merchant_id = any(${[first.tenant.merchantId, second.tenant.merchantId]}::text[])`,
-    )
-    const self = rows.find((row) => row.merchant_id === first.tenant.merchantId)?.person_id ?? ''
-    const other = rows.find((row) => row.merchant_id === second.tenant.merchantId)?.person_id ?? ''
-    expect((await first.owner.submit('/dashboard/team/role', { person: self, role: 'viewer' })).status).toBe(409)
-    expect((await first.owner.submit('/dashboard/team/remove', { person: self })).status).toBe(409)
-    expect((await first.owner.submit('/dashboard/team/remove', { person: other })).status).toBe(404)
-    expect((await first.owner.submit('/dashboard/team/role', { person: other, role: 'viewer' })).status).toBe(404)
-    expect((await second.owner.get('/dashboard/team')).html).toContain('Invite somebody')
-  })
-})
-
-describe('pages for browsers, problems for programs', () => {
-  test.each([
-    ['/', 200],
-    ['/nothing', 404],
-    ['/dashboard/nothing', 404],
-    ['/sign-in/nothing', 404],
-  ])('%s', async (path, status) => {
-    const page = await new Visitor(shop).get(path)
-    expect([page.status, page.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(page.html).not.toMatch(/ style=| on\w+=|<script>/)
-  })
-
-  test('a program gets a problem for the same path, and robots and icons are there', async () => {
-    const answer = await fetch(`${shop.url}/nothing`)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([
-      404,
-      'application/problem+json; charset=utf-8',
+    expect(table.toSorted()).toEqual([
+      'get /dashboard/account/data.json: person, confirmed, a file',
+      'get /dashboard/account/delete: person, confirmed',
+      'get /dashboard/account: person',
+      'get /dashboard/balance.csv: look, a file',
+      'get /dashboard/balance: look',
+      'get /dashboard/brand/preview: look',
+      'get /dashboard/brand: look',
+      'get /dashboard/confirm: person',
+      'get /dashboard/embedding: look',
+      'get /dashboard/events/:id: look',
+      'get /dashboard/events: look',
+      'get /dashboard/keys/:id: look',
+      'get /dashboard/keys/new: develop, confirmed',
+      'get /dashboard/keys: look',
+      'get /dashboard/links/:id/edit: sell',
+      'get /dashboard/links/:id: look',
+      'get /dashboard/links/claim/:ticket: own, confirmed',
+      'get /dashboard/links/new: sell',
+      'get /dashboard/links/preview: sell',
+      'get /dashboard/links: look',
+      'get /dashboard/notifications/:id: look',
+      'get /dashboard/notifications/new/:kind: develop, confirmed',
+      'get /dashboard/notifications/telegram: develop, confirmed',
+      'get /dashboard/notifications: look',
+      'get /dashboard/passkey: person, confirmed',
+      'get /dashboard/payments.csv: look, a file',
+      'get /dashboard/payments.json: look, a file',
+      'get /dashboard/payments/:id: look',
+      'get /dashboard/payments: look',
+      'get /dashboard/requests: look',
+      'get /dashboard/team: look',
+      'get /dashboard/wallet/change: own, confirmed',
+      'get /dashboard/wallet: look',
+      'get /dashboard/webhooks/:id/delete: develop, confirmed',
+      'get /dashboard/webhooks/:id/deliveries/:event: look',
+      'get /dashboard/webhooks/:id/edit: develop, confirmed',
+      'get /dashboard/webhooks/:id/rotate: develop, confirmed',
+      'get /dashboard/webhooks/:id: look',
+      'get /dashboard/webhooks/new: develop, confirmed',
+      'get /dashboard/webhooks: look',
+      'get /dashboard/welcome: person',
+      'get /dashboard: look',
+      'post /dashboard/account/delete: person, confirmed',
+      'post /dashboard/accounts/choose: person',
+      'post /dashboard/accounts/join: person',
+      'post /dashboard/accounts: person',
+      'post /dashboard/brand: own, confirmed',
+      'post /dashboard/confirm/passkey: person',
+      'post /dashboard/confirm: person',
+      'post /dashboard/embedding: develop, confirmed',
+      'post /dashboard/keys/:id/revoke: develop, confirmed',
+      'post /dashboard/keys/:id/roll: develop, confirmed, a key',
+      'post /dashboard/keys: develop, confirmed, a key',
+      'post /dashboard/links/:id/pause: sell',
+      'post /dashboard/links/:id/resume: sell',
+      'post /dashboard/links/:id: sell',
+      'post /dashboard/links/claim/:ticket: own, confirmed',
+      'post /dashboard/links: sell',
+      'post /dashboard/notifications/:id/change: develop',
+      'post /dashboard/notifications/:id/mend: develop',
+      'post /dashboard/notifications/:id/remove: develop, confirmed',
+      'post /dashboard/notifications/:id/test: develop',
+      'post /dashboard/notifications/telegram: develop, confirmed',
+      'post /dashboard/notifications: develop, confirmed',
+      'post /dashboard/passkeys/remove: person, confirmed',
+      'post /dashboard/passkeys: person, confirmed',
+      'post /dashboard/payments/:id/cancel: sell',
+      'post /dashboard/sessions/end-others: person',
+      'post /dashboard/sessions/end: person',
+      'post /dashboard/sign-out: person',
+      'post /dashboard/team/invite: own, confirmed',
+      'post /dashboard/team/remove: own, confirmed',
+      'post /dashboard/team/role: own, confirmed',
+      'post /dashboard/team/withdraw: own, confirmed',
+      'post /dashboard/wallet/stop: look',
+      'post /dashboard/wallet: own, confirmed',
+      'post /dashboard/webhooks/:id/delete: develop, confirmed',
+      'post /dashboard/webhooks/:id/deliveries/:event/redeliver: develop',
+      'post /dashboard/webhooks/:id/disable: develop',
+      'post /dashboard/webhooks/:id/edit: develop, confirmed',
+      'post /dashboard/webhooks/:id/enable: develop',
+      'post /dashboard/webhooks/:id/redeliver: develop',
+      'post /dashboard/webhooks/:id/rotate: develop, confirmed',
+      'post /dashboard/webhooks/:id/test: develop',
+      'post /dashboard/webhooks: develop, confirmed',
     ])
-    expect(await (await fetch(`${shop.url}/robots.txt`)).text()).toContain('Disallow: /c/')
-    expect((await fetch(`${shop.url}/favicon.ico`)).headers.get('content-type')).toContain('image/svg+xml')
   })
-
-  test('a session never signs a program in, and a key never a page', async () => {
-    const { owner, key } = await openAccount(shop, 'both@shop.example')
-    const session = owner.cookies.get('pinrail_session') ?? ''
-    const byCookie = await fetch(`${shop.url}/v1/payments`, { headers: { cookie: `pinrail_session=${session}` } })
-    expect(byCookie.status).toBe(401)
-    const byKey = await new Visitor(shop).get('/dashboard', { authorization: `Bearer ${key}` })
-    expect(byKey.to).toContain('/sign-in')
-  })
-})
-
-test('over https the cookies are bound to the host, and come from nobody else', async () => {
-  const secure = await openShop({ deps: () => ({ publicUrl: 'https://pay.pinrail.example' }) })
-  try {
-    const visitor = new Visitor(secure)
-    const asked = await visitor.post('/sign-in', { email: 'safe@shop.example' })
-    expect(asked.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-pinrail_browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=900$/),
-    ])
-    const done = await visitor.post((await linkIn(secure, 'safe@shop.example')).path)
-    expect(done.headers.getSetCookie()[0]).toMatch(
-      /^__Host-pinrail_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
-    )
-    const name = '__Host-pinrail_session'
-    const planted = new Visitor(secure)
-    planted.cookies.set('pinrail_session', visitor.cookies.get(name) ?? '')
-    expect((await planted.get('/dashboard')).to).toContain('/sign-in')
-  } finally {
-    await secure.close()
-  }
 })

@@ -87,10 +87,9 @@ export async function openShop({
   const server = createApiServer(createApp(deps), { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const first = await addMerchant(db)
   const conforms = createConformance((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi)
 
-  return {
+  const view = (first: Merchant) => ({
     url,
     port: Number(new URL(url).port),
     db,
@@ -141,7 +140,14 @@ export async function openShop({
       await db.close()
       await database.drop()
     },
-  }
+  })
+
+  const as = (merchant: Merchant) => ({
+    ...view(merchant),
+    /** The same API for a new merchant, so that tests which share it do not meet. */
+    asNewMerchant: async () => as(await addMerchant(db)),
+  })
+  return as(await addMerchant(db))
 }
 
 export type AskOptions = {

@@ -9,209 +9,253 @@ import { type HostileNode, startHostileNode } from '../../support/hostile-node.t
 import { createWorld, insertPayments, newAddress, TOKEN, type World } from '../world.ts'
 import { addAwaited, awaitDeposit } from './awaited.ts'
 
-/** Deposits are read in few calls, however many are watched, and hold up no payout. */
+describe('the reading of many addresses', () => {
+  /** Deposits are read in few calls, however many are watched, and hold up no payout. */
 
-const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
-const deposits = { keys, wrongTokens: [] }
+  const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
+  const deposits = { keys, wrongTokens: [] }
 
-let world: World
-let node: HostileNode
-let numbers = 0
-beforeAll(async () => {
-  world = await createWorld()
-  node = await startHostileNode(world.anvil.url)
-})
-afterAll(async () => {
-  await node.close()
-  await world.stop()
-})
-
-// So long that nobody who waits for an answer about deposits has one in this test.
-const runner = ({ url } = node) =>
-  world.runner({ rpc: connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 600_000 }), deposits })
-
-/** Logs to any of several addresses: of the token, or of tokens that buyers take for it. */
-const isAboutDeposits = ({ method, params }: RpcCall): boolean =>
-  method === 'eth_getLogs' && Array.isArray((params[0] as { address: unknown }).address)
-
-async function watch(count: number): Promise<Hex[]> {
-  const opened = Array.from({ length: count }, () => {
-    numbers += 1
-    return { paymentId: `pay_apart${numbers}`, attemptId: `att_apart${numbers}`, recipient: newAddress() }
+  let world: World
+  let node: HostileNode
+  let numbers = 0
+  beforeAll(async () => {
+    world = await createWorld()
+    node = await startHostileNode(world.anvil.url)
   })
-  await insertPayments(world.db, opened)
-  await world.db.query(
-    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+  afterAll(async () => {
+    await node.close()
+    await world.stop()
+  })
+
+  // So long that nobody who waits for an answer about deposits has one in this test.
+  const runner = ({ url } = node) =>
+    world.runner({ rpc: connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 600_000 }), deposits })
+
+  /** Logs to any of several addresses: of the token, or of tokens that buyers take for it. */
+  const isAboutDeposits = ({ method, params }: RpcCall): boolean =>
+    method === 'eth_getLogs' && Array.isArray((params[0] as { address: unknown }).address)
+
+  async function watch(count: number): Promise<Hex[]> {
+    const opened = Array.from({ length: count }, () => {
+      numbers += 1
+      return { paymentId: `pay_apart${numbers}`, attemptId: `att_apart${numbers}`, recipient: newAddress() }
+    })
+    await insertPayments(world.db, opened)
+    await world.db.query(
+      `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
      select a.id, a.payment, 'crypto', 'usdc', 'open', 500, 'USD', now(), now()
      from unnest($1::text[], $2::text[]) as a(id, payment)`,
-    [opened.map(({ attemptId }) => attemptId), opened.map(({ paymentId }) => paymentId)],
-  )
-  for (const { attemptId } of opened) await awaitDeposit(world.db, keys, attemptId)
-  return opened.map(({ paymentId }) => keys.addressOf(paymentId))
-}
-
-const cursors = async (): Promise<{ payouts: number; deposits: number }> =>
-  (await world.db.query('select scanned_number::int as payouts, deposits_number::int as deposits from chain_cursor'))
-    .rows[0] as { payouts: number; deposits: number }
-
-/** Calls about deposits of one round over some new final blocks. */
-async function callsOfOneRound(): Promise<number> {
-  await world.chain.mine({ blocks: 3 })
-  const before = node.calls.length
-  await runner().tick()
-  const { payouts, deposits: read } = await cursors()
-  expect(read).toBe(payouts)
-  return node.calls.slice(before).filter(isAboutDeposits).length
-}
-
-test('500 addresses are read in as many calls as one', async () => {
-  await watch(1)
-  await runner().tick()
-  expect(await callsOfOneRound()).toBe(1)
-  const addresses = await watch(499)
-  expect(await callsOfOneRound()).toBe(1)
-  // The call is about all of them.
-  await mintUsdc(world.chain, { to: addresses.at(-1)!, micro: 5_000_000n })
-  await world.finalize(runner())
-  expect(world.heard.deposits.map(({ address }) => address)).toEqual([addresses.at(-1)])
-})
-
-test('a question about deposits that is never answered holds up no payout', async () => {
-  await watch(1)
-  await world.finalize(runner())
-  const before = await cursors()
-  let unanswered = 0
-  const silent = await startHostileNode(world.anvil.url)
-  silent.behave = (call) => {
-    if (!isAboutDeposits(call)) return 'honest'
-    unanswered += 1
-    return 'black_hole'
+      [opened.map(({ attemptId }) => attemptId), opened.map(({ paymentId }) => paymentId)],
+    )
+    for (const { attemptId } of opened) await awaitDeposit(world.db, keys, attemptId)
+    return opened.map(({ paymentId }) => keys.addressOf(paymentId))
   }
-  await world.chain.setIntervalMining({ interval: 1 })
-  const leaving = new AbortController()
-  const work = runner(silent).run(leaving.signal)
-  try {
-    await poll(async () => unanswered > 0, { withinMs: 20_000, everyMs: 50, what: 'the question about deposits' })
-    const [queued] = await world.queue([{}])
-    const isSettled = async () => (await world.payout(queued!.paymentId)).state === 'settled'
-    await poll(isSettled, { withinMs: 25_000, everyMs: 50, what: 'the payout to be settled' })
-    const after = await cursors()
-    expect(after.payouts).toBeGreaterThan(before.payouts)
-    expect(after.deposits).toBe(before.deposits)
-  } finally {
-    leaving.abort()
-    await world.chain.setIntervalMining({ interval: 0 })
-    await silent.close()
-    await work
-  }
-})
 
-// both readings had one length: the first had made it longer each time that the second could be answered
-test('what two nodes did not show at first is read again, also where nodes give few blocks and more come each round', async () => {
-  const apart = await createWorld()
-  const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(apart.anvil.url)))
-  try {
-    let now = 0
-    const urls = nodes.map(({ url }) => url)
-    const engine = () =>
-      apart.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, now: () => now }), deposits })
-    await apart.chain.mine({ blocks: 80 })
-    await apart.finalize(engine())
-    const { address } = await addAwaited(apart.db, keys, 'starved')
-    await mintUsdc(apart.chain, { to: address, micro: 5_000_000n })
-    for (const front of nodes.slice(1))
-      front.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
-    await apart.chain.mine({ blocks: 8 })
-    await engine().tick()
-    expect(apart.heard.deposits).toEqual([])
-    for (const front of nodes.slice(1))
-      front.behave = ({ method, params }) => {
-        if (method !== 'eth_getLogs') return 'honest'
-        const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
-        const isFew = Number(toBlock) - Number(fromBlock) < 10
-        return isFew ? 'honest' : { error: { code: -32005, message: 'limit exceeded' } }
-      }
-    const restarted = engine()
-    for (let round = 0; round < 20 && apart.heard.deposits.length === 0; round++) {
-      await apart.chain.mine({ blocks: 8 })
-      await restarted.tick().catch(() => undefined)
-      now += 4000
-    }
-    expect(apart.heard.deposits).toMatchObject([{ address }])
-  } finally {
-    await Promise.all(nodes.map((front) => front.close()))
-    await apart.stop()
-  }
-})
+  const cursors = async (): Promise<{ payouts: number; deposits: number }> =>
+    (await world.db.query('select scanned_number::int as payouts, deposits_number::int as deposits from chain_cursor'))
+      .rows[0] as { payouts: number; deposits: number }
 
-describe('what came while nobody read it', () => {
-  // the cursor went on, and the money was at an address that nobody looked at any more
-  test('is seen when the engine is back, also after the watch of its address has ended', async () => {
-    const weekAgo = Math.floor(Date.now() / 1000) - 7 * 86_400
-    const past = await createWorld({ anvil: ['--timestamp', String(weekAgo)] })
-    try {
-      const engine = () => past.runner({ deposits })
-      await past.finalize(engine())
-      const { address } = await addAwaited(past.db, keys, 'unseen')
-      await past.db.query(
-        `update deposit set created_at = now() - interval '7 days', watch_until = now() - interval '6 days'`,
-      )
-      await mintUsdc(past.chain, { to: address, micro: 5_000_000n })
-      await past.chain.mine({ blocks: 120 })
-      await past.finalize(engine())
-      expect(past.heard.deposits).toMatchObject([{ address }])
-    } finally {
-      await past.stop()
-    }
-  })
-
-  // a worker without the seed read the blocks for all of them
-  test('is seen when the seed is back that a worker had been started without', async () => {
-    const [address] = await watch(1)
-    await world.finalize(runner())
-    await mintUsdc(world.chain, { to: address!, micro: 5_000_000n })
-    await world.finalize(world.runner({ deposits: null }))
+  /** Calls about deposits of one round over some new final blocks. */
+  async function callsOfOneRound(): Promise<number> {
+    await world.chain.mine({ blocks: 3 })
+    const before = node.calls.length
+    await runner().tick()
     const { payouts, deposits: read } = await cursors()
-    expect(read).toBeLessThan(payouts)
+    expect(read).toBe(payouts)
+    return node.calls.slice(before).filter(isAboutDeposits).length
+  }
+
+  test('500 addresses are read in as many calls as one', async () => {
+    await watch(1)
+    await runner().tick()
+    expect(await callsOfOneRound()).toBe(1)
+    const addresses = await watch(499)
+    expect(await callsOfOneRound()).toBe(1)
+    // The call is about all of them.
+    await mintUsdc(world.chain, { to: addresses.at(-1)!, micro: 5_000_000n })
     await world.finalize(runner())
-    expect(world.heard.deposits.map((deposit) => deposit.address)).toContain(address)
+    expect(world.heard.deposits.map(({ address }) => address)).toEqual([addresses.at(-1)])
   })
 
-  // the cursor passed the blocks as soon as no address was watched, and 5 USDC lay where nobody looked again
-  test.each(['before the first round without the seed', 'after it'])(
-    'is seen when the seed is back also if the watch of the only address has ended %s',
-    async (when) => {
-      const alone = await createWorld()
-      const endWatch = () => alone.db.query(`update deposit set watch_until = now() - interval '1 second'`)
-      try {
-        await alone.finalize(alone.runner({ deposits }))
-        const { address } = await addAwaited(alone.db, keys, 'ended')
-        await mintUsdc(alone.chain, { to: address, micro: 5_000_000n })
-        if (when !== 'after it') await endWatch()
-        await alone.finalize(alone.runner({ deposits: null }))
-        await endWatch()
-        await alone.finalize(alone.runner({ deposits: null }))
-        await alone.finalize(alone.runner({ deposits }))
-        expect(alone.heard.deposits).toMatchObject([{ address }])
-      } finally {
-        await alone.stop()
-      }
-    },
-  )
-
-  test('is nothing where no address ever was, and the cursor of deposits goes on with that of payouts', async () => {
-    const plain = await createWorld()
-    const behind = async () =>
-      (await plain.db.query('select (scanned_number - deposits_number)::int as blocks from chain_cursor')).rows
-    try {
-      await plain.finalize(plain.runner({ deposits: null }))
-      expect(await behind()).toEqual([{ blocks: 0 }])
-      // As after a repair that was killed.
-      await plain.db.query('update chain_cursor set deposits_number = deposits_number - 1')
-      await plain.finalize(plain.runner({ deposits: null }))
-      expect(await behind()).toEqual([{ blocks: 0 }])
-    } finally {
-      await plain.stop()
+  test('a question about deposits that is never answered holds up no payout', async () => {
+    await watch(1)
+    await world.finalize(runner())
+    const before = await cursors()
+    let unanswered = 0
+    const silent = await startHostileNode(world.anvil.url)
+    silent.behave = (call) => {
+      if (!isAboutDeposits(call)) return 'honest'
+      unanswered += 1
+      return 'black_hole'
     }
+    await world.chain.setIntervalMining({ interval: 1 })
+    const leaving = new AbortController()
+    const work = runner(silent).run(leaving.signal)
+    try {
+      await poll(async () => unanswered > 0, { withinMs: 20_000, everyMs: 50, what: 'the question about deposits' })
+      const [queued] = await world.queue([{}])
+      const isSettled = async () => (await world.payout(queued!.paymentId)).state === 'settled'
+      await poll(isSettled, { withinMs: 25_000, everyMs: 50, what: 'the payout to be settled' })
+      const after = await cursors()
+      expect(after.payouts).toBeGreaterThan(before.payouts)
+      expect(after.deposits).toBe(before.deposits)
+    } finally {
+      leaving.abort()
+      await world.chain.setIntervalMining({ interval: 0 })
+      await silent.close()
+      await work
+    }
+  })
+
+  // both readings had one length: the first had made it longer each time that the second could be answered
+  test('what two nodes did not show at first is read again, also where nodes give few blocks and more come each round', async () => {
+    const apart = await createWorld()
+    const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(apart.anvil.url)))
+    try {
+      let now = 0
+      const urls = nodes.map(({ url }) => url)
+      const engine = () =>
+        apart.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, now: () => now }), deposits })
+      await apart.chain.mine({ blocks: 80 })
+      await apart.finalize(engine())
+      const { address } = await addAwaited(apart.db, keys, 'starved')
+      await mintUsdc(apart.chain, { to: address, micro: 5_000_000n })
+      for (const front of nodes.slice(1))
+        front.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
+      await apart.chain.mine({ blocks: 8 })
+      await engine().tick()
+      expect(apart.heard.deposits).toEqual([])
+      for (const front of nodes.slice(1))
+        front.behave = ({ method, params }) => {
+          if (method !== 'eth_getLogs') return 'honest'
+          const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+          const isFew = Number(toBlock) - Number(fromBlock) < 10
+          return isFew ? 'honest' : { error: { code: -32005, message: 'limit exceeded' } }
+        }
+      const restarted = engine()
+      for (let round = 0; round < 20 && apart.heard.deposits.length === 0; round++) {
+        await apart.chain.mine({ blocks: 8 })
+        await restarted.tick().catch(() => undefined)
+        now += 4000
+      }
+      expect(apart.heard.deposits).toMatchObject([{ address }])
+    } finally {
+      await Promise.all(nodes.map((front) => front.close()))
+      await apart.stop()
+    }
+  })
+
+  describe('what came while nobody read it', () => {
+    // the cursor went on, and the money was at an address that nobody looked at any more
+    test('is seen when the engine is back, also after the watch of its address has ended', async () => {
+      const weekAgo = Math.floor(Date.now() / 1000) - 7 * 86_400
+      const past = await createWorld({ anvil: ['--timestamp', String(weekAgo)] })
+      try {
+        const engine = () => past.runner({ deposits })
+        await past.finalize(engine())
+        const { address } = await addAwaited(past.db, keys, 'unseen')
+        await past.db.query(
+          `update deposit set created_at = now() - interval '7 days', watch_until = now() - interval '6 days'`,
+        )
+        await mintUsdc(past.chain, { to: address, micro: 5_000_000n })
+        await past.chain.mine({ blocks: 120 })
+        await past.finalize(engine())
+        expect(past.heard.deposits).toMatchObject([{ address }])
+      } finally {
+        await past.stop()
+      }
+    })
+
+    // a worker without the seed read the blocks for all of them
+    test('is seen when the seed is back that a worker had been started without', async () => {
+      const [address] = await watch(1)
+      await world.finalize(runner())
+      await mintUsdc(world.chain, { to: address!, micro: 5_000_000n })
+      await world.finalize(world.runner({ deposits: null }))
+      const { payouts, deposits: read } = await cursors()
+      expect(read).toBeLessThan(payouts)
+      await world.finalize(runner())
+      expect(world.heard.deposits.map((deposit) => deposit.address)).toContain(address)
+    })
+
+    // the cursor passed the blocks as soon as no address was watched, and 5 USDC lay where nobody looked again
+    test.each(['before the first round without the seed', 'after it'])(
+      'is seen when the seed is back also if the watch of the only address has ended %s',
+      async (when) => {
+        const alone = await createWorld()
+        const endWatch = () => alone.db.query(`update deposit set watch_until = now() - interval '1 second'`)
+        try {
+          await alone.finalize(alone.runner({ deposits }))
+          const { address } = await addAwaited(alone.db, keys, 'ended')
+          await mintUsdc(alone.chain, { to: address, micro: 5_000_000n })
+          if (when !== 'after it') await endWatch()
+          await alone.finalize(alone.runner({ deposits: null }))
+          await endWatch()
+          await alone.finalize(alone.runner({ deposits: null }))
+          await alone.finalize(alone.runner({ deposits }))
+          expect(alone.heard.deposits).toMatchObject([{ address }])
+        } finally {
+          await alone.stop()
+        }
+      },
+    )
+
+    test('is nothing where no address ever was, and the cursor of deposits goes on with that of payouts', async () => {
+      const plain = await createWorld()
+      const behind = async () =>
+        (await plain.db.query('select (scanned_number - deposits_number)::int as blocks from chain_cursor')).rows
+      try {
+        await plain.finalize(plain.runner({ deposits: null }))
+        expect(await behind()).toEqual([{ blocks: 0 }])
+        // As after a repair that was killed.
+        await plain.db.query('update chain_cursor set deposits_number = deposits_number - 1')
+        await plain.finalize(plain.runner({ deposits: null }))
+        expect(await behind()).toEqual([{ blocks: 0 }])
+      } finally {
+        await plain.stop()
+      }
+    })
+  })
+})
+
+describe('the reading after a standstill of the chain', () => {
+  const HOUR = 3600
+  const keys = createDepositKeys(Buffer.alloc(32, 5).toString('base64'), TOKEN.chainId)
+  const now = Math.floor(Date.now() / 1000)
+
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ anvil: ['--no-mining', '--timestamp', String(now - 4 * HOUR)] })
+  })
+  afterAll(() => world.stop())
+
+  const block = async (timestamp: number): Promise<void> => {
+    await world.chain.setNextBlockTimestamp({ timestamp: BigInt(timestamp) })
+    await world.chain.mine({ blocks: 1 })
+  }
+
+  const read = async (): Promise<number> =>
+    Number((await world.db.query('select count(*) from deposit_log')).rows[0]?.count)
+
+  // only addresses that are watched now were asked for: the block was new enough, and few were behind
+  test('what came before the chain stood still for hours is read when it goes on, also where the watch has ended meanwhile', async () => {
+    const engine = world.runner({ deposits: { keys, wrongTokens: [] } })
+    const { paymentId, address } = await addAwaited(world.db, keys, 'stood_still')
+    await world.db.query(
+      `update deposit set created_at = now() - interval '5 hours', watch_until = now() - interval '2 hours' where payment_id = $1`,
+      [paymentId],
+    )
+    world.clock.now = new Date((now - 3 * HOUR) * 1000)
+    await block(now - 3 * HOUR)
+    await engine.tick()
+    // Nothing that follows makes it final.
+    await world.chain.setNextBlockTimestamp({ timestamp: BigInt(now - 3 * HOUR + 2) })
+    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+    await engine.tick()
+    expect(await read()).toBe(0)
+    world.clock.now = new Date(now * 1000)
+    for (const second of [-6, -4, -2, 0]) await block(now + second)
+    await engine.tick()
+    expect(await read()).toBe(1)
   })
 })

@@ -1,239 +1,412 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Hex } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Hex, parseEther } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { createTreasurySigner, signTransferAuthorization } from '../../../src/chain/authorization.ts'
+import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { Secret } from '../../../src/config/secret.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { readDeposit } from '../../../src/db/payments/deposits.ts'
+import { rebuild } from '../../../src/operator/rebuild.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize, strangerOf, transfersOf } from './reversal.ts'
 
-/** Final blocks in which money was swept are replaced after all. */
+describe('deposits in blocks that were final', () => {
+  /** Final blocks in which money was swept are replaced after all. */
 
-const keys = createDepositKeys(Buffer.alloc(32, 7).toString('base64'), TOKEN.chainId)
-const deposits = { keys, wrongTokens: [] }
-const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+  const keys = createDepositKeys(Buffer.alloc(32, 7).toString('base64'), TOKEN.chainId)
+  const deposits = { keys, wrongTokens: [] }
+  const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
 
-let world: World
-let numbers = 0
-beforeAll(async () => {
-  world = await createWorld({ micro: 1_000_000n })
-})
-afterAll(() => world.stop())
+  let world: World
+  let numbers = 0
+  beforeAll(async () => {
+    world = await createWorld({ micro: 1_000_000n })
+  })
+  afterAll(() => world.stop())
 
-const finalize = (rounds = 4) => world.finalize(world.runner({ deposits, hooks }), rounds)
+  const finalize = (rounds = 4) => world.finalize(world.runner({ deposits, hooks }), rounds)
 
-async function pay(address: Hex, micro: bigint): Promise<void> {
-  await mintUsdc(world.chain, { to: address, micro })
-  await world.chain.mine({ blocks: 25 })
-}
-
-/** A payment to whose address 5 USDC had come, which are in the treasury. */
-async function swept(): Promise<{ paymentId: string; address: Hex; raw: Hex; depth: number }> {
-  numbers += 1
-  const { paymentId, address } = await addAwaited(world.db, keys, `reversed${numbers}`)
-  await pay(address, 5_000_000n)
-  await finalize()
-  expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
-  const { rows } = await world.db.query(
-    `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
-     from lane_tx t join lane_tx_attempt a using (chain_id, wallet, nonce) where t.state = 'finalized'
-     order by nonce desc, a.attempt desc limit 1`,
-  )
-  const { raw, number } = rows[0] as { raw: Hex; number: number }
-  return { paymentId, address, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
-}
-
-const transfers = (payments: Parameters<typeof transfersOf>[1]): Promise<Hex[]> => transfersOf(world, payments)
-
-async function sweepsOf(paymentId: string): Promise<string[]> {
-  const { rows } = await world.db.query(
-    `select state || ' ' || micro_usdc as line from deposit_sweep where payment_id = $1 order by idx`,
-    [paymentId],
-  )
-  return (rows as { line: string }[]).map(({ line }) => line)
-}
-
-const repair = (say: (line: string) => void, settings = settingsOf(world)) =>
-  repairFinality({ db: world.db, hooks, settings, dryRun: false, say })
-
-/** Answers what a person is told to look at. */
-async function reorganizeAndRepair(depth: number, raw: readonly Hex[]): Promise<string[]> {
-  await reorganize(world, depth, raw)
-  const said: string[] = []
-  await repair((line) => void said.push(line))
-  return said.filter((line) => line.startsWith('LOOK AT THIS'))
-}
-
-/** The books say what is in the treasury and at the address, and so does the chain. */
-async function expectInTreasury(address: Hex): Promise<void> {
-  expect(await world.balance(address)).toBe(0n)
-  const books = (await readBalances(world.db)).filter(({ asset }) => asset === 'USDC')
-  const inBooks = (account: string) => BigInt(books.find((line) => line.account === account)?.amount ?? 0)
-  expect(inBooks('deposits')).toBe(0n)
-  expect(inBooks('treasury')).toBe(await world.balance(world.treasury.address))
-}
-
-test('a sweep that the new chain has too is one sweep, and what comes to the address later is swept', async () => {
-  const { paymentId, address, raw, depth } = await swept()
-  await reorganizeAndRepair(depth, [raw])
-  expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
-  await pay(address, 3_000_000n)
-  await finalize()
-  expect(await sweepsOf(paymentId)).toEqual(['done 5000000', 'done 3000000'])
-  await expectInTreasury(address)
-})
-
-test('a sweep that the new chain has not is made again, with the same nonce', async () => {
-  const { paymentId, address, depth } = await swept()
-  await reorganizeAndRepair(depth, [])
-  expect(await world.balance(address)).toBe(5_000_000n)
-  await finalize(6)
-  expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
-  await expectInTreasury(address)
-})
-
-test('a sweep that comes back after the repair, by the same transaction, is in the books again', async () => {
-  const { paymentId, address, raw, depth } = await swept()
-  await reorganizeAndRepair(depth, [])
-  await world.chain.sendRawTransaction({ serializedTransaction: raw })
-  await world.chain.mine({ blocks: 6 })
-  await finalize(6)
-  expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
-  await expectInTreasury(address)
-})
-
-// Taken for another transfer by its new log index, everything that was mined again counted twice.
-test('a sweep that the new chain has at another place of its block is one sweep in the books too', async () => {
-  const before = await strangerOf(world)
-  const { paymentId, address, raw, depth } = await swept()
-  expect(await reorganizeAndRepair(depth, [before, raw])).toEqual([])
-  expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
-  await finalize()
-  await expectInTreasury(address)
-})
-
-test('money that the new chain has at another place of its block is the same money, twice the same too, and so is a top-up', async () => {
-  const before = await strangerOf(world)
-  const { paymentId, address } = await addAwaited(world.db, keys, 'moved')
-  const came = [2_000_000n, 2_000_000n, 1_000_000n].map((micro) => ({ to: address, micro }))
-  const raw = await transfers([...came, { to: world.treasury.address, micro: 77n }])
-  for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
-  await world.chain.mine({ blocks: 25 })
-  const block = Number(await world.chain.getBlockNumber()) - 25
-  const idle = () => world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
-  await idle()
-  const told = await readDeposit(world.db, 'att_moved')
-  expect(told).toMatchObject({ receivedMicro: '5000000', receipts: { length: 3 } })
-
-  const depth = Number(await world.chain.getBlockNumber()) - block + 1
-  expect(await reorganizeAndRepair(depth, [before, ...raw])).toEqual([])
-  await idle()
-  expect(await readDeposit(world.db, 'att_moved')).toEqual(told)
-  const { rows } = await world.db.query(
-    `select (select count(*)::int from deposit_log where payment_id = $1 and log_index <> told_index) as moved,
-       (select count(*)::int from gone_transfer where recipient = $2 or units = 77) as gone,
-       (select count(*)::int from partner_event where attempt_id = 'att_moved') as news`,
-    [paymentId, address],
-  )
-  expect(rows).toEqual([{ moved: 3, gone: 0, news: 3 }])
-  await finalize()
-  await expectInTreasury(address)
-})
-
-test('a repair that is killed after it took everything back is brought to its end by the next one', async () => {
-  const { address, depth } = await swept()
-  await reorganize(world, depth, [])
-  const kill = (line: string) => {
-    if (line.includes('had their proof there')) throw new Error('killed')
+  async function pay(address: Hex, micro: bigint): Promise<void> {
+    await mintUsdc(world.chain, { to: address, micro })
+    await world.chain.mine({ blocks: 25 })
   }
-  await expect(repair(kill)).rejects.toThrow('killed')
-  const said: string[] = []
-  await repair((line) => void said.push(line))
-  expect(said).toContainEqual(
-    expect.stringMatching(/^LOOK AT THIS: 5000000 micro-USDC in .* never happened: booked back/),
-  )
-  await finalize(6)
-  await expectInTreasury(address)
-})
 
-// one of two nodes had no logs for a while: what the new chain has too was booked back, and named as if it had never happened
-test.each(['of the treasury', 'of addresses'])(
-  'a repair for which no quorum has the logs %s calls nothing gone: the next one reads them',
-  async (whose) => {
-    const name = `unread${whose.length}`
-    const { address } = await addAwaited(world.db, keys, name)
-    const raw = await transfers([address, world.treasury.address].map((to) => ({ to, micro: 70_000n })))
-    const before = await world.chain.getBlockNumber()
-    for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
-    await world.chain.mine({ blocks: 6 })
-    await world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
-    const told = await readDeposit(world.db, `att_${name}`)
-    await reorganize(world, Number((await world.chain.getBlockNumber()) - before), raw)
-    const node = await startHostileNode(world.anvil.url)
+  /** A payment to whose address 5 USDC had come, which are in the treasury. */
+  async function swept(): Promise<{ paymentId: string; address: Hex; raw: Hex; depth: number }> {
+    numbers += 1
+    const { paymentId, address } = await addAwaited(world.db, keys, `reversed${numbers}`)
+    await pay(address, 5_000_000n)
+    await finalize()
+    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    const { rows } = await world.db.query(
+      `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
+     from lane_tx t join lane_tx_attempt a using (chain_id, wallet, nonce) where t.state = 'finalized'
+      order by nonce desc, a.attempt desc limit 1`,
+    )
+    const { raw, number } = rows[0] as { raw: Hex; number: number }
+    return { paymentId, address, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
+  }
+
+  const transfers = (payments: Parameters<typeof transfersOf>[1]): Promise<Hex[]> => transfersOf(world, payments)
+
+  async function sweepsOf(paymentId: string): Promise<string[]> {
+    const { rows } = await world.db.query(
+      `select state || ' ' || micro_usdc as line from deposit_sweep where payment_id = $1 order by idx`,
+      [paymentId],
+    )
+    return (rows as { line: string }[]).map(({ line }) => line)
+  }
+
+  const repair = (say: (line: string) => void, settings = settingsOf(world)) =>
+    repairFinality({ db: world.db, hooks, settings, dryRun: false, say })
+
+  /** Answers what a person is told to look at. */
+  async function reorganizeAndRepair(depth: number, raw: readonly Hex[]): Promise<string[]> {
+    await reorganize(world, depth, raw)
     const said: string[] = []
-    const say = (line: string) => void said.push(line)
-    try {
-      node.behave = ({ method, params }) => {
-        const isOfAddresses = Array.isArray((params[0] as { address?: unknown } | undefined)?.address)
-        return method === 'eth_getLogs' && isOfAddresses === (whose === 'of addresses') ? { lie: () => [] } : 'honest'
-      }
-      const settings = settingsOf(world)
-      const urls = [...settings.POLYGON_RPC_URLS, new Secret(node.url)]
-      const both = { ...settings, POLYGON_RPC_URLS: urls, FINALITY_QUORUM: 2 }
-      await expect(repair(say, both)).rejects.toThrow('could not be read again')
-    } finally {
-      await node.close()
-    }
-    expect(await repair(say)).toBe(0)
-    expect(said.filter((line) => line.startsWith('LOOK AT THIS'))).toEqual([])
-    expect(await readDeposit(world.db, `att_${name}`)).toEqual(told)
+    await repair((line) => void said.push(line))
+    return said.filter((line) => line.startsWith('LOOK AT THIS'))
+  }
+
+  /** The books say what is in the treasury and at the address, and so does the chain. */
+  async function expectInTreasury(address: Hex): Promise<void> {
+    expect(await world.balance(address)).toBe(0n)
+    const books = (await readBalances(world.db)).filter(({ asset }) => asset === 'USDC')
+    const inBooks = (account: string) => BigInt(books.find((line) => line.account === account)?.amount ?? 0)
+    expect(inBooks('deposits')).toBe(0n)
+    expect(inBooks('treasury')).toBe(await world.balance(world.treasury.address))
+  }
+
+  test('a sweep that the new chain has too is one sweep, and what comes to the address later is swept', async () => {
+    const { paymentId, address, raw, depth } = await swept()
+    await reorganizeAndRepair(depth, [raw])
+    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    await pay(address, 3_000_000n)
+    await finalize()
+    expect(await sweepsOf(paymentId)).toEqual(['done 5000000', 'done 3000000'])
+    await expectInTreasury(address)
+  })
+
+  test('a sweep that the new chain has not is made again, with the same nonce', async () => {
+    const { paymentId, address, depth } = await swept()
+    await reorganizeAndRepair(depth, [])
+    expect(await world.balance(address)).toBe(5_000_000n)
+    await finalize(6)
+    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    await expectInTreasury(address)
+  })
+
+  test('a sweep that comes back after the repair, by the same transaction, is in the books again', async () => {
+    const { paymentId, address, raw, depth } = await swept()
+    await reorganizeAndRepair(depth, [])
+    await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    await world.chain.mine({ blocks: 6 })
+    await finalize(6)
+    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    await expectInTreasury(address)
+  })
+
+  // Taken for another transfer by its new log index, everything that was mined again counted twice.
+  test('a sweep that the new chain has at another place of its block is one sweep in the books too', async () => {
+    const before = await strangerOf(world)
+    const { paymentId, address, raw, depth } = await swept()
+    expect(await reorganizeAndRepair(depth, [before, raw])).toEqual([])
+    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
     await finalize()
     await expectInTreasury(address)
-  },
-)
+  })
 
-// it was booked back, and never again
-test('a top-up that comes back after the repair is in the books again', async () => {
-  const [topUp] = await transfers([{ to: world.treasury.address, micro: 80_000n }])
-  const { address, raw, depth } = await swept()
-  const before = await world.chain.getBlockNumber()
-  await world.chain.sendRawTransaction({ serializedTransaction: topUp! })
-  await finalize()
-  const deeper = Number((await world.chain.getBlockNumber()) - before)
-  await reorganizeAndRepair(depth + deeper, [raw])
-  await expectInTreasury(address)
-  await world.chain.sendRawTransaction({ serializedTransaction: topUp! })
-  await world.chain.mine({ blocks: 6 })
-  await finalize(6)
-  await expectInTreasury(address)
-})
+  test('money that the new chain has at another place of its block is the same money, twice the same too, and so is a top-up', async () => {
+    const before = await strangerOf(world)
+    const { paymentId, address } = await addAwaited(world.db, keys, 'moved')
+    const came = [2_000_000n, 2_000_000n, 1_000_000n].map((micro) => ({ to: address, micro }))
+    const raw = await transfers([...came, { to: world.treasury.address, micro: 77n }])
+    for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
+    await world.chain.mine({ blocks: 25 })
+    const block = Number(await world.chain.getBlockNumber()) - 25
+    const idle = () => world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
+    await idle()
+    const told = await readDeposit(world.db, 'att_moved')
+    expect(told).toMatchObject({ receivedMicro: '5000000', receipts: { length: 3 } })
 
-// From one treasury to another nothing is booked, nor of a log whose hook failed.
-test('what was never booked is not booked back', async () => {
-  const before = await readBalances(world.db)
-  const place = { chainId: TOKEN.chainId, txHash: `0x${'7'.repeat(64)}` as Hex, logIndex: 0, blockNumber: 1 }
-  const sides = { treasury: world.treasury.address.toLowerCase() as Hex, counterparty: newAddress(), micro: '9' }
-  for (const direction of ['in', 'out'] as const)
-    await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...place, ...sides, direction, isGone: true }))
-  expect(await readBalances(world.db)).toEqual(before)
-})
+    const depth = Number(await world.chain.getBlockNumber()) - block + 1
+    expect(await reorganizeAndRepair(depth, [before, ...raw])).toEqual([])
+    await idle()
+    expect(await readDeposit(world.db, 'att_moved')).toEqual(told)
+    const { rows } = await world.db.query(
+      `select (select count(*)::int from deposit_log where payment_id = $1 and log_index <> told_index) as moved,
+       (select count(*)::int from gone_transfer where recipient = $2 or units = 77) as gone,
+       (select count(*)::int from partner_event where attempt_id = 'att_moved') as news`,
+      [paymentId, address],
+    )
+    expect(rows).toEqual([{ moved: 3, gone: 0, news: 3 }])
+    await finalize()
+    await expectInTreasury(address)
+  })
 
-// The last one: what never happened stays in the books of its payment until a person has looked at it.
-test('money at an address that the new chain has not is named, with its payment', async () => {
-  const { paymentId, address } = await addAwaited(world.db, keys, 'vanished')
-  const [raw] = await transfers([{ to: address, micro: 5_000_000n }])
-  await world.chain.sendRawTransaction({ serializedTransaction: raw! })
-  await world.chain.mine({ blocks: 6 })
-  await world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
-  expect(await readDeposit(world.db, 'att_vanished')).toMatchObject({ receivedMicro: '5000000' })
-  const said = await reorganizeAndRepair(20, [])
-  expect(said).toContainEqual(
-    expect.stringContaining(`5000000 of ${TOKEN.address} at the address of ${paymentId} in 0x`),
+  test('a repair that is killed after it took everything back is brought to its end by the next one', async () => {
+    const { address, depth } = await swept()
+    await reorganize(world, depth, [])
+    const kill = (line: string) => {
+      if (line.includes('had their proof there')) throw new Error('killed')
+    }
+    await expect(repair(kill)).rejects.toThrow('killed')
+    const said: string[] = []
+    await repair((line) => void said.push(line))
+    expect(said).toContainEqual(
+      expect.stringMatching(/^LOOK AT THIS: 5000000 micro-USDC in .* never happened: booked back/),
+    )
+    await finalize(6)
+    await expectInTreasury(address)
+  })
+
+  // one of two nodes had no logs for a while: what the new chain has too was booked back, and named as if it had never happened
+  test.each(['of the treasury', 'of addresses'])(
+    'a repair for which no quorum has the logs %s calls nothing gone: the next one reads them',
+    async (whose) => {
+      const name = `unread${whose.length}`
+      const { address } = await addAwaited(world.db, keys, name)
+      const raw = await transfers([address, world.treasury.address].map((to) => ({ to, micro: 70_000n })))
+      const before = await world.chain.getBlockNumber()
+      for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
+      await world.chain.mine({ blocks: 6 })
+      await world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
+      const told = await readDeposit(world.db, `att_${name}`)
+      await reorganize(world, Number((await world.chain.getBlockNumber()) - before), raw)
+      const node = await startHostileNode(world.anvil.url)
+      const said: string[] = []
+      const say = (line: string) => void said.push(line)
+      try {
+        node.behave = ({ method, params }) => {
+          const isOfAddresses = Array.isArray((params[0] as { address?: unknown } | undefined)?.address)
+          return method === 'eth_getLogs' && isOfAddresses === (whose === 'of addresses') ? { lie: () => [] } : 'honest'
+        }
+        const settings = settingsOf(world)
+        const urls = [...settings.POLYGON_RPC_URLS, new Secret(node.url)]
+        const both = { ...settings, POLYGON_RPC_URLS: urls, FINALITY_QUORUM: 2 }
+        await expect(repair(say, both)).rejects.toThrow('could not be read again')
+      } finally {
+        await node.close()
+      }
+      expect(await repair(say)).toBe(0)
+      expect(said.filter((line) => line.startsWith('LOOK AT THIS'))).toEqual([])
+      expect(await readDeposit(world.db, `att_${name}`)).toEqual(told)
+      await finalize()
+      await expectInTreasury(address)
+    },
   )
-  expect(await readDeposit(world.db, 'att_vanished')).toMatchObject({ receivedMicro: '0' })
+
+  // it was booked back, and never again
+  test('a top-up that comes back after the repair is in the books again', async () => {
+    const [topUp] = await transfers([{ to: world.treasury.address, micro: 80_000n }])
+    const { address, raw, depth } = await swept()
+    const before = await world.chain.getBlockNumber()
+    await world.chain.sendRawTransaction({ serializedTransaction: topUp! })
+    await finalize()
+    const deeper = Number((await world.chain.getBlockNumber()) - before)
+    await reorganizeAndRepair(depth + deeper, [raw])
+    await expectInTreasury(address)
+    await world.chain.sendRawTransaction({ serializedTransaction: topUp! })
+    await world.chain.mine({ blocks: 6 })
+    await finalize(6)
+    await expectInTreasury(address)
+  })
+
+  // From one treasury to another nothing is booked, nor of a log whose hook failed.
+  test('what was never booked is not booked back', async () => {
+    const before = await readBalances(world.db)
+    const place = { chainId: TOKEN.chainId, txHash: `0x${'7'.repeat(64)}` as Hex, logIndex: 0, blockNumber: 1 }
+    const sides = { treasury: world.treasury.address.toLowerCase() as Hex, counterparty: newAddress(), micro: '9' }
+    for (const direction of ['in', 'out'] as const)
+      await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...place, ...sides, direction, isGone: true }))
+    expect(await readBalances(world.db)).toEqual(before)
+  })
+
+  // The last one: what never happened stays in the books of its payment until a person has looked at it.
+  test('money at an address that the new chain has not is named, with its payment', async () => {
+    const { paymentId, address } = await addAwaited(world.db, keys, 'vanished')
+    const [raw] = await transfers([{ to: address, micro: 5_000_000n }])
+    await world.chain.sendRawTransaction({ serializedTransaction: raw! })
+    await world.chain.mine({ blocks: 6 })
+    await world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
+    expect(await readDeposit(world.db, 'att_vanished')).toMatchObject({ receivedMicro: '5000000' })
+    const said = await reorganizeAndRepair(20, [])
+    expect(said).toContainEqual(
+      expect.stringContaining(`5000000 of ${TOKEN.address} at the address of ${paymentId} in 0x`),
+    )
+    expect(await readDeposit(world.db, 'att_vanished')).toMatchObject({ receivedMicro: '0' })
+  })
+})
+
+describe('a replaced chain before its repair', () => {
+  /** What is read of a chain whose final blocks have been replaced, before that is repaired. */
+
+  const keys = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
+  const deposits = { keys: null, wrongTokens: [] }
+  const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+
+  let world: World
+  let said: string[]
+  beforeAll(async () => {
+    world = await createWorld({ micro: 1_000_000n })
+  })
+  afterAll(() => world.stop())
+
+  const reader = () => world.runner({ deposits, hooks })
+  function operation(settings = settingsOf(world)) {
+    said = []
+    return { db: world.db, hooks, settings, dryRun: false, say: (line: string) => void said.push(line) }
+  }
+  const treasuryInBooks = async (): Promise<bigint> => {
+    const lines = await readBalances(world.db)
+    return BigInt(lines.find(({ account, asset }) => account === 'treasury' && asset === 'USDC')?.amount ?? 0)
+  }
+
+  /** 3 USDC at the address of a payment and 77 micro-USDC in the treasury, final. `depth` takes them from the chain. */
+  async function paid(name: string): Promise<{ raw: Hex[]; from: number }> {
+    const { address } = await addAwaited(world.db, keys, name)
+    const raw = await transfersOf(world, [
+      { to: address, micro: 3_000_000n },
+      { to: world.treasury.address, micro: 77n },
+    ])
+    const from = Number(await world.chain.getBlockNumber())
+    for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
+    await world.chain.mine({ blocks: 6 })
+    await world.finalize(reader())
+    await expectOnce(name)
+    return { raw, from }
+  }
+  const since = async (from: number): Promise<number> => Number(await world.chain.getBlockNumber()) - from
+
+  async function expectOnce(name: string): Promise<void> {
+    expect(await readDeposit(world.db, `att_${name}`)).toMatchObject({ receivedMicro: '3000000' })
+    expect(await treasuryInBooks()).toBe(await world.balance(world.treasury.address))
+  }
+
+  // 3 USDC counted as 6, and the treasury had 77 micro-USDC twice
+  test('a rebuild is refused while a final block is another one: what is at another place now would count once more', async () => {
+    const before = await strangerOf(world)
+    const { raw, from } = await paid('rebuilt')
+    await reorganize(world, await since(from), [before, ...raw])
+    await expect(rebuild(operation())).rejects.toThrow('run repair-finality first')
+    await expectOnce('rebuilt')
+    expect(await repairFinality(operation())).toBe(0)
+    expect(await rebuild(operation())).toBe(0)
+    await expectOnce('rebuilt')
+  })
+
+  // a worker without the seed had gone on: the rest was read of the new chain, and 3 USDC counted as 6
+  test('addresses are not read on while a final block is another one', async () => {
+    const before = await strangerOf(world)
+    const { raw, from } = await paid('behind')
+    await world.chain.mine({ blocks: 6 })
+    await world.finalize(world.runner({ deposits: null, hooks }))
+    await reorganize(world, await since(from), { raw: [before, ...raw], later: 14 })
+    await world.finalize(reader())
+    await expectOnce('behind')
+    expect(await repairFinality(operation())).toBe(0)
+    await world.finalize(reader())
+    await expectOnce('behind')
+  })
+
+  // it was called gone and booked back
+  test('what went from one treasury to another is not called gone when the new chain has it too', async () => {
+    const successor = accountOf(newKey())
+    const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+    const treasuries = [successor, world.treasury].map((account) => createTreasurySigner(account, policy))
+    const engine = () => world.runner({ treasuries, hooks })
+    await world.finalize(engine())
+    const raw = await transfersOf(world, [{ to: successor.address, micro: 500n }], world.treasury)
+    const from = Number(await world.chain.getBlockNumber())
+    await world.chain.sendRawTransaction({ serializedTransaction: raw[0]! })
+    await world.chain.mine({ blocks: 6 })
+    await world.finalize(engine())
+    await reorganize(world, await since(from), raw)
+    const TREASURY_ADDRESSES = treasuries.map(({ address }) => address)
+    expect(await repairFinality(operation({ ...settingsOf(world), TREASURY_ADDRESSES }))).toBe(0)
+    expect(said.at(-1)).toBe('the lanes go on')
+    expect(await world.balance(successor.address)).toBe(500n)
+  })
+
+  /** A transaction of strangers that pays one payment after the other, as far as each payer has the money. */
+  async function paysBoth(payers: readonly LocalAccount[], addresses: readonly Hex[]): Promise<Hex> {
+    const validBefore = 2 ** 40
+    const items = await Promise.all(
+      payers.map(async (payer, index) => {
+        const [from, to] = [payer.address.toLowerCase() as Hex, addresses[index] as Hex]
+        const nonce = newKey()
+        const asked = { from, to, micro: 2_000_000n, validBefore, nonce }
+        const signed = {
+          kind: 'transfer',
+          validBefore,
+          signature: await signTransferAuthorization(payer, TOKEN, asked),
+        } as const
+        return { paymentId: '', treasury: from, recipient: to, microUsdc: '2000000', authNonce: nonce, signed }
+      }),
+    )
+    const carrier = accountOf(newKey())
+    await world.chain.setBalance({ address: carrier.address, value: parseEther('1') })
+    const { target, calldata } = multicallCodec.encode(TOKEN.address, items)
+    return carrier.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      nonce: 0,
+      to: target,
+      data: calldata,
+      gas: 500_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
+  }
+
+  // where the second had been, the first is on the new chain: neither books nor payment were told of it
+  test('a transaction that pays one payment more than on the chain before is told and booked for both', async () => {
+    const [poor, rich] = [accountOf(newKey()), accountOf(newKey())]
+    const names = ['first', 'second']
+    const awaited = []
+    for (const name of names) awaited.push(await addAwaited(world.db, keys, name))
+    const raw = await paysBoth(
+      [poor, rich],
+      awaited.map(({ address }) => address),
+    )
+    const [funding] = await transfersOf(world, [{ to: poor.address, micro: 2_000_000n }])
+    await mintUsdc(world.chain, { to: rich.address, micro: 2_000_000n })
+    await world.chain.mine({ blocks: 1 })
+    const from = Number(await world.chain.getBlockNumber())
+    await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    await world.chain.mine({ blocks: 6 })
+    await world.finalize(reader())
+    expect(await readDeposit(world.db, 'att_first')).toMatchObject({ receivedMicro: '0' })
+    expect(await readDeposit(world.db, 'att_second')).toMatchObject({ receivedMicro: '2000000' })
+
+    await world.chain.request({
+      method: 'anvil_reorg' as never,
+      params: [
+        await since(from),
+        [
+          [funding, 1],
+          [raw, 2],
+        ],
+      ] as never,
+    })
+    await world.chain.mine({ blocks: 6 })
+    expect(await repairFinality(operation())).toBe(0)
+    await world.finalize(reader())
+    for (const name of names) {
+      expect(await readDeposit(world.db, `att_${name}`)).toMatchObject({ receivedMicro: '2000000' })
+      const { rows } = await world.db.query(
+        `select (select count(*)::int from partner_event where attempt_id = $1) as told,
+         (select count(*)::int from ledger_transaction where payment_id = $2) as booked`,
+        [`att_${name}`, `pay_${name}`],
+      )
+      expect([name, rows]).toEqual([name, [{ told: 1, booked: 1 }]])
+    }
+  })
 })

@@ -1,174 +1,549 @@
 import { createHash, createPublicKey, randomBytes } from 'node:crypto'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sign as ecdsaSign } from 'tiny-secp256k1'
-import { privateKeyToAccount } from 'viem/accounts'
-import { createTreasurySigner } from '../../../src/chain/authorization.ts'
+import { multicall3Abi, parseSignature } from 'viem'
+import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
+import { encodeAbiParameters, encodeFunctionData, keccak256, parseAbi } from 'viem/utils'
+import { createTreasurySigner, PolicyRefusal } from '../../../src/chain/authorization.ts'
+import { decidePayouts } from '../../../src/chain/authorizer.ts'
+import { multicallCodec } from '../../../src/chain/codec.ts'
+import { awsKeyService, googleKeyService } from '../../../src/chain/keys/key-services.ts'
+import { accountOfKeyService } from '../../../src/chain/keys/kms.ts'
 import { openAccount } from '../../../src/chain/keys/open.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
+import type { Payout } from '../../../src/domain/settlement/payout.ts'
+import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { createWorld, newKey, queueAll, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, newKey, queueAll, TOKEN, type World } from '../world.ts'
 import { scryptKeystore } from './keystore.ts'
 
-/** The test vector of the Web3 Secret Storage definition. */
-const SECRET = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
-const PBKDF2 = {
-  crypto: {
-    cipher: 'aes-128-ctr',
-    cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
-    ciphertext: '5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46',
-    kdf: 'pbkdf2',
-    kdfparams: {
-      c: 262144,
-      dklen: 32,
-      prf: 'hmac-sha256',
-      salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+describe('authorizations', () => {
+  const account = privateKeyToAccount(newKey())
+  const treasury = account.address.toLowerCase() as `0x${string}`
+  const signer = createTreasurySigner(account, { livemode: false, token: TOKEN, maxMicroPerPayout: 5_000_000n })
+
+  function payout(changes: Partial<Payout> = {}): Payout {
+    const base = { paymentId: 'pay_1', livemode: false, chainId: TOKEN.chainId, token: TOKEN.address, treasury }
+    const nonce = payoutNonce({ ...base, ...changes })
+    return {
+      ...base,
+      recipient: newAddress(),
+      microUsdc: '1000000',
+      authNonce: nonce,
+      state: 'queued',
+      holdReason: null,
+      refusals: 0,
+      createdAt: new Date(),
+      ...changes,
+    }
+  }
+
+  test('the WebAssembly signer signs exactly as viem does', async () => {
+    for (let round = 0; round < 20; round++) {
+      const key = newKey()
+      const [ours, theirs] = [accountOf(key), privateKeyToAccount(key)]
+      expect(ours.address).toBe(theirs.address)
+      const hash = newKey()
+      expect(await ours.sign?.({ hash })).toBe(await theirs.sign({ hash }))
+      expect(await ours.signMessage({ message: hash })).toBe(await theirs.signMessage({ message: hash }))
+      const transaction = {
+        type: 'eip1559',
+        chainId: 31337,
+        nonce: round,
+        to: newAddress(),
+        data: hash,
+        gas: 21_000n,
+        maxFeePerGas: 2n,
+        maxPriorityFeePerGas: 1n,
+      } as const
+      expect(await ours.signTransaction(transaction)).toBe(await theirs.signTransaction(transaction))
+    }
+  })
+
+  test('an authorization is the EIP-712 typed data of EIP-3009', async () => {
+    const types = {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    } as const
+    const domain = { name: 'USD Coin', version: '2', chainId: TOKEN.chainId, verifyingContract: TOKEN.address }
+    const asked = payout()
+    const transfer = await account.signTypedData({
+      domain,
+      types,
+      primaryType: 'TransferWithAuthorization',
+      message: {
+        from: treasury,
+        to: asked.recipient,
+        value: 1_000_000n,
+        validAfter: 0n,
+        validBefore: 1_700_000_000n,
+        nonce: asked.authNonce,
+      },
+    })
+    expect((await signer.signTransfer(asked, 1_700_000_000)).signature).toBe(transfer)
+    const cancel = await account.signTypedData({
+      domain,
+      types,
+      primaryType: 'CancelAuthorization',
+      message: { authorizer: treasury, nonce: asked.authNonce },
+    })
+    expect((await signer.signCancellation(asked)).signature).toBe(cancel)
+  })
+
+  test.each(['', 'pay_1', 'pay_01h455vb4pex5vsknk084sn02q', 'x'.repeat(32), 'é'.repeat(40)])(
+    'the nonce of payment "%s" is the hash of the ABI encoding',
+    (paymentId) => {
+      const types = ['string', 'uint256', 'address', 'address', 'string'].map((type) => ({ type }))
+      const values = ['pinrail.payout.v1', 31337n, TOKEN.address, account.address, paymentId]
+      const place = { chainId: 31337, token: TOKEN.address, treasury: account.address, paymentId }
+      expect(payoutNonce(place)).toBe(keccak256(encodeAbiParameters(types, values)))
     },
-    mac: '517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2',
-  },
-  id: '3198bc9c-6672-5ab3-d995-4942343ae5b6',
-  version: 3,
-}
+  )
 
-const folder = mkdtempSync(join(tmpdir(), 'pinrail-keys-'))
-function fileOf(content: unknown): string {
-  const path = join(folder, `${randomBytes(6).toString('hex')}.json`)
-  writeFileSync(path, JSON.stringify(content))
-  return `keystore:${path}`
-}
-
-describe('an encrypted keystore', () => {
-  test.each([
-    ['pbkdf2', PBKDF2],
-    ['scrypt', scryptKeystore(SECRET, 'testpassword')],
-    ['capitals', { version: 3, Crypto: PBKDF2.crypto }],
-  ])('of version 3 (%s) gives its key', async (_kdf, content) => {
-    const account = await openAccount(fileOf(content), { password: 'testpassword' })
-    expect(account.address).toBe(privateKeyToAccount(SECRET).address)
-  })
-
-  test('with a wrong password, a changed byte, without a password, or that is none, is refused', async () => {
-    await expect(openAccount(fileOf(PBKDF2), { password: 'wrong' })).rejects.toThrow(
-      'password of the keystore is wrong',
+  test('a batch is encoded as the ABI of Multicall3 and USDC says', async () => {
+    const transfer = payout()
+    const cancel = payout({ paymentId: 'pay_2', state: 'voiding' })
+    const signed = [
+      { ...transfer, signed: await signer.signTransfer(transfer, 1_700_000_000) },
+      { ...cancel, signed: await signer.signCancellation(cancel) },
+    ]
+    const abi = parseAbi([
+      'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)',
+      'function cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)',
+    ])
+    const [first, second] = signed.map((one) => parseSignature(one.signed.signature))
+    const calls = [
+      encodeFunctionData({
+        abi,
+        functionName: 'transferWithAuthorization',
+        args: [
+          treasury,
+          transfer.recipient,
+          1_000_000n,
+          0n,
+          1_700_000_000n,
+          transfer.authNonce,
+          Number(first!.v),
+          first!.r,
+          first!.s,
+        ],
+      }),
+      encodeFunctionData({
+        abi,
+        functionName: 'cancelAuthorization',
+        args: [treasury, cancel.authNonce, Number(second!.v), second!.r, second!.s],
+      }),
+    ].map((callData) => ({ target: TOKEN.address, allowFailure: true, callData }))
+    expect(multicallCodec.encode(TOKEN.address, signed).calldata).toBe(
+      encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] }),
     )
-    const changed = structuredClone(PBKDF2)
-    changed.crypto.ciphertext = changed.crypto.ciphertext.replace(/^53/, '54')
-    await expect(openAccount(fileOf(changed), { password: 'testpassword' })).rejects.toThrow('file is damaged')
-    await expect(openAccount(fileOf(PBKDF2))).rejects.toThrow('KEYSTORE_PASSWORD')
-    await expect(openAccount(fileOf({ version: 1 }), { password: 'x' })).rejects.toThrow('not a keystore of version 3')
+  })
+
+  test('a payment has one nonce for life, the same in every version of this code', () => {
+    const nonce = payoutNonce({
+      chainId: 137,
+      token: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359',
+      treasury: '0x1111111111111111111111111111111111111111',
+      paymentId: 'pay_01h455vb4pex5vsknk084sn02q',
+    })
+    expect(nonce).toBe('0x22f21c1836d1384b60e001eb7678edc8899beef4bc8f49998f9533262e095b62')
+    expect(payoutNonce({ chainId: 137, token: TOKEN.address, treasury, paymentId: 'pay_2' })).not.toBe(
+      payoutNonce({ chainId: 137, token: TOKEN.address, treasury, paymentId: 'pay_3' }),
+    )
+  })
+
+  describe('the treasury signs', () => {
+    test('a payout of its own, with the deadline asked for', async () => {
+      const signed = await signer.signTransfer(payout(), 1_700_000_000)
+      expect(signed).toMatchObject({ kind: 'transfer', validBefore: 1_700_000_000 })
+      expect(signed.signature).toMatch(/^0x[0-9a-f]{128}1[bc]$/)
+    })
+
+    const stranger = newAddress()
+    const TO_NOBODY = 'the recipient is the treasury, the token contract or zero'
+    test.each([
+      ['of the other mode', { livemode: true }, 'the payout belongs to the other mode'],
+      ['of another chain', { chainId: 137 }, 'the payout belongs to chain 137'],
+      ['in another token', { token: stranger }, `the payout is in another token: ${stranger}`],
+      ['of another treasury', { treasury: stranger }, `the payout belongs to treasury ${stranger}`],
+      [
+        'whose nonce does not follow from the payment',
+        { authNonce: `0x${'1'.repeat(64)}` as const },
+        'the nonce does not follow from the payment',
+      ],
+    ])('neither a payout %s nor its cancellation', async (_case, changes, why) => {
+      const refusal = new PolicyRefusal(why)
+      await expect(signer.signTransfer(payout(changes), 1_700_000_000)).rejects.toThrow(refusal)
+      await expect(signer.signCancellation(payout(changes))).rejects.toThrow(refusal)
+      await expect(signer.signCancellation(payout(changes))).rejects.toBeInstanceOf(PolicyRefusal)
+    })
+
+    test.each([
+      ['to itself', { recipient: treasury }, TO_NOBODY],
+      ['to the token contract', { recipient: TOKEN.address }, TO_NOBODY],
+      ['to the zero address', { recipient: `0x${'0'.repeat(40)}` as const }, TO_NOBODY],
+      ['above the limit', { microUsdc: '5000001' }, '5000001 micro-USDC is not within the limit of 5000000 per payout'],
+      ['of nothing', { microUsdc: '0' }, '0 micro-USDC is not within the limit of 5000000 per payout'],
+      ['of less than nothing', { microUsdc: '-1' }, '-1 micro-USDC is not within the limit of 5000000 per payout'],
+    ])('no payout %s, but its cancellation, which moves nothing', async (_case, changes, why) => {
+      const refused = signer.signTransfer(payout(changes), 1_700_000_000)
+      await expect(refused).rejects.toThrow(new PolicyRefusal(why))
+      await expect(refused).rejects.toBeInstanceOf(PolicyRefusal)
+      expect(await signer.signCancellation(payout(changes))).toMatchObject({ kind: 'cancel' })
+    })
+  })
+
+  describe('a treasury that is short', () => {
+    const decide = (queued: readonly Payout[], available: bigint) =>
+      decidePayouts(
+        queued,
+        {
+          paused: false,
+          treasuryBlacklisted: false,
+          balance: available,
+          payouts: queued.map(() => ({ blacklisted: false, used: false, usedByOther: false })),
+        },
+        {
+          available,
+          spendable: 10n ** 12n,
+          signedBefore: new Set(),
+          heldAfter: new Date(0),
+          forbidden: queued.map(() => null),
+        },
+      ).map(({ kind }) => kind)
+
+    test('keeps the order of one merchant’s payouts, and pays the others what it can', () => {
+      const [recipient, other] = [newAddress(), newAddress()]
+      const large = payout({ recipient, microUsdc: '5000000' })
+      const small = payout({ recipient, microUsdc: '1' })
+      expect(decide([large, small, payout({ recipient: other })], 2_000_000n)).toEqual(['wait', 'wait', 'sign'])
+      expect(decide([small, large, small], 2_000_000n)).toEqual(['sign', 'wait', 'wait'])
+    })
+
+    test('promises no micro-USDC twice', () => {
+      const queued = [payout(), payout(), payout()]
+      expect(decide(queued, 2_000_000n)).toEqual(['sign', 'sign', 'wait'])
+      expect(decide(queued, 1_999_999n)).toEqual(['sign', 'wait', 'wait'])
+    })
   })
 })
 
-/** A key service in this process: answers in DER, and every other time with the high s, which the token refuses. */
-function keyService(key: Hex) {
-  const secret = Buffer.from(key.slice(2), 'hex')
-  const point = Buffer.from(privateKeyToAccount(key).publicKey.slice(2), 'hex')
-  const spki = Buffer.concat([Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex'), point])
-  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-  let calls = 0
-  const integer = (value: bigint): Buffer => {
-    const digits = value.toString(16)
-    const bytes = Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex')
-    const positive = (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes
-    return Buffer.concat([Buffer.of(2, positive.length), positive])
+describe('keys', () => {
+  /** The test vector of the Web3 Secret Storage definition. */
+  const SECRET = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
+  const PBKDF2 = {
+    crypto: {
+      cipher: 'aes-128-ctr',
+      cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
+      ciphertext: '5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46',
+      kdf: 'pbkdf2',
+      kdfparams: {
+        c: 262144,
+        dklen: 32,
+        prf: 'hmac-sha256',
+        salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+      },
+      mac: '517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2',
+    },
+    id: '3198bc9c-6672-5ab3-d995-4942343ae5b6',
+    version: 3,
   }
-  const sign = (digest: Uint8Array): Buffer => {
-    calls += 1
-    const raw = Buffer.from(ecdsaSign(digest, secret)).toString('hex')
-    const [r, s] = [BigInt(`0x${raw.slice(0, 64)}`), BigInt(`0x${raw.slice(64)}`)]
-    const parts = Buffer.concat([integer(r), integer(calls % 2 === 0 ? s : order - s)])
-    return Buffer.concat([Buffer.of(0x30, parts.length), parts])
+
+  const folder = mkdtempSync(join(tmpdir(), 'pinrail-keys-'))
+  function fileOf(content: unknown): string {
+    const path = join(folder, `${randomBytes(6).toString('hex')}.json`)
+    writeFileSync(path, JSON.stringify(content))
+    return `keystore:${path}`
   }
-  return { spki, sign }
-}
 
-type Input = { KeyId: string; Message?: Uint8Array; MessageType?: string; SigningAlgorithm?: string }
+  describe('an encrypted keystore', () => {
+    test.each([
+      ['pbkdf2', PBKDF2],
+      ['scrypt', scryptKeystore(SECRET, 'testpassword')],
+      ['capitals', { version: 3, Crypto: PBKDF2.crypto }],
+    ])('of version 3 (%s) gives its key', async (_kdf, content) => {
+      const account = await openAccount(fileOf(content), { password: 'testpassword' })
+      expect(account.address).toBe(privateKeyToAccount(SECRET).address)
+    })
 
-class Command {
-  readonly input: Input
-  constructor(input: Input) {
-    this.input = input
+    test('with a wrong password, a changed byte, without a password, or that is none, is refused', async () => {
+      await expect(openAccount(fileOf(PBKDF2), { password: 'wrong' })).rejects.toThrow(
+        'password of the keystore is wrong',
+      )
+      const changed = structuredClone(PBKDF2)
+      changed.crypto.ciphertext = changed.crypto.ciphertext.replace(/^53/, '54')
+      await expect(openAccount(fileOf(changed), { password: 'testpassword' })).rejects.toThrow('file is damaged')
+      await expect(openAccount(fileOf(PBKDF2))).rejects.toThrow('KEYSTORE_PASSWORD')
+      await expect(openAccount(fileOf({ version: 1 }), { password: 'x' })).rejects.toThrow(
+        'not a keystore of version 3',
+      )
+    })
+  })
+
+  /** A key service in this process: answers in DER, and every other time with the high s, which the token refuses. */
+  function keyService(key: Hex) {
+    const secret = Buffer.from(key.slice(2), 'hex')
+    const point = Buffer.from(privateKeyToAccount(key).publicKey.slice(2), 'hex')
+    const spki = Buffer.concat([Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex'), point])
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+    let calls = 0
+    const integer = (value: bigint): Buffer => {
+      const digits = value.toString(16)
+      const bytes = Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex')
+      const positive = (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes
+      return Buffer.concat([Buffer.of(2, positive.length), positive])
+    }
+    const sign = (digest: Uint8Array): Buffer => {
+      calls += 1
+      const raw = Buffer.from(ecdsaSign(digest, secret)).toString('hex')
+      const [r, s] = [BigInt(`0x${raw.slice(0, 64)}`), BigInt(`0x${raw.slice(64)}`)]
+      const parts = Buffer.concat([integer(r), integer(calls % 2 === 0 ? s : order - s)])
+      return Buffer.concat([Buffer.of(0x30, parts.length), parts])
+    }
+    return { spki, sign }
   }
-}
 
-function amazon(key: Hex) {
-  const { spki, sign } = keyService(key)
-  class GetPublicKeyCommand extends Command {}
-  class SignCommand extends Command {}
-  class KMSClient {
-    async send(command: Command): Promise<object> {
-      if (command.input.KeyId !== 'alias/treasury') throw new Error('no such key')
-      if (command instanceof GetPublicKeyCommand) return { PublicKey: new Uint8Array(spki) }
-      expect(command.input).toMatchObject({ MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' })
-      return { Signature: new Uint8Array(sign(command.input.Message!)) }
+  type Input = { KeyId: string; Message?: Uint8Array; MessageType?: string; SigningAlgorithm?: string }
+
+  class Command {
+    readonly input: Input
+    constructor(input: Input) {
+      this.input = input
     }
   }
-  return { KMSClient, GetPublicKeyCommand, SignCommand }
-}
 
-function google(key: Hex) {
-  const { spki, sign } = keyService(key)
-  const pem = createPublicKey({ key: spki, format: 'der', type: 'spki' }).export({ format: 'pem', type: 'spki' })
-  class KeyManagementServiceClient {
-    getPublicKey = async () => [{ pem: String(pem) }]
-    asymmetricSign = async (request: { digest: { sha256: Uint8Array } }) => [{ signature: sign(request.digest.sha256) }]
+  function amazon(key: Hex) {
+    const { spki, sign } = keyService(key)
+    class GetPublicKeyCommand extends Command {}
+    class SignCommand extends Command {}
+    class KMSClient {
+      async send(command: Command): Promise<object> {
+        if (command.input.KeyId !== 'alias/treasury') throw new Error('no such key')
+        if (command instanceof GetPublicKeyCommand) return { PublicKey: new Uint8Array(spki) }
+        expect(command.input).toMatchObject({ MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' })
+        return { Signature: new Uint8Array(sign(command.input.Message!)) }
+      }
+    }
+    return { KMSClient, GetPublicKeyCommand, SignCommand }
   }
-  return { KeyManagementServiceClient }
-}
 
-describe('a key in a key service', () => {
+  function google(key: Hex) {
+    const { spki, sign } = keyService(key)
+    const pem = createPublicKey({ key: spki, format: 'der', type: 'spki' }).export({ format: 'pem', type: 'spki' })
+    class KeyManagementServiceClient {
+      getPublicKey = async () => [{ pem: String(pem) }]
+      asymmetricSign = async (request: { digest: { sha256: Uint8Array } }) => [
+        { signature: sign(request.digest.sha256) },
+      ]
+    }
+    return { KeyManagementServiceClient }
+  }
+
+  describe('a key in a key service', () => {
+    const key = newKey()
+    const services: [string, string, object][] = [
+      ['Amazon', 'aws-kms:alias/treasury', amazon(key)],
+      ['Google', 'gcp-kms:projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/1', google(key)],
+    ]
+
+    test.each(services)(
+      'of %s signs what the token accepts: the low s, and 27 or 28',
+      async (_name, reference, sdk) => {
+        const account = await openAccount(reference, { load: async () => sdk })
+        const own = privateKeyToAccount(key)
+        expect(account.address.toLowerCase()).toBe(own.address.toLowerCase())
+        for (let round = 0; round < 10; round++) {
+          const hash: Hex = `0x${createHash('sha256').update(`${round}`).digest('hex')}`
+          expect(await account.sign?.({ hash })).toBe(await own.sign({ hash }))
+        }
+      },
+    )
+
+    test('is refused with the name of its package when that is not installed', async () => {
+      await expect(openAccount('aws-kms:alias/treasury')).rejects.toThrow('npm install --no-save @aws-sdk/client-kms')
+    })
+
+    test('is refused when it signs with another key than it says', async () => {
+      const sdk = amazon(key)
+      const other = keyService(newKey())
+      sdk.KMSClient.prototype.send = async (command) =>
+        command instanceof sdk.GetPublicKeyCommand
+          ? { PublicKey: new Uint8Array(keyService(key).spki) }
+          : { Signature: new Uint8Array(other.sign(command.input.Message!)) }
+      const account = await openAccount('aws-kms:alias/treasury', { load: async () => sdk })
+      await expect(account.sign?.({ hash: newKey() })).rejects.toThrow('signed with another key')
+    })
+  })
+
+  test('a setting that names no key is refused', async () => {
+    await expect(openAccount('vault:secret')).rejects.toThrow('keystore:<path>')
+  })
+
+  describe('a treasury whose key is in a key service', () => {
+    let world: World
+    beforeAll(async () => {
+      world = await createWorld()
+    })
+    afterAll(() => world.stop())
+
+    test('pays by the real token', async () => {
+      const account = await openAccount('aws-kms:alias/treasury', { load: async () => amazon(newKey()) })
+      const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+      const treasuries = [createTreasurySigner(account, policy)]
+      await mintUsdc(world.chain, { to: account.address, micro: 1_000_000_000n })
+      const queued = await queueAll({ ...world, treasury: account }, [{}, {}, {}])
+      await world.finalize(world.runner({ treasuries }))
+      for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+    })
+  })
+})
+
+describe('errors of a key service', () => {
+  /** What a key service may answer instead of a key or a signature, and what becomes of the payouts meanwhile. */
+
   const key = newKey()
-  const services: [string, string, object][] = [
-    ['Amazon', 'aws-kms:alias/treasury', amazon(key)],
-    ['Google', 'gcp-kms:projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/1', google(key)],
-  ]
+  const own = privateKeyToAccount(key)
+  const point = Buffer.from(own.publicKey.slice(2), 'hex')
+  const hash: Hex = `0x${createHash('sha256').update('payout').digest('hex')}`
 
-  test.each(services)('of %s signs what the token accepts: the low s, and 27 or 28', async (_name, reference, sdk) => {
-    const account = await openAccount(reference, { load: async () => sdk })
-    const own = privateKeyToAccount(key)
-    expect(account.address.toLowerCase()).toBe(own.address.toLowerCase())
-    for (let round = 0; round < 10; round++) {
-      const hash: Hex = `0x${createHash('sha256').update(`${round}`).digest('hex')}`
-      expect(await account.sign?.({ hash })).toBe(await own.sign({ hash }))
+  const answering = (signature: readonly number[]): Promise<LocalAccount> =>
+    accountOfKeyService({ publicKey: async () => point, signDigest: async () => Uint8Array.from(signature) })
+
+  test('the packages of key services are declared, at a version, and installed only where they are needed', async () => {
+    const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+      peerDependencies: Record<string, string>
+      peerDependenciesMeta: Record<string, { optional: boolean }>
+    }
+    const loaded: string[] = []
+    const load = async (name: string): Promise<never> => {
+      loaded.push(name)
+      throw new Error('not installed')
+    }
+    for (const open of [awsKeyService, googleKeyService])
+      await expect(open('key', load)).rejects.toThrow('not installed')
+    expect(loaded.toSorted()).toEqual(Object.keys(manifest.peerDependencies).toSorted())
+    for (const name of loaded) {
+      expect(manifest.peerDependencies[name]).toMatch(/^\d+\.\d+\.\d+$/)
+      expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true })
     }
   })
 
-  test('whose package is not installed is refused, naming the package', async () => {
-    await expect(openAccount('aws-kms:alias/treasury')).rejects.toThrow('npm install --no-save @aws-sdk/client-kms')
+  describe('a key service', () => {
+    const NO_KEY = 'the key service has no uncompressed secp256k1 key under this name'
+    test.each([
+      ['nothing', Buffer.alloc(0)],
+      ['half of a key', point.subarray(0, 64)],
+      ['a compressed key', Buffer.concat([Buffer.alloc(40), Buffer.of(2), point.subarray(1)])],
+    ])('is refused when it answers %s as the public key', async (_what, publicKey) => {
+      const service = { publicKey: async () => publicKey, signDigest: async () => new Uint8Array() }
+      await expect(accountOfKeyService(service)).rejects.toThrow(NO_KEY)
+    })
+
+    const NO_SIGNATURE = 'the key service answered no ECDSA signature'
+    test.each<[string, number[]]>([
+      ['nothing', []],
+      ['something that is no sequence', [0x31, 6, 2, 1, 1, 2, 1, 1]],
+      ['a sequence of something else', [0x30, 6, 4, 1, 1, 2, 1, 1]],
+      ['a sequence of one number', [0x30, 3, 2, 1, 1]],
+      ['a number and something else', [0x30, 6, 2, 1, 1, 4, 1, 1]],
+      ['a first number longer than the answer', [0x30, 6, 2, 9, 1, 2, 1, 1]],
+      ['a second number longer than the answer', [0x30, 6, 2, 1, 1, 2, 9, 1]],
+      ['an answer cut in the second number', [0x30, 6, 2, 1, 1, 2, 2, 1]],
+    ])('is refused when it signs with %s', async (_what, der) => {
+      const account = await answering(der)
+      await expect(account.sign?.({ hash })).rejects.toThrow(NO_SIGNATURE)
+    })
+
+    test('is refused when its signature is well formed but of no key', async () => {
+      const account = await answering([0x30, 6, 2, 1, 1, 2, 1, 1])
+      await expect(account.sign?.({ hash })).rejects.toThrow('the key service signed with another key')
+    })
+
+    test('is named with its reason when it does not answer', async () => {
+      const account = await accountOfKeyService({
+        publicKey: async () => point,
+        signDigest: async () => {
+          throw new Error('ThrottlingException: rate exceeded')
+        },
+      })
+      await expect(account.sign?.({ hash })).rejects.toThrow('ThrottlingException: rate exceeded')
+    })
+
+    test.each([
+      ['Amazon', awsKeyService, amazonWithout()],
+      ['Google', googleKeyService, googleWithout()],
+    ] as const)(
+      'of %s is refused with the name of what is missing when it answers without key or signature',
+      async (_name, open, sdk) => {
+        const service = await open('treasury', async () => sdk)
+        await expect(service.publicKey()).rejects.toThrow('the key service answered no public key')
+        await expect(service.signDigest(Buffer.alloc(32))).rejects.toThrow('the key service answered no signature')
+      },
+    )
   })
 
-  test('that signs with another key than it says is refused', async () => {
-    const sdk = amazon(key)
-    const other = keyService(newKey())
-    sdk.KMSClient.prototype.send = async (command) =>
-      command instanceof sdk.GetPublicKeyCommand
-        ? { PublicKey: new Uint8Array(keyService(key).spki) }
-        : { Signature: new Uint8Array(other.sign(command.input.Message!)) }
-    const account = await openAccount('aws-kms:alias/treasury', { load: async () => sdk })
-    await expect(account.sign?.({ hash: newKey() })).rejects.toThrow('signed with another key')
-  })
-})
+  function amazonWithout(): object {
+    class Command {}
+    class KMSClient {
+      send = async () => ({})
+    }
+    return { KMSClient, GetPublicKeyCommand: Command, SignCommand: Command }
+  }
 
-test('a setting that names no key is refused', async () => {
-  await expect(openAccount('vault:secret')).rejects.toThrow('keystore:<path>')
-})
+  function googleWithout(): object {
+    class KeyManagementServiceClient {
+      getPublicKey = async () => [{ pem: null }]
+      asymmetricSign = async () => [{ signature: null }]
+    }
+    return { KeyManagementServiceClient }
+  }
 
-describe('a treasury whose key is in a key service', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  describe('a treasury whose key service fails', () => {
+    let world: World
+    beforeAll(async () => {
+      world = await createWorld()
+    })
+    afterAll(() => world.stop())
 
-  test('pays by the real token', async () => {
-    const account = await openAccount('aws-kms:alias/treasury', { load: async () => amazon(newKey()) })
-    const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
-    const treasuries = [createTreasurySigner(account, policy)]
-    await mintUsdc(world.chain, { to: account.address, micro: 1_000_000_000n })
-    const queued = await queueAll({ ...world, treasury: account }, [{}, {}, {}])
-    await world.finalize(world.runner({ treasuries }))
-    for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+    test('delays its payouts and holds none: they are paid when it answers again', async () => {
+      const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+      const signer = createTreasurySigner(world.treasury, policy)
+      const queued = await world.queue([{}, {}, {}])
+      const states = () => Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
+      let failures = 0
+      const failing = {
+        ...signer,
+        signTransfer: async () => {
+          failures += 1
+          throw new Error('the key service does not answer')
+        },
+      }
+      const down = world.runner({ treasuries: [failing] })
+      for (let round = 0; round < 2; round++) {
+        await expect(down.tick()).rejects.toThrow('the key service does not answer')
+        expect(await states()).toEqual(['queued', 'queued', 'queued'])
+      }
+      expect(failures).toBeGreaterThanOrEqual(2)
+      expect(world.heard.held).toEqual([])
+      const { rows } = await world.db.query('select count(*)::int as spent from treasury_hour')
+      expect(rows).toEqual([{ spent: 0 }])
+      await world.finalize(world.runner())
+      expect(await states()).toEqual(['settled', 'settled', 'settled'])
+      for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+    })
   })
 })

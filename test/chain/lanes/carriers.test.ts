@@ -1,298 +1,543 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
-import { releaseLane } from '../../../src/db/settlement/operator.ts'
+import { abandonLane, releaseLane } from '../../../src/db/settlement/operator.ts'
 import { holdPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { abandon, type Operation } from '../../../src/operator/payouts.ts'
+import { showStatus } from '../../../src/operator/status.ts'
+import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
 
-/** An envelope is only a carrier: what one lane does not bring through, another one carries. */
+describe('two lanes', () => {
+  /** An envelope is only a carrier: what one lane does not bring through, another one carries. */
 
-let world: World
-let first: LocalAccount
-let second: LocalAccount
-beforeAll(async () => {
-  world = await createWorld({ relayers: 2 })
-  ;[first, second] = world.relayers as [LocalAccount, LocalAccount]
-})
-afterAll(() => world.stop())
+  let world: World
+  let first: LocalAccount
+  let second: LocalAccount
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 2 })
+    ;[first, second] = world.relayers as [LocalAccount, LocalAccount]
+  })
+  afterAll(() => world.stop())
 
-const walletOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
+  const walletOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
 
-/** Every test begins with two open lanes whose envelopes have all ended. */
-beforeEach(async () => {
-  for (const account of world.relayers) {
-    await world.chain.setBalance({ address: account.address, value: 10n ** 22n })
-    await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: walletOf(account) })
+  /** Every test begins with two open lanes whose envelopes have all ended. */
+  beforeEach(async () => {
+    for (const account of world.relayers) {
+      await world.chain.setBalance({ address: account.address, value: 10n ** 22n })
+      await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: walletOf(account) })
+    }
+    await world.finalize(world.runner(), 3)
+  })
+
+  async function settledOnce(queued: readonly Queued[]): Promise<void> {
+    for (const { paymentId, recipient, micro } of queued) {
+      expect(await world.balance(recipient)).toBe(micro)
+      expect((await world.payout(paymentId)).state).toBe('settled')
+      expect(world.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+    }
   }
-  await world.finalize(world.runner(), 3)
-})
 
-async function settledOnce(queued: readonly Queued[]): Promise<void> {
-  for (const { paymentId, recipient, micro } of queued) {
-    expect(await world.balance(recipient)).toBe(micro)
-    expect((await world.payout(paymentId)).state).toBe('settled')
-    expect(world.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
-  }
-}
+  const laneOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).lane?.wallet ?? null
 
-const laneOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).lane?.wallet ?? null
-
-/** The newest transaction of the wallet as it was stored. */
-async function storedRaw(account: LocalAccount): Promise<{ hash: Hex; raw: Hex }> {
-  const { rows } = await world.db.query(
-    `select tx_hash as hash, '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where wallet = $1
+  /** The newest transaction of the wallet as it was stored. */
+  async function storedRaw(account: LocalAccount): Promise<{ hash: Hex; raw: Hex }> {
+    const { rows } = await world.db.query(
+      `select tx_hash as hash, '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where wallet = $1
      order by nonce desc, attempt desc limit 1`,
-    [walletOf(account)],
-  )
-  return rows[0] as { hash: Hex; raw: Hex }
-}
+      [walletOf(account)],
+    )
+    return rows[0] as { hash: Hex; raw: Hex }
+  }
 
-/** The first lane sends what is queued, and every pool forgets it. */
-async function sendAndForget(payouts: Parameters<World['queue']>[0]): Promise<Queued[]> {
-  const queued = await world.queue(payouts)
-  await world.runner({ relayers: [first] }).tick()
-  expect(await laneOf(queued[0]!)).toBe(walletOf(first))
-  await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
-  return queued
-}
+  /** The first lane sends what is queued, and every pool forgets it. */
+  async function sendAndForget(payouts: Parameters<World['queue']>[0]): Promise<Queued[]> {
+    const queued = await world.queue(payouts)
+    await world.runner({ relayers: [first] }).tick()
+    expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+    await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
+    return queued
+  }
 
-/** As if everything above had happened a minute ago. */
-const aMinuteLater = (): Promise<unknown> =>
-  world.db.query(`with e as (update lane_tx set created_at = created_at - interval '1 minute')
+  /** As if everything above had happened a minute ago. */
+  const aMinuteLater = (): Promise<unknown> =>
+    world.db.query(`with e as (update lane_tx set created_at = created_at - interval '1 minute')
     update lane set lease_until = lease_until - interval '1 minute'`)
 
-const operation = (said: string[] = []): Operation => ({
-  db: world.db,
-  settings: settingsOf(world),
-  hooks: world.hooks,
-  dryRun: false,
-  say: (line) => void said.push(line),
-})
-
-const journalOf = ({ db, hooks }: World) =>
-  createSettlementJournal({ db, hooks, scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address } })
-
-const gasOfEnvelopes = async (account: LocalAccount): Promise<number[]> => {
-  const { rows } = await world.db.query(
-    `select gas_used::int as gas from lane_tx where wallet = $1 and state = 'finalized' order by nonce`,
-    [walletOf(account)],
-  )
-  return rows.map(({ gas }) => gas as number)
-}
-
-test('the key of a lane was removed under an unmined envelope: another lane carries its payouts', async () => {
-  const queued = await sendAndForget([{}, {}, {}])
-  const runner = world.runner({ relayers: [second] })
-  await runner.tick()
-  expect(await laneOf(queued[0]!)).toBe(walletOf(first))
-  await aMinuteLater()
-  await world.finalize(world.runner({ relayers: [second] }))
-  await settledOnce(queued)
-})
-
-test('two lanes carry one payout and both transactions are mined: the token pays it once', async () => {
-  const queued = await sendAndForget([{}, {}])
-  const { raw, hash } = await storedRaw(first)
-  await aMinuteLater()
-  await world.runner({ relayers: [second] }).tick()
-  expect(await laneOf(queued[0]!)).toBe(walletOf(second))
-  const other = await storedRaw(second)
-  await world.chain.sendRawTransaction({ serializedTransaction: raw })
-  await world.chain.mine({ blocks: 1 })
-  const receipts = await Promise.all([hash, other.hash].map((one) => world.chain.getTransactionReceipt({ hash: one })))
-  expect(receipts.map(({ status }) => status)).toEqual(['success', 'success'])
-  await world.chain.mine({ blocks: 3 })
-  await world.finalize(world.runner(), 3)
-  await settledOnce(queued)
-  // The one that paid nothing has its gas booked apart; nobody counts its payouts as refused.
-  const paid = await world.payout(queued[0]!.paymentId)
-  const idle = receipts.find(({ transactionHash }) => transactionHash !== paid.txHash)!
-  expect(world.heard.gas.map(({ wei }) => wei)).toContain(idle.gasUsed * idle.effectiveGasPrice)
-  const { rows } = await world.db.query(`select 1 from payout where refusals > 0`)
-  expect(rows).toEqual([])
-})
-
-test('a quarantined lane strands nothing: 210 payouts in three envelopes all go out by the other lane', async () => {
-  const queued = await world.queue(Array.from({ length: 210 }, () => ({})))
-  await world.runner({ relayers: [first] }).tick()
-  const { rows } = await world.db.query(
-    `select nonce::int, tx_hash as hash from lane_tx_attempt join lane_tx using (chain_id, wallet, nonce)
-     where wallet = $1 and state = 'broadcast' order by nonce`,
-    [walletOf(first)],
-  )
-  const [lowest] = rows as { nonce: number; hash: Hex }[]
-  expect(rows).toHaveLength(3)
-  for (const { hash } of rows as { hash: Hex }[]) await world.chain.dropTransaction({ hash })
-  // Somebody else has the key of the lane.
-  const raw = await first.signTransaction({
-    type: 'eip1559',
-    chainId: TOKEN.chainId,
-    to: newAddress(),
-    value: 1n,
-    gas: 21_000n,
-    nonce: lowest!.nonce,
-    maxFeePerGas: 10n ** 12n,
-    maxPriorityFeePerGas: 10n ** 11n,
-  })
-  await world.chain.sendRawTransaction({ serializedTransaction: raw })
-  await world.chain.mine({ blocks: 4 })
-  await world.finalize(world.runner(), 3)
-  const lanes = await world.db.query('select status from lane where wallet = $1', [walletOf(first)])
-  expect(lanes.rows).toEqual([{ status: 'quarantined' }])
-  await settledOnce(queued)
-})
-
-describe('a lane whose lowest nonce does not get through', () => {
-  test('because no node takes its transactions: another lane carries what it has', async () => {
-    const queued = await sendAndForget([{}])
-    await world.chain.setBalance({ address: first.address, value: 0n })
-    await aMinuteLater()
-    await world.chain.mine({ blocks: 13 })
-    await world.finalize(world.runner(), 3)
-    await settledOnce(queued)
+  const operation = (said: string[] = []): Operation => ({
+    db: world.db,
+    settings: settingsOf(world),
+    hooks: world.hooks,
+    dryRun: false,
+    say: (line) => void said.push(line),
   })
 
-  test('because its key refuses to sign: another lane carries what it has', async () => {
-    const refusing: LocalAccount = {
-      ...first,
-      signTransaction: () => Promise.reject(new Error('the key service says no')),
-    }
-    const queued = await world.queue([{}])
-    await world.runner({ relayers: [refusing] }).tick()
+  const journalOf = ({ db, hooks }: World) =>
+    createSettlementJournal({ db, hooks, scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address } })
+
+  const gasOfEnvelopes = async (account: LocalAccount): Promise<number[]> => {
+    const { rows } = await world.db.query(
+      `select gas_used::int as gas from lane_tx where wallet = $1 and state = 'finalized' order by nonce`,
+      [walletOf(account)],
+    )
+    return rows.map(({ gas }) => gas as number)
+  }
+
+  test('the key of a lane was removed under an unmined envelope: another lane carries its payouts', async () => {
+    const queued = await sendAndForget([{}, {}, {}])
+    const runner = world.runner({ relayers: [second] })
+    await runner.tick()
     expect(await laneOf(queued[0]!)).toBe(walletOf(first))
     await aMinuteLater()
-    await world.chain.mine({ blocks: 13 })
-    await world.finalize(world.runner({ relayers: [refusing, second] }), 3)
-    await settledOnce(queued)
-  })
-
-  test('because the chain stands still: nothing is carried twice', async () => {
-    const queued = await sendAndForget([{}])
-    await aMinuteLater()
-    await world.runner().tick()
-    expect(await laneOf(queued[0]!)).toBe(walletOf(first))
-    await world.finalize(world.runner(), 3)
-    await settledOnce(queued)
-  })
-
-  test('and there is no other lane: its payouts stay where they are, and are paid when it goes on', async () => {
-    const queued = await sendAndForget([{}])
-    await world.chain.setBalance({ address: first.address, value: 0n })
-    await aMinuteLater()
-    await world.chain.mine({ blocks: 13 })
-    await world.runner({ relayers: [first] }).tick()
-    expect(await laneOf(queued[0]!)).toBe(walletOf(first))
-    await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
-    await world.finalize(world.runner({ relayers: [first] }), 3)
-    await settledOnce(queued)
-  })
-
-  test('uses its nonce up with an empty transfer when another lane carries what it had', async () => {
-    const queued = await sendAndForget([{}])
-    await world.chain.setBalance({ address: first.address, value: 0n })
-    await aMinuteLater()
-    await world.chain.mine({ blocks: 13 })
-    await world.runner().tick()
-    expect(await laneOf(queued[0]!)).toBe(walletOf(second))
-    await world.chain.mine({ blocks: 5 })
-    await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
-    await world.finalize(world.runner(), 4)
-    await settledOnce(queued)
-    expect((await gasOfEnvelopes(first)).at(-1)).toBe(21_000)
-  })
-})
-
-describe('a lane that an operator abandons', () => {
-  test('sends nothing more, and its payouts go out by another lane at once', async () => {
-    const said: string[] = []
-    const queued = await sendAndForget([{}, {}])
-    expect(await abandon(operation(said), walletOf(first))).toBe(0)
-    expect(said).toEqual([expect.stringContaining('its 2 payouts')])
-    await world.runner({ relayers: [first] }).tick()
-    expect(await laneOf(queued[0]!)).toBeNull()
-    await world.finalize(world.runner())
-    await settledOnce(queued)
-  })
-
-  test('takes no nonce any more, also in a round that began before', async () => {
-    const journal = journalOf(world)
-    const queued = await world.queue([{}])
-    await world.runner({ options: { maxInFlight: 0 } }).tick()
-    const lane = (await journal.leaseLane(walletOf(first), { owner: 'before', leaseMs: 0, firstNonce: 0 }))!
-    await abandon(operation(), walletOf(first))
-    const encode = () => ({ target: walletOf(first), calldata: '0x' as const, gasLimit: 1n })
-    expect(await journal.reserve(lane, { payouts: await journal.readAssignable(10), encode })).toBeNull()
-    await world.finalize(world.runner())
-    await settledOnce(queued)
-  })
-
-  test('that does not exist is said', async () => {
-    expect(await abandon(operation(), newAddress())).toBe(1)
-  })
-})
-
-describe('a void', () => {
-  const voidPayout = ({ paymentId }: Queued) => world.db.transaction((tx) => requestVoid(tx, paymentId))
-
-  test('does not wait for the lane that carries the transfer: another one cancels it, and the transfer fails', async () => {
-    const [queued] = await sendAndForget([{}])
-    const { raw, hash } = await storedRaw(first)
-    expect(await voidPayout(queued!)).toBe(true)
     await world.finalize(world.runner({ relayers: [second] }))
-    expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+    await settledOnce(queued)
+  })
+
+  test('two lanes carry one payout and both transactions are mined: the token pays it once', async () => {
+    const queued = await sendAndForget([{}, {}])
+    const { raw, hash } = await storedRaw(first)
+    await aMinuteLater()
+    await world.runner({ relayers: [second] }).tick()
+    expect(await laneOf(queued[0]!)).toBe(walletOf(second))
+    const other = await storedRaw(second)
+    await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    await world.chain.mine({ blocks: 1 })
+    const receipts = await Promise.all(
+      [hash, other.hash].map((one) => world.chain.getTransactionReceipt({ hash: one })),
+    )
+    expect(receipts.map(({ status }) => status)).toEqual(['success', 'success'])
+    await world.chain.mine({ blocks: 3 })
+    await world.finalize(world.runner(), 3)
+    await settledOnce(queued)
+    // The one that paid nothing has its gas booked apart; nobody counts its payouts as refused.
+    const paid = await world.payout(queued[0]!.paymentId)
+    const idle = receipts.find(({ transactionHash }) => transactionHash !== paid.txHash)!
+    expect(world.heard.gas.map(({ wei }) => wei)).toContain(idle.gasUsed * idle.effectiveGasPrice)
+    const { rows } = await world.db.query(`select 1 from payout where refusals > 0`)
+    expect(rows).toEqual([])
+  })
+
+  test('a quarantined lane strands nothing: 210 payouts in three envelopes all go out by the other lane', async () => {
+    const queued = await world.queue(Array.from({ length: 210 }, () => ({})))
+    await world.runner({ relayers: [first] }).tick()
+    const { rows } = await world.db.query(
+      `select nonce::int, tx_hash as hash from lane_tx_attempt join lane_tx using (chain_id, wallet, nonce)
+     where wallet = $1 and state = 'broadcast' order by nonce`,
+      [walletOf(first)],
+    )
+    const [lowest] = rows as { nonce: number; hash: Hex }[]
+    expect(rows).toHaveLength(3)
+    for (const { hash } of rows as { hash: Hex }[]) await world.chain.dropTransaction({ hash })
+    // Somebody else has the key of the lane.
+    const raw = await first.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      to: newAddress(),
+      value: 1n,
+      gas: 21_000n,
+      nonce: lowest!.nonce,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
     await world.chain.sendRawTransaction({ serializedTransaction: raw })
     await world.chain.mine({ blocks: 4 })
-    expect((await world.chain.getTransactionReceipt({ hash })).status).toBe('success')
-    expect(await world.balance(queued!.recipient)).toBe(0n)
-    await world.finalize(world.runner())
-    expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+    await world.finalize(world.runner(), 3)
+    const lanes = await world.db.query('select status from lane where wallet = $1', [walletOf(first)])
+    expect(lanes.rows).toEqual([{ status: 'quarantined' }])
+    await settledOnce(queued)
   })
 
-  test('ends a payout that is queued, signed, held or in an envelope: none of them is paid', async () => {
-    const inEnvelope = await sendAndForget([{}])
-    const signed = await world.queue([{}])
-    await world.runner({ relayers: [second], options: { maxInFlight: 0 } }).tick()
-    const [queued, held] = await world.queue([{}, {}])
-    await world.db.transaction((tx) => holdPayout(tx, held!.paymentId, 'wait'))
-    const all = [...inEnvelope, ...signed, queued!, held!]
-    const states = await Promise.all(all.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
-    expect(states).toEqual(['broadcast', 'authorized', 'queued', 'held'])
-    for (const payout of all) expect(await voidPayout(payout)).toBe(true)
-    await world.finalize(world.runner({ relayers: [second] }), 3)
-    for (const { paymentId, recipient } of all) {
-      expect((await world.payout(paymentId)).state).toBe('voided')
-      expect(await world.balance(recipient)).toBe(0n)
-    }
+  describe('a lane whose lowest nonce does not get through', () => {
+    test('gives its payouts to another lane when no node takes its transactions', async () => {
+      const queued = await sendAndForget([{}])
+      await world.chain.setBalance({ address: first.address, value: 0n })
+      await aMinuteLater()
+      await world.chain.mine({ blocks: 13 })
+      await world.finalize(world.runner(), 3)
+      await settledOnce(queued)
+    })
+
+    test('gives its payouts to another lane when its key refuses to sign', async () => {
+      const refusing: LocalAccount = {
+        ...first,
+        signTransaction: () => Promise.reject(new Error('the key service says no')),
+      }
+      const queued = await world.queue([{}])
+      await world.runner({ relayers: [refusing] }).tick()
+      expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+      await aMinuteLater()
+      await world.chain.mine({ blocks: 13 })
+      await world.finalize(world.runner({ relayers: [refusing, second] }), 3)
+      await settledOnce(queued)
+    })
+
+    test('keeps its payouts when the chain stands still', async () => {
+      const queued = await sendAndForget([{}])
+      await aMinuteLater()
+      await world.runner().tick()
+      expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+      await world.finalize(world.runner(), 3)
+      await settledOnce(queued)
+    })
+
+    test('keeps its payouts when there is no other lane, and pays them when it goes on', async () => {
+      const queued = await sendAndForget([{}])
+      await world.chain.setBalance({ address: first.address, value: 0n })
+      await aMinuteLater()
+      await world.chain.mine({ blocks: 13 })
+      await world.runner({ relayers: [first] }).tick()
+      expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+      await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
+      await world.finalize(world.runner({ relayers: [first] }), 3)
+      await settledOnce(queued)
+    })
+
+    test('uses its nonce up with an empty transfer when another lane carries what it had', async () => {
+      const queued = await sendAndForget([{}])
+      await world.chain.setBalance({ address: first.address, value: 0n })
+      await aMinuteLater()
+      await world.chain.mine({ blocks: 13 })
+      await world.runner().tick()
+      expect(await laneOf(queued[0]!)).toBe(walletOf(second))
+      await world.chain.mine({ blocks: 5 })
+      await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
+      await world.finalize(world.runner(), 4)
+      await settledOnce(queued)
+      expect((await gasOfEnvelopes(first)).at(-1)).toBe(21_000)
+    })
   })
 
-  test('whose own envelope does not get through is carried by another lane too', async () => {
-    const [queued] = await world.queue([{}])
-    expect(await voidPayout(queued!)).toBe(true)
-    await world.runner({ relayers: [first] }).tick()
-    await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
-    await aMinuteLater()
-    await world.finalize(world.runner({ relayers: [second] }))
-    expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+  describe('a lane that an operator abandons', () => {
+    test('sends nothing more, and its payouts go out by another lane at once', async () => {
+      const said: string[] = []
+      const queued = await sendAndForget([{}, {}])
+      expect(await abandon(operation(said), walletOf(first))).toBe(0)
+      expect(said).toEqual([expect.stringContaining('its 2 payouts')])
+      await world.runner({ relayers: [first] }).tick()
+      expect(await laneOf(queued[0]!)).toBeNull()
+      await world.finalize(world.runner())
+      await settledOnce(queued)
+    })
+
+    test('takes no nonce any more, also in a round that began before', async () => {
+      const journal = journalOf(world)
+      const queued = await world.queue([{}])
+      await world.runner({ options: { maxInFlight: 0 } }).tick()
+      const lane = (await journal.leaseLane(walletOf(first), { owner: 'before', leaseMs: 0, firstNonce: 0 }))!
+      await abandon(operation(), walletOf(first))
+      const encode = () => ({ target: walletOf(first), calldata: '0x' as const, gasLimit: 1n })
+      expect(await journal.reserve(lane, { payouts: await journal.readAssignable(10), encode })).toBeNull()
+      await world.finalize(world.runner())
+      await settledOnce(queued)
+    })
+
+    test('must exist', async () => {
+      expect(await abandon(operation(), newAddress())).toBe(1)
+    })
   })
 
-  test('keeps what the transfer on its way may still take reserved, so that others are not promised it', async () => {
+  describe('a void', () => {
+    const voidPayout = ({ paymentId }: Queued) => world.db.transaction((tx) => requestVoid(tx, paymentId))
+
+    test('does not wait for the lane that carries the transfer: another one cancels it, and the transfer fails', async () => {
+      const [queued] = await sendAndForget([{}])
+      const { raw, hash } = await storedRaw(first)
+      expect(await voidPayout(queued!)).toBe(true)
+      await world.finalize(world.runner({ relayers: [second] }))
+      expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+      await world.chain.sendRawTransaction({ serializedTransaction: raw })
+      await world.chain.mine({ blocks: 4 })
+      expect((await world.chain.getTransactionReceipt({ hash })).status).toBe('success')
+      expect(await world.balance(queued!.recipient)).toBe(0n)
+      await world.finalize(world.runner())
+      expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+    })
+
+    test('ends a payout that is queued, signed, held or in an envelope: none of them is paid', async () => {
+      const inEnvelope = await sendAndForget([{}])
+      const signed = await world.queue([{}])
+      await world.runner({ relayers: [second], options: { maxInFlight: 0 } }).tick()
+      const [queued, held] = await world.queue([{}, {}])
+      await world.db.transaction((tx) => holdPayout(tx, held!.paymentId, 'wait'))
+      const all = [...inEnvelope, ...signed, queued!, held!]
+      const states = await Promise.all(all.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
+      expect(states).toEqual(['broadcast', 'authorized', 'queued', 'held'])
+      for (const payout of all) expect(await voidPayout(payout)).toBe(true)
+      await world.finalize(world.runner({ relayers: [second] }), 3)
+      for (const { paymentId, recipient } of all) {
+        expect((await world.payout(paymentId)).state).toBe('voided')
+        expect(await world.balance(recipient)).toBe(0n)
+      }
+    })
+
+    test('is carried by another lane when its own envelope does not get through', async () => {
+      const [queued] = await world.queue([{}])
+      expect(await voidPayout(queued!)).toBe(true)
+      await world.runner({ relayers: [first] }).tick()
+      await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
+      await aMinuteLater()
+      await world.finalize(world.runner({ relayers: [second] }))
+      expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+    })
+
+    test('keeps what the transfer on its way may still take reserved, so that others are not promised it', async () => {
+      const [queued] = await sendAndForget([{}])
+      await voidPayout(queued!)
+      const journal = journalOf(world)
+      const reserved = await journal.readReserved(world.treasury.address.toLowerCase() as Hex, 0)
+      expect(reserved.micro).toBe(queued!.micro)
+      await world.finalize(world.runner({ relayers: [second] }))
+    })
+  })
+
+  test('a payout whose transfer may still be mined by a lane that lost it cannot be held: it is under way', async () => {
     const [queued] = await sendAndForget([{}])
-    await voidPayout(queued!)
-    const journal = journalOf(world)
-    const reserved = await journal.readReserved(world.treasury.address.toLowerCase() as Hex, 0)
-    expect(reserved.micro).toBe(queued!.micro)
+    await abandon(operation(), walletOf(first))
+    const { state, lane } = await world.payout(queued!.paymentId)
+    expect({ state, lane }).toEqual({ state: 'authorized', lane: null })
+    expect(await world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'wait'))).toBe(false)
     await world.finalize(world.runner({ relayers: [second] }))
+    await settledOnce([queued!])
   })
 })
 
-test('a payout whose transfer may still be mined by a lane that lost it cannot be held: it is under way', async () => {
-  const [queued] = await sendAndForget([{}])
-  await abandon(operation(), walletOf(first))
-  const { state, lane } = await world.payout(queued!.paymentId)
-  expect({ state, lane }).toEqual({ state: 'authorized', lane: null })
-  expect(await world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'wait'))).toBe(false)
-  await world.finalize(world.runner({ relayers: [second] }))
-  await settledOnce([queued!])
+describe('a lane whose key was replaced', () => {
+  /** What a lane has on the way when its key is replaced by another one. */
+
+  let world: World
+  let removed: LocalAccount
+  let other: LocalAccount
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 2 })
+    ;[removed, other] = world.relayers as [LocalAccount, LocalAccount]
+  })
+  beforeEach(() => world.reset())
+  afterAll(() => world.stop())
+
+  const walletOf = ({ address }: LocalAccount): Hex => address.toLowerCase() as Hex
+
+  /** Each round is one of a worker that has just started: it looks at once at what others have left. */
+  async function goOn(): Promise<void> {
+    for (let round = 0; round < 3; round++) await world.finalize(world.runner({ relayers: [other] }), 1)
+  }
+
+  /** The removed relayer's envelopes in the order of their nonces. */
+  async function envelopes(): Promise<{ state: string; block: bigint | null }[]> {
+    const { rows } = await world.db.query('select state, block_number from lane_tx where wallet = $1 order by nonce', [
+      walletOf(removed),
+    ])
+    return (rows as { state: string; block_number: string | null }[]).map(({ state, block_number: block }) => ({
+      state,
+      block: block === null ? null : BigInt(block),
+    }))
+  }
+
+  const getBlockNumber = async (hash: Hex): Promise<bigint> =>
+    (await world.chain.getTransactionReceipt({ hash })).blockNumber
+
+  /** As if the key had been gone for so long. */
+  const pass = (interval: string): Promise<unknown> =>
+    world.db.query(
+      `with e as (update lane_tx set created_at = created_at - '${interval}'::interval where wallet = $1)
+     update lane set lease_until = lease_until - '${interval}'::interval where wallet = $1`,
+      [walletOf(removed)],
+    )
+
+  /** What it answers, and its lines about the lane; a quarantine stays on the attention list until somebody reopens it. */
+  async function status(): Promise<{ code: number; about: string[] }> {
+    const said: string[] = []
+    const say = (line: string): void => void said.push(line)
+    const code = await showStatus({ db: world.db, hooks: world.hooks, settings: settingsOf(world), dryRun: false, say })
+    return { code, about: said.filter((line) => line.includes(walletOf(removed)) && !line.startsWith('LOOK')) }
+  }
+
+  const QUIET = { code: 0, about: [] }
+
+  const gasOf = async (hash: Hex): Promise<bigint> => {
+    const { gasUsed, effectiveGasPrice } = await world.chain.getTransactionReceipt({ hash })
+    return gasUsed * effectiveGasPrice
+  }
+
+  test.each([{ abandoned: false }, { abandoned: true }])(
+    'an envelope that is mined afterwards ends, its gas is booked once, and status is quiet (abandoned: $abandoned)',
+    async ({ abandoned }) => {
+      const [queued] = await world.queue([{}])
+      await world.runner({ relayers: [removed] }).tick()
+      const lane = { chainId: TOKEN.chainId, wallet: walletOf(removed) }
+      if (abandoned) await world.db.transaction((tx) => abandonLane(tx, lane))
+      await world.chain.mine({ blocks: 4 })
+      await goOn()
+      const { state, txHash } = await world.payout(queued!.paymentId)
+      expect(state).toBe('settled')
+      expect(world.heard.settled.map(({ gasWei }) => gasWei)).toEqual([await gasOf(txHash!)])
+      await pass('3 days')
+      await goOn()
+      expect(await envelopes()).toEqual([{ state: 'finalized', block: await getBlockNumber(txHash!) }])
+      expect(world.heard.gas).toEqual([])
+      expect(await status()).toEqual(QUIET)
+    },
+  )
+
+  test('an envelope that is never mined stays open, status is quiet, and another lane carries its payouts', async () => {
+    const [queued] = await world.queue([{}])
+    await world.runner({ relayers: [removed] }).tick()
+    await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+    await pass('3 days')
+    // While it carries something it is told.
+    expect((await status()).code).toBe(1)
+    await goOn()
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await envelopes()).toEqual([{ state: 'broadcast', block: null }])
+    expect(await status()).toEqual(QUIET)
+    // Its bytes are still valid.
+    const { rows } = await world.db.query(
+      `select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where wallet = $1`,
+      [walletOf(removed)],
+    )
+    const hash = await world.chain.sendRawTransaction({ serializedTransaction: rows[0].raw })
+    await world.chain.mine({ blocks: 4 })
+    await goOn()
+    expect(await envelopes()).toEqual([{ state: 'finalized', block: await getBlockNumber(hash) }])
+    expect(world.heard.gas.map(({ wei }) => wei)).toEqual([await gasOf(hash)])
+    await goOn()
+    expect(world.heard.gas).toHaveLength(1)
+  })
+
+  test('an envelope whose nonce another transfer has used ends, and its key is not trusted when it comes back', async () => {
+    const [queued] = await world.queue([{}])
+    await world.runner({ relayers: [removed] }).tick()
+    await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+    await pass('1 hour')
+    const raw = await removed.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      to: other.address,
+      value: 1n,
+      gas: 100_000n,
+      nonce: 0,
+      data: '0x01',
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
+    await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    await world.chain.mine({ blocks: 4 })
+    await goOn()
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await envelopes()).toEqual([{ state: 'foreign', block: null }])
+    expect(await status()).toEqual(QUIET)
+    await world.runner().tick()
+    const { rows } = await world.db.query('select status from lane where wallet = $1', [walletOf(removed)])
+    expect(rows).toEqual([{ status: 'quarantined' }])
+  })
+
+  test('an envelope is not taken from a lane whose key is here, however long the lane was idle', async () => {
+    await world.queue([{}])
+    await world.runner({ relayers: [removed] }).tick()
+    await pass('1 hour')
+    const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [walletOf(removed)] })).toEqual([])
+    expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [] })).toHaveLength(1)
+  })
+})
+
+describe('a lane with a nonce that no node explains', () => {
+  /** A lane of which a nonce was used by a transaction that no node shows just now. */
+
+  let world: World
+  let proxy: LossyProxy
+  let first: LocalAccount
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 2 })
+    proxy = await startLossyProxy(world.anvil.url)
+    first = world.relayers[0]!
+  })
+  beforeEach(async () => {
+    await world.reset()
+    proxy.decide = () => 'deliver'
+  })
+  afterAll(async () => {
+    await proxy.close()
+    await world.stop()
+  })
+
+  /** No node answers now which transactions a block has. */
+  const hideTransactions = (): void => {
+    proxy.decide = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[1] === true
+        ? { error: { code: -32005, message: 'rate limit exceeded' } }
+        : 'deliver'
+  }
+
+  const statesOf = async (queued: readonly Queued[]): Promise<string[]> =>
+    Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
+
+  const lane = async () => {
+    const { rows } = await world.db.query(
+      `select status, (select jsonb_agg(state order by nonce) from lane_tx t where t.wallet = l.wallet) as states
+     from lane l where wallet = $1`,
+      [first.address.toLowerCase()],
+    )
+    return rows[0] as { status: string; states: string[] }
+  }
+
+  /** Sends two batches by the first lane, and drops them; its first nonce is used by an empty transfer instead, by default to the lane itself as we send them. */
+  async function replaceFirst(to: Hex = first.address): Promise<Queued[]> {
+    const runner = world.runner({ relayers: [first] })
+    const queued: Queued[] = []
+    for (let batch = 0; batch < 2; batch++) {
+      queued.push(...(await world.queue([{}])))
+      await runner.tick()
+    }
+    const { rows } = await world.db.query('select tx_hash from lane_tx_attempt')
+    for (const { tx_hash: hash } of rows) await world.chain.dropTransaction({ hash })
+    const serializedTransaction = await first.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      to,
+      gas: 21_000n,
+      nonce: 0,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
+    await world.chain.sendRawTransaction({ serializedTransaction })
+    await world.chain.mine({ blocks: 4 })
+    return queued
+  }
+
+  // nothing was carried by the lane, nor by another one, for as long as the explanation was missing
+  test('what the lane has sent continues, and other lanes carry what was in the lost transaction', async () => {
+    const queued = await replaceFirst()
+    hideTransactions()
+    await world.finalize(world.runner({ url: proxy.url }), 3)
+    expect(await statesOf(queued)).toEqual(['settled', 'settled'])
+    expect(await lane()).toEqual({ status: 'open', states: ['broadcast', 'finalized'] })
+    proxy.decide = () => 'deliver'
+    await world.finalize(world.runner({ url: proxy.url }))
+    expect(await lane()).toEqual({ status: 'open', states: ['foreign', 'finalized'] })
+  })
+
+  test('the lane sends nothing new until the transaction is explained', async () => {
+    const queued = await replaceFirst()
+    hideTransactions()
+    const alone = world.runner({ url: proxy.url, relayers: [first] })
+    queued.push(...(await world.queue([{}])))
+    await world.finalize(alone, 3)
+    expect(await statesOf(queued)).toEqual(['broadcast', 'settled', 'authorized'])
+    proxy.decide = () => 'deliver'
+    await world.finalize(alone, 3)
+    expect(await statesOf(queued)).toEqual(['settled', 'settled', 'settled'])
+  })
+
+  test('the lane is stopped as soon as the transaction turns out to be somebody else’s', async () => {
+    await replaceFirst(newAddress())
+    hideTransactions()
+    await world.finalize(world.runner({ url: proxy.url }))
+    expect((await lane()).status).toBe('open')
+    proxy.decide = () => 'deliver'
+    await world.runner({ url: proxy.url }).tick()
+    expect((await lane()).status).toBe('quarantined')
+  })
 })

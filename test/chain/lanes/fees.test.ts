@@ -1,89 +1,293 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { parseTransaction } from 'viem/utils'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { bumpFees, GWEI, isOverdue } from '../../../src/chain/lanes/fees.ts'
-import { createWorld, type World } from '../world.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
+import { createWorld, newAddress, type Queued, type World } from '../world.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld()
-})
-afterAll(() => world.stop())
-
-const history = { nextBaseFee: 50n * GWEI, tips: [30n * GWEI] }
-/** What the next blocks then do not have. */
-const dropTransactions = () => world.chain.request({ method: 'anvil_dropAllTransactions' as never })
-const attempts = async () =>
-  (
-    await world.db.query(
-      `select nonce::int as nonce, max_fee::text as fee from lane_tx_attempt order by nonce desc, attempt`,
-    )
-  ).rows as { nonce: number; fee: string }[]
-const ofNewest = async () => {
-  const all = await attempts()
-  return all.filter(({ nonce }) => nonce === all[0]?.nonce)
-}
-
-describe('the price of a replacement', () => {
-  test('is 12.5 % higher, and the last one is the cap itself', () => {
-    const cap = 500n * GWEI
-    let fees = { maxFee: 130n * GWEI, tip: 30n * GWEI }
-    const prices: bigint[] = []
-    for (let next = bumpFees(fees, history, cap); next !== null; next = bumpFees(fees, history, cap)) {
-      expect(next.maxFee * 100n).toBeGreaterThanOrEqual(fees.maxFee * 110n)
-      expect(next.tip * 100n).toBeGreaterThanOrEqual(fees.tip * 110n)
-      prices.push(next.maxFee)
-      fees = next
-    }
-    expect(prices.at(-1)! * 100n).toBeGreaterThan((cap * 100n * 100n) / 110n)
-    expect(bumpFees({ maxFee: 450n * GWEI, tip: 30n * GWEI }, history, cap)?.maxFee).toBe(cap)
-    expect(bumpFees({ maxFee: 455n * GWEI, tip: 30n * GWEI }, history, cap)).toBeNull()
+describe('the fee of a transaction', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
   })
+  afterAll(() => world.stop())
 
-  test.each([
-    ['neither blocks nor time have passed', 3, 7000, false],
-    ['blocks have passed and time has not: the chain only caught up', 400, 7000, false],
-    ['time has passed and blocks have not: the chain stands still', 3, 3_600_000, false],
-    ['both have passed', 4, 8000, true],
-  ])('is asked for when %s: %i blocks, %i ms: %s', (_case, blocks, ageMs, expected) => {
-    const limits = { bumpAfterBlocks: 4, bumpAfterMs: 8000 }
-    expect(isOverdue({ signedBlock: 100, ageMs }, 100 + blocks, limits)).toBe(expected)
-  })
-})
-
-test('a transaction is not made dearer because blocks came fast, but when it has waited', async () => {
-  const runner = world.runner({ options: { bumpAfterMs: 8000 } })
-  await world.queue([{}])
-  await runner.tick()
-  await dropTransactions()
-  await world.chain.mine({ blocks: 10 })
-  await runner.tick()
-  expect(await ofNewest()).toHaveLength(1)
-  await world.db.query(`update lane_tx_attempt set signed_at = now() - interval '9 seconds'`)
-  await runner.tick()
-  expect(await ofNewest()).toHaveLength(2)
-  await world.finalize(runner)
-})
-
-test('a batch whose authorizations have expired is not made dearer: an empty transfer takes its nonce', async () => {
-  const runner = world.runner({ options: { authorizationSeconds: 900 } })
-  await world.finalize(runner)
-  const [queued] = await world.queue([{}])
-  await runner.tick()
-  const batch = (await world.db.query(`select calldata from lane_tx order by nonce desc limit 1`)).rows[0] as {
-    calldata: Buffer
+  const history = { nextBaseFee: 50n * GWEI, tips: [30n * GWEI] }
+  /** What the next blocks then do not have. */
+  const dropTransactions = () => world.chain.request({ method: 'anvil_dropAllTransactions' as never })
+  const attempts = async () =>
+    (
+      await world.db.query(
+        `select nonce::int as nonce, max_fee::text as fee from lane_tx_attempt order by nonce desc, attempt`,
+      )
+    ).rows as { nonce: number; fee: string }[]
+  const ofNewest = async () => {
+    const all = await attempts()
+    return all.filter(({ nonce }) => nonce === all[0]?.nonce)
   }
-  expect(multicallCodec.deadline(`0x${batch.calldata.toString('hex')}`)).toBeGreaterThan(Date.now() / 1000)
-  await dropTransactions()
-  await world.chain.increaseTime({ seconds: 1000 })
-  await world.chain.mine({ blocks: 5 })
-  await runner.tick()
-  const [cheap, dear] = await ofNewest()
-  expect(BigInt(dear!.fee)).toBeGreaterThan(BigInt(cheap!.fee))
-  const { rows } = await world.db.query(`select length(raw) as bytes from lane_tx_attempt order by nonce desc, attempt`)
-  const [first, second] = rows as { bytes: number }[]
-  expect(first!.bytes).toBeGreaterThan(500)
-  expect(second!.bytes).toBeLessThan(200)
-  await world.finalize(runner, 4)
-  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
-  expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+
+  describe('the price of a replacement', () => {
+    test('is 12.5 % higher, and the last one is the cap itself', () => {
+      const cap = 500n * GWEI
+      let fees = { maxFee: 130n * GWEI, tip: 30n * GWEI }
+      const prices: bigint[] = []
+      for (let next = bumpFees(fees, history, cap); next !== null; next = bumpFees(fees, history, cap)) {
+        expect(next.maxFee * 100n).toBeGreaterThanOrEqual(fees.maxFee * 110n)
+        expect(next.tip * 100n).toBeGreaterThanOrEqual(fees.tip * 110n)
+        prices.push(next.maxFee)
+        fees = next
+      }
+      expect(prices.at(-1)! * 100n).toBeGreaterThan((cap * 100n * 100n) / 110n)
+      expect(bumpFees({ maxFee: 450n * GWEI, tip: 30n * GWEI }, history, cap)?.maxFee).toBe(cap)
+      expect(bumpFees({ maxFee: 455n * GWEI, tip: 30n * GWEI }, history, cap)).toBeNull()
+    })
+
+    test.each([
+      ['neither blocks nor time have passed', 3, 7000, false],
+      ['blocks have passed and time has not: the chain only caught up', 400, 7000, false],
+      ['time has passed and blocks have not: the chain stands still', 3, 3_600_000, false],
+      ['both have passed', 4, 8000, true],
+    ])('is asked for when %s: %i blocks, %i ms: %s', (_case, blocks, ageMs, expected) => {
+      const limits = { bumpAfterBlocks: 4, bumpAfterMs: 8000 }
+      expect(isOverdue({ signedBlock: 100, ageMs }, 100 + blocks, limits)).toBe(expected)
+    })
+  })
+
+  test('a transaction is not made dearer because blocks came fast, but when it has waited', async () => {
+    const runner = world.runner({ options: { bumpAfterMs: 8000 } })
+    await world.queue([{}])
+    await runner.tick()
+    await dropTransactions()
+    await world.chain.mine({ blocks: 10 })
+    await runner.tick()
+    expect(await ofNewest()).toHaveLength(1)
+    await world.db.query(`update lane_tx_attempt set signed_at = now() - interval '9 seconds'`)
+    await runner.tick()
+    expect(await ofNewest()).toHaveLength(2)
+    await world.finalize(runner)
+  })
+
+  test('a batch whose authorizations have expired is not made dearer: an empty transfer takes its nonce', async () => {
+    const runner = world.runner({ options: { authorizationSeconds: 900 } })
+    await world.finalize(runner)
+    const [queued] = await world.queue([{}])
+    await runner.tick()
+    const batch = (await world.db.query(`select calldata from lane_tx order by nonce desc limit 1`)).rows[0] as {
+      calldata: Buffer
+    }
+    expect(multicallCodec.deadline(`0x${batch.calldata.toString('hex')}`)).toBeGreaterThan(Date.now() / 1000)
+    await dropTransactions()
+    await world.chain.increaseTime({ seconds: 1000 })
+    await world.chain.mine({ blocks: 5 })
+    await runner.tick()
+    const [cheap, dear] = await ofNewest()
+    expect(BigInt(dear!.fee)).toBeGreaterThan(BigInt(cheap!.fee))
+    const { rows } = await world.db.query(
+      `select length(raw) as bytes from lane_tx_attempt order by nonce desc, attempt`,
+    )
+    const [first, second] = rows as { bytes: number }[]
+    expect(first!.bytes).toBeGreaterThan(500)
+    expect(second!.bytes).toBeLessThan(200)
+    await world.finalize(runner, 4)
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+  })
+})
+
+describe('nodes with a limit for the fee', () => {
+  const POL = 10n ** 18n
+  const REFUSAL = { error: { code: -32000, message: 'tx fee (1.68 ether) exceeds the configured cap (1.00 ether)' } }
+
+  /** Nodes that take no transaction whose gas limit costs more than a POL: `rpc.txfeecap`, as it is unless told otherwise. */
+  let world: World
+  let proxy: LossyProxy
+  let relayer: Hex
+  let cap: bigint
+  beforeAll(async () => {
+    world = await createWorld()
+    proxy = await startLossyProxy(world.anvil.url)
+    relayer = world.relayers[0]!.address
+    proxy.decide = ({ method, params: [raw] }) => {
+      if (method !== 'eth_sendRawTransaction') return 'deliver'
+      const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(raw as Hex)
+      return gas * maxFeePerGas > cap ? REFUSAL : 'deliver'
+    }
+  })
+  beforeEach(async () => {
+    cap = POL
+    await world.chain.setBalance({ address: relayer, value: 1000n * POL })
+  })
+  afterAll(async () => {
+    await proxy.close()
+    await world.stop()
+  })
+
+  const queue = (length: number) => world.queue(Array.from({ length }, () => ({})))
+
+  async function attempts() {
+    const { rows } = await world.db.query(
+      `select t.nonce::int, a.tx_hash, a.last_answer from lane_tx_attempt a join lane_tx t using (chain_id, wallet, nonce)
+     where t.ended_at is null order by t.nonce, a.attempt`,
+    )
+    return rows as { nonce: number; tx_hash: Hex; last_answer: string }[]
+  }
+
+  /** Pools are full while gas is dear, and forget what does not pay. */
+  async function blocks(gwei: bigint, count = 1): Promise<void> {
+    for (let block = 0; block < count; block++) {
+      for (const { tx_hash: hash } of await attempts())
+        await world.chain.dropTransaction({ hash }).catch(() => undefined)
+      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
+      await world.chain.mine({ blocks: 1 })
+    }
+  }
+
+  async function cheap(runner: ReturnType<World['runner']>): Promise<void> {
+    await blocks(20n, 4)
+    for (let round = 0; round < 4; round++) {
+      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * GWEI })
+      await world.finalize(runner, 1)
+    }
+  }
+
+  async function allSettled(queued: readonly Queued[]): Promise<void> {
+    for (const { paymentId } of queued) expect((await world.payout(paymentId)).state).toBe('settled')
+  }
+
+  // no node took one of a hundred, which only became dearer
+  test('while gas is dear payouts go out in batches that nodes take', async () => {
+    const runner = world.runner({ url: proxy.url })
+    await blocks(100n)
+    const queued = await queue(100)
+    await runner.tick()
+    expect((await attempts()).map(({ nonce, last_answer }) => [nonce, last_answer])).toEqual([
+      [0, 'accepted'],
+      [1, 'accepted'],
+      [2, 'accepted'],
+    ])
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 100n * GWEI })
+    await world.finalize(runner)
+    await allSettled(queued)
+  })
+
+  // it was raised further and further, and the dearest one was sent for ever
+  test('what nodes find too dear is not waited for when gas is cheap again', async () => {
+    const runner = world.runner({ url: proxy.url })
+    await blocks(60n)
+    const queued = await queue(100)
+    await runner.tick()
+    for (let round = 0; round < 3; round++) {
+      await blocks(450n, 4)
+      await runner.tick()
+    }
+    expect((await attempts()).some(({ last_answer }) => last_answer.startsWith('too_dear: tx fee (1.68'))).toBe(true)
+    await cheap(runner)
+    await allSettled(queued)
+  })
+
+  test('where nodes take even less, it is signed again at the price of the day', async () => {
+    const runner = world.runner({ url: proxy.url })
+    cap = POL / 4n
+    await blocks(100n)
+    const queued = await queue(86)
+    await runner.tick()
+    expect((await attempts()).every(({ last_answer }) => last_answer.startsWith('too_dear'))).toBe(true)
+    await cheap(runner)
+    await allSettled(queued)
+  })
+
+  // it waited for the price of what it carried
+  test('a nonce whose payouts have left it is used up also when the wallet can pay nothing but that', async () => {
+    const runner = world.runner({ url: proxy.url })
+    await blocks(60n)
+    const [queued] = await world.queue([{}])
+    await runner.tick()
+    const [first] = await attempts()
+    await world.db.query(`update lane_tx_item set outcome = 'moved' where payment_id = $1`, [queued!.paymentId])
+    await world.chain.setBalance({ address: relayer, value: 10n * 10n ** 6n * GWEI })
+    for (let round = 0; round < 4; round++) {
+      await blocks(200n, 4)
+      await runner.tick()
+    }
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 200n * GWEI })
+    await world.chain.mine({ blocks: 1 })
+    expect(await world.chain.getTransactionCount({ address: relayer })).toBe(first!.nonce + 1)
+  })
+})
+
+describe('the gas of a batch', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
+
+  /** Gas of the newest envelope, for each payout in it. */
+  async function gasPerPayout(): Promise<number> {
+    const { rows } = await world.db.query(
+      `select t.gas_used::float / count(*) as gas from lane_tx t join lane_tx_item i using (chain_id, wallet, nonce)
+     group by t.nonce, t.gas_used order by t.nonce desc limit 1`,
+    )
+    return (rows[0] as { gas: number }).gas
+  }
+
+  test('a payout in a batch of a hundred costs about what a plain transfer costs', async () => {
+    const recipients = Array.from({ length: 100 }, () => newAddress())
+    const runner = world.runner()
+    await world.queue(recipients.map((recipient) => ({ recipient })))
+    await world.finalize(runner)
+    expect(await gasPerPayout()).toBeLessThanOrEqual(65_500)
+    await world.queue(recipients.map((recipient) => ({ recipient })))
+    await world.finalize(runner)
+    // A plain transfer to a known recipient costs 44,843.
+    expect(await gasPerPayout()).toBeLessThanOrEqual(48_500)
+    for (const { paymentId, gasWei } of world.heard.settled.slice(-100)) {
+      expect(paymentId).toMatch(/^pay_/)
+      expect(gasWei).toBeGreaterThan(0n)
+    }
+  })
+
+  // it sent only the dearest one again, which no node took, also when the one before it would have done
+  test('what a wallet could not pay while gas was dear is not waited for when it is cheap again', async () => {
+    const relayer = world.relayers[0]!.address
+    const runner = world.runner()
+    const attempts = async () => {
+      const { rows } = await world.db.query(
+        `select tx_hash, max_fee::bigint / 1000000000 as gwei from lane_tx_attempt a join lane_tx t using (wallet, nonce)
+       where t.ended_at is null order by attempt`,
+      )
+      return rows as { tx_hash: Hex; gwei: string }[]
+    }
+    /** Pools are full then, and forget what does not pay. */
+    const block = async (gwei: bigint): Promise<void> => {
+      for (const { tx_hash: hash } of await attempts())
+        await world.chain.dropTransaction({ hash }).catch(() => undefined)
+      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
+      await world.chain.mine({ blocks: 1 })
+    }
+    await block(60n)
+    const queued = await world.queue(Array.from({ length: 50 }, () => ({})))
+    // Enough for all of them at 206 gwei.
+    await world.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })
+    await runner.tick()
+    for (let round = 0; round < 4; round++) {
+      for (let blocks = 0; blocks < 4; blocks++) await block(450n)
+      await runner.tick()
+    }
+    expect((await attempts()).map(({ gwei }) => Number(gwei)).every((gwei) => gwei <= 206)).toBe(true)
+    // One that was signed when the wallet had more.
+    await world.chain.setBalance({ address: relayer, value: 10n * GWEI * 10n ** 9n })
+    await runner.tick()
+    expect((await attempts()).at(-1)).toMatchObject({ gwei: '500' })
+    await world.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })
+    for (let round = 0; round < 3; round++) {
+      await block(20n)
+      await runner.tick()
+      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * GWEI })
+      await world.finalize(runner, 1)
+    }
+    for (const { paymentId } of queued) expect((await world.payout(paymentId)).state).toBe('settled')
+    await world.chain.setBalance({ address: relayer, value: 10n ** 21n })
+  })
 })

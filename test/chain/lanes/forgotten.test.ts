@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
@@ -13,18 +13,24 @@ let world: World
 let dump: TestDatabase
 let db: Db
 let proxy: LossyProxy
-beforeEach(async () => {
+beforeAll(async () => {
   world = await createWorld({ relayers: 2 })
+  proxy = await startLossyProxy(world.anvil.url)
+})
+beforeEach(async () => {
+  await world.reset()
+  proxy.decide = () => 'deliver'
   await world.queue([{}])
   await world.finalize(world.runner(), 3)
   dump = await copyDatabase(world.databaseUrl)
   db = createDb({ url: dump.url, livemode: false })
-  proxy = await startLossyProxy(world.anvil.url)
 })
 afterEach(async () => {
-  await proxy.close()
   await db.close()
   await dump.drop()
+})
+afterAll(async () => {
+  await proxy.close()
   await world.stop()
 })
 
@@ -132,7 +138,7 @@ describe('the block of a forgotten nonce is too large for one answer', () => {
     return count - (rows[0] as { next: number }).next
   }
 
-  test('its transactions are read one by one, and the nonce is adopted', async () => {
+  test('the transactions of a block that is too large are read one by one, and the nonce is adopted', async () => {
     await sendEmpty()
     await world.chain.mine({ blocks: 3 })
     behave('deliver')
@@ -140,7 +146,7 @@ describe('the block of a forgotten nonce is too large for one answer', () => {
     expect(await unknown()).toBe(0)
   })
 
-  test('and its transactions are not given either: nobody is accused, and it is asked again', async () => {
+  test('a node that gives neither the block nor its transactions is asked again, and nobody is accused', async () => {
     await sendEmpty()
     await world.chain.mine({ blocks: 3 })
     behave({ error: { code: -32000, message: 'response too large' } })

@@ -1,215 +1,379 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseGwei } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
 import { multicallCodec } from '../../../src/chain/codec.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { sql } from '../../../src/db/db.ts'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
 import { readSigned } from '../../../src/db/settlement/queue.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
+import { asUsdcOwner, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { type Fate, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, newKey, type Queued, TOKEN, type World } from '../world.ts'
 
-let world: World
-let wallet: Hex
-beforeAll(async () => {
-  world = await createWorld()
-  wallet = world.relayers[0]!.address.toLowerCase() as Hex
-})
-afterAll(() => world.stop())
-
-async function paidOnce(queued: readonly Queued[]): Promise<void> {
-  for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
-}
-
-/** Sends with the lane's key behind the engine's back. */
-async function sendAsRelayer(call: { to: Hex; data: Hex; gas: bigint; nonce?: number }): Promise<void> {
-  const relayer = world.relayers[0]!
-  const nonce = call.nonce ?? (await world.chain.getTransactionCount({ address: relayer.address }))
-  const raw = await relayer.signTransaction({
-    type: 'eip1559',
-    chainId: TOKEN.chainId,
-    to: call.to,
-    data: call.data,
-    gas: call.gas,
-    nonce,
-    maxFeePerGas: parseGwei('2000'),
-    maxPriorityFeePerGas: parseGwei('1000'),
+describe('the nonces of a lane', () => {
+  let world: World
+  let wallet: Hex
+  beforeAll(async () => {
+    world = await createWorld()
+    wallet = world.relayers[0]!.address.toLowerCase() as Hex
   })
-  await world.chain.sendRawTransaction({ serializedTransaction: raw })
-}
+  afterAll(() => world.stop())
 
-const lane = async () => {
-  const { rows } = await world.db.query('select status, next_nonce::int as next from lane')
-  return rows[0] as { status: string; next: number }
-}
-const envelopes = async () => {
-  const { rows } = await world.db.query('select nonce::int, kind, state from lane_tx order by nonce')
-  return rows as { nonce: number; kind: string; state: string }[]
-}
+  async function paidOnce(queued: readonly Queued[]): Promise<void> {
+    for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+  }
 
-test('a lane has at most so many unmined transactions, and sends on as they are mined', async () => {
-  const queued = await world.queue(Array.from({ length: 250 }, () => ({})))
-  const runner = world.runner({ options: { maxInFlight: 2 } })
-  await runner.tick()
-  expect(await envelopes()).toHaveLength(2)
-  await runner.tick()
-  expect(await envelopes()).toHaveLength(2)
-  await world.finalize(runner)
-  await paidOnce(queued)
-  expect(await envelopes()).toHaveLength(3)
-})
+  /** Sends with the lane's key behind the engine's back. */
+  async function sendAsRelayer(call: { to: Hex; data: Hex; gas: bigint; nonce?: number }): Promise<void> {
+    const relayer = world.relayers[0]!
+    const nonce = call.nonce ?? (await world.chain.getTransactionCount({ address: relayer.address }))
+    const raw = await relayer.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      to: call.to,
+      data: call.data,
+      gas: call.gas,
+      nonce,
+      maxFeePerGas: parseGwei('2000'),
+      maxPriorityFeePerGas: parseGwei('1000'),
+    })
+    await world.chain.sendRawTransaction({ serializedTransaction: raw })
+  }
 
-test('every nonce of the chain has its row, and none is missing', async () => {
-  const rows = await envelopes()
-  expect(rows.map(({ nonce }) => nonce)).toEqual(rows.map((_row, index) => index))
-  expect(await world.chain.getTransactionCount({ address: wallet })).toBe(rows.length)
-  expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['finalized']))
-})
+  const lane = async () => {
+    const { rows } = await world.db.query('select status, next_nonce::int as next from lane')
+    return rows[0] as { status: string; next: number }
+  }
+  const envelopes = async () => {
+    const { rows } = await world.db.query('select nonce::int, kind, state from lane_tx order by nonce')
+    return rows as { nonce: number; kind: string; state: string }[]
+  }
 
-test('a nonce spent by somebody else who has the key stops the lane until an operator releases it', async () => {
-  await sendAsRelayer({ to: newAddress(), data: '0x', gas: 21_000n })
-  await world.chain.mine({ blocks: 3 })
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await world.finalize(runner)
-  expect((await lane()).status).toBe('quarantined')
-  expect((await envelopes()).at(-1)).toMatchObject({ kind: 'foreign', state: 'foreign' })
-  expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-  await releaseLane(world.db, { chainId: TOKEN.chainId, wallet })
-  await world.finalize(runner)
-  await paidOnce(queued)
-})
-
-test('nonces that a lost journal of ours has used are adopted, and the lane goes on', async () => {
-  const queued = await world.queue([{}, {}])
-  await world.runner({ options: { maxInFlight: 0 } }).tick()
-  const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
-  const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
-  await sendAsRelayer({ to: target, data: calldata, gas: multicallCodec.gasLimit(1) })
-  await world.chain.mine({ blocks: 3 })
-  await world.finalize(world.runner())
-  expect((await lane()).status).toBe('open')
-  await paidOnce(queued)
-  expect((await lane()).next).toBe(await world.chain.getTransactionCount({ address: wallet }))
-})
-
-test.each([
-  ['is not answered now: nothing is decided, and it is asked again', 'lose_request', 'open'],
-  ['is asked too often: the same', { error: { code: -32005, message: 'rate limit exceeded' } }, 'open'],
-  [
-    'is gone (geth): nobody can say whose it was',
-    { error: { code: -32000, message: 'missing trie node 1f' } },
-    'quarantined',
-  ],
-  [
-    'is gone (Erigon): the same',
-    { error: { code: -32000, message: 'old data not available due to pruning' } },
-    'quarantined',
-  ],
-] as const)('when the history of unknown nonces %s', async (_what, fate, status) => {
-  const proxy = await startLossyProxy(world.anvil.url)
-  try {
-    await world.finalize(world.runner())
-    await sendAsRelayer({ to: wallet, data: '0x', gas: 21_000n })
-    await world.chain.mine({ blocks: 4 })
-    const queued = await world.queue([{}])
-    const before = await lane()
-    proxy.decide = ({ method, params }) =>
-      method === 'eth_getBlockByNumber' && params[1] === true ? (fate as Fate) : 'deliver'
-    const runner = world.runner({ url: proxy.url })
-    await world.finalize(runner, 1)
-    const adopted = status === 'open' ? 0 : 1
-    expect(await lane()).toEqual({ status, next: before.next + adopted })
-    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-    proxy.decide = () => 'deliver'
-    if (status === 'quarantined') await releaseLane(world.db, { chainId: TOKEN.chainId, wallet })
+  test('a lane has at most so many unmined transactions, and sends on as they are mined', async () => {
+    const queued = await world.queue(Array.from({ length: 250 }, () => ({})))
+    const runner = world.runner({ options: { maxInFlight: 2 } })
+    await runner.tick()
+    expect(await envelopes()).toHaveLength(2)
+    await runner.tick()
+    expect(await envelopes()).toHaveLength(2)
     await world.finalize(runner)
+    await paidOnce(queued)
+    expect(await envelopes()).toHaveLength(3)
+  })
+
+  test('every nonce of the chain has its row, and none is missing', async () => {
+    const rows = await envelopes()
+    expect(rows.map(({ nonce }) => nonce)).toEqual(rows.map((_row, index) => index))
+    expect(await world.chain.getTransactionCount({ address: wallet })).toBe(rows.length)
+    expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['finalized']))
+  })
+
+  test('a nonce spent by somebody else who has the key stops the lane until an operator releases it', async () => {
+    await sendAsRelayer({ to: newAddress(), data: '0x', gas: 21_000n })
+    await world.chain.mine({ blocks: 3 })
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await world.finalize(runner)
+    expect((await lane()).status).toBe('quarantined')
+    expect((await envelopes()).at(-1)).toMatchObject({ kind: 'foreign', state: 'foreign' })
+    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    await releaseLane(world.db, { chainId: TOKEN.chainId, wallet })
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+
+  test('nonces that a lost journal of ours has used are adopted, and the lane goes on', async () => {
+    const queued = await world.queue([{}, {}])
+    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
+    const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
+    await sendAsRelayer({ to: target, data: calldata, gas: multicallCodec.gasLimit(1) })
+    await world.chain.mine({ blocks: 3 })
+    await world.finalize(world.runner())
     expect((await lane()).status).toBe('open')
     await paidOnce(queued)
-  } finally {
-    await proxy.close()
-  }
-})
-
-test('a nonce that is used but not final yet makes the lane wait instead of colliding', async () => {
-  await sendAsRelayer({ to: wallet, data: '0x', gas: 21_000n })
-  await world.chain.mine({ blocks: 1 })
-  const queued = await world.queue([{}])
-  const before = (await envelopes()).length
-  const runner = world.runner()
-  await runner.tick()
-  expect(await envelopes()).toHaveLength(before)
-  await world.finalize(runner, 3)
-  await paidOnce(queued)
-})
-
-test('a stuck transaction of which every payout has ended is replaced by an empty one: no gap, no waste', async () => {
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await runner.tick()
-  const { lane: place } = await world.payout(queued[0]!.paymentId)
-  // Somebody else carries the authorization while ours is priced out.
-  const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
-  const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
-  const stranger = newAddress()
-  await world.chain.setBalance({ address: stranger, value: 10n ** 20n })
-  await world.chain.impersonateAccount({ address: stranger })
-  await world.chain.sendTransaction({
-    account: stranger,
-    to: target,
-    data: calldata,
-    gas: 300_000n,
-    maxFeePerGas: parseGwei('900'),
-    maxPriorityFeePerGas: parseGwei('900'),
-    chain: null,
+    expect((await lane()).next).toBe(await world.chain.getTransactionCount({ address: wallet }))
   })
-  for (let block = 0; block < 6; block++) {
-    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('150') })
+
+  test.each([
+    ['is not answered now: nothing is decided, and it is asked again', 'lose_request', 'open'],
+    ['is asked too often: the same', { error: { code: -32005, message: 'rate limit exceeded' } }, 'open'],
+    [
+      'is gone (geth): nobody can say whose it was',
+      { error: { code: -32000, message: 'missing trie node 1f' } },
+      'quarantined',
+    ],
+    [
+      'is gone (Erigon): the same',
+      { error: { code: -32000, message: 'old data not available due to pruning' } },
+      'quarantined',
+    ],
+  ] as const)('when the history of unknown nonces %s', async (_what, fate, status) => {
+    const proxy = await startLossyProxy(world.anvil.url)
+    try {
+      await world.finalize(world.runner())
+      await sendAsRelayer({ to: wallet, data: '0x', gas: 21_000n })
+      await world.chain.mine({ blocks: 4 })
+      const queued = await world.queue([{}])
+      const before = await lane()
+      proxy.decide = ({ method, params }) =>
+        method === 'eth_getBlockByNumber' && params[1] === true ? (fate as Fate) : 'deliver'
+      const runner = world.runner({ url: proxy.url })
+      await world.finalize(runner, 1)
+      const adopted = status === 'open' ? 0 : 1
+      expect(await lane()).toEqual({ status, next: before.next + adopted })
+      expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+      proxy.decide = () => 'deliver'
+      if (status === 'quarantined') await releaseLane(world.db, { chainId: TOKEN.chainId, wallet })
+      await world.finalize(runner)
+      expect((await lane()).status).toBe('open')
+      await paidOnce(queued)
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  test('a nonce that is used but not final yet makes the lane wait instead of colliding', async () => {
+    await sendAsRelayer({ to: wallet, data: '0x', gas: 21_000n })
     await world.chain.mine({ blocks: 1 })
-    if (block === 3) await runner.tick()
-  }
-  expect((await world.payout(queued[0]!.paymentId)).state).toBe('settled')
-  await runner.tick()
-  await world.finalize(runner)
-  const { rows } = await world.db.query(
-    'select gas_used::int as gas, gas_price::text as price, state from lane_tx where wallet = $1 and nonce = $2',
-    [place!.wallet, place!.nonce],
-  )
-  expect(rows).toMatchObject([{ gas: 21_000, state: 'finalized' }])
-  // No payout's share holds this gas, so it is told apart; that of batches is not told twice.
-  expect(world.heard.gas).toContainEqual({ chainId: TOKEN.chainId, ...place, wei: 21_000n * BigInt(rows[0].price) })
-  const unshared = await world.db.query(`select t.nonce::int from lane_tx t where t.state = 'finalized' and not exists (
+    const queued = await world.queue([{}])
+    const before = (await envelopes()).length
+    const runner = world.runner()
+    await runner.tick()
+    expect(await envelopes()).toHaveLength(before)
+    await world.finalize(runner, 3)
+    await paidOnce(queued)
+  })
+
+  test('a stuck transaction of which every payout has ended is replaced by an empty one: no gap, no waste', async () => {
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await runner.tick()
+    const { lane: place } = await world.payout(queued[0]!.paymentId)
+    // Somebody else carries the authorization while ours is priced out.
+    const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
+    const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
+    const stranger = newAddress()
+    await world.chain.setBalance({ address: stranger, value: 10n ** 20n })
+    await world.chain.impersonateAccount({ address: stranger })
+    await world.chain.sendTransaction({
+      account: stranger,
+      to: target,
+      data: calldata,
+      gas: 300_000n,
+      maxFeePerGas: parseGwei('900'),
+      maxPriorityFeePerGas: parseGwei('900'),
+      chain: null,
+    })
+    for (let block = 0; block < 6; block++) {
+      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('150') })
+      await world.chain.mine({ blocks: 1 })
+      if (block === 3) await runner.tick()
+    }
+    expect((await world.payout(queued[0]!.paymentId)).state).toBe('settled')
+    await runner.tick()
+    await world.finalize(runner)
+    const { rows } = await world.db.query(
+      'select gas_used::int as gas, gas_price::text as price, state from lane_tx where wallet = $1 and nonce = $2',
+      [place!.wallet, place!.nonce],
+    )
+    expect(rows).toMatchObject([{ gas: 21_000, state: 'finalized' }])
+    // No payout's share holds this gas, so it is told apart; that of batches is not told twice.
+    expect(world.heard.gas).toContainEqual({ chainId: TOKEN.chainId, ...place, wei: 21_000n * BigInt(rows[0].price) })
+    const unshared =
+      await world.db.query(`select t.nonce::int from lane_tx t where t.state = 'finalized' and not exists (
     select 1 from treasury_log l join lane_tx_attempt a on a.tx_hash = l.tx_hash
     where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce) and l.gas_share is not null) order by t.nonce`)
-  expect(world.heard.gas.map(({ nonce }) => nonce)).toEqual(unshared.rows.map(({ nonce }) => nonce))
-  await paidOnce(queued)
-})
+    expect(world.heard.gas.map(({ nonce }) => nonce)).toEqual(unshared.rows.map(({ nonce }) => nonce))
+    await paidOnce(queued)
+  })
 
-test('the lowest of several transactions is lost: it is sent again and the ones behind it follow', async () => {
-  await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('20') })
-  await world.chain.mine({ blocks: 1 })
-  const queued = await world.queue(Array.from({ length: 210 }, () => ({})))
-  const runner = world.runner()
-  await runner.tick()
-  const { rows } = await world.db.query(
-    `select tx_hash from lane_tx_attempt join lane_tx using (chain_id, wallet, nonce)
+  test('the lowest of several transactions is lost: it is sent again and the ones behind it follow', async () => {
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('20') })
+    await world.chain.mine({ blocks: 1 })
+    const queued = await world.queue(Array.from({ length: 210 }, () => ({})))
+    const runner = world.runner()
+    await runner.tick()
+    const { rows } = await world.db.query(
+      `select tx_hash from lane_tx_attempt join lane_tx using (chain_id, wallet, nonce)
      where state = 'broadcast' order by nonce`,
-  )
-  expect(rows).toHaveLength(3)
-  await world.chain.dropTransaction({ hash: (rows[0] as { tx_hash: Hex }).tx_hash })
-  await world.chain.mine({ blocks: 1 })
-  await paidOnce([])
-  await world.finalize(runner)
-  await paidOnce(queued)
+    )
+    expect(rows).toHaveLength(3)
+    await world.chain.dropTransaction({ hash: (rows[0] as { tx_hash: Hex }).tx_hash })
+    await world.chain.mine({ blocks: 1 })
+    await paidOnce([])
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+
+  test('a foreign transaction that skips a nonce takes the later one: ours before it is paid, ours after it goes elsewhere', async () => {
+    const { next } = await lane()
+    await sendAsRelayer({ to: newAddress(), data: '0x', gas: 21_000n, nonce: next + 1 })
+    const queued = await world.queue(Array.from({ length: 110 }, () => ({})))
+    const runner = world.runner()
+    await world.finalize(runner)
+    expect((await lane()).status).toBe('quarantined')
+    await releaseLane(world.db, { chainId: TOKEN.chainId, wallet })
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
 })
 
-test('a foreign transaction that skips a nonce takes the later one: ours before it is paid, ours after it goes elsewhere', async () => {
-  const { next } = await lane()
-  await sendAsRelayer({ to: newAddress(), data: '0x', gas: 21_000n, nonce: next + 1 })
-  const queued = await world.queue(Array.from({ length: 110 }, () => ({})))
-  const runner = world.runner()
-  await world.finalize(runner)
-  expect((await lane()).status).toBe('quarantined')
-  await releaseLane(world.db, { chainId: TOKEN.chainId, wallet })
-  await world.finalize(runner)
-  await paidOnce(queued)
+describe('the clock of a worker', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
+
+  // each signature of the other one seemed to expire at once: it was put back into the queue, round after round
+  test('a worker whose clock is forty minutes ahead sends what another one signs', async () => {
+    const options = { leaseMs: 60_000 }
+    const [ahead, right] = [world.runner({ options }), world.runner({ options })]
+    const now = Date.now()
+    const tick = async (runner: typeof ahead, minutes: number): Promise<void> => {
+      world.clock.now = new Date(now + minutes * 60_000)
+      await runner.tick()
+    }
+    // It has the lanes, and the other one signs.
+    await tick(ahead, 40)
+    const [queued] = await world.queue([{}])
+    await tick(right, 0)
+    expect((await world.payout(queued!.paymentId)).state).toBe('authorized')
+    await tick(ahead, 40)
+    expect((await world.payout(queued!.paymentId)).state).toBe('broadcast')
+    for (let round = 0; round < 2; round++) {
+      await world.chain.mine({ blocks: 3 })
+      await tick(ahead, 40)
+    }
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+  })
+})
+
+describe('a pause', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 2 })
+  })
+  afterAll(() => world.stop())
+
+  const POL = 10n ** 18n
+
+  /** The last that a round reads before it takes the lanes: from then on everything is paused. */
+  function pausing(): Rpc {
+    const rpc = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId })
+    return {
+      ...rpc,
+      async fees(blocks) {
+        const fees = await rpc.fees(blocks)
+        await world.db.query(`update chain_cursor set paused_reason = 'an unknown transfer'`)
+        return fees
+      },
+    }
+  }
+
+  const sent = async (): Promise<number> => (await world.db.query('select from lane_tx')).rows.length
+
+  // the round that had begun sent whatever was signed
+  test('a pause also stops the round that has begun: it sends neither payouts nor gas money', async () => {
+    const funding = { account: accountOf(newKey()), wei: 20n * POL, maxWeiPerDay: 120n * POL }
+    await world.chain.setBalance({ address: funding.account.address, value: 1000n * POL })
+    await world.chain.setBalance({ address: world.relayers[1]!.address, value: 1n })
+    const [queued] = await world.queue([{}])
+    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    await world.runner({ rpc: pausing(), funding }).tick()
+    expect(await sent()).toBe(0)
+    expect((await world.payout(queued!.paymentId)).state).toBe('authorized')
+    await world.db.query('update chain_cursor set paused_reason = null')
+    await world.finalize(world.runner({ funding }))
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    // One batch and one transfer of gas money.
+    expect(await sent()).toBe(2)
+  })
+})
+
+describe('an envelope that is final and has paid nobody', () => {
+  /** What becomes of an envelope of ours that is final and has paid nobody. */
+
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
+
+  const list = (functionName: 'blacklist' | 'unBlacklist', recipient: Hex) =>
+    asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [recipient] }))
+  const dropPool = () => world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+  const refusals = async ({ paymentId }: Queued): Promise<number> =>
+    (await world.db.query('select refusals from payout where payment_id = $1', [paymentId])).rows[0].refusals
+  const openEnvelopes = async (): Promise<number> =>
+    (await world.db.query(`select from lane_tx where state in ('reserved', 'signed', 'broadcast')`)).rowCount ?? 0
+  const attention = async () =>
+    (await world.db.query(`select detail from settlement_attention where kind = 'gas'`)).rows as { detail: string }[]
+
+  test('gas that the books refuse keeps no envelope open, is on the attention list, and is booked when it can be', async () => {
+    const recipient = newAddress()
+    const [refused] = await world.queue([{ recipient }])
+    const onGas = async (): Promise<void> => {
+      throw new Error('the books are closed')
+    }
+    const closed = world.runner({ hooks: { onGas } })
+    await closed.tick()
+    await dropPool()
+    await list('blacklist', recipient)
+    await world.finalize(closed)
+    expect(await openEnvelopes()).toBe(0)
+    expect(await refusals(refused!)).toBe(1)
+    expect(await attention()).toEqual([{ detail: 'the books are closed' }])
+    expect(world.heard.gas).toEqual([])
+    // Others are paid meanwhile.
+    const [other] = await world.queue([{}])
+    await world.finalize(closed)
+    expect(await world.balance(other!.recipient)).toBe(other!.micro)
+    // Half a minute later.
+    await world.db.query('update lane_tx set gas_retry_at = now() where gas_error is not null')
+    await world.runner().tick()
+    expect(world.heard.gas).toHaveLength(1)
+    expect(world.heard.gas[0]!.wei).toBeGreaterThan(0n)
+    expect(await attention()).toEqual([])
+    await world.runner().tick()
+    expect(world.heard.gas).toHaveLength(1)
+  })
+
+  test('an authorization that has expired on the way does not count as refused by the token', async () => {
+    const [queued] = await world.queue([{}])
+    const runner = world.runner()
+    for (let times = 0; times < 4; times++) {
+      await runner.tick()
+      expect((await world.payout(queued!.paymentId)).state).toBe('broadcast')
+      // It is mined when it is too late, again and again.
+      await world.chain.increaseTime({ seconds: 46 * 60 })
+      await world.chain.mine({ blocks: 4 })
+      await runner.tick()
+    }
+    expect(await refusals(queued!)).toBe(0)
+    await world.finalize(runner, 3)
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+  })
+
+  test('an envelope ends after its block was read, also where somebody else reads and is behind', async () => {
+    const runner = world.runner()
+    await world.finalize(runner)
+    const gas = world.heard.gas.length
+    const [queued] = await world.queue([{}])
+    await runner.tick()
+    expect(await openEnvelopes()).toBe(1)
+    await world.db.query(`update chain_cursor set owner = 'another', lease_until = now() + interval '1 hour'`)
+    await world.finalize(runner, 3)
+    expect(await openEnvelopes()).toBe(1)
+    await world.db.query('update chain_cursor set lease_until = now()')
+    await world.finalize(runner)
+    expect(await openEnvelopes()).toBe(0)
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await refusals(queued!)).toBe(0)
+    expect(world.heard.gas).toHaveLength(gas)
+  })
 })

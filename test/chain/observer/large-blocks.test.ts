@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
@@ -13,19 +13,22 @@ import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../world
 /** Blocks that strangers fill, so that what nodes answer about them is larger than one answer may be. */
 
 let world: World
-afterEach(() => world.stop())
+beforeAll(async () => {
+  world = await createWorld()
+})
+beforeEach(() => world.reset())
+afterAll(() => world.stop())
 
 const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
-const cursor = async () =>
+const cursor = async ({ db } = world) =>
   (
-    await world.db.query(
+    await db.query(
       'select scanned_number::int as scanned, deposits_number::int as deposits, paused_reason as paused from chain_cursor',
     )
   ).rows[0] as { scanned: number; deposits: number; paused: string | null }
 
 // the cursor stood before that block for ever, and the theft in it was never seen
 test('in a block with 24,000 transfers of nothing to the treasury a theft is seen at once, and a payout settles', async () => {
-  world = await createWorld()
   const runner = world.runner()
   await world.finalize(runner)
   const [queued] = await world.queue([{}])
@@ -46,7 +49,6 @@ test('in a block with 24,000 transfers of nothing to the treasury a theft is see
 
 // the cursor of deposits stood, for one buyer who flooded the address of his own payment
 test('in a block with 24,000 transfers of nothing to the address of one payment the money of another is found', async () => {
-  world = await createWorld()
   const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
   const runner = world.runner({ deposits: { keys, wrongTokens: [] } })
   await world.finalize(runner)
@@ -70,7 +72,6 @@ async function signBatches(count: number): Promise<{ queued: Queued[]; batches: 
 
 // they were asked for together, and the answer was too large for ever
 test('payouts that a stranger carries in transactions with receipts of 4 MB settle', async () => {
-  world = await createWorld()
   const { queued, batches } = await signBatches(3)
   await carryWithNoise(world, batches)
   await world.chain.mine({ blocks: 1 })
@@ -82,7 +83,6 @@ test('payouts that a stranger carries in transactions with receipts of 4 MB sett
 
 // such a receipt was larger than any answer may be, and final blocks were not read any more
 test('a payout that a stranger carries beside 43,000 empty logs settles, and no node is asked for the receipt', async () => {
-  world = await createWorld()
   const { queued, batches } = await signBatches(1)
   await carryWithEmptyLogs(world, batches)
   await world.chain.mine({ blocks: 1 })
@@ -101,7 +101,6 @@ test('a payout that a stranger carries beside 43,000 empty logs settles, and no 
 
 // a theft beside it was seen neither at once nor when it was final
 test('a receipt of 15 MB in a flooded block hides no theft, and holds up neither final blocks nor proofs', async () => {
-  world = await createWorld()
   const runner = world.runner()
   await world.finalize(runner)
   const theft = await stealUsdc(world)
@@ -123,25 +122,26 @@ test('a receipt of 15 MB in a flooded block hides no theft, and holds up neither
 
 // fifty of them were asked for together, which is 23 MB, and what is not final was not watched
 test('a worker that starts over forty full blocks that are not final sees the theft before them', async () => {
-  world = await createWorld({ anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
-  await world.runner().tick()
-  const theft = await stealUsdc(world)
-  await world.chain.mine({ blocks: 40 })
-  const node = await startHostileNode(world.anvil.url)
+  const still = await createWorld({ anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
+  const node = await startHostileNode(still.anvil.url)
   try {
+    await still.runner().tick()
+    const theft = await stealUsdc(still)
+    await still.chain.mine({ blocks: 40 })
     // 140 million gas of plain transfers.
     const transactions = Array.from({ length: 6660 }, () => `0x${'ab'.repeat(32)}`)
     node.behave = ({ method, params }) =>
       method === 'eth_getBlockByNumber' && params[0] !== '0x0'
         ? { lie: (block) => ({ ...(block as object), transactions }) }
         : 'honest'
-    await world.runner({ rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }) }).tick()
-    expect((await cursor()).paused).toContain(theft)
+    await still.runner({ rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }) }).tick()
+    expect((await cursor(still)).paused).toContain(theft)
     // So many fit into one answer: none is asked for a second time.
     const walked = node.calls.filter(({ method, params }) => method === 'eth_getBlockByNumber' && Number(params[0]) > 0)
     expect(walked.length).toBeGreaterThanOrEqual(39)
     expect(new Set(walked.map(({ params }) => params[0])).size).toBe(walked.length)
   } finally {
     await node.close()
+    await still.stop()
   }
 })

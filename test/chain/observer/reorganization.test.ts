@@ -1,166 +1,237 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseGwei } from 'viem'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { repairFinality } from '../../../src/operator/repair.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
+import { reorganize } from '../deposits/reversal.ts'
+import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
 
-let world: World
-let proxy: LossyProxy
-beforeAll(async () => {
-  world = await createWorld({ relayers: 2 })
-  proxy = await startLossyProxy(world.anvil.url)
-})
-afterAll(async () => {
-  await proxy.close()
-  await world.stop()
-})
-
-const states = (queued: readonly Queued[]) =>
-  Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
-
-async function paidOnce(queued: readonly Queued[]): Promise<void> {
-  for (const { paymentId, recipient, micro } of queued) {
-    expect(await world.balance(recipient)).toBe(micro)
-    expect(world.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
-  }
-}
-
-const rpc = (method: string, params: unknown[]) => world.chain.request({ method, params } as never)
-
-/** Replaces the newest block by an empty one; what was in it is not in the pool either. */
-const loseNewestBlock = () => rpc('anvil_reorg', [1, []])
-
-test('a payout that a reorganization removed goes back to broadcast and is paid once', async () => {
-  const queued = await world.queue([{}, {}])
-  const runner = world.runner()
-  await runner.tick()
-  await world.chain.mine({ blocks: 1 })
-  await runner.tick()
-  expect(await states(queued)).toEqual(['mined', 'mined'])
-  await loseNewestBlock()
-  await runner.tick()
-  expect(await states(queued)).toEqual(['broadcast', 'broadcast'])
-  expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-  await world.finalize(runner)
-  await paidOnce(queued)
-})
-
-test('a transaction that a pool dropped is sent again', async () => {
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await runner.tick()
-  await rpc('anvil_dropAllTransactions', [])
-  await world.chain.mine({ blocks: 1 })
-  expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-  await world.finalize(runner)
-  await paidOnce(queued)
-})
-
-test('another transaction takes our nonce in a reorganization: that lane is stopped, another one pays, once', async () => {
-  const queued = await world.queue([{}, {}])
-  const runner = world.runner()
-  await runner.tick()
-  const lane = (await world.payout(queued[0]!.paymentId)).lane!
-  await world.chain.mine({ blocks: 1 })
-  await runner.tick()
-  const relayer = world.relayers.find(({ address }) => address.toLowerCase() === lane.wallet)!
-  const foreign = await relayer.signTransaction({
-    type: 'eip1559',
-    chainId: 31337,
-    nonce: lane.nonce,
-    to: newAddress(),
-    gas: 21_000n,
-    maxFeePerGas: parseGwei('100'),
-    maxPriorityFeePerGas: parseGwei('30'),
+describe('a reorganization', () => {
+  let world: World
+  let proxy: LossyProxy
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 2 })
+    proxy = await startLossyProxy(world.anvil.url)
   })
-  await rpc('anvil_reorg', [1, [[foreign, 0]]])
-  await world.chain.mine({ blocks: 3 })
-  await runner.tick()
-  await world.finalize(runner)
-  await paidOnce(queued)
-  const envelope = await world.db.query('select state from lane_tx where wallet = $1 and nonce = $2', [
-    lane.wallet,
-    lane.nonce,
-  ])
-  expect(envelope.rows).toEqual([{ state: 'foreign' }])
-  const stopped = await world.db.query('select wallet from lane where status = $1', ['quarantined'])
-  expect(stopped.rows).toEqual([{ wallet: lane.wallet }])
-  expect(await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: lane.wallet })).toBe(true)
-})
+  afterAll(async () => {
+    await proxy.close()
+    await world.stop()
+  })
 
-test('the head goes back: nothing is settled before its blocks are final again', async () => {
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await runner.tick()
-  await world.chain.mine({ blocks: 1 })
-  await runner.tick()
-  await rpc('anvil_rollback', [1])
-  await runner.tick()
-  // The quorum may have a node that is late: only another block in its place takes it back.
-  expect(await states(queued)).toEqual(['mined'])
-  await rpc('anvil_dropAllTransactions', [])
-  await world.chain.mine({ blocks: 1 })
-  await runner.tick()
-  expect(await states(queued)).toEqual(['broadcast'])
-  await world.finalize(runner)
-  await paidOnce(queued)
-})
+  const states = (queued: readonly Queued[]) =>
+    Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
 
-test('nothing settles while finality stands still, however many blocks are on top', async () => {
-  const queued = await world.queue([{}])
-  proxy.decide = ({ method, params }) =>
-    method === 'eth_getBlockByNumber' && params[0] === 'finalized'
-      ? { error: { code: -32000, message: 'finalized block not found' } }
-      : 'deliver'
-  const runner = world.runner({ url: proxy.url })
-  await runner.tick()
-  await world.chain.mine({ blocks: 30 })
-  await runner.tick()
-  expect(await states(queued)).toEqual(['mined'])
-  proxy.decide = () => 'deliver'
-  await runner.tick()
-  expect(await states(queued)).toEqual(['settled'])
-  await paidOnce(queued)
-})
-
-test('a transaction below the fee of the blocks is replaced at the same nonce, and paid once', async () => {
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await runner.tick()
-  const { lane, txHash } = await world.payout(queued[0]!.paymentId)
-  // Above what the first attempt offers, below the policy's cap.
-  for (let block = 0; block < 5; block++) {
-    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('100') })
-    await world.chain.mine({ blocks: 1 })
+  async function paidOnce(queued: readonly Queued[]): Promise<void> {
+    for (const { paymentId, recipient, micro } of queued) {
+      expect(await world.balance(recipient)).toBe(micro)
+      expect(world.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+    }
   }
-  expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-  await runner.tick()
-  const { rows } = await world.db.query(
-    'select tx_hash, max_fee::text, tip::text from lane_tx_attempt where wallet = $1 and nonce = $2 order by attempt',
-    [lane!.wallet, lane!.nonce],
-  )
-  expect(rows.map((row: { tx_hash: string }) => row.tx_hash)[0]).toBe(txHash)
-  expect(rows).toHaveLength(2)
-  const [first, second] = rows as { max_fee: string; tip: string }[]
-  expect(BigInt(second!.max_fee) * 1000n).toBeGreaterThanOrEqual(BigInt(first!.max_fee) * 1125n)
-  expect(BigInt(second!.tip) * 1000n).toBeGreaterThanOrEqual(BigInt(first!.tip) * 1125n)
-  await world.finalize(runner)
-  await paidOnce(queued)
-})
 
-test('at the fee cap the same transaction goes on being sent, and nothing is given up', async () => {
-  const queued = await world.queue([{}])
-  const runner = world.runner({ options: { maxFeeWei: parseGwei('40') } })
-  await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('1') })
-  await world.chain.mine({ blocks: 1 })
-  await runner.tick()
-  for (let round = 0; round < 8; round++) {
-    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('200') })
+  const rpc = (method: string, params: unknown[]) => world.chain.request({ method, params } as never)
+
+  /** Replaces the newest block by an empty one; what was in it is not in the pool either. */
+  const loseNewestBlock = () => rpc('anvil_reorg', [1, []])
+
+  test('a payout that a reorganization removed goes back to broadcast and is paid once', async () => {
+    const queued = await world.queue([{}, {}])
+    const runner = world.runner()
+    await runner.tick()
     await world.chain.mine({ blocks: 1 })
     await runner.tick()
-  }
-  expect(await states(queued)).toEqual(['broadcast'])
-  await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('1') })
-  await world.finalize(runner)
-  await paidOnce(queued)
+    expect(await states(queued)).toEqual(['mined', 'mined'])
+    await loseNewestBlock()
+    await runner.tick()
+    expect(await states(queued)).toEqual(['broadcast', 'broadcast'])
+    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+
+  test('a transaction that a pool dropped is sent again', async () => {
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await runner.tick()
+    await rpc('anvil_dropAllTransactions', [])
+    await world.chain.mine({ blocks: 1 })
+    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+
+  test('another transaction takes our nonce in a reorganization: that lane is stopped, another one pays, once', async () => {
+    const queued = await world.queue([{}, {}])
+    const runner = world.runner()
+    await runner.tick()
+    const lane = (await world.payout(queued[0]!.paymentId)).lane!
+    await world.chain.mine({ blocks: 1 })
+    await runner.tick()
+    const relayer = world.relayers.find(({ address }) => address.toLowerCase() === lane.wallet)!
+    const foreign = await relayer.signTransaction({
+      type: 'eip1559',
+      chainId: 31337,
+      nonce: lane.nonce,
+      to: newAddress(),
+      gas: 21_000n,
+      maxFeePerGas: parseGwei('100'),
+      maxPriorityFeePerGas: parseGwei('30'),
+    })
+    await rpc('anvil_reorg', [1, [[foreign, 0]]])
+    await world.chain.mine({ blocks: 3 })
+    await runner.tick()
+    await world.finalize(runner)
+    await paidOnce(queued)
+    const envelope = await world.db.query('select state from lane_tx where wallet = $1 and nonce = $2', [
+      lane.wallet,
+      lane.nonce,
+    ])
+    expect(envelope.rows).toEqual([{ state: 'foreign' }])
+    const stopped = await world.db.query('select wallet from lane where status = $1', ['quarantined'])
+    expect(stopped.rows).toEqual([{ wallet: lane.wallet }])
+    expect(await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: lane.wallet })).toBe(true)
+  })
+
+  test('the head goes back: nothing is settled before its blocks are final again', async () => {
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await runner.tick()
+    await world.chain.mine({ blocks: 1 })
+    await runner.tick()
+    await rpc('anvil_rollback', [1])
+    await runner.tick()
+    // The quorum may have a node that is late: only another block in its place takes it back.
+    expect(await states(queued)).toEqual(['mined'])
+    await rpc('anvil_dropAllTransactions', [])
+    await world.chain.mine({ blocks: 1 })
+    await runner.tick()
+    expect(await states(queued)).toEqual(['broadcast'])
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+
+  test('nothing settles while finality stands still, however many blocks are on top', async () => {
+    const queued = await world.queue([{}])
+    proxy.decide = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'finalized'
+        ? { error: { code: -32000, message: 'finalized block not found' } }
+        : 'deliver'
+    const runner = world.runner({ url: proxy.url })
+    await runner.tick()
+    await world.chain.mine({ blocks: 30 })
+    await runner.tick()
+    expect(await states(queued)).toEqual(['mined'])
+    proxy.decide = () => 'deliver'
+    await runner.tick()
+    expect(await states(queued)).toEqual(['settled'])
+    await paidOnce(queued)
+  })
+
+  test('a transaction below the fee of the blocks is replaced at the same nonce, and paid once', async () => {
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await runner.tick()
+    const { lane, txHash } = await world.payout(queued[0]!.paymentId)
+    // Above what the first attempt offers, below the policy's cap.
+    for (let block = 0; block < 5; block++) {
+      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('100') })
+      await world.chain.mine({ blocks: 1 })
+    }
+    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    await runner.tick()
+    const { rows } = await world.db.query(
+      'select tx_hash, max_fee::text, tip::text from lane_tx_attempt where wallet = $1 and nonce = $2 order by attempt',
+      [lane!.wallet, lane!.nonce],
+    )
+    expect(rows.map((row: { tx_hash: string }) => row.tx_hash)[0]).toBe(txHash)
+    expect(rows).toHaveLength(2)
+    const [first, second] = rows as { max_fee: string; tip: string }[]
+    expect(BigInt(second!.max_fee) * 1000n).toBeGreaterThanOrEqual(BigInt(first!.max_fee) * 1125n)
+    expect(BigInt(second!.tip) * 1000n).toBeGreaterThanOrEqual(BigInt(first!.tip) * 1125n)
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+
+  test('at the fee cap the same transaction goes on being sent, and nothing is given up', async () => {
+    const queued = await world.queue([{}])
+    const runner = world.runner({ options: { maxFeeWei: parseGwei('40') } })
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('1') })
+    await world.chain.mine({ blocks: 1 })
+    await runner.tick()
+    for (let round = 0; round < 8; round++) {
+      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('200') })
+      await world.chain.mine({ blocks: 1 })
+      await runner.tick()
+    }
+    expect(await states(queued)).toEqual(['broadcast'])
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('1') })
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+})
+
+describe('gas in a replaced chain', () => {
+  /** What a replaced chain shows in blocks that were read before. */
+
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 1 })
+  })
+  afterAll(() => world.stop())
+
+  const repair = () =>
+    repairFinality({
+      db: world.db,
+      hooks: world.hooks,
+      settings: settingsOf(world),
+      dryRun: false,
+      say: () => undefined,
+    })
+
+  // between the reversal and its repair the lane booked it, and when the blocks were read again the payout did
+  test('the gas of a payout that a replaced chain shows in a block that was read before is booked once', async () => {
+    const runner = world.runner()
+    await world.finalize(runner)
+    await world.chain.mine({ blocks: 6 })
+    await runner.tick()
+    const [payout] = await world.queue([{}])
+    await runner.tick()
+    await runner.tick()
+    const { rows } = await world.db.query(`select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt`)
+    expect(rows).toHaveLength(1)
+    await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+    await reorganize(world, 6, [(rows[0] as { raw: Hex }).raw])
+    await runner.tick().catch(() => undefined)
+    await runner.tick().catch(() => undefined)
+    expect(await world.balance(payout!.recipient)).toBe(payout!.micro)
+    await repair()
+    await world.finalize(runner, 3)
+    expect((await world.payout(payout!.paymentId)).state).toBe('settled')
+    const { rows: shared } = await world.db.query(
+      `select gas_share is not null as shared from treasury_log where kind = 'out'`,
+    )
+    expect(shared).toEqual([{ shared: true }])
+    expect(world.heard.gas).toEqual([])
+    expect((await world.db.query('select state from lane_tx')).rows).toEqual([{ state: 'finalized' }])
+  })
+
+  test('what a block showed of a transaction is forgotten with the block, until another one shows it', async () => {
+    const runner = world.runner()
+    const [payout] = await world.queue([{}])
+    await world.finalize(runner)
+    const carrier = async (): Promise<Hex | undefined> => (await world.payout(payout!.paymentId)).proof?.txHash
+    const shownOf = async (txHash: Hex | undefined) => {
+      const columns = 'final_block is not null as final, gas_used > 0 as paid'
+      return (await world.db.query(`select ${columns} from lane_tx_attempt where tx_hash = $1`, [txHash])).rows
+    }
+    const first = await carrier()
+    expect(await shownOf(first)).toEqual([{ final: true, paid: true }])
+    await reorganize(world, 6, [])
+    await runner.tick().catch(() => undefined)
+    await repair()
+    expect(await shownOf(first)).toEqual([{ final: false, paid: null }])
+    await world.finalize(runner, 3)
+    expect((await world.payout(payout!.paymentId)).state).toBe('settled')
+    expect(await shownOf(await carrier())).toEqual([{ final: true, paid: true }])
+  })
 })

@@ -1,261 +1,401 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { multicall3Abi } from 'viem'
 import { encodeErrorResult, encodeFunctionResult, parseAbi } from 'viem/utils'
 import { isNoAnswer } from '../../../src/chain/rpc/failure.ts'
+import type { RpcNode } from '../../../src/chain/rpc/node.ts'
 import { connectRpc, type RpcOptions } from '../../../src/chain/rpc/rpc.ts'
+import { TOPICS } from '../../../src/chain/token/contracts.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
+import { sendUsdc } from './strangers.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld()
-})
-afterAll(() => world.stop())
-const nodes = useHostileNodes(() => world.anvil.url)
-
-const TIMEOUT_MS = 1500
-const connect = (options: Partial<RpcOptions> = {}) =>
-  connectRpc({
-    urls: nodes.map(({ url }) => url),
-    quorum: 2,
-    chainId: TOKEN.chainId,
-    timeoutMs: TIMEOUT_MS,
-    ...options,
+describe('hostile nodes', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
   })
-const revertAbi = parseAbi(['error Error(string)'])
-const TRANSFER_WITH_AUTHORIZATION = 'e3ee160e'
-const isBlock = ({ method, params }: RpcCall, tag: unknown): boolean =>
-  method === 'eth_getBlockByNumber' && params[0] === tag
-const state = async (paymentId: string) => (await world.payout(paymentId)).state
+  afterAll(() => world.stop())
+  const nodes = useHostileNodes(() => world.anvil.url)
 
-async function expectPaidOnce(queued: readonly Queued[]): Promise<void> {
-  for (const { paymentId, recipient, micro } of queued) {
-    expect(await state(paymentId)).toBe('settled')
-    expect(await world.balance(recipient)).toBe(micro)
+  const TIMEOUT_MS = 1500
+  const connect = (options: Partial<RpcOptions> = {}) =>
+    connectRpc({
+      urls: nodes.map(({ url }) => url),
+      quorum: 2,
+      chainId: TOKEN.chainId,
+      timeoutMs: TIMEOUT_MS,
+      ...options,
+    })
+  const revertAbi = parseAbi(['error Error(string)'])
+  const TRANSFER_WITH_AUTHORIZATION = 'e3ee160e'
+  const isBlock = ({ method, params }: RpcCall, tag: unknown): boolean =>
+    method === 'eth_getBlockByNumber' && params[0] === tag
+  const state = async (paymentId: string) => (await world.payout(paymentId)).state
+
+  async function expectPaidOnce(queued: readonly Queued[]): Promise<void> {
+    for (const { paymentId, recipient, micro } of queued) {
+      expect(await state(paymentId)).toBe('settled')
+      expect(await world.balance(recipient)).toBe(micro)
+    }
   }
-}
 
-/** Milliseconds that the work takes. */
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const before = performance.now()
-  await work()
-  return performance.now() - before
-}
+  /** Milliseconds that the work takes. */
+  async function timed(work: () => Promise<unknown>): Promise<number> {
+    const before = performance.now()
+    await work()
+    return performance.now() - before
+  }
 
-describe('one of three nodes', () => {
-  test.each<[string, Malice]>([
-    ['drips a body for ever', 'drip'],
-    ['is a black hole', 'black_hole'],
-  ])('%s: answers come without it, and soon it is not even asked', async (_case, malice) => {
-    nodes[0]!.behave = () => malice
-    let stopped: number | null = null
-    const rpc = connect({ now: () => stopped ?? performance.now() })
-    expect(await timed(() => rpc.newest())).toBeLessThan(TIMEOUT_MS)
-    // Each of the three is once among the first two that are asked.
-    for (let turn = 0; turn < 3; turn++)
-      expect(await timed(() => rpc.agreed((node) => node.block(0)))).toBeLessThan(TIMEOUT_MS)
-    expect(await timed(() => rpc.any((node) => node.balance(TOKEN.address, 'latest')))).toBeLessThan(TIMEOUT_MS)
-    const [first] = rpc.nodes
-    for (let waited = 0; waited < 3; waited++) await first!.block('latest').catch(() => undefined)
-    expect(rpc.health()[0]).toMatchObject({ state: 'resting', why: expect.stringContaining('no whole answer in time') })
-    // Its rest must not end while this test is slow.
-    stopped = performance.now()
-    const before = nodes[0]!.calls.length
-    expect((await rpc.newest()).block.number).toBeGreaterThan(0)
-    await rpc.agreed((node) => node.block(0))
-    expect(nodes[0]!.calls.length).toBe(before)
-  })
-
-  test('drips: the deadline is for the whole body', async () => {
-    nodes[0]!.behave = () => 'drip'
-    const rpc = connectRpc({ urls: [nodes[0]!.url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 300 })
-    const failure = await rpc.newest().catch((error: unknown) => error)
-    expect(isNoAnswer(failure)).toBe(true)
-  })
-
-  test('is a black hole: two engines settle everything at the same time', async () => {
-    nodes[1]!.behave = () => 'black_hole'
-    const queued = await world.queue(Array.from({ length: 40 }, () => ({})))
-    const engines = [connect({ timeoutMs: 4000 }), connect({ timeoutMs: 4000 })].map((rpc) =>
-      world.runner({ rpc, options: { leaseMs: 5000 } }),
-    )
-    const stop = new AbortController()
-    const running = engines.map((engine) => engine.run(stop.signal))
-    const deadline = Date.now() + 30_000
-    const open = async () => (await world.db.query(`select 1 from payout where state <> 'settled' limit 1`)).rows.length
-    while ((await open()) > 0 && Date.now() < deadline) await world.chain.mine({ blocks: 1 })
-    stop.abort()
-    await Promise.all(running)
-    await expectPaidOnce(queued)
-  })
-
-  test('runs ahead: its head is not the head', async () => {
-    const ahead = (result: unknown) => ({ ...(result as object), number: '0xffffff', timestamp: '0xffffffff' })
-    nodes[2]!.behave = (call) => (isBlock(call, 'latest') || isBlock(call, 'finalized') ? { lie: ahead } : 'honest')
-    const rpc = connect()
-    const { number } = await world.chain.getBlock()
-    for (let turn = 0; turn < 3; turn++) {
-      expect((await rpc.newest()).block).toMatchObject({ number: Number(number) })
-      expect((await rpc.finalized())?.number).toBe(Number(number) - 2)
-    }
-  })
-
-  test('is behind: the head is that of the others', async () => {
-    const old = await world.chain.getBlock({ blockNumber: 1n })
-    const behind = (result: unknown) => ({ ...(result as object), number: '0x1', hash: old.hash })
-    nodes[0]!.behave = (call) => (isBlock(call, 'latest') ? { lie: behind } : 'honest')
-    expect((await connect().newest()).block.number).toBe(Number(await world.chain.getBlockNumber()))
-  })
-
-  test('shows a wrong head: the quorum has another hash for it, and the node is asked last from then on', async () => {
-    const warnings: string[] = []
-    const wrong = (result: unknown) => ({ ...(result as object), hash: `0x${'9'.repeat(64)}` })
-    nodes[0]!.behave = ({ method }) => (method === 'eth_getBlockByNumber' ? { lie: wrong } : 'honest')
-    const rpc = connect({ warn: (about, message) => warnings.push(`${JSON.stringify(about)} ${message}`) })
-    const { hash } = await world.chain.getBlock()
-    for (let turn = 0; turn < 9; turn++) expect((await rpc.newest()).block.hash).toBe(hash)
-    for (let turn = 0; turn < 9; turn++) await rpc.agreed((node) => node.block(1))
-    expect(rpc.health()[0]).toMatchObject({ state: 'doubtful' })
-    expect(warnings).toEqual([expect.stringContaining('rpc1')])
-    // Reads of one node go to the others.
-    const before = nodes[0]!.calls.length
-    for (let turn = 0; turn < 3; turn++) await rpc.any((node) => node.balance(TOKEN.address, 'latest'))
-    expect(nodes[0]!.calls.length).toBe(before)
-  })
-
-  test('says that gas is dear: the others pay as they said', async () => {
-    const dear = (result: unknown) => ({
-      ...(result as object),
-      baseFeePerGas: ['0xffffffffffff'],
-      reward: [['0xffffffffffff']],
-    })
-    nodes[1]!.behave = ({ method }) => (method === 'eth_feeHistory' ? { lie: dear } : 'honest')
-    const fees = await connect().fees(20)
-    expect(fees.nextBaseFee).toBeLessThan(10n ** 12n)
-    expect(fees.tips[0]).toBeLessThan(10n ** 12n)
-  })
-
-  test('says that the token refuses every payout: nothing is held because of it', async () => {
-    const queued = await world.queue([{}])
-    const returnData = encodeErrorResult({ abi: revertAbi, args: ['Blacklistable: account is blacklisted'] })
-    const refused = encodeFunctionResult({
-      abi: multicall3Abi,
-      functionName: 'aggregate3',
-      result: [{ success: false, returnData }],
-    })
-    const isSimulation = ({ method, params }: RpcCall): boolean =>
-      method === 'eth_call' && JSON.stringify(params).includes(TRANSFER_WITH_AUTHORIZATION)
-    let lies = 0
-    nodes[0]!.behave = (call) => {
-      if (!isSimulation(call)) return 'honest'
-      lies += 1
-      return { lie: () => refused }
-    }
-    const runner = world.runner({ rpc: connect() })
-    await world.finalize(runner)
-    // Until that node has been the one that is asked first.
-    for (let round = 0; round < 9 && lies === 0; round++) {
-      queued.push(...(await world.queue([{}])))
-      await world.finalize(runner)
-    }
-    expect(lies).toBeGreaterThan(0)
-    await expectPaidOnce(queued)
-  })
-
-  test('answers with shapes that no node has: it is a node that is wrong, not a crash', async () => {
-    const rpc = connect()
-    for (const answer of [null, 'x', 7, [], {}, { number: 'x' }, [{ topics: 'x' }], { number: '0x1', hash: '0x1' }]) {
-      nodes[0]!.behave = () => ({ lie: () => answer })
+  describe('one of three nodes', () => {
+    test.each<[string, Malice]>([
+      ['drips a body for ever', 'drip'],
+      ['is a black hole', 'black_hole'],
+    ])('%s: answers come without it, and soon it is not even asked', async (_case, malice) => {
+      nodes[0]!.behave = () => malice
+      let stopped: number | null = null
+      const rpc = connect({ now: () => stopped ?? performance.now() })
+      expect(await timed(() => rpc.newest())).toBeLessThan(TIMEOUT_MS)
+      // Each of the three is once among the first two that are asked.
+      for (let turn = 0; turn < 3; turn++)
+        expect(await timed(() => rpc.agreed((node) => node.block(0)))).toBeLessThan(TIMEOUT_MS)
+      expect(await timed(() => rpc.any((node) => node.balance(TOKEN.address, 'latest')))).toBeLessThan(TIMEOUT_MS)
+      const [first] = rpc.nodes
+      const isResting = () => rpc.health()[0]?.state === 'resting'
+      for (let waited = 0; waited < 3 && !isResting(); waited++) await first!.block('latest').catch(() => undefined)
+      expect(rpc.health()[0]).toMatchObject({
+        state: 'resting',
+        why: expect.stringContaining('no whole answer in time'),
+      })
+      // Its rest must not end while this test is slow.
+      stopped = performance.now()
+      const before = nodes[0]!.calls.length
       expect((await rpc.newest()).block.number).toBeGreaterThan(0)
-      expect(await rpc.agreed((node) => node.block(1))).not.toBeNull()
-    }
-    expect(rpc.health()[0]?.failures).toBeGreaterThan(0)
-    expect(
-      rpc
-        .health()
-        .slice(1)
-        .map(({ failures }) => failures),
-    ).toEqual([0, 0])
-  })
-})
+      await rpc.agreed((node) => node.block(0))
+      expect(nodes[0]!.calls.length).toBe(before)
+    })
 
-describe('the start', () => {
-  test('needs a quorum: one of three nodes may be down, and is let in when it is back', async () => {
-    nodes[0]!.behave = () => ({ status: 503, text: 'down' })
+    test('drips: the deadline is for the whole body', async () => {
+      nodes[0]!.behave = () => 'drip'
+      const rpc = connectRpc({ urls: [nodes[0]!.url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 300 })
+      const failure = await rpc.newest().catch((error: unknown) => error)
+      expect(isNoAnswer(failure)).toBe(true)
+    })
+
+    test('is a black hole: two engines settle everything at the same time', async () => {
+      nodes[1]!.behave = () => 'black_hole'
+      const queued = await world.queue(Array.from({ length: 40 }, () => ({})))
+      const engines = [connect({ timeoutMs: 4000 }), connect({ timeoutMs: 4000 })].map((rpc) =>
+        world.runner({ rpc, options: { leaseMs: 5000 } }),
+      )
+      const stop = new AbortController()
+      const running = engines.map((engine) => engine.run(stop.signal))
+      const deadline = Date.now() + 30_000
+      const open = async () =>
+        (await world.db.query(`select 1 from payout where state <> 'settled' limit 1`)).rows.length
+      while ((await open()) > 0 && Date.now() < deadline) await world.chain.mine({ blocks: 1 })
+      stop.abort()
+      await Promise.all(running)
+      await expectPaidOnce(queued)
+    })
+
+    test('runs ahead: its head is not the head', async () => {
+      const ahead = (result: unknown) => ({ ...(result as object), number: '0xffffff', timestamp: '0xffffffff' })
+      nodes[2]!.behave = (call) => (isBlock(call, 'latest') || isBlock(call, 'finalized') ? { lie: ahead } : 'honest')
+      const rpc = connect()
+      const { number } = await world.chain.getBlock()
+      for (let turn = 0; turn < 3; turn++) {
+        expect((await rpc.newest()).block).toMatchObject({ number: Number(number) })
+        expect((await rpc.finalized())?.number).toBe(Number(number) - 2)
+      }
+    })
+
+    test('is behind: the head is that of the others', async () => {
+      const old = await world.chain.getBlock({ blockNumber: 1n })
+      const behind = (result: unknown) => ({ ...(result as object), number: '0x1', hash: old.hash })
+      nodes[0]!.behave = (call) => (isBlock(call, 'latest') ? { lie: behind } : 'honest')
+      expect((await connect().newest()).block.number).toBe(Number(await world.chain.getBlockNumber()))
+    })
+
+    test('shows a wrong head: the quorum has another hash for it, and the node is asked last from then on', async () => {
+      const warnings: string[] = []
+      const wrong = (result: unknown) => ({ ...(result as object), hash: `0x${'9'.repeat(64)}` })
+      nodes[0]!.behave = ({ method }) => (method === 'eth_getBlockByNumber' ? { lie: wrong } : 'honest')
+      const rpc = connect({ warn: (about, message) => warnings.push(`${JSON.stringify(about)} ${message}`) })
+      const { hash } = await world.chain.getBlock()
+      for (let turn = 0; turn < 9; turn++) expect((await rpc.newest()).block.hash).toBe(hash)
+      for (let turn = 0; turn < 9; turn++) await rpc.agreed((node) => node.block(1))
+      expect(rpc.health()[0]).toMatchObject({ state: 'doubtful' })
+      expect(warnings).toEqual([expect.stringContaining('rpc1')])
+      // Reads of one node go to the others.
+      const before = nodes[0]!.calls.length
+      for (let turn = 0; turn < 3; turn++) await rpc.any((node) => node.balance(TOKEN.address, 'latest'))
+      expect(nodes[0]!.calls.length).toBe(before)
+    })
+
+    test('says that gas is dear: the others pay as they said', async () => {
+      const dear = (result: unknown) => ({
+        ...(result as object),
+        baseFeePerGas: ['0xffffffffffff'],
+        reward: [['0xffffffffffff']],
+      })
+      nodes[1]!.behave = ({ method }) => (method === 'eth_feeHistory' ? { lie: dear } : 'honest')
+      const fees = await connect().fees(20)
+      expect(fees.nextBaseFee).toBeLessThan(10n ** 12n)
+      expect(fees.tips[0]).toBeLessThan(10n ** 12n)
+    })
+
+    test('says that the token refuses every payout: nothing is held because of it', async () => {
+      const queued = await world.queue([{}])
+      const returnData = encodeErrorResult({ abi: revertAbi, args: ['Blacklistable: account is blacklisted'] })
+      const refused = encodeFunctionResult({
+        abi: multicall3Abi,
+        functionName: 'aggregate3',
+        result: [{ success: false, returnData }],
+      })
+      const isSimulation = ({ method, params }: RpcCall): boolean =>
+        method === 'eth_call' && JSON.stringify(params).includes(TRANSFER_WITH_AUTHORIZATION)
+      let lies = 0
+      nodes[0]!.behave = (call) => {
+        if (!isSimulation(call)) return 'honest'
+        lies += 1
+        return { lie: () => refused }
+      }
+      const runner = world.runner({ rpc: connect() })
+      await world.finalize(runner)
+      // Until that node has been the one that is asked first.
+      for (let round = 0; round < 9 && lies === 0; round++) {
+        queued.push(...(await world.queue([{}])))
+        await world.finalize(runner)
+      }
+      expect(lies).toBeGreaterThan(0)
+      await expectPaidOnce(queued)
+    })
+
+    test('answers with shapes that no node has: it is a node that is wrong, not a crash', async () => {
+      const rpc = connect()
+      for (const answer of [null, 'x', 7, [], {}, { number: 'x' }, [{ topics: 'x' }], { number: '0x1', hash: '0x1' }]) {
+        nodes[0]!.behave = () => ({ lie: () => answer })
+        expect((await rpc.newest()).block.number).toBeGreaterThan(0)
+        expect(await rpc.agreed((node) => node.block(1))).not.toBeNull()
+      }
+      expect(rpc.health()[0]?.failures).toBeGreaterThan(0)
+      expect(
+        rpc
+          .health()
+          .slice(1)
+          .map(({ failures }) => failures),
+      ).toEqual([0, 0])
+    })
+  })
+
+  describe('the start', () => {
+    test('needs a quorum: one of three nodes may be down, and is let in when it is back', async () => {
+      nodes[0]!.behave = () => ({ status: 503, text: 'down' })
+      const rpc = connect()
+      await world.runner({ rpc }).assertReady()
+      const queued = await world.queue([{}])
+      await world.finalize(world.runner({ rpc }))
+      await expectPaidOnce(queued)
+      nodes[0]!.behave = () => 'honest'
+      expect(await rpc.nodes[0]!.chainId()).toBe(TOKEN.chainId)
+    })
+
+    test('leaves out a node of another chain and names it', async () => {
+      const warnings: string[] = []
+      const before = nodes[2]!.calls.length
+      nodes[2]!.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
+      const rpc = connect({ warn: (about, message) => warnings.push(`${message} ${JSON.stringify(about)}`) })
+      await world.runner({ rpc }).assertReady()
+      expect(rpc.health()[2]).toMatchObject({ state: 'left_out', why: 'rpc3 serves chain 1, not 31337' })
+      expect(warnings).toEqual([expect.stringContaining('rpc3 serves chain 1, not 31337')])
+      const queued = await world.queue([{}])
+      await world.finalize(world.runner({ rpc }))
+      await expectPaidOnce(queued)
+      expect(nodes[2]!.calls.slice(before).map(({ method }) => method)).toEqual(['eth_chainId'])
+    })
+
+    test('is refused when so many serve another chain that no quorum is left', async () => {
+      for (const node of nodes.slice(1))
+        node.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
+      await expect(world.runner({ rpc: connect() }).assertReady()).rejects.toThrow(/rpc2 serves chain 1.*rpc3 serves/)
+    })
+
+    test('waits, instead of refusing, while too few answer', async () => {
+      for (const node of nodes.slice(1)) node.behave = () => ({ status: 503, text: 'down' })
+      const failure = await world
+        .runner({ rpc: connect() })
+        .assertReady()
+        .catch((error: unknown) => error as Error)
+      expect(failure).toMatchObject({ name: 'Error', message: expect.stringContaining('1 nodes answer') })
+    })
+
+    test('refuses two nodes at one host, which would be one party with two votes', () => {
+      const urls = ['https://rpc.example/v2/one', 'https://rpc.example/v2/two', 'https://other.example']
+      expect(() => connect({ urls })).toThrow(/rpc2 and rpc1 of POLYGON_RPC_URLS are at one host/)
+    })
+  })
+
+  test('with finality 200 blocks behind on nodes that prune, payouts still go out, and settle when it comes back', async () => {
+    const queued = await world.queue([{}])
     const rpc = connect()
-    await world.runner({ rpc }).assertReady()
-    const queued = await world.queue([{}])
-    await world.finalize(world.runner({ rpc }))
-    await expectPaidOnce(queued)
-    nodes[0]!.behave = () => 'honest'
-    expect(await rpc.nodes[0]!.chainId()).toBe(TOKEN.chainId)
-  })
-
-  test('leaves out a node of another chain and names it', async () => {
-    const warnings: string[] = []
-    const before = nodes[2]!.calls.length
-    nodes[2]!.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
-    const rpc = connect({ warn: (about, message) => warnings.push(`${message} ${JSON.stringify(about)}`) })
-    await world.runner({ rpc }).assertReady()
-    expect(rpc.health()[2]).toMatchObject({ state: 'left_out', why: 'rpc3 serves chain 1, not 31337' })
-    expect(warnings).toEqual([expect.stringContaining('rpc3 serves chain 1, not 31337')])
-    const queued = await world.queue([{}])
-    await world.finalize(world.runner({ rpc }))
-    await expectPaidOnce(queued)
-    expect(nodes[2]!.calls.slice(before).map(({ method }) => method)).toEqual(['eth_chainId'])
-  })
-
-  test('is refused when so many serve another chain that no quorum is left', async () => {
-    for (const node of nodes.slice(1))
-      node.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
-    await expect(world.runner({ rpc: connect() }).assertReady()).rejects.toThrow(/rpc2 serves chain 1.*rpc3 serves/)
-  })
-
-  test('waits, instead of refusing, while too few answer', async () => {
-    for (const node of nodes.slice(1)) node.behave = () => ({ status: 503, text: 'down' })
-    const failure = await world
-      .runner({ rpc: connect() })
-      .assertReady()
-      .catch((error: unknown) => error as Error)
-    expect(failure).toMatchObject({ name: 'Error', message: expect.stringContaining('1 nodes answer') })
-  })
-
-  test('refuses two nodes at one host, which would be one party with two votes', () => {
-    const urls = ['https://rpc.example/v2/one', 'https://rpc.example/v2/two', 'https://other.example']
-    expect(() => connect({ urls })).toThrow(/rpc2 and rpc1 of POLYGON_RPC_URLS are at one host/)
+    const runner = world.runner({ rpc })
+    await runner.tick()
+    await world.chain.mine({ blocks: 200 })
+    const head = Number(await world.chain.getBlockNumber())
+    const stuckAt = head - 202
+    const old = await world.chain.getBlock({ blockNumber: BigInt(stuckAt) })
+    const pruned = { error: { code: -32000, message: 'missing trie node: state is not available' } }
+    const raw = (result: unknown) => ({ ...(result as object), number: `0x${stuckAt.toString(16)}`, hash: old.hash })
+    for (const node of nodes)
+      node.behave = (call) => {
+        if (isBlock(call, 'finalized')) return { lie: raw }
+        const tag = call.params.at(-1)
+        const stateful = ['eth_call', 'eth_getTransactionCount', 'eth_getBalance', 'eth_getCode'].includes(call.method)
+        return stateful && typeof tag === 'string' && tag.startsWith('0x') && head - Number(tag) > 127
+          ? pruned
+          : 'honest'
+      }
+    const later = await world.queue([{}])
+    await runner.tick()
+    await world.chain.mine({ blocks: 1 })
+    await runner.tick()
+    expect(await world.balance(later[0]!.recipient)).toBe(later[0]!.micro)
+    expect(await state(later[0]!.paymentId)).toBe('mined')
+    for (const node of nodes) node.behave = () => 'honest'
+    await world.chain.mine({ blocks: 4 })
+    await runner.tick()
+    await runner.tick()
+    await expectPaidOnce([...queued, ...later])
+    await runner.tick()
+    expect((await world.db.query(`select 1 from lane_tx where state <> 'finalized'`)).rows).toEqual([])
   })
 })
 
-test('with finality 200 blocks behind on nodes that prune, payouts still go out, and settle when it comes back', async () => {
-  const queued = await world.queue([{}])
-  const rpc = connect()
-  const runner = world.runner({ rpc })
-  await runner.tick()
-  await world.chain.mine({ blocks: 200 })
-  const head = Number(await world.chain.getBlockNumber())
-  const stuckAt = head - 202
-  const old = await world.chain.getBlock({ blockNumber: BigInt(stuckAt) })
-  const pruned = { error: { code: -32000, message: 'missing trie node: state is not available' } }
-  const raw = (result: unknown) => ({ ...(result as object), number: `0x${stuckAt.toString(16)}`, hash: old.hash })
-  for (const node of nodes)
-    node.behave = (call) => {
-      if (isBlock(call, 'finalized')) return { lie: raw }
-      const tag = call.params.at(-1)
-      const stateful = ['eth_call', 'eth_getTransactionCount', 'eth_getBalance', 'eth_getCode'].includes(call.method)
-      return stateful && typeof tag === 'string' && tag.startsWith('0x') && head - Number(tag) > 127 ? pruned : 'honest'
-    }
-  const later = await world.queue([{}])
-  await runner.tick()
-  await world.chain.mine({ blocks: 1 })
-  await runner.tick()
-  expect(await world.balance(later[0]!.recipient)).toBe(later[0]!.micro)
-  expect(await state(later[0]!.paymentId)).toBe('mined')
-  for (const node of nodes) node.behave = () => 'honest'
-  await world.chain.mine({ blocks: 4 })
-  await runner.tick()
-  await runner.tick()
-  await expectPaidOnce([...queued, ...later])
-  await runner.tick()
-  expect((await world.db.query(`select 1 from lane_tx where state <> 'finalized'`)).rows).toEqual([])
+describe('bloated answers', () => {
+  /** Answers that are small in bytes and large in memory: no honest node has so many values in so few bytes. */
+
+  const MB = 1024 * 1024
+  const BLOCK = 'eth_getBlockByNumber'
+  const RECEIPT = 'eth_getTransactionReceipt'
+
+  let world: World
+  let full: number
+  let hash: Hex
+  beforeAll(async () => {
+    world = await createWorld()
+    await sendUsdc(world, [newAddress()], 7n)
+    await world.chain.mine({ blocks: 1 })
+    const block = await world.chain.getBlock()
+    full = Number(block.number)
+    hash = block.transactions[0]!
+  })
+  afterAll(() => world.stop())
+  const nodes = useHostileNodes(() => world.anvil.url)
+  const bad = () => nodes[0]!
+  beforeEach(() => void (bad().calls.length = 0))
+
+  const connect = (urls: readonly string[]) =>
+    connectRpc({ urls, quorum: Math.ceil((urls.length + 1) / 2), chainId: TOKEN.chainId, timeoutMs: 20_000 })
+  const asked = (method: string): number => bad().calls.filter((call) => call.method === method).length
+
+  /** The honest answer with a field that nobody asked for. */
+  const padded =
+    (method: string, padding: unknown) =>
+    (call: { method: string }): Malice =>
+      call.method === method ? { lie: (answer) => ({ ...(answer as object), padding }) } : 'honest'
+  const many = <T>(count: number, value: (index: number) => T): T[] =>
+    Array.from({ length: count }, (_v, at) => value(at))
+
+  const bloated = { kind: 'malformed', answer: 'the answer has more values than any that is true' }
+
+  describe('an answer with a field of more values than any that is true', () => {
+    // 33 KB on the wire made 700 MB of objects, and the worker stood still for ten seconds or ended
+    test.each<[string, string, (node: RpcNode) => Promise<unknown>, number]>([
+      ['a head', BLOCK, (node) => node.block('latest'), MB],
+      ['fees', 'eth_feeHistory', (node) => node.feeHistory(20), MB],
+      ['a receipt', RECEIPT, (node) => node.receipt(hash), 2 * MB],
+      ['the transactions of a block', BLOCK, (node) => node.transactions(full, newAddress()), 10 * MB],
+    ])('is wrong, and is not asked for again with more room: %s', async (_what, method, read, bytes) => {
+      const [node] = connect([bad().url]).nodes
+      await node!.chainId()
+      for (const padding of [many(bytes / 16, () => 1), many(bytes / 64, () => ({})), many(bytes / 32, () => [])]) {
+        bad().calls.length = 0
+        bad().behave = padded(method, padding)
+        await expect(read(node!)).rejects.toMatchObject(bloated)
+        expect(asked(method)).toBe(1)
+      }
+      expect(node!.health.view()).toMatchObject({ wrong: 3, state: 'doubtful' })
+      bad().behave = padded(method, [many(bytes / 40, () => 1), many(bytes / 100, () => ({}))])
+      await read(node!)
+    })
+
+    test('is wrong in a receipt that was asked for with more room, since it was large', async () => {
+      const [node] = connect([bad().url]).nodes
+      await node!.chainId()
+      bad().behave = padded(RECEIPT, ['x'.repeat(3 * MB), ...many(MB, () => 1)])
+      await expect(node!.receipt(hash)).rejects.toMatchObject(bloated)
+      expect(asked(RECEIPT)).toBe(2)
+    })
+
+    test('leaves the question to the other nodes', async () => {
+      const rpc = connect(nodes.map(({ url }) => url))
+      bad().behave = padded(
+        BLOCK,
+        many(MB / 16, () => 1),
+      )
+      for (let round = 0; round < 4; round++) expect((await rpc.newest()).block.number).toBe(full)
+      expect(rpc.health().map(({ state }) => state)).toEqual(['doubtful', 'good', 'good'])
+    })
+  })
+
+  describe('what strangers can make of the most values in the fewest bytes is too large before it is wrong', () => {
+    const keyless = () => ({ address: newAddress(), storageKeys: [] })
+
+    test.each([
+      [130_000, 'is read'],
+      [145_000, 'is read by each transaction'],
+    ])('access lists of %s addresses without keys: the block %s', async (addresses) => {
+      const [node] = connect([bad().url]).nodes
+      await node!.chainId()
+      const accessList = many(addresses, keyless)
+      bad().behave = ({ method, params }) =>
+        method === BLOCK && params[1] === true
+          ? { lie: (block) => ({ ...(block as object), transactions: withList(block, accessList) }) }
+          : 'honest'
+      expect(await node!.transactions(full, newAddress())).toEqual([])
+      expect(node!.health.view()).toMatchObject({ wrong: 0 })
+    })
+
+    const withList = (block: unknown, accessList: unknown): object[] =>
+      (block as { transactions: object[] }).transactions.map((one, at) => (at === 0 ? { ...one, accessList } : one))
+
+    test('a receipt with the 44,000 empty logs that the gas of a transaction pays for is read', async () => {
+      const [node] = connect([bad().url]).nodes
+      const [log] = await node!.logs({
+        address: TOKEN.address,
+        fromBlock: full,
+        toBlock: full,
+        topics: [TOPICS.transfer],
+      })
+      const { address, blockHash } = log!
+      const empty = (at: number) => ({
+        address,
+        topics: [],
+        data: '0x',
+        blockNumber: `0x${full.toString(16)}`,
+        blockHash,
+        blockTimestamp: '0x6543210f',
+        transactionHash: hash,
+        transactionIndex: '0x0',
+        logIndex: `0x${at.toString(16)}`,
+        removed: false,
+      })
+      bad().behave = ({ method }) =>
+        method === RECEIPT ? { lie: (receipt) => ({ ...(receipt as object), logs: many(44_000, empty) }) } : 'honest'
+      expect(await node!.receiptLogs(hash)).toHaveLength(44_000)
+      expect(node!.health.view()).toMatchObject({ wrong: 0, state: 'good' })
+    })
+  })
 })

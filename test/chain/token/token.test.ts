@@ -1,235 +1,548 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { parseEther } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { encodeAbiParameters, encodeErrorResult, encodeFunctionResult, multicall3Abi, parseAbi, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
+import type { RpcNode } from '../../../src/chain/rpc/node.ts'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { resultsOf, revertReason, wordsOf } from '../../../src/chain/token/results.ts'
+import { readToken } from '../../../src/chain/token/token-state.ts'
+import { word } from '../../../src/chain/token/words.ts'
 import { sql } from '../../../src/db/db.ts'
-import { requestVoid } from '../../../src/db/settlement/payouts.ts'
+import { holdPayout, releasePayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import { readSigned } from '../../../src/db/settlement/queue.ts'
+import { pause } from '../../../src/db/settlement/watch/pause.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { SignedPayout } from '../../../src/domain/settlement/payout.ts'
 import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { startLossyProxy } from '../../support/anvil.ts'
+import { useHostileNodes } from '../../support/hostile-node.ts'
 import { createWorld, newAddress, newKey, type Queued, TOKEN, type World } from '../world.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld({ micro: 10_000_000_000n, relayers: 1 })
-})
-afterAll(() => world.stop())
-
-type AdminCall = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist'
-const admin = (functionName: AdminCall, args: readonly Hex[] = []) =>
-  asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
-
-const state = async ({ paymentId }: Queued) => {
-  const { state, holdReason } = await world.payout(paymentId)
-  return holdReason === null ? state : `${state}(${holdReason})`
-}
-
-/** The payout as the treasury has signed it: what is in our calldata for everyone to see. */
-async function signedPayout({ paymentId }: Queued): Promise<SignedPayout> {
-  const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
-  if (payout === undefined) throw new Error(`${paymentId} is not signed`)
-  return payout
-}
-
-/** Somebody else carries an authorization to the chain. */
-async function carry(payouts: readonly SignedPayout[], gas = 500_000n): Promise<Hex> {
-  const stranger = privateKeyToAccount(newKey())
-  await world.chain.setBalance({ address: stranger.address, value: parseEther('10') })
-  const { target, calldata } = multicallCodec.encode(TOKEN.address, payouts)
-  const raw = await stranger.signTransaction({
-    type: 'eip1559',
-    chainId: TOKEN.chainId,
-    nonce: 0,
-    to: target,
-    data: calldata,
-    gas,
-    maxFeePerGas: 2_000_000_000_000n,
-    maxPriorityFeePerGas: 1_000_000_000_000n,
+describe('the token', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ micro: 10_000_000_000n, relayers: 1 })
   })
-  return world.chain.sendRawTransaction({ serializedTransaction: raw })
-}
+  afterAll(() => world.stop())
 
-test('a blacklisted recipient is held and does not keep the others from being paid', async () => {
-  const bad = newAddress()
-  await admin('blacklist', [bad])
-  const queued = await world.queue([{}, { recipient: bad }, {}])
-  const runner = world.runner()
-  await world.finalize(runner)
-  expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
-  expect(world.heard.held).toContainEqual(
-    expect.objectContaining({ paymentId: queued[1]!.paymentId, reason: 'blacklisted' }),
+  type AdminCall = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist'
+  const admin = (functionName: AdminCall, args: readonly Hex[] = []) =>
+    asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
+
+  const state = async ({ paymentId }: Queued) => {
+    const { state, holdReason } = await world.payout(paymentId)
+    return holdReason === null ? state : `${state}(${holdReason})`
+  }
+
+  /** The payout as the treasury has signed it: what is in our calldata for everyone to see. */
+  async function signedPayout({ paymentId }: Queued): Promise<SignedPayout> {
+    const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
+    if (payout === undefined) throw new Error(`${paymentId} is not signed`)
+    return payout
+  }
+
+  /** Somebody else carries an authorization to the chain. */
+  async function carry(payouts: readonly SignedPayout[], gas = 500_000n): Promise<Hex> {
+    const stranger = privateKeyToAccount(newKey())
+    await world.chain.setBalance({ address: stranger.address, value: parseEther('10') })
+    const { target, calldata } = multicallCodec.encode(TOKEN.address, payouts)
+    const raw = await stranger.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      nonce: 0,
+      to: target,
+      data: calldata,
+      gas,
+      maxFeePerGas: 2_000_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000_000n,
+    })
+    return world.chain.sendRawTransaction({ serializedTransaction: raw })
+  }
+
+  test('a blacklisted recipient is held and does not keep the others from being paid', async () => {
+    const bad = newAddress()
+    await admin('blacklist', [bad])
+    const queued = await world.queue([{}, { recipient: bad }, {}])
+    const runner = world.runner()
+    await world.finalize(runner)
+    expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
+    expect(world.heard.held).toContainEqual(
+      expect.objectContaining({ paymentId: queued[1]!.paymentId, reason: 'blacklisted' }),
+    )
+  })
+
+  test('a recipient blacklisted after the signature is left out of the batch', async () => {
+    const bad = newAddress()
+    const queued = await world.queue([{}, { recipient: bad }, {}])
+    // Nothing is sent while no slot is free; the signatures are made.
+    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    expect(await Promise.all(queued.map(state))).toEqual(['authorized', 'authorized', 'authorized'])
+    await admin('blacklist', [bad])
+    await world.finalize(world.runner())
+    expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
+  })
+
+  test('while USDC is paused payouts are held; afterwards they go on by themselves', async () => {
+    await admin('pause')
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await runner.assertReady()
+    await runner.tick()
+    expect(await state(queued[0]!)).toBe('held(paused)')
+    await admin('unpause')
+    await world.finalize(runner)
+    expect(await state(queued[0]!)).toBe('settled')
+    expect(world.heard.released).toContain(queued[0]!.paymentId)
+  })
+
+  test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid meanwhile', async () => {
+    const big = newAddress()
+    const treasury = await world.balance(world.treasury.address)
+    const queued = await world.queue([{ recipient: big, micro: treasury + 1n }, { recipient: big }, {}, {}])
+    const runner = world.runner()
+    world.clock.now = new Date(Date.now() + 1000)
+    await world.finalize(runner)
+    expect(await Promise.all(queued.map(state))).toEqual(['held(funds)', 'held(funds)', 'settled', 'settled'])
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 20_000_000n })
+    await world.finalize(runner, 3)
+    expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled', 'settled', 'settled'])
+    expect(await world.balance(big)).toBe(treasury + 1n + queued[1]!.micro)
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 1_000_000_000n })
+  })
+
+  test('top-ups of the treasury are reported once, with their amount', async () => {
+    const runner = world.runner()
+    await world.finalize(runner)
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 777n })
+    await world.finalize(runner)
+    await world.finalize(world.runner())
+    expect(world.heard.movements.filter(({ micro }) => micro === '777')).toEqual([
+      expect.objectContaining({ direction: 'in', treasury: world.treasury.address.toLowerCase() }),
+    ])
+  })
+
+  test('a relayer without gas money waits, and fails no payout', async () => {
+    const relayer = world.relayers[0]!.address
+    await world.chain.setBalance({ address: relayer, value: 1n })
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await world.finalize(runner)
+    expect(await state(queued[0]!)).toBe('authorized')
+    const { rows } = await world.db.query('select status from lane')
+    expect(rows).toEqual([{ status: 'paused_gas' }])
+    await world.chain.setBalance({ address: relayer, value: parseEther('1000') })
+    await world.finalize(runner)
+    expect(await state(queued[0]!)).toBe('settled')
+  })
+
+  test('an authorization that somebody else carried first is recognised as settled by its log', async () => {
+    const queued = await world.queue([{}, {}])
+    const runner = world.runner()
+    await runner.tick()
+    const hash = await carry([await signedPayout(queued[0]!)])
+    await world.finalize(runner)
+    expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled'])
+    const first = await world.payout(queued[0]!.paymentId)
+    expect(first.txHash).toBe(hash)
+    // Their gas, not ours.
+    expect(first.proof?.gasWei).toBeNull()
+    expect((await world.payout(queued[1]!.paymentId)).proof?.gasWei).toBeGreaterThan(0n)
+    for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+  })
+
+  test('a cancelled authorization is used on chain, and is no success: the payout is voided', async () => {
+    const queued = await world.queue([{}])
+    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    const signed = await signedPayout(queued[0]!)
+    const signer = createTreasurySigner(world.treasury, {
+      livemode: false,
+      token: TOKEN,
+      maxMicroPerPayout: 10n ** 12n,
+    })
+    await carry([{ ...signed, signed: await signer.signCancellation(signed) }])
+    await world.finalize(world.runner())
+    expect(await state(queued[0]!)).toBe('voided')
+    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    expect(world.heard.settled.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
+    expect(world.heard.voided.map(({ paymentId }) => paymentId)).toContain(queued[0]!.paymentId)
+  })
+
+  test('a payout is voided by a cancellation on chain, also one that was never signed', async () => {
+    const queued = await world.queue([{}, {}])
+    await world.db.transaction((tx) => requestVoid(tx, queued[0]!.paymentId))
+    const runner = world.runner()
+    await runner.tick()
+    expect(await state(queued[0]!)).toBe('voiding')
+    await world.finalize(runner)
+    expect(await Promise.all(queued.map(state))).toEqual(['voided', 'settled'])
+    const { proof } = await world.payout(queued[0]!.paymentId)
+    expect(proof?.blockNumber).toBeGreaterThan(0)
+    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    // Both were in one transaction, and each is told its half of the gas.
+    const told = [...world.heard.settled, ...world.heard.voided].filter(
+      (one) => 'txHash' in one && one.txHash === proof?.txHash,
+    )
+    const { gasUsed, effectiveGasPrice } = await world.chain.getTransactionReceipt({ hash: proof!.txHash })
+    expect(told.map((one) => ('gasWei' in one ? one.gasWei : null))).toEqual([
+      (gasUsed * effectiveGasPrice) / 2n,
+      (gasUsed * effectiveGasPrice) / 2n,
+    ])
+  })
+
+  test('a payout that was seen on chain before it was signed here, and then no more, is signed and paid once', async () => {
+    const [queued] = await world.queue([{}])
+    const waiting = world.runner({ options: { maxInFlight: 0 } })
+    await waiting.tick()
+    const signed = await signedPayout(queued!)
+    // As after a restore to the time before it was signed, while its transaction is on its way.
+    await world.db.query('delete from payout_signature where payment_id = $1', [queued!.paymentId])
+    await world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued!.paymentId])
+    await carry([signed])
+    await world.chain.mine({ blocks: 1 })
+    await waiting.tick()
+    // The nonce is used, so that it waits.
+    expect(await state(queued!)).toBe('queued')
+    await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
+    await world.finalize(world.runner(), 3)
+    expect(await state(queued!)).toBe('settled')
+    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+  })
+
+  test('a transfer that is already on its way may win over a void; then it is settled', async () => {
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await runner.tick()
+    await world.db.transaction((tx) => requestVoid(tx, queued[0]!.paymentId))
+    await world.finalize(runner)
+    expect(await state(queued[0]!)).toBe('settled')
+  })
+
+  test('an authorization that expired in the pool is signed again with the same nonce, and paid once', async () => {
+    const queued = await world.queue([{}])
+    const runner = world.runner()
+    await runner.tick()
+    const before = await signedPayout(queued[0]!)
+    await world.chain.increaseTime({ seconds: 46 * 60 })
+    await world.finalize(runner, 4)
+    const after = await signedPayout(queued[0]!)
+    expect(after.authNonce).toBe(before.authNonce)
+    expect(after.signed.validBefore).toBeGreaterThan(before.signed.validBefore!)
+    expect(await state(queued[0]!)).toBe('settled')
+    expect(await world.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
+  })
+
+  test('the gas limit comes from the formula: what an estimator proposes for a batch would pay nobody', async () => {
+    const queued = await world.queue([{}])
+    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    const signed = await signedPayout(queued[0]!)
+    const { target, calldata } = multicallCodec.encode(TOKEN.address, [signed])
+    const estimate = await world.chain.estimateGas({ account: newAddress(), to: target, data: calldata })
+    await carry([signed], estimate)
+    await world.chain.mine({ blocks: 1 })
+    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    expect(estimate).toBeLessThan(multicallCodec.gasLimit(1))
+    await world.finalize(world.runner())
+    expect(await world.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
+  })
+})
+
+describe('the token while a batch is on its way', () => {
+  /** The token or an operator says no while transactions are already on their way. */
+
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 1 })
+  })
+  afterAll(() => world.stop())
+
+  type AdminCall = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist'
+  const admin = (functionName: AdminCall, args: readonly Hex[] = []) =>
+    asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
+
+  const state = async ({ paymentId }: Queued) => {
+    const { state: now, holdReason } = await world.payout(paymentId)
+    return holdReason === null ? now : `${now}(${holdReason})`
+  }
+  const states = (queued: readonly Queued[]) => Promise.all(queued.map(state))
+  const refusals = async ({ paymentId }: Queued): Promise<number> =>
+    (await world.db.query('select refusals from payout where payment_id = $1', [paymentId])).rows[0].refusals
+
+  /** Everything in the pool is lost; the engine has it stored, and sends it again. */
+  const dropPool = () => world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+  const paidOnce = async (queued: readonly Queued[]) => {
+    for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+  }
+
+  test('USDC is paused while a batch is on its way: the token refuses it, it is held, and paid once afterwards', async () => {
+    const queued = await world.queue([{}, {}])
+    const runner = world.runner()
+    await runner.tick()
+    expect(await states(queued)).toEqual(['broadcast', 'broadcast'])
+    await dropPool()
+    await admin('pause')
+    await world.finalize(runner)
+    expect(await states(queued)).toEqual(['held(paused)', 'held(paused)'])
+    expect(await Promise.all(queued.map(refusals))).toEqual([1, 1])
+    for (const { recipient } of queued) expect(await world.balance(recipient)).toBe(0n)
+    await admin('unpause')
+    await world.finalize(runner, 3)
+    expect(await states(queued)).toEqual(['settled', 'settled'])
+    await paidOnce(queued)
+  })
+
+  test('a recipient is blacklisted while the batch is on its way: the others of the batch are paid by it', async () => {
+    const bad = newAddress()
+    const queued = await world.queue([{}, { recipient: bad }, {}])
+    const runner = world.runner()
+    await runner.tick()
+    await dropPool()
+    await admin('blacklist', [bad])
+    await world.finalize(runner)
+    expect(await states(queued)).toEqual(['settled', 'held(blacklisted)', 'settled'])
+    const [first, , third] = await Promise.all(queued.map(({ paymentId }) => world.payout(paymentId)))
+    expect(first?.txHash).toBe(third?.txHash)
+    expect(await world.balance(bad)).toBe(0n)
+  })
+
+  test.each([
+    ['signed', { maxInFlight: 0 }],
+    ['on its way', {}],
+  ])(
+    'the treasury is blacklisted while a batch is %s: it is held as paused, and goes on by itself afterwards',
+    async (_case, options) => {
+      const queued = await world.queue([{}, {}])
+      await world.runner({ options }).tick()
+      await dropPool()
+      await admin('blacklist', [world.treasury.address])
+      const runner = world.runner()
+      await world.finalize(runner)
+      expect(await states(queued)).toEqual(['held(paused)', 'held(paused)'])
+      expect(world.heard.held.at(-1)).toMatchObject({ detail: 'the USDC contract has blacklisted the treasury' })
+      await admin('unBlacklist', [world.treasury.address])
+      await world.finalize(runner, 3)
+      expect(await states(queued)).toEqual(['settled', 'settled'])
+      await paidOnce(queued)
+    },
   )
+
+  test('a payout that the token refuses three times although nothing spoke against it is held, until somebody releases it', async () => {
+    const recipient = newAddress()
+    const [queued] = await world.queue([{ recipient }])
+    const runner = world.runner()
+    for (const times of [1, 2, 3]) {
+      await runner.tick()
+      expect([times, await state(queued!)]).toEqual([times, 'broadcast'])
+      await dropPool()
+      // Listed only while the transaction is mined: nobody who looks before or afterwards sees it.
+      await admin('blacklist', [recipient])
+      await runner.tick()
+      await world.chain.mine({ blocks: 1 })
+      await admin('unBlacklist', [recipient])
+      await world.chain.mine({ blocks: 3 })
+      expect([times, await refusals(queued!)]).toEqual([times, times - 1])
+    }
+    await runner.tick()
+    expect([await state(queued!), await refusals(queued!)]).toEqual(['held(refused)', 3])
+    await world.finalize(runner)
+    expect([await state(queued!), await world.balance(recipient)]).toEqual(['held(refused)', 0n])
+    expect(world.heard.held.at(-1)).toMatchObject({ reason: 'refused', detail: 'the token refused it 3 times' })
+    expect(await world.db.transaction((tx) => releasePayout(tx, queued!.paymentId))).toBe(true)
+    await world.finalize(runner, 3)
+    expect(await state(queued!)).toBe('settled')
+    await paidOnce([queued!])
+  })
+
+  test('what was sent once and came to nothing cannot be held while anybody may send it again, and can afterwards', async () => {
+    const [queued] = await world.queue([{}])
+    const runner = world.runner()
+    await runner.tick()
+    await dropPool()
+    await admin('pause')
+    await world.finalize(runner)
+    expect(await states([queued!])).toEqual(['held(paused)'])
+    const hold = () => world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'is it fraud?'))
+    expect(await hold()).toBe(false)
+    // It has expired, and the blocks of that minute are read.
+    await world.db.query(
+      `update payout_signature set valid_before = extract(epoch from now())::bigint - 61 where payment_id = $1`,
+      [queued!.paymentId],
+    )
+    expect(await hold()).toBe(true)
+    await admin('unpause')
+    await world.finalize(runner)
+    expect([await states([queued!]), await world.balance(queued!.recipient)]).toEqual([['held(operator)'], 0n])
+  })
+
+  test('the engine is paused while a batch is on its way: what is mined is settled, and nothing more is sent', async () => {
+    const proxy = await startLossyProxy(world.anvil.url)
+    const runner = world.runner({ url: proxy.url })
+    const sent = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length
+    try {
+      const before = await world.queue([{}])
+      await runner.tick()
+      expect(await states(before)).toEqual(['broadcast'])
+      await pauseEngine()
+      const [sentBefore, after] = [sent(), await world.queue([{}])]
+      await world.finalize(runner)
+      expect(await states([...before, ...after])).toEqual(['settled', 'queued'])
+      expect(sent()).toBe(sentBefore)
+      await endPause()
+      await world.finalize(runner)
+      expect(await states(after)).toEqual(['settled'])
+      await paidOnce([...before, ...after])
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  test('the engine is paused and the batch on its way is lost: it is not sent again before the pause ends', async () => {
+    const proxy = await startLossyProxy(world.anvil.url)
+    const runner = world.runner({ url: proxy.url })
+    const sent = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length
+    try {
+      const queued = await world.queue([{}])
+      await runner.tick()
+      await pauseEngine()
+      await dropPool()
+      const sentBefore = sent()
+      await world.finalize(runner, 4)
+      expect([await states(queued), sent()]).toEqual([['broadcast'], sentBefore])
+      await endPause()
+      await world.finalize(runner)
+      expect(await states(queued)).toEqual(['settled'])
+      await paidOnce(queued)
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+  /** As the solvency watch does when an unknown transfer leaves the treasury. */
+  const pauseEngine = () =>
+    pause({ db: world.db, scope, hooks: world.hooks }, { reason: 'somebody looks into it', untilFinal: null })
+  /** As it ends when an operator has looked into every unknown transfer. */
+  const endPause = () => world.db.query('update chain_cursor set paused_reason = null, paused_until_final = null')
 })
 
-test('a recipient blacklisted after the signature is left out of the batch', async () => {
-  const bad = newAddress()
-  const queued = await world.queue([{}, { recipient: bad }, {}])
-  // Nothing is sent while no slot is free; the signatures are made.
-  await world.runner({ options: { maxInFlight: 0 } }).tick()
-  expect(await Promise.all(queued.map(state))).toEqual(['authorized', 'authorized', 'authorized'])
-  await admin('blacklist', [bad])
-  await world.finalize(world.runner())
-  expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
-})
+describe('the results of Multicall3', () => {
+  /** What a node may answer for Multicall3: nothing that it invents is more work than its bytes. */
 
-test('while USDC is paused payouts are held; afterwards they go on by themselves', async () => {
-  await admin('pause')
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await runner.assertReady()
-  await runner.tick()
-  expect(await state(queued[0]!)).toBe('held(paused)')
-  await admin('unpause')
-  await world.finalize(runner)
-  expect(await state(queued[0]!)).toBe('settled')
-  expect(world.heard.released).toContain(queued[0]!.paymentId)
-})
+  let world: World
+  beforeAll(async () => void (world = await createWorld()))
+  afterAll(() => world.stop())
+  const nodes = useHostileNodes(() => world.anvil.url)
 
-test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid meanwhile', async () => {
-  const big = newAddress()
-  const treasury = await world.balance(world.treasury.address)
-  const queued = await world.queue([{ recipient: big, micro: treasury + 1n }, { recipient: big }, {}, {}])
-  const runner = world.runner()
-  world.clock.now = new Date(Date.now() + 1000)
-  await world.finalize(runner)
-  expect(await Promise.all(queued.map(state))).toEqual(['held(funds)', 'held(funds)', 'settled', 'settled'])
-  await mintUsdc(world.chain, { to: world.treasury.address, micro: 20_000_000n })
-  await world.finalize(runner, 3)
-  expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled', 'settled', 'settled'])
-  expect(await world.balance(big)).toBe(treasury + 1n + queued[1]!.micro)
-  await mintUsdc(world.chain, { to: world.treasury.address, micro: 1_000_000_000n })
-})
+  type Item = { readonly success: boolean; readonly returnData: Hex }
 
-test('top-ups of the treasury are reported once, with their amount', async () => {
-  const runner = world.runner()
-  await world.finalize(runner)
-  await mintUsdc(world.chain, { to: world.treasury.address, micro: 777n })
-  await world.finalize(runner)
-  await world.finalize(world.runner())
-  expect(world.heard.movements.filter(({ micro }) => micro === '777')).toEqual([
-    expect.objectContaining({ direction: 'in', treasury: world.treasury.address.toLowerCase() }),
-  ])
-})
+  const encode = (items: readonly Item[]): Hex =>
+    encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result: [...items] })
+  const six: Item = { success: true, returnData: `0x${word(6)}` }
 
-test('a relayer without gas money waits, and fails no payout', async () => {
-  const relayer = world.relayers[0]!.address
-  await world.chain.setBalance({ address: relayer, value: 1n })
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await world.finalize(runner)
-  expect(await state(queued[0]!)).toBe('authorized')
-  const { rows } = await world.db.query('select status from lane')
-  expect(rows).toEqual([{ status: 'paused_gas' }])
-  await world.chain.setBalance({ address: relayer, value: parseEther('1000') })
-  await world.finalize(runner)
-  expect(await state(queued[0]!)).toBe('settled')
-})
+  /** Results that all are the same bytes. */
+  const shared = (count: number, bytes: number): Hex =>
+    `0x${word(32)}${word(count)}${word(count * 32).repeat(count)}${word(1)}${word(64)}${word(bytes)}${'00'.repeat(bytes)}`
 
-test('an authorization that somebody else carried first is recognised as settled by its log', async () => {
-  const queued = await world.queue([{}, {}])
-  const runner = world.runner()
-  await runner.tick()
-  const hash = await carry([await signedPayout(queued[0]!)])
-  await world.finalize(runner)
-  expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled'])
-  const first = await world.payout(queued[0]!.paymentId)
-  expect(first.txHash).toBe(hash)
-  // Their gas, not ours.
-  expect(first.proof?.gasWei).toBeNull()
-  expect((await world.payout(queued[1]!.paymentId)).proof?.gasWei).toBeGreaterThan(0n)
-  for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
-})
+  describe('results that share their bytes', () => {
+    // a worker copied four megabytes forty times, byte by byte, and ran out of memory
+    test('are a wrong answer of that node, and the other nodes decide', async () => {
+      const bomb = shared(1, 4 * 1024 * 1024)
+      nodes[0]!.behave = ({ method }) => (method === 'eth_call' ? { lie: () => bomb } : 'honest')
+      const rpc = connectRpc({
+        urls: nodes.map(({ url }) => url),
+        quorum: 2,
+        chainId: TOKEN.chainId,
+        timeoutMs: 20_000,
+      })
+      const read = (node: RpcNode) => readToken(node, TOKEN.address, { reads: [{ view: 'decimals', args: [] }] })
+      for (let round = 0; round < 3; round++) expect(await rpc.agreed(read)).toEqual({ value: [6n] })
+      await expect(read(rpc.nodes[0]!)).rejects.toMatchObject({
+        kind: 'malformed',
+        answer: 'more bytes than results have',
+      })
+      expect(rpc.health()[0]!.wrong).toBeGreaterThan(0)
+      expect(
+        rpc
+          .health()
+          .map(({ wrong }) => wrong)
+          .slice(1),
+      ).toEqual([0, 0])
+    })
 
-test('a cancelled authorization is used on chain, and is no success: the payout is voided', async () => {
-  const queued = await world.queue([{}])
-  await world.runner({ options: { maxInFlight: 0 } }).tick()
-  const signed = await signedPayout(queued[0]!)
-  const signer = createTreasurySigner(world.treasury, { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n })
-  await carry([{ ...signed, signed: await signer.signCancellation(signed) }])
-  await world.finalize(world.runner())
-  expect(await state(queued[0]!)).toBe('voided')
-  expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-  expect(world.heard.settled.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
-  expect(world.heard.voided.map(({ paymentId }) => paymentId)).toContain(queued[0]!.paymentId)
-})
+    test.each([2, 40])('%s of them are refused before anything is copied, however small', (count) => {
+      expect(() => resultsOf(shared(count, 32), count)).toThrow(`not the results of ${count} calls`)
+      expect(() => multicallCodec.decodeSimulation(shared(count, 1000), count)).toThrow(`not the results of ${count}`)
+    })
+  })
 
-test('a payout is voided by a cancellation on chain, also one that was never signed', async () => {
-  const queued = await world.queue([{}, {}])
-  await world.db.transaction((tx) => requestVoid(tx, queued[0]!.paymentId))
-  const runner = world.runner()
-  await runner.tick()
-  expect(await state(queued[0]!)).toBe('voiding')
-  await world.finalize(runner)
-  expect(await Promise.all(queued.map(state))).toEqual(['voided', 'settled'])
-  const { proof } = await world.payout(queued[0]!.paymentId)
-  expect(proof?.blockNumber).toBeGreaterThan(0)
-  expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-  // Both were in one transaction, and each is told its half of the gas.
-  const told = [...world.heard.settled, ...world.heard.voided].filter(
-    (one) => 'txHash' in one && one.txHash === proof?.txHash,
-  )
-  const { gasUsed, effectiveGasPrice } = await world.chain.getTransactionReceipt({ hash: proof!.txHash })
-  expect(told.map((one) => ('gasWei' in one ? one.gasWei : null))).toEqual([
-    (gasUsed * effectiveGasPrice) / 2n,
-    (gasUsed * effectiveGasPrice) / 2n,
-  ])
-})
+  test.each<[string, unknown]>([
+    ['nothing', '0x'],
+    ['no text', null],
+    ['fewer', encode([six])],
+    ['more', encode([six, six, six])],
+    ['a byte more at the end', `${encode([six, six])}00`],
+    ['half of them', encode([six, six]).slice(0, -64 * 5)],
+    ['a length beyond the end', encode([six, six]).replaceAll(word(32), word(2n ** 255n))],
+    ['a success that is neither', encode([six, six]).replaceAll(word(1), word(3))],
+  ])('%s instead of two results is refused', (_what, answer) => {
+    expect(() => resultsOf(answer, 2)).toThrow()
+  })
 
-test('a payout that was seen on chain before it was signed here, and then no more, is signed and paid once', async () => {
-  const [queued] = await world.queue([{}])
-  const waiting = world.runner({ options: { maxInFlight: 0 } })
-  await waiting.tick()
-  const signed = await signedPayout(queued!)
-  // As after a restore to the time before it was signed, while its transaction is on its way.
-  await world.db.query('delete from payout_signature where payment_id = $1', [queued!.paymentId])
-  await world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued!.paymentId])
-  await carry([signed])
-  await world.chain.mine({ blocks: 1 })
-  await waiting.tick()
-  // The nonce is used, so that it waits.
-  expect(await state(queued!)).toBe('queued')
-  await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
-  await world.finalize(world.runner(), 3)
-  expect(await state(queued!)).toBe('settled')
-  expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
-})
+  test.each([1, 2, 3, 100, 400])('%s results of any lengths are read as they are', (count) => {
+    const items = Array.from(
+      { length: count },
+      (_item, index): Item => ({
+        success: index % 3 !== 0,
+        returnData: `0x${'5a'.repeat((index * 7) % 100)}`,
+      }),
+    )
+    expect(resultsOf(encode(items), count)).toEqual(items)
+  })
 
-test('a transfer that is already on its way may win over a void; then it is settled', async () => {
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await runner.tick()
-  await world.db.transaction((tx) => requestVoid(tx, queued[0]!.paymentId))
-  await world.finalize(runner)
-  expect(await state(queued[0]!)).toBe('settled')
-})
+  test.each<[string, Item]>([
+    ['fails', { ...six, success: false }],
+    ['gives nothing', { success: true, returnData: '0x' }],
+    ['gives two words', { success: true, returnData: `0x${word(6)}${word(6)}` }],
+  ])('a read of the token that %s is no number', (_what, item) => {
+    expect(wordsOf(encode([six, six]), 2)).toEqual([6n, 6n])
+    expect(() => wordsOf(encode([six, item]), 2)).toThrow('does not answer as USDC does')
+  })
 
-test('an authorization that expired in the pool is signed again with the same nonce, and paid once', async () => {
-  const queued = await world.queue([{}])
-  const runner = world.runner()
-  await runner.tick()
-  const before = await signedPayout(queued[0]!)
-  await world.chain.increaseTime({ seconds: 46 * 60 })
-  await world.finalize(runner, 4)
-  const after = await signedPayout(queued[0]!)
-  expect(after.authNonce).toBe(before.authNonce)
-  expect(after.signed.validBefore).toBeGreaterThan(before.signed.validBefore!)
-  expect(await state(queued[0]!)).toBe('settled')
-  expect(await world.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
-})
+  test('of a long result a kilobyte is kept', () => {
+    const long: Item = { success: false, returnData: `0x${'41'.repeat(5000)}` }
+    const [kept, next] = resultsOf(encode([long, six]), 2)
+    expect(kept).toEqual({ success: false, returnData: `0x${'41'.repeat(1024)}` })
+    expect(next).toEqual(six)
+  })
 
-test('the gas limit comes from the formula: what an estimator proposes for a batch would pay nobody', async () => {
-  const queued = await world.queue([{}])
-  await world.runner({ options: { maxInFlight: 0 } }).tick()
-  const signed = await signedPayout(queued[0]!)
-  const { target, calldata } = multicallCodec.encode(TOKEN.address, [signed])
-  const estimate = await world.chain.estimateGas({ account: newAddress(), to: target, data: calldata })
-  await carry([signed], estimate)
-  await world.chain.mine({ blocks: 1 })
-  expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-  expect(estimate).toBeLessThan(multicallCodec.gasLimit(1))
-  await world.finalize(world.runner())
-  expect(await world.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
+  describe('why an item would be refused', () => {
+    const errorOf = (text: string): Hex =>
+      encodeErrorResult({ abi: parseAbi(['error Error(string)']), errorName: 'Error', args: [text] })
+    const raw = (data: Hex): string => `reverted with ${data.slice(0, 74)}`
+    const shortError: Hex = '0x08c379a0'
+    const farAway: Hex = `0x08c379a0${word(2n ** 255n)}${word(4)}${word(0x41414141)}`
+    const custom: Hex = `0xdeadbeef${encodeAbiParameters([{ type: 'uint256' }], [9n]).slice(2)}`
+
+    test.each<[Hex, string]>([
+      ['0x', 'reverted without a reason'],
+      [errorOf('FiatTokenV2: invalid signature'), 'FiatTokenV2: invalid signature'],
+      [errorOf('é'.repeat(40)), 'é'.repeat(40)],
+      [`0x4e487b71${word(0x11)}`, 'panic 17'],
+      ['0x4e487b71', raw('0x4e487b71')],
+      [shortError, raw(shortError)],
+      [farAway, raw(farAway)],
+      [`0x08c379a0${word(0x20)}${word(2n ** 255n)}4142`, 'AB'],
+      [custom, raw(custom)],
+      ['0x01', raw('0x01')],
+    ])('%s is told', (returnData, reason) => {
+      expect(revertReason(returnData)).toBe(reason)
+      expect(multicallCodec.decodeSimulation(encode([six, { success: false, returnData }]), 2)).toEqual([null, reason])
+    })
+
+    test('a text of many pages is told in part', () => {
+      const answer = encode([{ success: false, returnData: errorOf('a'.repeat(100_000)) }])
+      expect(multicallCodec.decodeSimulation(answer, 1)[0]).toBe('a'.repeat(1024 - 68))
+    })
+  })
 })

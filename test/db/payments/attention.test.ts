@@ -9,7 +9,7 @@ import { isClosed, PARK_REASONS, PAYMENT_STATUSES } from '../../../src/domain/pa
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { lateAttempts, needsOperator, nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
 import { newId } from '../../../src/ids.ts'
-import { type CheckoutWorld, createCheckoutWorld } from '../../web/checkout-world.ts'
+import { type CheckoutWorld, createCheckoutWorld } from '../../api/checkout/checkout-world.ts'
 
 /** The view `attention` and the rule behind `NeedsOperator` are two ways to say what waits for a person. */
 

@@ -61,6 +61,16 @@ test.each(OTHERS)('%s leaves no text in English', (locale) => {
   expect(left.filter((key) => !same.includes(CATALOGUES.en[key]))).toEqual([])
 })
 
+/** Characters as a reader counts them; a name counts as five. */
+const lengthOf = (text: string): number => [...new Intl.Segmenter().segment(text.replace(/\{[^}]*\}/g, 'xxxxx'))].length
+
+test.each(OTHERS)('%s fits where English fits: no text is much longer, and no word is wider than a phone', (locale) => {
+  const single = KEYS.filter((key) => !CATALOGUES.en[key].includes(', plural,'))
+  const long = single.filter((key) => lengthOf(CATALOGUES[locale][key]) > 2 * lengthOf(CATALOGUES.en[key]) + 20)
+  const wide = single.filter((key) => CATALOGUES[locale][key].split(/[\s-]+/).some((word) => lengthOf(word) > 21))
+  expect([long, wide]).toEqual([[], []])
+})
+
 test('a language of another script has only its own letters around the names', () => {
   const scripts = { el: /\p{Script=Greek}/u, hi: /\p{Script=Devanagari}/u, ar: /\p{Script=Arabic}/u }
   for (const [locale, script] of Object.entries(scripts)) {

@@ -12,6 +12,9 @@ import { aLinkView, FIVE, type LinkChanges } from '../link-fixtures.ts'
 import { bodyOf, EVERY_PAGE, plain } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
+/** The languages whose transcripts are kept: the source, and one that is written from right to left. */
+export const KEPT = ['en', 'ar'] as const satisfies readonly Locale[]
+
 /** Where the transcript of a language is kept. `npm run transcripts` writes it. */
 export const transcriptFile = (locale: Locale): string =>
   fileURLToPath(new URL(`./transcripts/${locale}.txt`, import.meta.url))

@@ -1,13 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { LOCALES } from '../../../src/web/messages/locales.ts'
-import { transcriptFile, transcriptOf, withoutValues } from './transcript.ts'
+import { KEPT, transcriptFile, transcriptOf, withoutValues } from './transcript.ts'
 
-test.each(LOCALES)('every page in %s reads as its transcript says; `npm run transcripts` writes it anew', (locale) => {
+const pagesOf = (transcript: string): string[] => transcript.split('\n\n=== ')
+
+test.each(KEPT)('every page in %s reads as its transcript says, which `npm run transcripts` writes', (locale) => {
   const kept = withoutValues(readFileSync(transcriptFile(locale), 'utf8'))
-  const now = withoutValues(transcriptOf(locale))
   expect(kept.length).toBeGreaterThan(10_000)
   // Page by page, so that a difference is short.
-  const pagesOf = (transcript: string): string[] => transcript.split('\n\n=== ')
-  expect(pagesOf(now)).toEqual(pagesOf(kept))
+  expect(pagesOf(withoutValues(transcriptOf(locale)))).toEqual(pagesOf(kept))
 })
+
+/** A page without its words: its name, and for each line what begins it and its number of values. */
+const shapeOf = (page: string): string[] =>
+  page.split('\n').map((line, nth) => {
+    const [mark = ''] = /^(## |# |· |> |\[|: |\(picture\))?/.exec(line) ?? []
+    return nth === 0 ? line : `${mark}${line.split('‹').length - 1}`
+  })
+
+const ENGLISH = pagesOf(transcriptOf('en')).map(shapeOf)
+
+test.each(LOCALES)(
+  'every page in %s has the lines and the values of the English page, and no empty place',
+  (locale) => {
+    const transcript = transcriptOf(locale)
+    expect(transcript.split('\n').filter((line) => /\{\w+\}|undefined|\bnull\b|NaN|\[object/.test(line))).toEqual([])
+    expect(pagesOf(transcript).map(shapeOf)).toEqual(ENGLISH)
+  },
+)

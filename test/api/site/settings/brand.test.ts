@@ -1,104 +1,427 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import supertest from 'supertest'
+import { execute, sql } from '../../../../src/db/db.ts'
+import type { Role } from '../../../../src/domain/account/roles.ts'
+import { renderReceipt } from '../../../../src/web/checkout/page.tsx'
+import { wordsIn } from '../../../../src/web/messages/words.ts'
+import { aCheckout } from '../../../web/fixtures.ts'
 import { pressOn } from '../../links/maker.ts'
-import { openShop, type Shop } from '../../support/shop.ts'
-import { signIn, signUp, type Visitor } from '../visitor.ts'
-
-/** How buyers see the shop. */
+import { PICTURES } from '../../support/pictures.ts'
+import { expectProblem, openShop, type Shop } from '../../support/shop.ts'
+import { signIn, signUp, Visitor } from '../visitor.ts'
 
 let shop: Shop
-let owner: Visitor
+let live: Shop
 beforeAll(async () => {
-  shop = await openShop()
-  owner = await signUp(shop, 'brand@shop.example')
-  await shop.db.query(
-    `update session set merchant_id = $1 where person_id = (select id from person where email = 'brand@shop.example')`,
-    [shop.tenant.merchantId],
-  )
-  await shop.db.query(
-    `insert into membership (merchant_id, person_id, role)
-     select $1, id, 'owner' from person where email = 'brand@shop.example'`,
-    [shop.tenant.merchantId],
-  )
-}, 60_000)
-afterAll(() => shop?.close())
+  ;[shop, live] = await Promise.all([openShop(), openShop({ mode: 'live' })])
+})
+afterAll(() => Promise.all([shop?.close(), live?.close()]))
 
-const brandOf = async () => (await shop.ask('GET', '/v1/settings/brand')).body
-const FORM = { name: 'Nightline Rail', color: '#7A1FA2', support_email: 'Help@Nightline.example' }
+describe('The brand', () => {
+  let owner: Visitor
+  beforeAll(async () => {
+    owner = await signUp(shop, 'brand@shop.example')
+    await shop.db.query(
+      `update session set merchant_id = $1 where person_id = (select id from person where email = 'brand@shop.example')`,
+      [shop.tenant.merchantId],
+    )
+    await shop.db.query(
+      `insert into membership (merchant_id, person_id, role)
+       select $1, id, 'owner' from person where email = 'brand@shop.example'`,
+      [shop.tenant.merchantId],
+    )
+  }, 60_000)
 
-test('what an owner saves is what buyers see, at the checkout, on links, and on receipts', async () => {
-  const body = { title: 'Tip jar', currency: 'EUR' }
-  const { code } = (await shop.ask('POST', '/v1/payment_links', { body })).body
-  expect((await owner.submit('/dashboard/brand', FORM)).to).toBe('/dashboard/brand?saved')
-  expect(await brandOf()).toEqual({
-    object: 'brand',
-    name: 'Nightline Rail',
-    color: '#7a1fa2',
-    support_email: 'help@nightline.example',
-    logo_url: null,
+  const brandOf = async () => (await shop.ask('GET', '/v1/settings/brand')).body
+  const FORM = { name: 'Nightline Rail', color: '#7A1FA2', support_email: 'Help@Nightline.example' }
+
+  test('what an owner saves is what buyers see, at the checkout, on links, and on receipts', async () => {
+    const body = { title: 'Tip jar', currency: 'EUR' }
+    const { code } = (await shop.ask('POST', '/v1/payment_links', { body })).body
+    expect((await owner.submit('/dashboard/brand', FORM)).to).toBe('/dashboard/brand?saved')
+    expect(await brandOf()).toEqual({
+      object: 'brand',
+      name: 'Nightline Rail',
+      color: '#7a1fa2',
+      support_email: 'help@nightline.example',
+      logo_url: null,
+    })
+    const link = await owner.get(`/l/${String(code)}`)
+    const checkout = await owner.get((await pressOn(shop, `/l/${String(code)}`, { amount: '64' })).to ?? '')
+    for (const { html } of [link, checkout])
+      expect([html.includes('Nightline Rail'), /\/assets\/brand\.\w+\.7a1fa2\.css/.test(html)]).toEqual([true, true])
+    const sheet = /\/assets\/brand\.\w+\.7a1fa2\.css/.exec(link.html)?.[0] ?? ''
+    expect((await owner.get(sheet)).status).toBe(200)
+    const page = await owner.get('/dashboard/brand')
+    expect(page.html).toContain('value="#7a1fa2"')
+    await owner.submit('/dashboard/brand', { ...FORM, color: '', support_email: '' })
+    expect(await brandOf()).toMatchObject({ color: null, support_email: null })
   })
-  const link = await owner.get(`/l/${String(code)}`)
-  const checkout = await owner.get((await pressOn(shop, `/l/${String(code)}`, { amount: '64' })).to ?? '')
-  for (const { html } of [link, checkout])
-    expect([html.includes('Nightline Rail'), /\/assets\/brand\.\w+\.7a1fa2\.css/.test(html)]).toEqual([true, true])
-  const sheet = /\/assets\/brand\.\w+\.7a1fa2\.css/.exec(link.html)?.[0] ?? ''
-  expect((await owner.get(sheet)).status).toBe(200)
-  const page = await owner.get('/dashboard/brand')
-  expect(page.html).toContain('value="#7a1fa2"')
-  await owner.submit('/dashboard/brand', { ...FORM, color: '', support_email: '' })
-  expect(await brandOf()).toMatchObject({ color: null, support_email: null })
-})
 
-test.each([
-  ['no name', { name: ' ' }],
-  ['a name with an address', { name: 'www.evil.example' }],
-  ['a name that turns the line around', { name: 'Shop \u202e evil' }],
-  ['a colour that is none', { color: 'red' }],
-  ['a colour with a style in it', { color: '#fff;}body{display:none' }],
-  ['an address that is none', { support_email: 'javascript:alert(1)' }],
-  ['an address with a header in it', { support_email: 'a@b.example?cc=c@d.example' }],
-] as const)('%s is refused, and nothing is changed', async (_name, wrong) => {
-  const before = await brandOf()
-  const answer = await owner.submit('/dashboard/brand', { ...FORM, ...wrong })
-  expect([answer.status, answer.html.includes('One thing to correct')]).toEqual([400, true])
-  expect(await brandOf()).toEqual(before)
-})
+  test.each([
+    ['no name', { name: ' ' }],
+    ['a name with an address', { name: 'www.evil.example' }],
+    ['a name that turns the line around', { name: 'Shop \u202e evil' }],
+    ['a colour that is none', { color: 'red' }],
+    ['a colour with a style in it', { color: '#fff;}body{display:none' }],
+    ['an address that is none', { support_email: 'javascript:alert(1)' }],
+    ['an address with a header in it', { support_email: 'a@b.example?cc=c@d.example' }],
+  ] as const)('%s is refused, and nothing is changed', async (_name, wrong) => {
+    const before = await brandOf()
+    const answer = await owner.submit('/dashboard/brand', { ...FORM, ...wrong })
+    expect([answer.status, answer.html.includes('One thing to correct')]).toEqual([400, true])
+    expect(await brandOf()).toEqual(before)
+  })
 
-test('any colour can be read: the page says which shade the buttons use', async () => {
-  for (const color of ['#ffff00', '#ffffff', '#000000']) {
-    await owner.submit('/dashboard/brand', { ...FORM, color })
-    const { html } = await owner.get('/dashboard/brand')
-    const [, ratio] =
-      /Buttons use the shade #\w{6}: ([\d.]+) to 1/.exec(html) ?? /White text on #\w{6}: ([\d.]+) to 1/.exec(html) ?? []
-    expect(Number(ratio)).toBeGreaterThanOrEqual(4.5)
-  }
-})
+  test('any colour can be read: the page says which shade the buttons use', async () => {
+    for (const color of ['#ffff00', '#ffffff', '#000000']) {
+      await owner.submit('/dashboard/brand', { ...FORM, color })
+      const { html } = await owner.get('/dashboard/brand')
+      const [, ratio] =
+        /Buttons use the shade #\w{6}: ([\d.]+) to 1/.exec(html) ??
+        /White text on #\w{6}: ([\d.]+) to 1/.exec(html) ??
+        []
+      expect(Number(ratio)).toBeGreaterThanOrEqual(4.5)
+    }
+  })
 
-test('only an owner changes it, freshly confirmed; a live key cannot', async () => {
-  const developer = await signIn(shop, 'developer@shop.example')
-  await shop.db.query(
-    `insert into membership (merchant_id, person_id, role)
-     select $1, id, 'developer' from person where email = 'developer@shop.example'`,
-    [shop.tenant.merchantId],
-  )
-  const page = await developer.get('/dashboard/brand')
-  expect([page.status, page.html.includes('action="/dashboard/brand"')]).toEqual([200, false])
-  expect((await developer.submit('/dashboard/brand', FORM)).status).toBe(403)
-  const live = await openShop({ mode: 'live' })
-  try {
+  test('only an owner changes it, freshly confirmed; a live key cannot', async () => {
+    const developer = await signIn(shop, 'developer@shop.example')
+    await shop.db.query(
+      `insert into membership (merchant_id, person_id, role)
+       select $1, id, 'developer' from person where email = 'developer@shop.example'`,
+      [shop.tenant.merchantId],
+    )
+    const page = await developer.get('/dashboard/brand')
+    expect([page.status, page.html.includes('action="/dashboard/brand"')]).toEqual([200, false])
+    expect((await developer.submit('/dashboard/brand', FORM)).status).toBe(403)
     const answer = await live.ask('PATCH', '/v1/settings/brand', { body: { support_email: 'thief@evil.example' } })
     expect([answer.status, answer.body['code']]).toEqual([403, 'step_up_required'])
     expect((await live.ask('GET', '/v1/settings/brand')).body['support_email']).toBeNull()
-  } finally {
-    await live.close()
-  }
+  })
+
+  test('the preview shows what is written, and nothing that is not a colour gets into it', async () => {
+    const query = new URLSearchParams({ name: '<b>Shop', color: '#123456' })
+    const { html, headers } = await owner.get(`/dashboard/brand/preview?${query}`)
+    expect(html).toMatch(/brand\.\w+\.123456\.css/)
+    expect(html).toContain('&lt;b>Shop')
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'self'")
+    expect((await owner.get(`/dashboard/brand/preview?name=${'a'.repeat(1001)}`)).status).toBe(400)
+    expect((await owner.get('/dashboard/brand/preview?color=%22%3E%3Cscript%3E')).html).not.toContain('"><script>')
+  })
 })
 
-test('the preview shows what is written, and nothing that is not a colour gets into it', async () => {
-  const query = new URLSearchParams({ name: '<b>Shop', color: '#123456' })
-  const { html, headers } = await owner.get(`/dashboard/brand/preview?${query}`)
-  expect(html).toMatch(/brand\.\w+\.123456\.css/)
-  expect(html).toContain('&lt;b>Shop')
-  expect(headers.get('content-security-policy')).toContain("frame-ancestors 'self'")
-  expect((await owner.get(`/dashboard/brand/preview?name=${'a'.repeat(1001)}`)).status).toBe(400)
-  expect((await owner.get('/dashboard/brand/preview?color=%22%3E%3Cscript%3E')).html).not.toContain('"><script>')
+describe('The logo', () => {
+  // Taken from an owner, shown to buyers.
+  let owner: Visitor
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+    owner = await signUp(shop, 'logo@shop.example')
+    await join('logo@shop.example', 'owner')
+    await shop.db.query(`update session set merchant_id = $1`, [shop.tenant.merchantId])
+  }, 60_000)
+
+  async function join(email: string, role: string): Promise<void> {
+    await shop.db.query(
+      'insert into membership (merchant_id, person_id, role) select $1, id, $2 from person where email = $3',
+      [shop.tenant.merchantId, role, email],
+    )
+  }
+
+  const PATH = '/dashboard/brand'
+  const FORM = { name: 'Nightline Rail', color: '', support_email: 'help@nightline.example' }
+  const file = (bytes: Buffer | string, type = 'image/png'): Blob =>
+    new Blob([new Uint8Array(Buffer.from(bytes))], { type })
+  const { png, jpg, webpAlpha } = PICTURES
+  const api = (body: object) => shop.ask('PATCH', '/v1/settings/brand', { body })
+  const logoUrl = async () => (await shop.ask('GET', '/v1/settings/brand')).body['logo_url']
+
+  test('a logo is taken once, and buyers see it at the checkout and on links, until it is removed', async () => {
+    expect((await owner.upload(PATH, { ...FORM, logo: file(png) })).to).toBe(`${PATH}?saved`)
+    const path = new URL(String(await logoUrl())).pathname
+    expect(path).toMatch(/^\/logos\/[0-9a-f]{32}\.png$/)
+    const { code } = (await shop.ask('POST', '/v1/payment_links', { body: { title: 'Tip jar', currency: 'EUR' } })).body
+    const link = `/l/${String(code)}`
+    const checkout = (await pressOn(shop, link, { amount: '64' })).to ?? ''
+    const pages = [link, checkout, PATH, `${PATH}/preview?name=A&color=`]
+    for (const page of pages)
+      expect([page, (await owner.get(page)).html.includes(`src="${path}"`)]).toEqual([page, true])
+    expect((await owner.get(link)).html).toContain('href="mailto:help@nightline.example"')
+
+    const served = await fetch(`${shop.url}${path}`)
+    expect([served.status, served.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect(served.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(served.headers.get('content-security-policy')).toMatch(/(^|; )sandbox(;|$)/)
+    expect(served.headers.get('cache-control')).toContain('immutable')
+    expect(Buffer.from(await served.arrayBuffer()).subarray(0, 8)).toEqual(png.subarray(0, 8))
+
+    const kept = await owner.upload(PATH, { ...FORM, logo: file('') })
+    expect([kept.to, new URL(String(await logoUrl())).pathname]).toEqual([`${PATH}?saved`, path])
+    await owner.upload(PATH, { ...FORM, logo: file(''), remove_logo: 'yes' })
+    expect(await logoUrl()).toBeNull()
+    expect((await owner.get(checkout)).html).not.toContain('/logos/')
+    expect((await fetch(`${shop.url}${path}`)).status).toBe(404)
+    const { rows } = await shop.db.query(
+      `select data from audit_entry where action = 'setBrand' and merchant_id = $1 order by id`,
+      [shop.tenant.merchantId],
+    )
+    expect(rows.map(({ data }) => [data.logo_bytes ?? null, data.logo])).toEqual([
+      [png.length, undefined],
+      [null, undefined],
+      [null, null],
+    ])
+  })
+
+  test('the logo stands on receipts and its words beside it, and the letter where there is none', () => {
+    const receiptOf = (logo: string | null): string => {
+      const named = { name: 'Nightline Rail', brand: null, supportEmail: null, logo }
+      return renderReceipt(aCheckout({ payment: { status: 'succeeded' }, shop: named }), wordsIn('en', 'DE'))
+    }
+    expect(receiptOf('ab.png')).toContain('<span class="logo own"><img src="/logos/ab.png" alt width')
+    expect(receiptOf(null)).toContain('<span class="logo" aria-hidden="true">N</span>')
+  })
+
+  test.each([
+    ['a page that says it is a picture', '<script>alert(1)</script>'],
+    ['an SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+    ['half a picture', png.subarray(0, 100)],
+  ])('%s is refused beside its field, and nothing is changed', async (_name, bytes) => {
+    const answer = await owner.upload(PATH, { ...FORM, name: 'Another', logo: file(bytes) })
+    expect([answer.status, answer.html.includes('href="#logo"')]).toEqual([400, true])
+    expect((await api({ logo: Buffer.from(bytes).toString('base64') })).body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '/logo' }],
+    })
+    expect((await shop.ask('GET', '/v1/settings/brand')).body).toMatchObject({ name: 'Nightline Rail', logo_url: null })
+  })
+
+  test('a file that is too large is not read; its owner is led back and told', async () => {
+    for (const bytes of [66_000, 3_000_000]) {
+      const { status, to } = await owner.upload(PATH, { ...FORM, logo: file(Buffer.alloc(bytes)) })
+      expect([status, to]).toEqual([303, `${PATH}?large`])
+    }
+    expect((await owner.get(`${PATH}?large`)).html).toContain('Must have at most 48 KB')
+    const slightly = await owner.upload(PATH, {
+      ...FORM,
+      logo: file(Buffer.concat([png, Buffer.alloc(48_001 - png.length)])),
+    })
+    expect([slightly.status, slightly.html.includes('Must have at most 48 KB')]).toEqual([400, true])
+    expect((await api({ logo: Buffer.alloc(48_001).toString('base64') })).status).toBe(400)
+    expect(await logoUrl()).toBeNull()
+  })
+
+  test('only an owner of the account on a page of ours changes it, and a test key; a live key does not', async () => {
+    const developer = await signIn(shop, 'developer-of-logo@shop.example')
+    await join('developer-of-logo@shop.example', 'developer')
+    const form = { ...FORM, logo: file(jpg, 'image/jpeg') }
+    expect((await developer.upload(PATH, form)).status).toBe(403)
+    expect((await owner.upload(PATH, { ...form, _form: 'x' })).status).toBe(403)
+    expect((await owner.upload(PATH, form, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    expect((await new Visitor(shop).upload(PATH, form)).to).toMatch(/^\/sign-in/)
+    const stranger = await signUp(shop, 'stranger-of-logo@shop.example')
+    expect((await stranger.upload(PATH, form)).to).toBe(`${PATH}?saved`)
+    expect(await logoUrl()).toBeNull()
+    expect((await api({ logo: webpAlpha.toString('base64') })).body['logo_url']).toMatch(/\.webp$/)
+    expect((await api({ logo: null })).body['logo_url']).toBeNull()
+    const body = { logo: png.toString('base64') }
+    expect((await live.ask('PATCH', '/v1/settings/brand', { body })).body['code']).toBe('step_up_required')
+  })
+})
+
+describe('Embedding', () => {
+  // Whose pages may hold the checkout in a frame.
+  let checkout: string
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '20.00', currency: 'EUR' } })
+    checkout = new URL(String(body['checkout_url'])).pathname
+  }, 60_000)
+
+  const set = (origins: unknown) => shop.ask('PUT', '/v1/settings/embedding', { body: { origins } })
+  const read = async () => (await shop.ask('GET', '/v1/settings/embedding')).body['origins']
+  const policyOf = async (path: string, headers: Record<string, string> = {}) =>
+    (await fetch(`${shop.url}${path}`, { headers, redirect: 'manual' })).headers.get('content-security-policy') ?? ''
+  const ancestorsOf = async (path: string, headers?: Record<string, string>) =>
+    /frame-ancestors ([^;]*)/.exec(await policyOf(path, headers))?.[1]
+
+  async function member(role: Role): Promise<Visitor> {
+    const email = `${role}@embedding.example`
+    await signIn(shop, email)
+    await execute(
+      shop.db,
+      sql`insert into membership (merchant_id, person_id, role)
+          select ${shop.tenant.merchantId}, id, ${role} from person where email = ${email}`,
+    )
+    return signIn(shop, email)
+  }
+
+  test('nobody may, until the shop lists somebody; then the page for frames says who, and no other page does', async () => {
+    expect([await read(), await ancestorsOf(`${checkout}/frame`)]).toEqual([[], "'none'"])
+    const answer = await set(['https://www.shop.example/cart', 'https://shop.example', 'https://SHOP.example'])
+    const origins = ['https://shop.example', 'https://www.shop.example']
+    expect([answer.status, answer.body]).toEqual([200, { object: 'embedding', origins }])
+    expect(await ancestorsOf(`${checkout}/frame`)).toBe(origins.join(' '))
+    for (const page of ['', '/go', '/receipt', '/status', '/frame/status', '/nothing'])
+      expect([page, await ancestorsOf(checkout + page)]).toEqual([page, "'none'"])
+    const told = { origin: 'https://evil.example', referer: 'https://evil.example/', 'sec-fetch-dest': 'iframe' }
+    expect(await ancestorsOf(`${checkout}/frame?origins=https://evil.example`, told)).toBe(origins.join(' '))
+    await set([])
+    expect(await ancestorsOf(`${checkout}/frame`)).toBe("'none'")
+  })
+
+  test('the page for frames has no cookie, no bar of tests, and goes to the page of its own in a tab', async () => {
+    await set(['https://shop.example'])
+    const framed = await fetch(`${shop.url}${checkout}/frame`, { headers: { 'sec-fetch-dest': 'iframe' } })
+    const html = await framed.text()
+    expect([framed.status, framed.headers.get('set-cookie'), html.includes('class="sandbox"')]).toEqual([
+      200,
+      null,
+      false,
+    ])
+    expect(html).toContain('<base target="_blank"/>')
+    // All that its messages are made of.
+    const data = [...html.matchAll(/ data-(payment|state|origins)="([^"]*)"/g)].map(([, name, value]) => [name, value])
+    expect(data).toEqual([
+      ['payment', expect.stringMatching(/^pay_/)],
+      ['state', 'created'],
+      ['origins', 'https://shop.example'],
+    ])
+    const own = await fetch(`${shop.url}${checkout}`)
+    expect(await own.text()).not.toMatch(/<base|data-origins|frame\.\w+\.js/)
+    const tab = await fetch(`${shop.url}${checkout}/frame`, {
+      headers: { 'sec-fetch-dest': 'document' },
+      redirect: 'manual',
+    })
+    expect([tab.status, tab.headers.get('location')]).toEqual([303, checkout])
+    expect((await fetch(`${shop.url}/c/nothing/frame`)).status).toBe(404)
+    expect((await fetch(`${shop.url}${checkout}/frame`, { method: 'POST' })).status).toBe(405)
+  })
+
+  test.each([
+    ['a star', ['https://*.shop.example']],
+    ['everybody', ['*']],
+    ['a directive', ['https://shop.example;script-src']],
+    ['another page’s device', ['http://shop.example']],
+    ['a scheme alone', ['https:']],
+    ['eleven', Array.from({ length: 11 }, (_one, index) => `https://shop${index}.example`)],
+    ['a word', 'https://shop.example'],
+  ])('%s is refused, and the list stays', async (_name, origins) => {
+    await set(['https://shop.example'])
+    const answer = await set(origins)
+    expectProblem(answer, 400, 'validation_failed')
+    expect(await read()).toEqual(['https://shop.example'])
+  })
+
+  test('the database takes nothing that would end the header’s list', async () => {
+    const { merchantId } = shop.tenant
+    for (const origin of [
+      '*',
+      'https://*.example',
+      "https://a.example; script-src 'unsafe-inline'",
+      'https://a.example\n',
+      '',
+    ])
+      await expect(
+        execute(shop.db, sql`update merchant set frame_origins = ${[origin]} where id = ${merchantId}`),
+      ).rejects.toThrow('frame_origins')
+  })
+
+  describe('in the dashboard', () => {
+    test.each(['owner', 'developer'] as const)(
+      '%s lists addresses, and the log of the account has it',
+      async (role) => {
+        const visitor = await member(role)
+        const origins = ' https://Shop.example/ \r\n\r\nhttp://localhost:3000 '
+        expect((await visitor.submit('/dashboard/embedding', { origins })).to).toBe('/dashboard/embedding?saved')
+        expect(await read()).toEqual(['http://localhost:3000', 'https://shop.example'])
+        const log = (await shop.ask('GET', '/v1/audit_log')).body['data'] as Record<string, unknown>[]
+        expect(log[0]).toMatchObject({
+          action: 'setEmbedding',
+          data: { origins: ['https://Shop.example/', 'http://localhost:3000'] },
+        })
+        const { html } = await visitor.get('/dashboard/embedding')
+        expect(html).toContain('http://localhost:3000\nhttps://shop.example</textarea>')
+        const wrong = await visitor.submit('/dashboard/embedding', { origins: 'https://*.shop.example' })
+        expect([wrong.status, wrong.html.includes('One thing to correct')]).toEqual([400, true])
+        expect(wrong.html).toContain('https://*.shop.example</textarea>')
+        expect(await read()).toHaveLength(2)
+      },
+    )
+
+    test.each(['support', 'viewer'] as const)('%s sees them and changes nothing', async (role) => {
+      await set(['https://shop.example'])
+      const visitor = await member(role)
+      const page = await visitor.get('/dashboard/embedding')
+      expect([page.html.includes('https://shop.example'), page.html.includes('<textarea')]).toEqual([true, false])
+      expect((await visitor.submit('/dashboard/embedding', { origins: '' })).status).toBe(403)
+      expect(await read()).toEqual(['https://shop.example'])
+    })
+
+    test('a live key cannot change them', async () => {
+      const answer = await live.ask('PUT', '/v1/settings/embedding', { body: { origins: ['https://evil.example'] } })
+      expectProblem(answer, 403, 'step_up_required')
+      expect(answer.body['page']).toMatch(/\/dashboard\/embedding$/)
+      expect((await live.ask('GET', '/v1/settings/embedding')).body['origins']).toEqual([])
+    })
+  })
+
+  describe('the script for shops', () => {
+    test('is under 3 KB, is kept for an hour, and may be asked for by any page', async () => {
+      const answer = await fetch(`${shop.url}/pinrail.js`)
+      const script = Buffer.from(await answer.arrayBuffer())
+      expect(script.length).toBeLessThan(3072)
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=3600',
+        'cross-origin-resource-policy': 'cross-origin',
+        'access-control-allow-origin': '*',
+      })
+      // Not by `fetch`, which says with such a question that it wants no answer of a cache.
+      const again = await supertest(shop.url)
+        .get('/pinrail.js')
+        .set('if-none-match', answer.headers.get('etag') ?? '')
+      expect(again.status).toBe(304)
+    })
+
+    test('is the same file under the address that the guide gives with its hash', async () => {
+      const guide = await (await fetch(`${shop.url}/docs/embedding.md`)).text()
+      const [, address = ''] = /src="([^"]*\/assets\/pinrail\.\w+\.js)"/.exec(guide) ?? []
+      const [named, newest] = await Promise.all(
+        [new URL(address).pathname, '/pinrail.js'].map(async (path) => (await fetch(shop.url + path)).text()),
+      )
+      expect(named).toBe(newest)
+    })
+
+    test('the script for shops and that of the frame speak to one origin each', async () => {
+      const frame = /\/assets\/frame\.\w+\.js/.exec(await (await fetch(`${shop.url}${checkout}/frame`)).text())?.[0]
+      for (const path of ['/pinrail.js', frame]) {
+        const calls = [...(await (await fetch(shop.url + path)).text()).matchAll(/postMessage\((.*)\)/g)]
+        expect(calls).toHaveLength(1)
+        expect(calls[0]?.[1]).toMatch(/, (home|shop)$/)
+      }
+    })
+  })
+
+  test('what the document lets through is taken, and what is no address it does not let through', async () => {
+    const document = JSON.stringify((await shop.ask('GET', '/openapi.json', { key: null })).body)
+    const [, escaped = ''] = /"maxLength":253,"pattern":"((?:[^"\\]|\\.)+)"/.exec(document) ?? []
+    expect(escaped).toContain('localhost')
+    const pattern = new RegExp(JSON.parse(`"${escaped}"`) as string)
+    const taken = [
+      'https://shop.example',
+      'HTTPS://WWW.Shop.Example/',
+      'https://a.b.example:8443',
+      'http://localhost:3000',
+    ]
+    for (const origin of taken)
+      expect([origin, pattern.test(origin), (await set([origin])).status]).toEqual([origin, true, 200])
+    for (const text of [
+      '\uda79\udcb0!',
+      'https://*.shop.example',
+      'shop.example',
+      'http://shop.example',
+      'https://a b.example',
+    ])
+      expect([text, pattern.test(text), (await set([text])).status]).toEqual([text, false, 400])
+  })
 })

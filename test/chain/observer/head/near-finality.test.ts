@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createDepositKeys } from '../../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../../src/chain/keys/private-key.ts'
 import { mintUsdc } from '../../../../src/sandbox/chain.ts'
@@ -6,7 +6,7 @@ import type { HostileNode, Malice } from '../../../support/hostile-node.ts'
 import { addAwaited } from '../../deposits/awaited.ts'
 import { behindBy, HEADERS, rawBlock } from '../../rpc/laggard.ts'
 import { newKey, type Queued, TOKEN, type World } from '../../world.ts'
-import { connectTo, startThreeNodes, ticks } from './three-nodes.ts'
+import { connectTo, startThreeNodes, type ThreeNodes, ticks } from './three-nodes.ts'
 
 /**
  * Blocks are final two below the newest one, as on Polygon. One of three nodes is bad, and an honest one is behind the
@@ -15,9 +15,13 @@ import { connectTo, startThreeNodes, ticks } from './three-nodes.ts'
 
 let world: World
 let nodes: readonly HostileNode[]
-let stop: () => Promise<void>
-beforeEach(async () => void ({ world, nodes, stop } = await startThreeNodes({ finalBelow: 2 })))
-afterEach(() => stop())
+let three: ThreeNodes
+beforeAll(async () => {
+  three = await startThreeNodes({ finalBelow: 2 })
+  ;({ world, nodes } = three)
+})
+beforeEach(() => three.reset())
+afterAll(() => three.stop())
 
 const connect = () => connectTo(nodes)
 const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
@@ -47,12 +51,12 @@ async function rounds(runner: { tick(): Promise<unknown> }, count: number, bad: 
   }
 }
 
-/** The first node tells a newest block that is four lower, and the third is honest and late. */
+/** The first node tells a newest block that is four lower, and the third is honest and gives blocks late. */
 async function holdDown(): Promise<void> {
   const lower = await rawBlock(world, (await world.chain.getBlockNumber()) - 4n)
   nodes[0]!.behave = ({ method, params }) =>
     method === HEADERS && params[0] === 'latest' ? { lie: () => lower } : 'honest'
-  nodes[2]!.behave = () => ({ afterMs: 250 })
+  nodes[2]!.behave = ({ method }) => (method === HEADERS ? { afterMs: 250 } : 'honest')
 }
 
 async function settled(micro: bigint): Promise<void> {

@@ -8,19 +8,28 @@ import { createWorld, type Queued, TOKEN, type World } from '../../world.ts'
 export type ThreeNodes = {
   readonly world: World
   readonly nodes: readonly HostileNode[]
+  /** Before each test: no payout, fifty blocks, and all nodes are honest. */
+  readonly reset: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** `finalBelow`: how far the final block is below the newest one; an even number. Blocks are mined by the test. */
+/** `finalBelow`: how far the final block is below the newest one; an even number. Blocks are mined by the test. `reset` it first. */
 export async function startThreeNodes({ finalBelow }: { readonly finalBelow: number }): Promise<ThreeNodes> {
-  const anvil = ['--no-mining', '--slots-in-an-epoch', String(finalBelow / 2)]
-  const world = await createWorld({ micro: 100_000_000n, relayers: 2, anvil })
-  await world.runner().tick()
-  await world.chain.mine({ blocks: 50 })
+  const anvil = finalBelow === 2 ? {} : { anvil: ['--no-mining', '--slots-in-an-epoch', String(finalBelow / 2)] }
+  const world = await createWorld({ micro: 100_000_000n, relayers: 2, ...anvil })
   const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
   return {
     world,
     nodes,
+    async reset() {
+      await world.reset()
+      await world.runner().tick()
+      await world.chain.mine({ blocks: 50 })
+      for (const node of nodes) {
+        node.behave = () => 'honest'
+        node.calls.length = 0
+      }
+    },
     async stop() {
       await Promise.all(nodes.map((node) => node.close()))
       await world.stop()

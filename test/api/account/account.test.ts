@@ -1,0 +1,447 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { API_SCOPES, type ApiScope } from '../../../src/api/auth/api-key.ts'
+import { type ApiRouteDeps, apiRoutes } from '../../../src/api/routes/v1/index.ts'
+import { lockMerchant } from '../../../src/db/merchants/merchants.ts'
+import { breakChannel } from '../../../src/db/notifications/messages.ts'
+import { isId } from '../../../src/domain/ids.ts'
+import { newId } from '../../../src/ids.ts'
+import { addPerson, furnish, rowsFor } from '../support/furnished.ts'
+import { expectProblem, type Merchant, openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+let live: Shop
+beforeAll(async () => {
+  ;[shop, live] = await Promise.all([openShop(), openShop({ mode: 'live' })])
+})
+afterAll(() => Promise.all([shop?.close(), live?.close()]))
+
+describe('The team', () => {
+  type Item = Record<string, unknown>
+  const listed = async (path: string, { key }: Pick<Merchant, 'key'>): Promise<Item[]> =>
+    (await shop.ask('GET', path, { key })).body['data'] as Item[]
+
+  test('a key invites, withdraws, changes a role and takes somebody out; the log says that it was the key', async () => {
+    const merchant = await shop.addMerchant()
+    const { key, keyId } = merchant
+    await addPerson(shop, merchant, 'owner')
+    const viewer = await addPerson(shop, merchant, 'viewer')
+    const invited = await shop.ask('POST', '/v1/invitations', {
+      key,
+      body: { email: 'New@Shop.example', role: 'viewer' },
+    })
+    expect([invited.status, invited.body]).toEqual([
+      201,
+      { object: 'invitation', email: 'new@shop.example', role: 'viewer', expires_at: expect.any(String) },
+    ])
+    expect(await listed('/v1/invitations', merchant)).toEqual([invited.body])
+    const { rows: mails } = await shop.db.query('select count(*)::int as n from mail')
+    expect(mails).toEqual([{ n: 1 }])
+    expect((await shop.ask('DELETE', '/v1/invitations/new@shop.example', { key })).status).toBe(200)
+    expect(await listed('/v1/invitations', merchant)).toEqual([])
+    expectProblem(await shop.ask('DELETE', '/v1/invitations/new@shop.example', { key }), 404, 'resource_missing')
+
+    const at = `/v1/members/${viewer}`
+    expect((await shop.ask('PATCH', at, { key, body: { role: 'developer' } })).body).toMatchObject({
+      role: 'developer',
+    })
+    const again = { email: `${viewer.slice(4)}@people.example`, role: 'viewer' }
+    expectProblem(await shop.ask('POST', '/v1/invitations', { key, body: again }), 409, 'not_possible_now')
+    expect((await shop.ask('DELETE', at, { key })).body).toEqual({ id: viewer, object: 'member', deleted: true })
+    expect(await listed('/v1/members', merchant)).toMatchObject([{ role: 'owner' }])
+
+    const log = await listed('/v1/audit_log', merchant)
+    expect(log.map(({ actor, action }) => [actor, action])).toEqual(
+      ['member.removed', 'member.role', 'invitation.withdrawn', 'member.invited'].map((action) => [
+        `key_${keyId}`,
+        action,
+      ]),
+    )
+    expect(log.every(({ ip }) => ip === '127.0.0.1' || ip === '::ffff:127.0.0.1')).toBe(true)
+  })
+
+  test('an account keeps an owner, whoever asks', async () => {
+    const merchant = await shop.addMerchant()
+    const { key } = merchant
+    const owner = await addPerson(shop, merchant, 'owner')
+    const at = `/v1/members/${owner}`
+    for (const answer of [
+      await shop.ask('DELETE', at, { key }),
+      await shop.ask('PATCH', at, { key, body: { role: 'viewer' } }),
+    ])
+      expectProblem(answer, 409, 'not_possible_now')
+    expect(await listed('/v1/members', merchant)).toMatchObject([{ id: owner, role: 'owner' }])
+  })
+
+  describe('a key gives and takes no role whose scopes it lacks', () => {
+    const without = (lacking: ApiScope): ApiScope[] => API_SCOPES.filter((scope) => scope !== lacking)
+    test('a key does not change an invitation to such a role', async () => {
+      const merchant = await shop.addMerchant()
+      const body = { email: 'boss@shop.example', role: 'owner' }
+      await shop.ask('POST', '/v1/invitations', { key: merchant.key, body })
+      const { key } = await shop.addKey(merchant.tenant, without('settings:write'))
+      const again = await shop.ask('POST', '/v1/invitations', { key, body: { ...body, role: 'viewer' } })
+      expectProblem(again, 403, 'insufficient_scope')
+      expect(await listed('/v1/invitations', merchant)).toMatchObject([body])
+    })
+
+    test('a key does not take such a role by giving a lesser one', async () => {
+      const merchant = await shop.addMerchant()
+      await addPerson(shop, merchant, 'owner')
+      const there = await addPerson(shop, merchant, 'owner')
+      const { key } = await shop.addKey(merchant.tenant, without('keys:write'))
+      const lesser = await shop.ask('PATCH', `/v1/members/${there}`, { key, body: { role: 'viewer' } })
+      expectProblem(lesser, 403, 'insufficient_scope')
+      expect((await listed('/v1/members', merchant)).map(({ role }) => role)).toEqual(['owner', 'owner'])
+    })
+
+    test.each([
+      ['owner', without('keys:write')],
+      ['owner', without('settings:write')],
+      ['developer', without('webhooks:write')],
+      ['support', without('payments:write')],
+      ['viewer', without('payments:read')],
+    ] as const)('%s', async (role, scopes) => {
+      const merchant = await shop.addMerchant()
+      await addPerson(shop, merchant, 'owner')
+      const there = await addPerson(shop, merchant, role)
+      const other = await addPerson(shop, merchant, 'viewer')
+      const { key } = await shop.addKey(merchant.tenant, scopes)
+      const before = await listed('/v1/members', merchant)
+      for (const answer of [
+        await shop.ask('POST', '/v1/invitations', { key, body: { email: 'me@evil.example', role } }),
+        await shop.ask('PATCH', `/v1/members/${other}`, { key, body: { role } }),
+        await shop.ask('DELETE', `/v1/members/${there}`, { key }),
+      ])
+        expectProblem(answer, 403, 'insufficient_scope')
+      expect(await listed('/v1/members', merchant)).toEqual(before)
+      expect(await listed('/v1/invitations', merchant)).toEqual([])
+    })
+  })
+
+  test('people and open invitations together are at most fifty', async () => {
+    const merchant = await shop.addMerchant()
+    await addPerson(shop, merchant, 'owner')
+    const of = [merchant.tenant.merchantId]
+    await shop.db.query(
+      `insert into invitation (merchant_id, email, role, expires_at)
+       select $1, n || '@many.example', 'viewer', now() + interval '1 day' from generate_series(1, 48) n`,
+      of,
+    )
+    const invite = (email: string) =>
+      shop.ask('POST', '/v1/invitations', { key: merchant.key, body: { email, role: 'viewer' } })
+    expect((await invite('49@many.example')).status).toBe(201)
+    expectProblem(await invite('50@many.example'), 409, 'limit_reached')
+    expect((await invite('49@many.example')).status).toBe(201)
+  })
+
+  test('a live key reads the team and withdraws invitations, and changes nothing else', async () => {
+    const owner = await addPerson(live, live, 'owner')
+    await live.db.query(
+      `insert into invitation (merchant_id, email, role, expires_at) values ($1, 'new@shop.example', 'owner', now() + interval '1 day')`,
+      [live.tenant.merchantId],
+    )
+    for (const [method, path, body] of [
+      ['POST', '/v1/invitations', { email: 'me@evil.example', role: 'viewer' }],
+      ['PATCH', `/v1/members/${owner}`, { role: 'owner' }],
+      ['DELETE', `/v1/members/${owner}`, undefined],
+    ] as const) {
+      const answer = await live.ask(method, path, { ...(body !== undefined && { body }) })
+      expectProblem(answer, 403, 'step_up_required')
+      expect(answer.body['page']).toMatch(/\/dashboard\/team$/)
+    }
+    expect((await live.ask('GET', '/v1/members')).body['data']).toMatchObject([{ id: owner }])
+    expect((await live.ask('DELETE', '/v1/invitations/new@shop.example')).status).toBe(200)
+    expect((await live.ask('GET', '/v1/invitations')).body['data']).toEqual([])
+  })
+
+  test('an entry of the log has an id that tells nothing of how much the others do', async () => {
+    const [one, other] = [await shop.addMerchant(), await shop.addMerchant()]
+    const invite = (merchant: Merchant, nth: number) =>
+      shop.ask('POST', '/v1/invitations', {
+        key: merchant.key,
+        body: { email: `n${nth}@shop.example`, role: 'viewer' },
+      })
+    await invite(one, 1)
+    for (const nth of [2, 3, 4]) await invite(other, nth)
+    await invite(one, 5)
+    const ids = (await listed('/v1/audit_log', one)).map(({ id }) => String(id))
+    expect(ids.every((id) => isId('auditEntry', id))).toBe(true)
+    const { rows } = await shop.db.query('select id::text from audit_entry where merchant_id = $1', [
+      one.tenant.merchantId,
+    ])
+    for (const { id } of rows as { id: string }[]) expect(ids.join()).not.toContain(`aud_${id}`)
+  })
+
+  test('the audit log is read page by page, and by action, actor and time', async () => {
+    const merchant = await shop.addMerchant()
+    const { tenant, key } = merchant
+    for (let n = 0; n < 5; n++)
+      await shop.db.query(
+        `insert into audit_entry (public_id, merchant_id, actor, action, data, ip, at)
+         values ($5, $1, $2, $3, '{}', '192.0.2.1', ('2026-11-0' || ($4::int + 1) || 'T00:00:00Z')::timestamptz)`,
+        [tenant.merchantId, n % 2 === 0 ? 'per_a' : 'key_b', `action.${n < 3 ? 'one' : 'two'}`, n, newId('auditEntry')],
+      )
+    const path = '/v1/audit_log'
+    const all = await listed(path, merchant)
+    expect(all).toHaveLength(5)
+    const first = await shop.ask('GET', `${path}?limit=2`, { key })
+    expect([first.body['data'], first.body['has_more']]).toEqual([all.slice(0, 2), true])
+    const ids = all.map(({ id }) => String(id))
+    expect(await listed(`${path}?limit=2&starting_after=${ids[1]}`, merchant)).toEqual(all.slice(2, 4))
+    expect(await listed(`${path}?ending_before=${ids[2]}`, merchant)).toEqual(all.slice(0, 2))
+    expect(await listed(`${path}?action=action.two`, merchant)).toEqual(all.slice(0, 2))
+    expect(await listed(`${path}?actor=key_b`, merchant)).toEqual([all[1], all[3]])
+    const span = 'created[gte]=2026-11-02T00:00:00Z&created[lt]=2026-11-04T00:00:00Z'
+    expect(await listed(`${path}?${span}`, merchant)).toEqual(all.slice(2, 4))
+    const other = await shop.addMerchant()
+    expect(await listed(path, other)).toEqual([])
+    expectProblem(
+      await shop.ask('GET', `${path}?starting_after=${ids[1]}`, { key: other.key }),
+      404,
+      'resource_missing',
+    )
+    for (const wrong of [
+      'starting_after=aud_5',
+      `starting_after=aud_${'z'.repeat(26)}`,
+      'action=a%00',
+      'actor=%27',
+      'limit=0',
+    ])
+      expectProblem(await shop.ask('GET', `${path}?${wrong}`, { key }), 400, 'validation_failed')
+  })
+
+  test('a withdrawal that fails is logged by its route: the address of the person stands in no log', async () => {
+    const lines: string[] = []
+    const busy = await openShop({
+      deps: () => ({ log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) }),
+    })
+    try {
+      const answer = await busy.db.transaction(async (tx) => {
+        await lockMerchant(tx, busy.tenant.merchantId)
+        return busy.ask('DELETE', '/v1/invitations/ada@shop.example')
+      })
+      expectProblem(answer, 503, 'temporarily_unavailable')
+      const failed = lines.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ level }) => level === 50)
+      expect(failed).toMatchObject({ msg: 'request failed', route: '/v1/invitations/:email' })
+      expect(lines.join('')).not.toMatch(/ada(?:@|%40)/)
+    } finally {
+      await busy.close()
+    }
+  })
+})
+
+describe('Notification channels', () => {
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+  })
+
+  const PATH = '/v1/notification_channels'
+  const SECRET = 'secretOfSlack'
+  const SLACK = `https://hooks.slack.com/services/T0001/B0001/${SECRET}`
+  const create = (body: object, { key }: Pick<Merchant, 'key'> = shop) => shop.ask('POST', PATH, { body, key })
+  const audited = async ({ tenant }: Merchant): Promise<unknown[]> => {
+    const { rows } = await shop.db.query('select actor, action from audit_entry where merchant_id = $1 order by id', [
+      tenant.merchantId,
+    ])
+    return rows.map(({ actor, action }: { actor: string; action: string }) => [actor, action])
+  }
+
+  test('a key connects Slack, changes, tests, resumes and removes it; the URL is shown nowhere, and people are told', async () => {
+    const merchant = await shop.addMerchant()
+    const { key, keyId, tenant } = merchant
+    const made = await create({ kind: 'slack', name: '#payments', webhook_url: SLACK }, merchant)
+    expect([made.status, made.body['status'], made.body['events']]).toEqual([
+      201,
+      'on',
+      ['payment.succeeded', 'payment.under_review', 'payment.chargeback', 'webhook_endpoint.disabled'],
+    ])
+    const id = String(made.body['id'])
+    const at = `${PATH}/${id}`
+    const quiet_hours = { from: '22:00', to: '07:00', time_zone: 'Europe/Oslo' }
+    const changed = await shop.ask('PATCH', at, { key, body: { language: 'de', quiet_hours, events: [] } })
+    expect(changed.body).toMatchObject({ language: 'de', quiet_hours, events: [], name: '#payments' })
+
+    const tested = await shop.ask('POST', `${at}/test`, { key })
+    expect([tested.status, tested.body['kind'], tested.body['state']]).toEqual([202, 'test', 'waiting'])
+    // One that is on its way is test enough.
+    expect((await shop.ask('POST', `${at}/test`, { key })).body['id']).toBe(tested.body['id'])
+    const messages = await shop.ask('GET', `${at}/messages`, { key })
+    expect(messages.body['data']).toMatchObject([{ id: tested.body['id'] }])
+
+    const broken = { reason: 'Slack says "no_service"', now: new Date().toISOString() }
+    await shop.db.transaction((tx) => breakChannel(tx, id, broken))
+    expect((await shop.ask('GET', at, { key })).body).toMatchObject({ status: 'off', off_reason: broken.reason })
+    expect((await shop.ask('POST', `${at}/resume`, { key })).body).toMatchObject({ status: 'on', off_reason: null })
+
+    expect((await shop.ask('DELETE', at, { key })).body).toEqual({ id, object: 'notification_channel', deleted: true })
+    expectProblem(await shop.ask('GET', at, { key }), 404, 'resource_missing')
+    const notices = await shop.db.query('select kind from notice where merchant_id = $1 order by id', [
+      tenant.merchantId,
+    ])
+    expect(notices.rows).toEqual([{ kind: 'channel.added' }, { kind: 'channel.removed' }])
+    const by = `key_${keyId}`
+    expect(await audited(merchant)).toEqual([
+      [by, 'channel.added'],
+      [by, 'channel.changed'],
+      [by, 'channel.mended'],
+      [by, 'channel.removed'],
+    ])
+    expect([made, changed, messages].some(({ text }) => text.includes(SECRET))).toBe(false)
+  })
+
+  test('a request that is sent again gets the same answer, and nothing stored has the URL of the channel', async () => {
+    const merchant = await shop.addMerchant()
+    const headers = { 'idempotency-key': 'once' }
+    const body = { kind: 'slack', name: '#payments', webhook_url: SLACK }
+    const ask = () => shop.ask('POST', PATH, { body, key: merchant.key, headers })
+    const [first, again] = [await ask(), await ask()]
+    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, first.text, 'true'])
+    for (const table of ['idempotency_key', 'channel', 'notice', 'audit_entry']) {
+      const { rows } = await shop.db.query(`select * from ${table} t where t::text like '%${SECRET}%'`)
+      expect([table, rows]).toEqual([table, []])
+    }
+  })
+
+  test('mail goes only to somebody of the account, and once', async () => {
+    const merchant = await shop.addMerchant()
+    const person = await addPerson(shop, merchant, 'viewer')
+    const email = `${person.slice(4)}@people.example`
+    const made = await create({ kind: 'email', email }, merchant)
+    expect([made.status, made.body['name']]).toEqual([201, email])
+    expect((await create({ kind: 'email', email: email.toUpperCase() }, merchant)).body['id']).toBe(made.body['id'])
+    const stranger = await create({ kind: 'email', email: 'stranger@shop.example' }, merchant)
+    expectProblem(stranger, 400, 'validation_failed')
+    expect(stranger.body['detail']).toBe('email: must be the address of somebody in the account.')
+    // Another account's person is a stranger too.
+    expectProblem(await create({ kind: 'email', email }), 400, 'validation_failed')
+  })
+
+  test.each([
+    [{ kind: 'slack', name: '#x' }, 'webhook_url: must be there: where the chat takes messages.'],
+    [{ kind: 'slack', webhook_url: SLACK }, 'name: must be there, such as #payments.'],
+    [{ kind: 'slack', name: '#x', webhook_url: 'https://127.0.0.1/services/T1/B1/x' }, 'webhook_url: must '],
+    [{ kind: 'discord', name: '#x', webhook_url: SLACK }, 'webhook_url: must look like https://discord.com'],
+    [{ kind: 'slack', name: '\u202ex', webhook_url: SLACK }, 'name: must have 1 to 80 plain characters'],
+    [{ kind: 'telegram', name: 'x' }, 'kind: must be one of email, discord, slack'],
+    [
+      {
+        kind: 'slack',
+        name: '#x',
+        webhook_url: SLACK,
+        quiet_hours: { from: '22:00', to: '22:00', time_zone: 'Europe/Oslo' },
+      },
+      'quiet_hours: must begin and end at two different times',
+    ],
+    [
+      {
+        kind: 'slack',
+        name: '#x',
+        webhook_url: SLACK,
+        quiet_hours: { from: '22:00', to: '07:00', time_zone: 'Nowhere/Land' },
+      },
+      'must be a time zone named by a city',
+    ],
+  ])('what cannot be a channel is refused, with what it must be: %j', async (body, said) => {
+    const answer = await create(body)
+    expectProblem(answer, 400, 'validation_failed')
+    expect(answer.body['detail']).toContain(said)
+  })
+
+  test('an account has at most 20 channels', async () => {
+    const merchant = await shop.addMerchant()
+    const made = await Promise.all(
+      Array.from({ length: 21 }, (_, n) => create({ kind: 'slack', name: `#${n}`, webhook_url: SLACK }, merchant)),
+    )
+    expect(made.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      ...Array.from({ length: 20 }, () => 201),
+      409,
+    ])
+  })
+
+  test('a live key reads, changes, tests and resumes, and can neither add, remove nor move a channel', async () => {
+    const id = 'nch_01m7z0zqy3fzrbpe3gambgs8r8'
+    await live.db.query(
+      `insert into channel (id, merchant_id, livemode, kind, name, sealed, events, language, created_at, updated_at)
+       values ($1, $2, true, 'slack', '#payments', 'sealed', '{}', 'en', now(), now())`,
+      [id, live.tenant.merchantId],
+    )
+    const at = `${PATH}/${id}`
+    for (const [method, path, body] of [
+      ['POST', PATH, { kind: 'slack', name: '#x', webhook_url: SLACK }],
+      ['DELETE', at, undefined],
+      ['PATCH', at, { webhook_url: SLACK }],
+    ] as const) {
+      const answer = await live.ask(method, path, { ...(body !== undefined && { body }) })
+      expectProblem(answer, 403, 'step_up_required')
+      expect(answer.body['page']).toMatch(/\/dashboard\/notifications$/)
+    }
+    expect((await live.ask('PATCH', at, { body: { language: 'de' } })).status).toBe(200)
+    expect((await live.ask('POST', `${at}/test`)).status).toBe(202)
+    expect((await live.ask('POST', `${at}/resume`)).status).toBe(200)
+    expect((await live.ask('GET', PATH)).body['data']).toMatchObject([{ id, language: 'de' }])
+  })
+})
+
+describe('The audit log', () => {
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+  }, 60_000)
+
+  type Entry = { actor: string; action: string; data: Record<string, unknown>; ip: string }
+  const entries = async (): Promise<Entry[]> =>
+    (await shop.ask('GET', '/v1/audit_log?limit=100')).body['data'] as Entry[]
+
+  /** They change nothing of the account: they send again, or try out. */
+  const NO_CHANGE = ['testWebhookEndpoint', 'redeliverEvent', 'redeliverFailed', 'testNotificationChannel']
+  const ROUTES = apiRoutes({ webhookTargets: { mode: 'test', testTargets: [] } } as unknown as ApiRouteDeps).filter(
+    ({ method, scope, operationId }) =>
+      method !== 'get' && scope !== 'payments:write' && scope.endsWith(':write') && !NO_CHANGE.includes(operationId),
+  )
+
+  test('whatever a key changes of the account is in its log, under the name of the key', async () => {
+    const furnished = rowsFor(await furnish(shop))
+    // What is taken away comes last: the others need it.
+    const last = ROUTES.toSorted((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
+    await shop.db.query(
+      `update wallet set next_address = $2, next_at = now() + interval '1 day' where merchant_id = $1`,
+      [shop.tenant.merchantId, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
+    )
+    for (const { method, operationId } of last.toSorted((a) => (a.operationId === 'stopWalletChange' ? -1 : 0))) {
+      const { path, body } = furnished[operationId] ?? { path: '' }
+      const before = (await entries()).length
+      const answer = await shop.ask(method.toUpperCase(), path, { body })
+      const added = (await entries()).slice(0, (await entries()).length - before)
+      const actors = [...new Set(added.map(({ actor }) => actor))]
+      expect([operationId, answer.status < 300, actors]).toEqual([operationId, true, [`key_${shop.keyId}`]])
+    }
+  })
+
+  test('the log says what was changed, and keeps no secret and no picture', async () => {
+    const wallet = await shop.ask('PUT', '/v1/settings/wallet', { body: { address: `0x${'ab'.repeat(20)}` } })
+    const endpoint = await shop.ask('POST', '/v1/webhook_endpoints', { body: { url: 'https://shop.example/in' } })
+    const [made, set] = await entries()
+    expect(set).toMatchObject({ action: 'setWallet', data: { address: `0x${'ab'.repeat(20)}` } })
+    expect(made).toMatchObject({ action: 'createWebhookEndpoint', data: { url: 'https://shop.example/in' } })
+    expect([wallet.status, endpoint.status]).toEqual([200, 201])
+    expect(JSON.stringify(await entries())).not.toContain(String(endpoint.body['secret']))
+  })
+
+  test('the log has the origins of an embedding as they are stored, whatever surrounds them', async () => {
+    const origins = ['https://shop.example/\0', 'HTTPS://www.shop.example/\ud83d']
+    const answer = await shop.ask('PUT', '/v1/settings/embedding', { body: { origins } })
+    expect(answer.body['origins']).toEqual(['https://shop.example', 'https://www.shop.example'])
+    expect((await entries())[0]).toMatchObject({ action: 'setEmbedding', data: { origins: answer.body['origins'] } })
+  })
+
+  test('what is refused, asked for again, or stops nothing leaves no entry', async () => {
+    const before = await entries()
+    const once = { body: { name: 'once' }, headers: { 'idempotency-key': 'audit-1' } }
+    await shop.ask('POST', '/v1/api_keys', once)
+    await shop.ask('POST', '/v1/api_keys', once)
+    await shop.ask('POST', '/v1/settings/wallet/stop_change')
+    await shop.ask('DELETE', '/v1/webhook_endpoints/we_01k9z3v7t8e4a9v2b6q5r0c1d2')
+    await shop.ask('PUT', '/v1/settings/wallet', { body: { address: '0x0' } })
+    expect((await entries()).slice(0, -before.length).map(({ action }) => action)).toEqual(['createApiKey'])
+  })
+})

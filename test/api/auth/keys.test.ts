@@ -1,0 +1,421 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PEPPER } from '../../../scripts/test/environment.ts'
+import { until } from '../../../scripts/test/until.ts'
+import { API_SCOPES, createApiKey, parseApiKey } from '../../../src/api/auth/api-key.ts'
+import { insertApiKey } from '../../../src/db/merchants/api-keys.ts'
+import { moveIntoPast } from '../../../src/db/test-mode/clock.ts'
+import { type Answer, endKey, expectProblem, openShop, type Shop } from '../support/shop.ts'
+
+let now = Date.now()
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop({ deps: () => ({ clock: () => now }) })
+})
+afterAll(() => shop?.close())
+
+describe('The routes of API keys', () => {
+  const PATH = '/v1/api_keys'
+  const create = (body: unknown, options: { key?: string; headers?: Record<string, string> } = {}) =>
+    shop.ask('POST', PATH, { body, ...options })
+  const idOf = (answer: Answer): string => String(answer.body['id'])
+  const keyOf = (answer: Answer): string => String(answer.body['key'])
+  const works = async (key: string): Promise<number> => (await shop.ask('GET', '/v1/providers', { key })).status
+
+  describe('an API key', () => {
+    test('is shown once, well formed, with the scopes that were asked for, and works', async () => {
+      const made = await create({ name: 'Server', scopes: ['payments:read', 'payments:read'] })
+      expect(made.status).toBe(201)
+      expect(parseApiKey(keyOf(made))).toMatchObject({ livemode: false })
+      expect(made.body).toMatchObject({
+        name: 'Server',
+        scopes: ['payments:read'],
+        last_used_at: null,
+        allowed_ips: null,
+      })
+      expect(keyOf(made).endsWith(String(made.body['last4']))).toBe(true)
+      expect(await works(keyOf(made))).toBe(200)
+      const listed = await shop.ask('GET', PATH)
+      expect(listed.text).toContain(idOf(made))
+      expect(listed.text).not.toContain(keyOf(made))
+      const { rows } = await shop.db.query('select * from api_key')
+      expect(JSON.stringify(rows)).not.toContain(keyOf(made))
+    })
+
+    test('may take payments unless it is told more', async () => {
+      expect((await create({ name: 'plain' })).body['scopes']).toEqual(['payments:read', 'payments:write'])
+    })
+
+    test('cannot give what it does not have, neither at birth nor by rotating another', async () => {
+      const weak = await shop.addKey(shop.tenant, ['keys:write'])
+      const strong = await create({ name: 'strong', scopes: ['payments:write'] })
+      const refused = await create({ name: 'x', scopes: ['payments:write'] }, { key: weak.key })
+      expectProblem(refused, 403, 'insufficient_scope')
+      expect(refused.body['required_scope']).toBe('payments:write')
+      const rotated = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, { body: {}, key: weak.key })
+      expectProblem(rotated, 403, 'insufficient_scope')
+      expect(await works(keyOf(strong))).toBe(403)
+    })
+
+    test('makes none that works from more addresses, or for longer, than itself', async () => {
+      const scopes = ['payments:read', 'keys:write']
+      const limits = { allowed_ips: ['127.0.0.0/8', '2001:db8::/32'], expires_in: 3600 }
+      const maker = await create({ name: 'limited', scopes, ...limits })
+      const { allowed_ips, expires_at } = maker.body
+      const make = (more: object, headers = {}) =>
+        create({ name: 'made', scopes: ['payments:read'], ...more }, { key: keyOf(maker), headers })
+      expect((await make({})).body).toMatchObject({ allowed_ips, expires_at })
+      const less = { allowed_ips: ['127.0.0.1', '2001:db8:7::/48'], expires_in: 60 }
+      expect((await make(less)).body).toMatchObject({ allowed_ips: less.allowed_ips })
+      for (const more of [
+        { allowed_ips: ['0.0.0.0/0'] },
+        { allowed_ips: ['126.0.0.0/7'] },
+        { allowed_ips: ['127.0.0.1', '192.0.2.7'] },
+        { allowed_ips: ['2001:db8::/31'] },
+        { allowed_ips: ['::/0'] },
+        { expires_in: 3601 },
+      ]) {
+        const refused = await make(more)
+        expectProblem(refused, 400, 'validation_failed')
+        expect(refused.body['param']).toBe(Object.keys(more)[0])
+      }
+      // Neither by rotating one that may, nor by the answer that another key was given.
+      const headers = { 'idempotency-key': 'make-free' }
+      const free = await create({ name: 'made', scopes: ['payments:read'] }, { headers })
+      expect(free.body).toMatchObject({ allowed_ips: null, expires_at: null })
+      const rotate = (id: string) => shop.ask('POST', `${PATH}/${id}/rotate`, { body: {}, key: keyOf(maker) })
+      expectProblem(await rotate(idOf(free)), 409, 'not_possible_now')
+      expectProblem(await make({}, headers), 422, 'idempotency_key_reused')
+      expect((await rotate(idOf(maker))).body).toMatchObject({ allowed_ips, expires_at })
+    })
+
+    test('a key that was made by rotating is not shown again to a key that could not have made it', async () => {
+      const strong = await create({ name: 'strong', scopes: ['settings:write'] })
+      const rotation = { body: {}, headers: { 'idempotency-key': 'rotate-strong' } }
+      const made = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, rotation)
+      const weak = await shop.addKey(shop.tenant, ['keys:write'])
+      const told = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, { ...rotation, key: weak.key })
+      expectProblem(told, 403, 'insufficient_scope')
+      expect((await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, rotation)).text).toBe(made.text)
+    })
+
+    test('works from its addresses only', async () => {
+      const inside = await create({ name: 'in', allowed_ips: ['127.0.0.0/8'] })
+      const outside = await create({ name: 'out', allowed_ips: ['192.0.2.7', '2001:db8::/32'] })
+      expect(await works(keyOf(inside))).toBe(200)
+      expectProblem(await shop.ask('GET', '/v1/providers', { key: keyOf(outside) }), 403, 'ip_not_allowed')
+      for (const address of ['localhost', '1.2.3', '10.0.0.0/33', '::1/129', '', '1.2.3.4/', 'fe80::1%eth0'])
+        expectProblem(await create({ name: 'x', allowed_ips: [address] }), 400, 'validation_failed')
+    })
+
+    test('knows to the minute when it was used', async () => {
+      const made = await create({ name: 'used' })
+      await works(keyOf(made))
+      const read = async () => (await shop.ask('GET', PATH)).body['data'] as Record<string, unknown>[]
+      const used = (keys: Record<string, unknown>[]) => keys.find(({ id }) => id === idOf(made))?.['last_used_at']
+      expect(Date.parse(String(used(await until(read, (keys) => used(keys) !== null))))).toBeGreaterThan(now - 60_000)
+    })
+
+    test('ends when its time is over', async () => {
+      const made = await create({ name: 'short', expires_in: 60 })
+      expect(await works(keyOf(made))).toBe(200)
+      now += 61_000
+      expect(await works(keyOf(made))).toBe(401)
+    })
+
+    test('a rotated key works with its successor during the overlap, and not after', async () => {
+      const old = await create({ name: 'turn', scopes: ['payments:read'] })
+      const next = await shop.ask('POST', `${PATH}/${idOf(old)}/rotate`, { body: { overlap: 60 } })
+      expect(next.body).toMatchObject({ name: 'turn', scopes: ['payments:read'], expires_at: null })
+      expect([await works(keyOf(old)), await works(keyOf(next))]).toEqual([200, 200])
+      now += 61_000
+      expect([await works(keyOf(old)), await works(keyOf(next))]).toEqual([401, 200])
+      const again = await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: { overlap: 0 } })
+      now += 1001
+      expect([await works(keyOf(next)), await works(keyOf(again))]).toEqual([401, 200])
+    })
+
+    test('a rotated key hands its end on to its successor, and an ended key has none', async () => {
+      const old = await create({ name: 'guest', expires_in: 3600 })
+      const next = await shop.ask('POST', `${PATH}/${idOf(old)}/rotate`, { body: { overlap: 0 } })
+      expect(next.body['expires_at']).toBe(old.body['expires_at'])
+      now += 3_601_000
+      expect(await works(keyOf(next))).toBe(401)
+      expectProblem(await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: {} }), 409, 'not_possible_now')
+    })
+
+    test('is not used by who knows its id and not its secret', async () => {
+      const { id, text, last4 } = createApiKey(false, PEPPER)
+      const key = { id, last4, name: 'guessed', digest: Buffer.alloc(32, 1), scopes: API_SCOPES }
+      await insertApiKey(shop.db, shop.tenant, key)
+      expect(await works(text)).toBe(401)
+      const { rows } = await shop.db.query('select last_used_at from api_key where id = $1', [id])
+      expect(rows).toEqual([{ last_used_at: null }])
+    })
+
+    test('a revoked key is dead within a second, stays in the list, and cannot be rotated', async () => {
+      const made = await create({ name: 'gone' })
+      expect(await works(keyOf(made))).toBe(200)
+      const revoked = await shop.ask('DELETE', `${PATH}/${idOf(made)}`)
+      expect(revoked.body['revoked_at']).not.toBeNull()
+      now += 1001
+      expect(await works(keyOf(made))).toBe(401)
+      expect((await shop.ask('DELETE', `${PATH}/${idOf(made)}`)).body['revoked_at']).toBe(revoked.body['revoked_at'])
+      expectProblem(await shop.ask('POST', `${PATH}/${idOf(made)}/rotate`, { body: {} }), 409, 'not_possible_now')
+    })
+
+    test('asked for again with its Idempotency-Key is the same key', async () => {
+      const headers = { 'idempotency-key': 'key-1' }
+      const first = await create({ name: 'once' }, { headers })
+      expect((await create({ name: 'once' }, { headers })).text).toBe(first.text)
+      expectProblem(await create({ name: 'twice' }, { headers }), 422, 'idempotency_key_reused')
+    })
+
+    test('is the last one at twenty-five, however many ask at once', async () => {
+      const other = await shop.addMerchant()
+      const answers = await Promise.all(Array.from({ length: 30 }, () => create({ name: 'x' }, { key: other.key })))
+      const refused = answers.filter(({ status }) => status !== 201)
+      for (const answer of refused) expectProblem(answer, 409, 'limit_reached')
+      // The key that asks is one of the twenty-five.
+      expect(answers.length - refused.length).toBe(24)
+      expect((await shop.ask('GET', `${PATH}?limit=100`, { key: other.key })).body['data']).toHaveLength(25)
+    })
+
+    test('has no scope that does not exist', async () => {
+      expectProblem(await create({ name: 'x', scopes: ['payments:*'] }), 400, 'validation_failed')
+      expect(API_SCOPES).not.toContain('payments:*')
+    })
+  })
+
+  describe('the list of keys', () => {
+    test('goes page by page, forwards and back', async () => {
+      const other = await shop.addMerchant()
+      for (const name of ['a', 'b', 'c', 'd']) await create({ name }, { key: other.key })
+      const page = async (query: string) => (await shop.ask('GET', `${PATH}?${query}`, { key: other.key })).body
+      const names = (body: Record<string, unknown>) => (body['data'] as { name: string }[]).map(({ name }) => name)
+      const first = await page('limit=2')
+      expect([names(first), first['has_more']]).toEqual([['d', 'c'], true])
+      const last = (first['data'] as { id: string }[])[1]!.id
+      const second = await page(`limit=2&starting_after=${last}`)
+      expect([names(second), second['has_more']]).toEqual([['b', 'a'], true])
+      const from = (second['data'] as { id: string }[])[0]!.id
+      expect(names(await page(`limit=2&ending_before=${from}`))).toEqual(['d', 'c'])
+      expectProblem(await shop.ask('GET', `${PATH}?starting_after=key_0`, { key: other.key }), 400, 'validation_failed')
+    })
+  })
+
+  describe('the wallet', () => {
+    const TREASURY = `0x${'ab'.repeat(20)}`
+    const put = (address: unknown) => shop.ask('PUT', '/v1/settings/wallet', { body: { address } })
+
+    test('is set in the case of EIP-55, and payments that exist keep theirs', async () => {
+      const { body: payment } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+      const before = await shop.ask('GET', '/v1/settings/wallet')
+      const lower = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'
+      const set = await put(lower)
+      expect(set.body).toMatchObject({
+        object: 'wallet',
+        address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+        livemode: false,
+      })
+      const read = await shop.ask('GET', `/v1/payments/${String(payment['id'])}`)
+      expect((read.body['settlement'] as Record<string, unknown>)['destination']).toBe(before.body['address'])
+    })
+
+    test.each([
+      ['a wrong checksum', '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'wallet_checksum'],
+      ['39 digits', `0x${'1'.repeat(39)}`, 'wallet_invalid'],
+      ['a private key', `0x${'1'.repeat(64)}`, 'wallet_invalid'],
+      ['a name', 'shop.eth', 'wallet_invalid'],
+      ['the prefix of a network', `matic:0x${'1'.repeat(40)}`, 'wallet_invalid'],
+      ['zero', `0x${'0'.repeat(40)}`, 'wallet_forbidden'],
+      ['the dead address', '0x000000000000000000000000000000000000dEaD', 'wallet_forbidden'],
+      ['the token itself', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 'wallet_forbidden'],
+      ['Multicall3', '0xcA11bde05977b3631167028862bE2a173976CA11', 'wallet_forbidden'],
+      ['Permit2', '0x000000000022d473030f116ddee9f6b43ac78ba3', 'wallet_forbidden'],
+      ['the contract of another token', '0xc2132d05d31c914a87c6611c10748aeb04b58e8f', 'wallet_forbidden'],
+      ['a precompiled contract', `0x${'0'.repeat(39)}1`, 'wallet_forbidden'],
+      ['the last of them', `0x${'0'.repeat(36)}ffff`, 'wallet_forbidden'],
+      ['a treasury of ours', TREASURY, 'wallet_forbidden'],
+    ])('is not %s', async (_name, address, code) => {
+      await shop.db.query(
+        `insert into lane (chain_id, wallet, next_nonce) values (31337, $1, 0) on conflict do nothing`,
+        [TREASURY],
+      )
+      const answer = await put(address)
+      expectProblem(answer, 400, 'validation_failed')
+      expect((answer.body['errors'] as { code: string }[])[0]!.code).toBe(code)
+    })
+  })
+})
+
+describe('Authentication by a key', () => {
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+  }, 60_000)
+
+  const bearer = (text: string) => ({ key: null, headers: { authorization: text } })
+  const list = (options: Parameters<Shop['ask']>[2]) => shop.ask('GET', '/v1/providers', options)
+  /** As a client sees it, but for the request's own id. */
+  const shown = (answer: { status: number; text: string; headers: Headers }) => ({
+    status: answer.status,
+    text: answer.text.replace(/req_[0-9a-z]+/, 'req_'),
+    headers: [...answer.headers].filter(([name]) => !['date', 'request-id', 'ratelimit'].includes(name)),
+  })
+
+  describe('a key that may not be used', () => {
+    test('gets one answer, whatever is wrong with it', async () => {
+      const revoked = await shop.addKey(shop.tenant)
+      const expired = await shop.addKey(shop.tenant)
+      const live = await shop.addKey({ ...shop.tenant, livemode: true })
+      await endKey(shop.db, revoked.keyId, 'revoked_at')
+      await endKey(shop.db, expired.keyId, 'expires_at')
+      const { key } = shop
+      const body = key.slice(0, -6)
+      const answers = [
+        await list({ key: null }),
+        await list({ key: '' }),
+        await list({ key: 'x' }),
+        await list({ key: key.slice(0, -1) }),
+        await list({ key: `${key}0` }),
+        await list({ key: `${body}${key.endsWith('000000') ? '111111' : '000000'}` }),
+        await list({ key: key.replace('pinrail_test_', 'pinrail_live_') }),
+        await list({ key: key.toUpperCase() }),
+        await list({ key: await unknownKey() }),
+        await list({ key: revoked.key }),
+        await list({ key: expired.key }),
+        await list({ key: live.key }),
+        await list(bearer(`Basic ${Buffer.from(`${key}:`).toString('base64')}`)),
+        await list(bearer(key)),
+        await list(bearer(`Bearer ${key} ${key}`)),
+        await list(bearer(`Bearer ${key}, Bearer ${key}`)),
+        await shop.ask('GET', `/v1/providers?api_key=${key}`, { key: null }),
+        await list({ key: null, headers: { 'x-api-key': key } }),
+      ]
+      for (const answer of answers) {
+        expectProblem(answer, 401, 'invalid_api_key')
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+        expect(shown(answer)).toEqual(shown(answers[0]!))
+      }
+    })
+
+    test('is refused within a second of its revocation, though it was believed a moment before', async () => {
+      const { key, keyId } = await shop.addKey(shop.tenant)
+      expect((await list({ key })).status).toBe(200)
+      await endKey(shop.db, keyId, 'revoked_at')
+      now += 1001
+      expectProblem(await list({ key }), 401, 'invalid_api_key')
+    })
+
+    test('is refused as junk without a query', async () => {
+      const idle = await openShop({
+        deps: ({ db }) => ({ db: { ...db, query: () => Promise.reject(new Error('queried')) } }),
+      })
+      try {
+        expectProblem(await idle.ask('GET', '/v1/providers', { key: 'pinrail_test_junk' }), 401, 'invalid_api_key')
+      } finally {
+        await idle.close()
+      }
+    })
+  })
+
+  test('a key without the scope is told the scope that it lacks', async () => {
+    const { key } = await shop.addKey(
+      shop.tenant,
+      API_SCOPES.filter((scope) => scope !== 'payments:write'),
+    )
+    const answer = await shop.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR' } })
+    expectProblem(answer, 403, 'insufficient_scope')
+    expect(answer.body).toMatchObject({
+      required_scope: 'payments:write',
+      detail: expect.stringContaining('payments:write'),
+    })
+  })
+
+  describe('what belongs to somebody else', () => {
+    test('is answered as what does not exist: another merchant’s payment', async () => {
+      const { id } = (await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })).body
+      const other = await shop.addMerchant()
+      const nobody = String(id).replace(/.{4}$/, (tail) => (tail === '0000' ? '0001' : '0000'))
+      for (const [method, path] of [
+        ['GET', ''],
+        ['POST', '/cancel'],
+      ] as const) {
+        const absent = await shop.ask(method, `/v1/payments/${nobody}${path}`)
+        expectProblem(absent, 404, 'resource_missing')
+        const answer = await shop.ask(method, `/v1/payments/${String(id)}${path}`, { key: other.key })
+        const expected = { ...shown(absent), text: shown(absent).text.replace(nobody, String(id)) }
+        expect(shown(answer)).toEqual(expected)
+      }
+      expect((await shop.ask('GET', `/v1/payments/${String(id)}`)).body['status']).toBe('created')
+    })
+  })
+
+  /** Well formed, with a right checksum, and in no table: of another shop. */
+  async function unknownKey(): Promise<string> {
+    const { createApiKey } = await import('../../../src/api/auth/api-key.ts')
+    return createApiKey(false, 'another pepper').text
+  }
+})
+
+describe('Live mode', () => {
+  let live: Shop
+  beforeAll(async () => {
+    live = await openShop({ mode: 'live' })
+  })
+  afterAll(() => live?.close())
+
+  test('nobody acts for a partner or lets time pass: the answer is that for a payment that is not there', async () => {
+    const made = await live.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+    const id = String(made.body['id'])
+    const row = async () => (await live.db.query('select * from payment where id = $1', [id])).rows
+    const before = await row()
+    expect(before).toHaveLength(1)
+    for (const [act, body] of [
+      ['simulate', { action: 'pay' }],
+      ['skip_time', { seconds: 60 }],
+    ] as const) {
+      const answer = await live.ask('POST', `/v1/test/payments/${id}/${act}`, { body })
+      expect([answer.status, answer.body['code']]).toEqual([404, 'resource_missing'])
+    }
+    // Also by a way past the route.
+    await live.db.transaction((tx) => moveIntoPast(tx, { paymentId: id, seconds: 60 }))
+    expect(await row()).toEqual(before)
+  })
+
+  test('no buyer is sent back to a local host: not by a payment, not by a link, not by one that is changed', async () => {
+    const link = { title: 'Box', amount: 64, currency: 'EUR' }
+    const made = await live.ask('POST', '/v1/payment_links', { body: link })
+    expect(made.status).toBe(201)
+    const at = `/v1/payment_links/${String(made.body['id'])}`
+    const local = 'http://localhost:3000/thanks'
+    for (const [method, path, body, param] of [
+      ['POST', '/v1/payments', { amount: 5, currency: 'EUR', success_url: local }, 'success_url'],
+      ['POST', '/v1/payments', { amount: 5, currency: 'EUR', cancel_url: local }, 'cancel_url'],
+      ['POST', '/v1/payment_links', { ...link, success_url: local }, 'success_url'],
+      ['PATCH', at, { success_url: local }, 'success_url'],
+    ] as const) {
+      const answer = await live.ask(method, path, { body })
+      expectProblem(answer, 400, 'validation_failed')
+      expect([method, path, answer.body['param']]).toEqual([method, path, param])
+    }
+    expect((await live.ask('GET', at)).body['success_url']).toBeNull()
+  })
+
+  test('a key is made by a person: the answer says where; another key may revoke it', async () => {
+    const answers = [
+      await live.ask('POST', '/v1/api_keys', { body: { name: 'x' } }),
+      await live.ask('POST', `/v1/api_keys/key_${live.keyId}/rotate`, { body: {} }),
+      await live.ask('PUT', '/v1/settings/wallet', { body: { address: `0x${'1'.repeat(40)}` } }),
+    ]
+    const { keyId } = await live.addKey(live.tenant)
+    // It only takes power away.
+    const revoked = await live.ask('DELETE', `/v1/api_keys/key_${keyId}`)
+    for (const answer of answers) expectProblem(answer, 403, 'step_up_required')
+    expect(answers.map(({ body }) => body['page'])).toEqual([
+      'https://pay.pinrail.example/dashboard/keys',
+      'https://pay.pinrail.example/dashboard/keys',
+      'https://pay.pinrail.example/dashboard/wallet',
+    ])
+    expect([revoked.status, revoked.body['revoked_at'] === null]).toEqual([200, false])
+  })
+})

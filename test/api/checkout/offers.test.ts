@@ -1,0 +1,220 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import supertest from 'supertest'
+import type { CheckoutDeps } from '../../../src/api/routes/checkout/checkout.ts'
+import type { DownPartners } from '../../../src/domain/offers.ts'
+import { newId } from '../../../src/ids.ts'
+import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout-world.ts'
+
+let world: CheckoutWorld
+let down: DownPartners = {}
+beforeAll(async () => {
+  world = await createCheckoutWorld({ down: () => down })
+})
+afterAll(() => world?.close())
+afterEach(() => {
+  down = {}
+})
+
+describe('Partners that are down', () => {
+  const SINCE = '2026-11-20T12:00:00.000Z'
+
+  const get = (path: string) => supertest(world.url).get(path).set('x-country', 'DE').expect(200)
+  const post = (path: string, body: object = {}) =>
+    supertest(world.url).post(path).set('x-country', 'DE').type('form').send(body)
+  const keyOf = async (path: string): Promise<string> => (await get(`${path}/status`)).body.key
+  const APP = { provider: 'wallet_app', method: 'banking_app' }
+
+  test('a pinned payment whose partner is down says so, offers the others, tells its merchant, and comes back', async () => {
+    const { id, path } = await world.create({ provider: 'wallet_app' })
+    const before = await keyOf(path)
+    down = { wallet_app: SINCE }
+    const page = await get(path)
+    expect(page.text).toContain('Paying by banking app does not work at the moment.')
+    expect(page.text).toContain('Velanto does not answer. It comes back here by itself.')
+    expect(page.text).toContain('?method=card_partner.card')
+    expect(page.text).not.toContain('?method=wallet_app.banking_app')
+    expect(await keyOf(path)).not.toBe(before)
+
+    for (const since of [SINCE, SINCE, '2026-11-20T14:00:00.000Z']) {
+      down = { wallet_app: since }
+      await post(`${path}/opened`).expect(204)
+    }
+    const told = await world.timeline(id, 'checkout.route')
+    // Once for each time that it was down.
+    expect(told.map(({ message, data }) => [message, data['reason'], data['down_since']])).toEqual([
+      ['wallet_app does not answer anybody at the moment; shown: picker', 'down', SINCE],
+      ['wallet_app does not answer anybody at the moment; shown: picker', 'down', '2026-11-20T14:00:00.000Z'],
+    ])
+
+    // Nobody is sent there, by no form.
+    expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(
+      `${path}?method=wallet_app.banking_app`,
+    )
+    expect(world.asked).toEqual([])
+
+    down = {}
+    expect(await keyOf(path)).toBe(before)
+    await post(`${path}/continue`, APP).expect(303)
+    expect(world.asked).toHaveLength(1)
+  })
+
+  test('without a fallback the page waits for the partner, with a script and without, and keeps the link', async () => {
+    const { path } = await world.create({ provider: 'wallet_app', fallback: 'none' })
+    down = { wallet_app: SINCE }
+    const page = await get(path)
+    expect(page.text).toContain('Velanto does not answer at the moment')
+    expect(page.text).toContain('the link stays the same')
+    expect(page.text).toContain('<noscript><meta http-equiv="refresh"')
+    expect(page.text).not.toContain(`${path}/continue`)
+    down = {}
+    expect((await get(path)).text).toContain(`${path}/continue`)
+  })
+
+  test('where the buyer picks, a way that is missing for the moment is named', async () => {
+    const { path } = await world.create()
+    const before = await keyOf(path)
+    down = { card_partner: SINCE }
+    expect(await keyOf(path)).not.toBe(before)
+    expect((await get(path)).text).toContain('Cardora does not answer at the moment (Card and Device wallet).')
+    down = {}
+    expect((await get(path)).text).not.toContain('at the moment')
+  })
+
+  test('an order that is open at the partner is shown as ever, and can be gone on with', async () => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    await post(`${path}/continue`, APP).expect(303)
+    const [page, key] = [(await get(path)).text, await keyOf(path)]
+    down = { wallet_app: SINCE }
+    expect(page).toContain('Finish at Velanto')
+    expect((await get(path)).text).toContain('Finish at Velanto')
+    expect(await keyOf(path)).toBe(key)
+    await get(`${path}/go`)
+  })
+})
+
+describe('More time', () => {
+  const inMinutes = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString()
+  const get = (path: string) => supertest(world.url).get(path).set('x-country', 'DE').expect(200)
+  const press = (path: string) => supertest(world.url).post(`${path}/extend`).type('form').send('')
+
+  test('a buyer who is about to be too late gets 15 minutes more, once, and the workflow hears of it', async () => {
+    const expiresAt = inMinutes(4)
+    const { path, id, read } = await world.create({ provider: 'wallet_app', expiresAt })
+    const before = await get(path)
+    expect(before.text).toContain('4 minutes left.')
+    expect(before.text).toContain(`action="${path}/extend"`)
+    expect((await press(path).expect(303)).headers['location']).toBe(path)
+    const extended = (await read())?.expiresAt ?? ''
+    expect(Date.parse(extended) - Date.parse(expiresAt)).toBe(15 * 60_000)
+    expect(world.extended).toEqual([id])
+    expect((await world.timeline(id, 'payment.expiry_extended')).map(({ actor }) => actor)).toEqual(['buyer'])
+    expect((await get(path)).text).not.toContain('/extend')
+    await press(path).expect(303)
+    expect([(await read())?.expiresAt, world.extended.length]).toEqual([extended, 1])
+  })
+
+  test('with time left, after the end, and from another site nothing is extended', async () => {
+    world.extended.length = 0
+    const early = await world.create({ expiresAt: inMinutes(30) })
+    expect((await get(early.path)).text).not.toContain('/extend')
+    await press(early.path).expect(303)
+    const closed = await world.create({ expiresAt: inMinutes(3) })
+    await movePayment(world, closed.id, ['canceled'])
+    await press(closed.path).expect(303)
+    const foreign = await world.create({ expiresAt: inMinutes(3) })
+    await press(foreign.path).set('sec-fetch-site', 'cross-site').expect(403)
+    await supertest(world.url).get(`${foreign.path}/extend`).expect(405)
+    expect(world.extended).toEqual([])
+  })
+})
+
+describe('The test bar', () => {
+  let simulated: CheckoutWorld
+  const nobody = () => Promise.reject(new Error('nobody is to be asked'))
+  const SIMULATING = {
+    workflows: { openAttempt: nobody, tellRowChanged: nobody },
+    skipDeliveryTime: nobody,
+    simulate: nobody,
+    newAttemptId: () => newId('attempt'),
+    clock: Date.now,
+    publicUrl: 'http://127.0.0.1:9',
+  } as unknown as NonNullable<CheckoutDeps['simulating']>
+  beforeAll(async () => {
+    simulated = await createCheckoutWorld({ simulating: SIMULATING })
+  })
+  afterAll(() => simulated?.close())
+
+  const BAR = 'class="sandbox"'
+  const cookiesOf = (answer: { headers: Record<string, unknown> }): string =>
+    (answer.headers['set-cookie'] as string[]).map((cookie) => cookie.split(';')[0]).join('; ')
+
+  function visit({ url }: CheckoutWorld, path: string) {
+    let cookie = ''
+    return {
+      page: async () => (await supertest(url).get(path).set('cookie', cookie).set('x-country', 'DE').expect(200)).text,
+      press: async (fields: object, headers: Record<string, string> = {}) => {
+        const answer = await supertest(url)
+          .post(`${path}/sandbox`)
+          .set({ cookie, 'x-country': 'DE', ...headers })
+          .type('form')
+          .send(fields)
+        if (answer.headers['set-cookie'] !== undefined) cookie = cookiesOf(answer)
+        return answer
+      },
+    }
+  }
+
+  test('is absent where partners are real, and its address is not found', async () => {
+    const { path } = await world.create()
+    const buyer = visit(world, path)
+    expect(await buyer.page()).not.toContain(BAR)
+    for (const fields of [{ do: 'pay' }, { skip: '60' }, { country: 'IN', device: '', language: 'en' }]) {
+      const answer = await buyer.press(fields)
+      expect([answer.status, answer.headers['set-cookie']]).toEqual([404, undefined])
+    }
+  })
+
+  test('opens no way into a payment of live mode', async () => {
+    const { path } = await simulated.create({ livemode: true })
+    const answer = await visit(simulated, path).press({ do: 'pay' })
+    expect(answer.status).toBe(404)
+  })
+
+  test('plays the buyer: country, device and language hold for this payment, and can be taken back', async () => {
+    const { path } = await simulated.create({ provider: 'local_partner' })
+    const buyer = visit(simulated, path)
+    expect(await buyer.page()).toContain(BAR)
+    await buyer.press({ country: 'IN', device: 'android', language: 'hi' })
+    const page = await buyer.page()
+    expect(page).toContain('lang="hi"')
+    expect(page).toContain('<option value="IN" selected')
+    expect(page).toContain('<option value="android" selected')
+    await buyer.press({ country: '', device: '', language: 'en' })
+    expect(await buyer.page()).toContain('UPI is not offered in Germany')
+  })
+
+  test('plays a partner that is down, and back', async () => {
+    const { path } = await simulated.create({ provider: 'wallet_app' })
+    const buyer = visit(simulated, path)
+    const { status, headers } = await buyer.press({ do: 'partner_down' })
+    expect([status, headers['location']]).toEqual([303, `${path}?sandbox=`])
+    const page = await buyer.page()
+    expect(page).toContain('Paying by banking app does not work at the moment.')
+    expect(page).toContain('value="partner_down" aria-pressed="true"')
+    // Another buyer of the same shop is not concerned.
+    expect(await visit(simulated, path).page()).toContain('Continue to Velanto')
+    await buyer.press({ do: 'partner_down' })
+    expect(await buyer.page()).toContain('Continue to Velanto')
+  })
+
+  test.each([
+    [{ do: 'explode' }, {}, 400],
+    [{ skip: '999999999' }, {}, 400],
+    [{ country: 'XX', device: '', language: 'en' }, {}, 400],
+    [{ do: 'pay' }, { 'sec-fetch-site': 'cross-site' }, 403],
+    [{ do: 'pay' }, { origin: 'https://elsewhere.example' }, 403],
+  ])('refuses %j with %j', async (fields, headers, status) => {
+    const { path } = await simulated.create()
+    expect((await visit(simulated, path).press(fields, headers)).status).toBe(status)
+  })
+})

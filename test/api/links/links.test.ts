@@ -1,0 +1,435 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { NO_LIMITS } from '../support/limits.ts'
+import { expectProblem, openShop, type Shop, WALLET } from '../support/shop.ts'
+
+let limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } })
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop({
+    deps: ({ limits: usual }) => ({
+      limits: {
+        ...usual,
+        countPress: (...of) => limits.countPress(...of),
+        countForm: (...of) => limits.countForm(...of),
+      },
+    }),
+  })
+})
+afterAll(() => shop?.close())
+
+describe('The API of links', () => {
+  type Fields = Record<string, unknown>
+  const BOX = { title: 'October tasting box', amount: 64, currency: 'EUR' }
+  const create = (fields: Fields = {}) => shop.ask('POST', '/v1/payment_links', { body: { ...BOX, ...fields } })
+  const change = (id: unknown, body: Fields) => shop.ask('PATCH', `/v1/payment_links/${String(id)}`, { body })
+
+  describe('a payment link', () => {
+    test('is created, read, listed, changed and paused', async () => {
+      const made = await create({ reference: 'box-1', max_payments: 50, metadata: { season: '10' } })
+      expect(made.status).toBe(201)
+      const { id, code } = made.body
+      expect(made.headers.get('location')).toBe(`/v1/payment_links/${String(id)}`)
+      expect(made.body).toMatchObject({
+        object: 'payment_link',
+        active: true,
+        status: 'active',
+        amount: 64,
+        min_amount: null,
+        payments_count: 0,
+        wallet: null,
+        created_via: 'api',
+        url: expect.stringMatching(new RegExp(`/l/${String(code)}$`)),
+      })
+      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toEqual(made.body)
+      for (const query of ['reference=box-1', 'search=TASTING', `search=${String(code)}`, 'active=true'])
+        expect([query, (await shop.ask('GET', `/v1/payment_links?${query}`)).body['data']]).toEqual([
+          query,
+          [made.body],
+        ])
+      const changed = await change(id, { title: 'November', max_payments: null, inactive_message: 'Back soon' })
+      expect(changed.body).toMatchObject({ title: 'November', max_payments: null, amount: 64, reference: 'box-1' })
+      const paused = await shop.ask('POST', `/v1/payment_links/${String(id)}/deactivate`)
+      expect(paused.body).toMatchObject({ active: false, status: 'paused' })
+      expect((await shop.ask('GET', '/v1/payment_links?active=true')).body['data']).toEqual([])
+      expect((await change(id, { active: true })).body).toMatchObject({ active: true, status: 'active' })
+    })
+
+    test('leaves the amount to the buyer, within bounds', async () => {
+      const tips = { title: 'Tip jar', amount: undefined, prefill: ['amount', 'amount'] }
+      expect((await create(tips)).body).toMatchObject({ amount: null, min_amount: null, prefill: ['amount'] })
+      expect((await create({ ...tips, min_amount: '2.5', max_amount: 80 })).body).toMatchObject({
+        min_amount: 2.5,
+        max_amount: 80,
+      })
+    })
+
+    test.each([
+      ['a fixed amount with bounds', { min_amount: 5 }, 'validation_failed', 400],
+      ['a fixed amount that a query may fill in', { prefill: ['amount'] }, 'validation_failed', 400],
+      ['bounds the wrong way around', { amount: undefined, min_amount: 80, max_amount: 5 }, 'validation_failed', 400],
+      ['too many decimals', { currency: 'JPY', amount: '640.5' }, 'validation_failed', 400],
+      ['an amount below the least of its method', { amount: 5, provider: 'wallet_app' }, 'amount_too_small', 422],
+      ['a bound above the most of any', { amount: undefined, max_amount: 9_000_000 }, 'amount_too_large', 422],
+      [
+        'a currency that its method does not take',
+        { currency: 'JPY', provider: 'card_partner' },
+        'currency_not_supported',
+        422,
+      ],
+      ['a wallet of its own', { wallet: `0x${'1'.repeat(40)}` }, 'validation_failed', 400],
+      ['an end in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'validation_failed', 400],
+      ['no title', { title: undefined }, 'validation_failed', 400],
+    ])('is refused with %s', async (_what, fields, code, status) => {
+      expectProblem(await create(fields as Fields), status, code)
+    })
+
+    test('cannot be given an end in the past later either, and stays as it is', async () => {
+      const { id } = (await create()).body
+      expectProblem(await change(id, { expires_at: '2020-01-01T00:00:00Z' }), 400, 'validation_failed')
+      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
+        expires_at: null,
+        status: 'active',
+      })
+    })
+
+    test('names the bound that is refused', async () => {
+      const refused = await create({ amount: undefined, max_amount: 9_000_000 })
+      expect(refused.body['param']).toBe('max_amount')
+    })
+
+    test('needs a wallet that its payments go to', async () => {
+      const { key } = await shop.addMerchant({ wallet: null })
+      expectProblem(await shop.ask('POST', '/v1/payment_links', { body: BOX, key }), 422, 'wallet_not_configured')
+    })
+
+    test('is not created twice with one Idempotency-Key, also when the second request comes meanwhile', async () => {
+      const once = () =>
+        shop.ask('POST', '/v1/payment_links', {
+          body: { ...BOX, reference: 'once' },
+          headers: { 'idempotency-key': 'l1' },
+        })
+      const answers = await Promise.all([once(), once(), once()])
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+      expect((await shop.ask('GET', '/v1/payment_links?reference=once')).body['data']).toHaveLength(1)
+    })
+
+    test('a link that an operator has stopped cannot be set active by its owner', async () => {
+      const { id } = (await create()).body
+      await shop.db.query("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [id])
+      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
+        active: false,
+        status: 'stopped',
+      })
+      expectProblem(await change(id, { active: true }), 409, 'not_possible_now')
+      expect((await change(id, { title: 'Still mine' })).status).toBe(200)
+    })
+
+    test('says that it is over when its time is', async () => {
+      const { id } = (await create({ expires_at: new Date(Date.now() + 3_600_000).toISOString() })).body
+      await shop.db.query("update payment_link set expires_at = now() - interval '1 second' where id = $1", [id])
+      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body['status']).toBe('expired')
+    })
+
+    test('finds its payments in the list of payments, and they name it', async () => {
+      const { id } = (await create()).body
+      const payment = await shop.ask('POST', '/v1/payments', { body: { amount: 64, currency: 'EUR' } })
+      await shop.ask('POST', '/v1/payments', { body: { amount: 64, currency: 'EUR' } })
+      await shop.db.query('alter table payment disable trigger payment_keeps_its_link')
+      await shop.db.query('update payment set payment_link = $1 where id = $2', [id, payment.body['id']])
+      await shop.db.query('alter table payment enable trigger payment_keeps_its_link')
+      const listed = (await shop.ask('GET', `/v1/payments?payment_link=${String(id)}`)).body['data'] as Fields[]
+      expect(listed.map((one) => [one['id'], one['payment_link']])).toEqual([[payment.body['id'], id]])
+      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body['payments_count']).toBe(1)
+    })
+
+    test('may end as late as there are times, in whatever zone that is written', async () => {
+      for (const end of ['9999-12-31T23:59:59-23:59', '9999-12-31T23:59:59Z'])
+        expect((await create({ expires_at: end })).body['expires_at']).toMatch(/^9999-12-31T23:59:59/)
+    })
+  })
+})
+
+describe('The page of a link', () => {
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+  }, 60_000)
+
+  type Fields = Record<string, unknown>
+
+  async function link(fields: Fields = {}): Promise<{ id: string; path: string }> {
+    const body = { title: 'Tasting box', amount: 64, currency: 'EUR', ...fields }
+    const made = await shop.ask('POST', '/v1/payment_links', { body })
+    if (made.status !== 201) throw new Error(made.text)
+    return { id: String(made.body['id']), path: `/l/${String(made.body['code'])}` }
+  }
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${shop.url}${path}`, { headers, redirect: 'manual' })
+  const page = async (path: string) => (await get(path)).text()
+  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    fetch(`${shop.url}${path}`, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' })
+
+  /** The press that a page has, which is another one each time. */
+  const pressOf = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
+  const press = async (path: string, form: Record<string, string> = {}) =>
+    post(path, { press: pressOf(await page(path)), ...form })
+
+  const paymentsOf = async (id: string): Promise<Fields[]> =>
+    (await shop.db.query('select * from payment where payment_link = $1 order by id', [id])).rows
+
+  describe('the page of a link', () => {
+    test('says what is paid and to whom, tells chats, is found by no search engine, and makes nothing', async () => {
+      const { id, path } = await link({ description: 'Three coffees' })
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await fetch(`${shop.url}${path}`, { method })
+        expect([answer.status, answer.headers.get('x-robots-tag')]).toEqual([200, 'noindex, nofollow'])
+      }
+      const html = await page(path)
+      expect(html).toContain('<title>Pay €64.00 to Test Shop</title>')
+      expect(html).toContain('<meta name="robots" content="noindex"')
+      expect(html).toContain('<meta property="og:title" content="Tasting box, €64.00"')
+      expect(html).toContain('Three coffees')
+      expect(await paymentsOf(id)).toEqual([])
+      expect((await get(path, { 'accept-language': 'de' })).headers.get('content-language')).toBe('de')
+    })
+
+    test('makes a payment when it is pressed, and leads to its checkout', async () => {
+      const success_url = 'https://shop.example/thanks?p={PAYMENT_ID}'
+      const { id, path } = await link({ reference: 'box', metadata: { a: '1' }, provider: 'card_partner', success_url })
+      const answer = await press(path)
+      expect(answer.status).toBe(303)
+      const [payment] = await paymentsOf(id)
+      expect(answer.headers.get('location')).toBe(`/c/${String(payment?.['checkout_token'])}`)
+      expect(payment).toMatchObject({
+        amount_minor: '6400',
+        provider: 'card_partner',
+        description: 'Tasting box',
+        reference: 'box',
+        metadata: { a: '1' },
+        destination: WALLET,
+        success_url: `https://shop.example/thanks?p=${String(payment?.['id'])}`,
+      })
+      // A pinned link opens the step of its method.
+      expect(await page(String(answer.headers.get('location')))).toContain('data-page="confirm"')
+    })
+
+    test('makes one payment of a press, however often and how fast it is sent', async () => {
+      const { id, path } = await link()
+      const form = { press: pressOf(await page(path)) }
+      const answers = await Promise.all(Array.from({ length: 8 }, () => post(path, form)))
+      expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).toBe(1)
+      expect((await post(path, form)).headers.get('location')).toBe(answers[0]?.headers.get('location'))
+      expect(await paymentsOf(id)).toHaveLength(1)
+      expect((await press(path)).status).toBe(303)
+      expect(await paymentsOf(id)).toHaveLength(2)
+    })
+
+    test('with ten places makes ten payments of fifty presses at the same time', async () => {
+      const { id, path } = await link({ max_payments: 10 })
+      const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: pressOf(await page(path)) })))
+      const answers = await Promise.all(forms.map((form) => post(path, form)))
+      const counts = (status: number) => answers.filter((answer) => answer.status === status).length
+      expect([counts(303), counts(409)]).toEqual([10, 40])
+      expect(await paymentsOf(id)).toHaveLength(10)
+      expect(await page(path)).toContain('All places are taken')
+      // Who pressed before is led to the own payment, and a place that is given back can be taken.
+      const first = answers.findIndex(({ status }) => status === 303)
+      expect((await post(path, forms[first]!)).status).toBe(303)
+      await shop.db.query(
+        "update payment set status = 'canceled' where id = (select min(id) from payment where payment_link = $1)",
+        [id],
+      )
+      const again = [pressOf(await page(path)), pressOf(await page(path))]
+      const statuses = []
+      for (const name of again) statuses.push((await post(path, { press: name })).status)
+      expect(statuses).toEqual([303, 409])
+    })
+
+    test('holds a place for half an hour where places are counted', async () => {
+      const minutes = async (fields: Fields): Promise<number> => {
+        const { id, path } = await link(fields)
+        await press(path)
+        const { rows } = await shop.db.query(
+          'select extract(epoch from expires_at - created_at)::int / 60 as minutes from payment where payment_link = $1',
+          [id],
+        )
+        return rows[0].minutes
+      }
+      expect([await minutes({ max_payments: 5 }), await minutes({})]).toEqual([30, 1440])
+    })
+
+    test('refuses a press from another site, and one without its name', async () => {
+      const { id, path } = await link()
+      const form = { press: pressOf(await page(path)) }
+      const forged: Record<string, string>[] = [
+        { origin: 'https://evil.example' },
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+        { origin: 'null' },
+      ]
+      for (const headers of forged) expect([headers, (await post(path, form, headers)).status]).toEqual([headers, 403])
+      for (const wrong of [{}, { press: '' }, { press: 'x'.repeat(23) }, { press: "' or 1=1; select 1--" }])
+        expect([wrong, (await post(path, wrong as Record<string, string>)).status]).toEqual([wrong, 400])
+      expect((await fetch(`${shop.url}${path}`, { method: 'PUT' })).status).toBe(405)
+      expect(await paymentsOf(id)).toEqual([])
+    })
+  })
+
+  describe('a link where the buyer decides', () => {
+    const tips = { title: 'Tip jar', amount: undefined, min_amount: 5, max_amount: 50 }
+
+    test('takes what lies within its bounds, with a point or a comma', async () => {
+      const { id, path } = await link(tips)
+      for (const amount of ['5', '50.00', ' 12,5 ', '12.50'])
+        expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
+      expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual(['500', '5000', '1250', '1250'])
+    })
+
+    test('decides anew on a page that the browser has kept', async () => {
+      const { id, path } = await link(tips)
+      const form = { press: pressOf(await page(path)) }
+      for (const amount of ['10', '10', '20']) await post(path, { ...form, amount })
+      expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual(['1000', '2000'])
+    })
+
+    test.each([
+      ['4.99', 'The least here is €5.00.'],
+      ['50.01', 'The most here is €50.00.'],
+      ['999999999999', 'The most here is'],
+      ['9'.repeat(40), 'Write an amount'],
+      ['1e1', 'Write an amount'],
+      ['-10', 'Write an amount'],
+      ['10.001', 'Write an amount'],
+      ['', 'Write an amount'],
+      ['٥٠', 'Write an amount'],
+      ['"><script>alert(1)</script>', 'Write an amount'],
+    ])('refuses %s in words, and makes nothing', async (amount, words) => {
+      const { id, path } = await link(tips)
+      const answer = await press(path, { amount })
+      const html = await answer.text()
+      expect([answer.status, html.includes(words), html.includes('<script>alert')]).toEqual([422, true, false])
+      expect(await paymentsOf(id)).toEqual([])
+    })
+
+    test('without bounds has those of the method', async () => {
+      const { path } = await link({ ...tips, min_amount: undefined, max_amount: undefined, provider: 'wallet_app' })
+      expect(await (await press(path, { amount: '5' })).text()).toContain('The least here is €6.00.')
+    })
+  })
+
+  describe('the query of the address', () => {
+    test('fills in what the link allows, and nothing else', async () => {
+      const open = await link({ amount: undefined, prefill: ['amount', 'reference'] })
+      const shown = await page(`${open.path}?amount=12.50&reference=A-17&press=stolen&wallet=0x1`)
+      expect(shown).toContain('value="12.50"')
+      expect(shown).toContain('name="reference" value="A-17"')
+      expect(shown).not.toContain('stolen')
+      await post(open.path, { press: pressOf(shown), amount: '12.50', reference: 'A-17' })
+      expect(await paymentsOf(open.id)).toMatchObject([{ reference: 'A-17', amount_minor: '1250' }])
+      const fixed = await link({ reference: 'mine' })
+      expect(await page(`${fixed.path}?amount=1&reference=A-17`)).not.toContain('A-17')
+      await press(fixed.path, { amount: '1', reference: 'A-17' })
+      expect(await paymentsOf(fixed.id)).toMatchObject([{ reference: 'mine', amount_minor: '6400' }])
+    })
+
+    test('is text, and what cannot be is left out', async () => {
+      const { path } = await link({ amount: undefined, prefill: ['amount', 'reference'] })
+      const hostile = encodeURIComponent('"><img src=x onerror=alert(1)>')
+      expect(await page(`${path}?reference=${hostile}&amount=${hostile}`)).not.toContain('<img')
+      for (const query of [
+        'reference=%00',
+        'reference=a%0ab',
+        `reference=${'x'.repeat(201)}`,
+        'reference=a&reference=b',
+        'amount=1e9',
+        'amount=-1',
+        'amount[]=1',
+      ])
+        expect([
+          query,
+          (await get(`${path}?${query}`)).status,
+          (await page(`${path}?${query}`)).includes('name="reference"'),
+        ]).toEqual([query, 200, false])
+    })
+  })
+
+  describe('a link that makes no payments', () => {
+    test.each([
+      ['paused', 'active = false', 'This link is closed'],
+      ['over', "expires_at = now() - interval '1 second'", 'This link has ended'],
+      ['stopped', "stopped_at = now(), stopped_reason = 'fraud'", 'This link was stopped'],
+    ])('says so when it is %s, and makes none of a page that was opened before', async (_what, change, words) => {
+      const { id, path } = await link()
+      const before = pressOf(await page(path))
+      await shop.db.query(`update payment_link set ${change} where id = $1`, [id])
+      expect(await page(path)).toContain(words)
+      expect((await post(path, { press: before })).status).toBe(409)
+      expect(await paymentsOf(id)).toEqual([])
+    })
+
+    test('shows the words of its owner, but not where an operator has stopped it', async () => {
+      const { id, path } = await link({ inactive_message: 'Back on 1 December.' })
+      await shop.ask('POST', `/v1/payment_links/${id}/deactivate`)
+      expect(await page(path)).toContain('Back on 1 December.')
+      await shop.db.query("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [id])
+      expect(await page(path)).not.toContain('Back on 1 December.')
+    })
+
+    test('a link that does not exist has a page too', async () => {
+      for (const path of ['/l/0000000000', '/l/x', '/l/%00', '/l/', `/l/${'x'.repeat(3000)}`]) {
+        const answer = await get(path)
+        expect([path.slice(0, 20), answer.status, (await answer.text()).includes('There is no such link')]).toEqual([
+          path.slice(0, 20),
+          404,
+          true,
+        ])
+      }
+      const other = await shop.db.query('select count(*) from payment_link where livemode')
+      expect(other.rows[0].count).toBe('0')
+    })
+  })
+
+  describe('a stranger', () => {
+    test('presses so often in a minute, and then is told to wait', async () => {
+      limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 3, link: 5 } })
+      const { id, path } = await link()
+      const statuses = []
+      for (let time = 0; time < 4; time++) statuses.push((await press(path)).status)
+      expect(statuses).toEqual([303, 303, 303, 429])
+      const refused = await press(path)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(await refused.text()).toContain('Too many payments were started here')
+      expect(await paymentsOf(id)).toHaveLength(3)
+      limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 2 } })
+      const another = await link()
+      const ofLink = []
+      for (let time = 0; time < 3; time++) ofLink.push((await press(another.path)).status)
+      expect([...ofLink, (await press(path)).status]).toEqual([303, 303, 429, 303])
+      limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } })
+    })
+
+    test('reports a link: what was said is stored, and the rest is refused', async () => {
+      const { id, path } = await link()
+      expect(await page(`${path}/report`)).toContain('It is a fraud')
+      const thanks = await post(`${path}/report`, { reason: 'fraud', details: 'They\nlie' })
+      expect(await thanks.text()).toContain('Thank you')
+      expect((await post(`${path}/report`, { reason: 'x' })).status).toBe(400)
+      expect((await post(`${path}/report`, { reason: 'fraud' }, { origin: 'https://evil.example' })).status).toBe(403)
+      const { rows } = await shop.db.query('select reason, details from link_report where payment_link = $1', [id])
+      expect(rows).toEqual([{ reason: 'fraud', details: 'They\nlie' }])
+    })
+  })
+
+  test('the code to print is a file, as SVG and as PNG', async () => {
+    const { path } = await link()
+    for (const [extension, type] of [
+      ['svg', 'image/svg+xml; charset=utf-8'],
+      ['png', 'image/png'],
+    ]) {
+      const { headers } = await get(`${path}/qr.${extension}`)
+      const name = `attachment; filename="payment-link-${path.slice(3)}.${extension}"`
+      expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([type, name])
+    }
+  })
+})

@@ -1,0 +1,527 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { mailsTo, signIn, signUp, Visitor } from '../site/visitor.ts'
+import { openShop, type Shop, WALLET } from '../support/shop.ts'
+import { linkWorld, OWN_WALLET, pressIn, pressOn, sendForm, withoutLimits } from './maker.ts'
+
+const logged: string[] = []
+let shop: Shop
+let world: ReturnType<typeof linkWorld>
+beforeAll(async () => {
+  shop = await openShop({
+    deps: (composed) => ({
+      ...withoutLimits(composed),
+      log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
+    }),
+  })
+  world = linkWorld(shop)
+})
+afterAll(() => shop?.close())
+
+describe('The page of the owner', () => {
+  describe('the page of the owner', () => {
+    test('says what came of the link, pauses it, lets it go on, and ends it for good', async () => {
+      const made = await world.make({ inactive_message: 'Back on Monday' })
+      await pressOn(shop, made.path)
+      await pressOn(shop, made.path)
+      const [first] = await world.paymentsOf(made)
+      await world.rows(
+        `update payment set status = 'succeeded', gross_micro = 80000000, fee_micro = 3600000, net_micro = 76400000,
+           rate = '1.25', rate_source = 'test', rate_locked_at = now(), succeeded_at = now() where id = $1`,
+        [first?.['id']],
+      )
+      const owner = new Visitor(shop)
+      const { html, status } = await owner.get(made.owner)
+      expect(status).toBe(200)
+      for (const said of ['of 2 started', '76.40', '3.60', 'Succeeded', 'This page is secret'])
+        expect(html).toContain(said)
+      expect((await owner.post(`${made.owner}/pause`)).to).toBe(made.owner)
+      expect((await owner.get(made.owner)).html).toContain('Paused')
+      expect((await pressOn(shop, made.path)).status).toBe(400)
+      expect((await owner.get(made.path)).html).toContain('Back on Monday')
+      await owner.post(`${made.owner}/resume`)
+      expect((await pressOn(shop, made.path)).status).toBe(303)
+      await owner.post(`${made.owner}/end`)
+      await owner.post(`${made.owner}/resume`)
+      expect((await owner.get(made.owner)).html).toContain('Ended')
+      expect((await pressOn(shop, made.path)).status).toBe(400)
+      expect(await world.paymentsOf(made)).toHaveLength(3)
+    })
+
+    test('is told of a link that an operator stopped, and cannot open it again', async () => {
+      const made = await world.make()
+      await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
+        made.code,
+      ])
+      const owner = new Visitor(shop)
+      expect((await owner.get(made.owner)).html).toContain('An operator has stopped this link')
+      for (const action of ['pause', 'resume', 'end']) await owner.post(`${made.owner}/${action}`)
+      expect(await world.linkRow(made)).toMatchObject({ active: true, stopped_reason: 'fraud', expires_at: null })
+      expect((await pressOn(shop, made.path)).status).toBe(400)
+    })
+
+    test('is found by nobody who guesses: one answer for every other secret', async () => {
+      const made = await world.make()
+      const token = made.owner.slice('/o/'.length)
+      const guesses = [
+        'A'.repeat(43),
+        token.slice(0, 42),
+        `${token}A`,
+        token.toLowerCase(),
+        `${token}=`,
+        made.code,
+        `${made.code}/${token}`,
+        '%00',
+        `%20${token}`,
+        "' or true--",
+        encodeURIComponent('../l'),
+      ]
+      const visitor = new Visitor(shop)
+      const pages = await Promise.all(guesses.map((guess) => visitor.get(`/o/${guess}`)))
+      expect(pages.map(({ status }) => status)).toEqual(guesses.map(() => 404))
+      expect(new Set(pages.map(({ html }) => html)).size).toBe(1)
+      for (const guess of guesses.slice(0, 6))
+        for (const action of ['pause', 'resume', 'end', 'claim'])
+          expect((await visitor.post(`/o/${guess}/${action}`)).status).toBe(404)
+      expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null })
+    })
+
+    test('takes nothing from another site, and changes nothing when it is opened', async () => {
+      const made = await world.make()
+      const visitor = new Visitor(shop)
+      const foreign: Record<string, string>[] = [
+        {},
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+        { 'sec-fetch-site': 'cross-site' },
+      ]
+      for (const headers of foreign)
+        for (const action of ['pause', 'end', 'claim'])
+          expect((await visitor.post(`${made.owner}/${action}`, {}, headers)).status).toBe(403)
+      for (const action of ['pause', 'resume', 'end', 'claim'])
+        expect((await visitor.get(`${made.owner}/${action}`)).status).toBe(405)
+      expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null })
+      expect(
+        (
+          await world.rows('select ticket_digest from link_owner where payment_link = $1', [
+            (await world.linkRow(made))['id'],
+          ])
+        )[0],
+      ).toEqual({
+        ticket_digest: null,
+      })
+    })
+
+    test('leaks its address to no log, no cache, no search engine and no other site', async () => {
+      const made = await world.make()
+      const token = made.owner.slice('/o/'.length)
+      logged.length = 0
+      const visitor = new Visitor(shop)
+      const page = await visitor.get(made.owner)
+      const ticket = await world.ticketOf(made)
+      await visitor.post(`${made.owner}/pause`, {}, {})
+      await visitor.get(`${made.owner}/nothing`)
+      await visitor.get(ticket)
+      expect(logged.length).toBeGreaterThan(3)
+      expect(logged.filter((line) => line.includes(token) || line.includes(ticket.split('/').at(-1) ?? '?'))).toEqual(
+        [],
+      )
+      expect(page.headers.get('cache-control')).toBe('no-store')
+      expect(page.headers.get('x-robots-tag')).toContain('noindex')
+      expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+      expect(page.html).toContain('<meta name="referrer" content="same-origin"')
+      // No page of a buyer gets it either, and nothing is asked of another origin.
+      const [, ...links] = page.html.split('<a ').map((rest) => rest.slice(0, rest.indexOf('>')))
+      for (const link of links.filter((attributes) => attributes.includes('/l/')))
+        expect(link).toContain('rel="noreferrer"')
+      expect(page.html).not.toMatch(/(?:src|action)="https?:/)
+      expect((await visitor.get('/robots.txt')).html).toContain('Disallow: /o/')
+    })
+  })
+
+  describe('bringing a link into an account', () => {
+    test('makes it the account’s, with its wallet, its payments and its presses as they were', async () => {
+      const made = await world.make({ wallet: OWN_WALLET })
+      const buyer = new Visitor(shop)
+      const press = pressIn((await buyer.get(made.path)).html)
+      const first = await buyer.post(made.path, { press })
+      const before = await world.linkRow(made)
+      const owner = await world.newOwner()
+      const ticket = await world.ticketOf(made)
+      const asked = await owner.get(ticket)
+      expect([asked.status, asked.html.includes('Is this wallet yours?')]).toEqual([200, true])
+      expect(await world.linkRow(made)).toEqual(before)
+      const done = await owner.submit(ticket)
+      expect(done.to).toBe(`/dashboard/links/${String(before['id'])}`)
+      const after = await world.linkRow(made)
+      const merchantId = await world.accountOf(owner)
+      expect(after).toMatchObject({ merchant_id: merchantId, wallet: OWN_WALLET, anonymous: false, active: true })
+      // Payments stay where they are booked, and a press that is sent again is the same one.
+      expect((await buyer.post(made.path, { press })).to).toBe(first.to)
+      expect(await world.paymentsOf(made)).toMatchObject([
+        { merchant_id: before['merchant_id'], destination: OWN_WALLET },
+      ])
+      // A new press is the account's, and goes to the wallet that buyers were shown.
+      expect((await pressOn(shop, made.path)).status).toBe(303)
+      expect((await world.paymentsOf(made))[1]).toMatchObject({ merchant_id: merchantId, destination: OWN_WALLET })
+      const page = await buyer.get(made.path)
+      expect([page.html.includes('Halden Coffee'), page.html.includes(OWN_WALLET)]).toEqual([true, true])
+      expect(await world.rows('select kind from notice where merchant_id = $1', [merchantId])).toEqual([
+        { kind: 'payment_link.claimed' },
+      ])
+      expect((await owner.get('/dashboard/team')).html).toContain('payment link claimed')
+      // The secret has done its work.
+      const secret = new Visitor(shop)
+      expect((await secret.get(made.owner)).html).toContain('This link is in an account')
+      for (const action of ['pause', 'end', 'claim']) await secret.post(`${made.owner}/${action}`)
+      expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null, merchant_id: merchantId })
+    })
+
+    test('lets the account open it again after it was stopped for good, as its page says', async () => {
+      const made = await world.make()
+      const [secret, owner] = [new Visitor(shop), await world.newOwner()]
+      const { html } = await secret.get(made.owner)
+      expect(html).toContain('Only an account that it is brought into can open it again')
+      await secret.post(`${made.owner}/end`)
+      expect((await pressOn(shop, made.path)).status).toBe(400)
+      const { to } = await owner.submit(await world.ticketOf(made))
+      expect((await owner.submit(String(to), { title: 'Open again', expires_at: '' })).status).toBe(303)
+      expect((await pressOn(shop, made.path)).status).toBe(303)
+    })
+
+    test('works once, for an hour, with the last ticket alone', async () => {
+      const made = await world.make()
+      const [old, ticket] = [await world.ticketOf(made), await world.ticketOf(made)]
+      const [owner, other] = [await world.newOwner(), await world.newOwner()]
+      expect((await owner.submit(old)).status).toBe(404)
+      const both = await Promise.all([owner.submit(ticket), other.submit(ticket)])
+      expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 404])
+      expect((await other.submit(ticket)).status).toBe(404)
+      const late = await world.make()
+      const over = await world.ticketOf(late)
+      await world.rows(
+        "update link_owner set ticket_ends_at = now() - interval '1 second' where ticket_digest is not null",
+      )
+      expect((await owner.get(over)).status).toBe(404)
+      expect((await owner.submit(over)).status).toBe(404)
+      expect(await world.linkRow(late)).toMatchObject({ anonymous: true })
+    })
+
+    test('gives its wallet no new links without an account, once an operator has stopped it', async () => {
+      const made = await world.make()
+      await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
+        made.code,
+      ])
+      expect((await (await world.newOwner()).submit(await world.ticketOf(made))).status).toBe(303)
+      const { wallet, anonymous } = await world.linkRow(made)
+      const again = await sendForm(shop, { wallet: String(wallet) })
+      expect([anonymous, again.status, again.html.includes('An operator has stopped a link to this wallet')]).toEqual([
+        false,
+        400,
+        true,
+      ])
+    })
+
+    test('is for an owner who has just confirmed it, and keeps the way through signing in', async () => {
+      const made = await world.make()
+      const ticket = await world.ticketOf(made)
+      expect((await new Visitor(shop).get(ticket)).to).toBe(`/sign-in?to=${encodeURIComponent(ticket)}`)
+      const owner = await world.newOwner()
+      const merchantId = await world.accountOf(owner)
+      const developer = await signIn(shop, 'developer@shop.example')
+      await world.rows(
+        "insert into membership (merchant_id, person_id, role) select $1, id, 'developer' from person where email = 'developer@shop.example'",
+        [merchantId],
+      )
+      expect((await developer.submit(ticket)).status).toBe(403)
+      expect((await owner.post(ticket, { _form: 'x' })).status).toBe(403)
+      await world.rows(
+        "update session set confirmed_at = now() - interval '2 hours', created_at = now() - interval '3 hours'",
+      )
+      expect((await owner.submit(ticket)).to).toContain('/dashboard/confirm?to=')
+      expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
+      expect(await mailsTo(shop, 'nobody@shop.example')).toEqual([])
+    })
+  })
+})
+
+describe('A hostile stranger', () => {
+  test('cannot bring in a link by its code, its id or the digest that is stored', async () => {
+    const made = await world.make()
+    const { id } = await world.linkRow(made)
+    const [stored] = await world.rows(
+      "select encode(digest, 'base64') as a, encode(digest, 'hex') as b from link_owner where payment_link = $1",
+      [id],
+    )
+    const thief = await world.newOwner()
+    for (const guess of [made.code, String(id), made.owner.slice(3), String(stored?.['a']), String(stored?.['b'])])
+      expect((await thief.submit(`/dashboard/links/claim/${encodeURIComponent(guess)}`)).status).toBe(404)
+    expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
+  })
+
+  test('who has stolen the secret cannot send the money elsewhere', async () => {
+    const made = await world.make()
+    const { wallet } = await world.linkRow(made)
+    await pressOn(shop, made.path)
+    const thief = await world.newOwner()
+    await thief.submit(await world.ticketOf(made))
+    const merchantId = await world.accountOf(thief)
+    await world.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
+      merchantId,
+      OWN_WALLET,
+    ])
+    await pressOn(shop, made.path)
+    expect((await world.paymentsOf(made)).map(({ destination }) => destination)).toEqual([wallet, wallet])
+    await expect(
+      world.rows('update payment_link set wallet = $1 where code = $2', [OWN_WALLET, made.code]),
+    ).rejects.toThrow('are fixed')
+  })
+
+  test('cannot get a second payment out of one press while the link is brought in', async () => {
+    for (let round = 0; round < 5; round++) {
+      const made = await world.make()
+      const buyer = new Visitor(shop)
+      const press = pressIn((await buyer.get(made.path)).html)
+      const owner = await world.newOwner()
+      const ticket = await world.ticketOf(made)
+      const form = { _form: await owner.formField() }
+      const sent = Array.from({ length: 4 }, () => buyer.post(made.path, { press }))
+      await Promise.all([
+        ...sent,
+        owner.post(ticket, form),
+        ...Array.from({ length: 4 }, () => buyer.post(made.path, { press })),
+      ])
+      const last = await buyer.post(made.path, { press })
+      expect([last.status, (await world.paymentsOf(made)).length]).toEqual([303, 1])
+    }
+  }, 30_000)
+
+  test('gets no payment through a link that was paused before the press was stored', async () => {
+    for (let round = 0; round < 4; round++) {
+      const made = await world.make()
+      const presses = await Promise.all(
+        Array.from({ length: 6 }, async () => {
+          const { html } = await new Visitor(shop).get(made.path)
+          return pressIn(html)
+        }),
+      )
+      const owner = new Visitor(shop)
+      const paused = owner.post(`${made.owner}/pause`).then(async () => (await world.paymentsOf(made)).length)
+      const answers = await Promise.all(presses.map((press) => new Visitor(shop).post(made.path, { press })))
+      // What was there when the pause was answered is all that there is.
+      const atPause = await paused
+      expect((await world.paymentsOf(made)).length).toBe(atPause)
+      expect(answers.filter(({ status }) => status === 303)).toHaveLength(atPause)
+    }
+  }, 30_000)
+
+  test('fifty presses on ten places make ten payments, also while the link changes hands', async () => {
+    const made = await world.make({ max_payments: '10' })
+    const presses = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const { html } = await new Visitor(shop).get(made.path)
+        return pressIn(html)
+      }),
+    )
+    const owner = await world.newOwner()
+    const ticket = await world.ticketOf(made)
+    const form = { _form: await owner.formField() }
+    const answers = await Promise.all([
+      ...presses.map((press) => new Visitor(shop).post(made.path, { press })),
+      owner.post(ticket, form),
+    ])
+    expect((await world.paymentsOf(made)).length).toBeLessThanOrEqual(10)
+    // Who was told to try again does: nobody is asked twice, and no place is given twice.
+    const again = await Promise.all(presses.map((press) => new Visitor(shop).post(made.path, { press })))
+    expect(answers.length).toBe(51)
+    expect((await world.paymentsOf(made)).length).toBe(10)
+    expect(again.filter(({ status }) => status === 303)).toHaveLength(10)
+  }, 30_000)
+
+  test('a merchant of a link without an account has nobody, no key and no way in', async () => {
+    const made = await world.make()
+    const { merchant_id: merchantId, id } = await world.linkRow(made)
+    const stranger = await world.newOwner()
+    expect((await stranger.submit('/dashboard/accounts/choose', { account: String(merchantId) })).status).toBe(404)
+    expect((await stranger.submit('/dashboard/accounts/join', { account: String(merchantId) })).status).toBe(404)
+    expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).status).toBe(404)
+    const tenant = shop.db.as(shop.tenant)
+    await expect(tenant.query('select * from link_owner')).rejects.toThrow('permission denied')
+  })
+})
+
+describe('The pages of links in the dashboard', () => {
+  let owner: Visitor
+  let merchantId: string
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+    owner = await signUp(shop, 'links@shop.example')
+    merchantId = await world.accountOf(owner)
+    await world.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [merchantId, WALLET])
+  }, 60_000)
+
+  const FORM = { title: 'Gift card', kind: 'fixed', amount: '64', currency: 'EUR', provider: '' }
+
+  /** Sends the form of a page that was just opened; answers the path of the link. */
+  async function make(fields: Record<string, string> = {}): Promise<string> {
+    const { to, html } = await owner.submit('/dashboard/links', { ...FORM, ...fields })
+    if (to === null) throw new Error(html.slice(0, 2000))
+    return to
+  }
+
+  const idOf = (path: string): string => path.split('/').at(-1) ?? ''
+  const rowOf = async (path: string) =>
+    (await world.rows('select * from payment_link where id = $1', [idOf(path)]))[0] ?? {}
+
+  test('a link is made once of a form, says how it was made, and is in the audit log', async () => {
+    const once = 'form-1'
+    const path = await make({ once, kind: 'open', min_amount: '5', max_amount: '12,50', prefill_amount: 'on' })
+    expect(await make({ once, kind: 'open', min_amount: '5', max_amount: '12,50', prefill_amount: 'on' })).toBe(path)
+    expect(await rowOf(path)).toMatchObject({
+      merchant_id: merchantId,
+      created_via: 'dashboard',
+      anonymous: false,
+      wallet: null,
+      min_minor: '500',
+      max_minor: '1250',
+      prefill: ['amount'],
+    })
+    expect((await owner.get('/dashboard/team')).html).toContain('create payment link')
+    const page = await owner.get(path)
+    for (const said of [
+      'Gift card',
+      'Active',
+      '5.00 to 12.50 EUR',
+      'qr.svg',
+      'No payments yet',
+      'The wallet of the account',
+    ])
+      expect(page.html).toContain(said)
+  })
+
+  test('what is wrong is told beside its field, and what was written stays', async () => {
+    const answer = await owner.submit('/dashboard/links', { ...FORM, provider: 'wallet_app', amount: '5', title: '' })
+    expect(answer.status).toBe(400)
+    expect(answer.html).toContain('1 to 100 characters')
+    const least = await owner.submit('/dashboard/links', { ...FORM, provider: 'wallet_app', amount: '5' })
+    expect(least.html).toContain('The least for Banking app is 6.00 EUR.')
+    expect(least.html).toContain('value="Gift card"')
+    const poor = await signUp(shop, 'poor@shop.example')
+    expect((await poor.get('/dashboard/links/new')).html).toContain('Set a wallet first')
+    const refused = await poor.submit('/dashboard/links', FORM)
+    expect([refused.status, refused.html.includes('Set the wallet that the USDC goes to')]).toEqual([400, true])
+  })
+
+  test('a link is edited, paused and opened again; price, method and wallet stay', async () => {
+    const path = await make({ expires_at: '2099-12-24', max_payments: '5', reference: 'A' })
+    const before = await rowOf(path)
+    const edit = await owner.get(`${path}/edit`)
+    expect(edit.html).toContain('value="2099-12-24"')
+    const changes = { title: 'Voucher', expires_at: '2099-12-24', max_payments: '', inactive_message: 'Back soon' }
+    const hostile = { amount: '1', currency: 'USD', provider: 'local_partner', wallet: WALLET, kind: 'open' }
+    expect((await owner.submit(path, { ...changes, ...hostile })).to).toBe(path)
+    const after = await rowOf(path)
+    expect(after).toMatchObject({
+      title: 'Voucher',
+      max_payments: null,
+      reference: null,
+      inactive_message: 'Back soon',
+    })
+    for (const fixed of ['amount_minor', 'currency', 'provider', 'wallet', 'code', 'expires_at'])
+      expect([fixed, after[fixed]]).toEqual([fixed, before[fixed]])
+    expect((await owner.submit(path, { title: '' })).status).toBe(400)
+    await owner.submit(`${path}/pause`)
+    expect(await rowOf(path)).toMatchObject({ active: false })
+    expect((await owner.get(path)).html).toContain('Go on')
+    await owner.submit(`${path}/resume`)
+    expect(await rowOf(path)).toMatchObject({ active: true })
+    await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [idOf(path)])
+    const stopped = await owner.get(path)
+    expect([stopped.html.includes('An operator has stopped this link'), stopped.html.includes('/resume')]).toEqual([
+      true,
+      false,
+    ])
+    const forced = await owner.submit(`${path}/resume`)
+    expect([forced.status >= 400, (await rowOf(path))['stopped_reason']]).toEqual([true, 'fraud'])
+  })
+
+  test('the list is filtered, searched and paged by its address', async () => {
+    const path = await make({ title: 'Needle 100%', reference: 'INV-7' })
+    await owner.submit(`${path}/pause`)
+    const shows = async (query: string): Promise<boolean> =>
+      (await owner.get(`/dashboard/links${query}`)).html.includes('Needle 100%')
+    expect(await shows('')).toBe(false)
+    expect(await shows('?s=paused')).toBe(true)
+    expect(await shows('?s=all&q=INV-7')).toBe(true)
+    expect(await shows(`?s=all&q=${encodeURIComponent('100%')}`)).toBe(true)
+    expect((await owner.get('/dashboard/links?s=all&q=%25%25%25')).html).toContain('Nothing found')
+    for (let n = 0; n < 51; n++)
+      await world.rows(
+        `insert into payment_link (id, merchant_id, livemode, code, currency, title, created_via, created_at, updated_at)
+         select overlay(id placing lpad($1::text, 4, '0') from length(id) - 3), merchant_id, livemode,
+           lpad($1::text, 10, 'x'), currency, 'Row ' || $1, created_via, created_at, updated_at
+         from payment_link where id = $2`,
+        [n, idOf(path)],
+      )
+    const first = await owner.get('/dashboard/links?q=Row')
+    const more = /href="([^"]+)" rel="next"/.exec(first.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const second = await owner.get(more)
+    const rowsIn = (html: string): number => html.split('class="row-link"').length - 1
+    expect([rowsIn(first.html), rowsIn(second.html)]).toEqual([50, 1])
+    expect((await owner.get('/dashboard/links?after=plink_01h455vb4pex5vsknk084sn02q')).status).toBe(404)
+  })
+
+  test('roles: everybody looks, support sells, a viewer changes nothing', async () => {
+    const path = await make()
+    for (const role of ['viewer', 'support']) {
+      const person = await signIn(shop, `${role}@shop.example`)
+      await world.rows(
+        'insert into membership (merchant_id, person_id, role) select $1, id, $2 from person where email = $3',
+        [merchantId, role, `${role}@shop.example`],
+      )
+      const sells = role === 'support'
+      const { html } = await person.get(path)
+      expect([html.includes('Gift card'), html.includes('/pause')]).toEqual([true, sells])
+      expect((await person.get('/dashboard/links/new')).status).toBe(sells ? 200 : 403)
+      for (const at of [`${path}/pause`, path, '/dashboard/links'])
+        expect([role, at, (await person.submit(at, FORM)).status]).toEqual([role, at, sells ? 303 : 403])
+      await owner.submit(`${path}/resume`)
+    }
+  })
+
+  test('a link of another account is not there, for any page or action', async () => {
+    const path = await make()
+    await pressOn(shop, `/l/${String((await rowOf(path))['code'])}`)
+    const stranger = await signUp(shop, 'stranger@shop.example')
+    for (const at of [path, `${path}/edit`, `/dashboard/links/new?copy=${idOf(path)}`])
+      expect([at, (await stranger.get(at)).status]).toEqual([at, 404])
+    for (const at of [path, `${path}/pause`, `${path}/resume`])
+      expect([at, (await stranger.submit(at, FORM)).status]).toEqual([at, 404])
+    expect(await rowOf(path)).toMatchObject({ active: true, title: 'Gift card' })
+    expect((await stranger.get('/dashboard/links?s=all')).html).not.toContain('Gift card')
+  })
+
+  test('payments of before a link was brought in are shown on its page, and open no page of another merchant', async () => {
+    const made = await world.make({ title: 'Brought along' })
+    await pressOn(shop, made.path)
+    await owner.submit(await world.ticketOf(made))
+    await pressOn(shop, made.path)
+    const [old, young] = await world.paymentsOf(made)
+    const { html } = await owner.get(`/dashboard/links/${String((await world.linkRow(made))['id'])}`)
+    expect(html).toContain('of 2 started')
+    expect(html).toContain(`/dashboard/payments/${String(young?.['id'])}`)
+    expect(html).not.toContain(String(old?.['id']))
+    expect((await owner.get(`/dashboard/payments/${String(old?.['id'])}`)).status).toBe(404)
+  })
+
+  test('the preview is the account’s page, in a frame of ours alone', async () => {
+    const query = new URLSearchParams({ ...FORM, title: '<b>Two</b>' })
+    const { html, headers } = await owner.get(`/dashboard/links/preview?${query}`)
+    expect(html).toContain('Halden Coffee')
+    expect(html).toContain('&lt;b>Two&lt;/b>')
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'self'")
+    const page = await owner.get('/dashboard/links/new')
+    expect(page.headers.get('content-security-policy')).toContain("frame-src 'self'")
+    expect((await owner.get('/dashboard/links')).headers.get('content-security-policy')).not.toContain('frame-src')
+  })
+})

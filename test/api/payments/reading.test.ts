@@ -1,0 +1,528 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { recordEvent } from '../../../src/db/webhooks/events.ts'
+import { runCommand } from '../../../src/operator/command.ts'
+import { verifyReceipt } from '../../../src/verifier/verifier.js'
+import { type Furnished, furnish } from '../support/furnished.ts'
+import { plantReceipt } from '../support/receipts.ts'
+import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop?.close())
+
+describe('Reading payments, events, quotes and routes', () => {
+  type Fields = Record<string, unknown>
+  const pay = async (fields: Fields = {}): Promise<string> =>
+    String(
+      (await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR', ...fields } })).body['id'],
+    )
+  const list = (query: string) => shop.ask('GET', `/v1/payments?${query}`)
+  const idsIn = (answer: Answer): string[] => (answer.body['data'] as Fields[]).map(({ id }) => String(id))
+
+  describe('the list of payments', () => {
+    let ids: string[] = []
+    beforeAll(async () => {
+      ids = []
+      for (const [index, currency] of ['EUR', 'USD', 'EUR', 'JPY', 'EUR'].entries())
+        ids.unshift(await pay({ currency, amount: '2000', reference: `order-${index}`, description: `100%_${index}` }))
+    })
+
+    test('is newest first, page by page, forwards and back', async () => {
+      const first = await list('limit=2')
+      expect([idsIn(first), first.body['has_more']]).toEqual([ids.slice(0, 2), true])
+      const second = await list(`limit=2&starting_after=${ids[1]!}`)
+      expect(idsIn(second)).toEqual(ids.slice(2, 4))
+      const last = await list(`limit=2&starting_after=${ids[3]!}`)
+      expect([idsIn(last), last.body['has_more']]).toEqual([ids.slice(4), false])
+      const back = await list(`limit=2&ending_before=${ids[4]!}`)
+      expect([idsIn(back), back.body['has_more']]).toEqual([ids.slice(2, 4), true])
+    })
+
+    test('can be narrowed', async () => {
+      const created = String((await shop.ask('GET', `/v1/payments/${ids[2]!}`)).body['created_at'])
+      const queries: [string, string[]][] = [
+        ['currency=JPY', [ids[1]!]],
+        ['reference=order-0', [ids[4]!]],
+        ['status=pending,created&currency=USD', [ids[3]!]],
+        ['status=succeeded', []],
+        [`search=${ids[0]!}`, [ids[0]!]],
+        ['search=ORDER-3', [ids[1]!]],
+        [`search=${encodeURIComponent('100%_4')}`, [ids[0]!]],
+        [`search=${encodeURIComponent('%')}&limit=100`, ids],
+        ['search=nothing', []],
+        [`created[gte]=${created}`, ids.slice(0, 3)],
+        [`created[lt]=${created}`, ids.slice(3)],
+        [`tx_hash=0x${'a'.repeat(64)}`, []],
+        ['provider=wallet_app', []],
+      ]
+      for (const [query, expected] of queries) expect([query, idsIn(await list(query))]).toEqual([query, expected])
+    })
+
+    test.each([
+      ['limit=0', 'limit'],
+      ['limit=101', 'limit'],
+      ['limit=1e1', 'limit'],
+      ['status=paid', 'status'],
+      ['status=created,paid', 'status'],
+      ['currency=eur', 'currency'],
+      ['provider=stripe', 'provider'],
+      ['tx_hash=0x12', 'tx_hash'],
+      ['created[gte]=yesterday', 'created[gte]'],
+      ['created[gte]=2026-13-01T00:00:00Z', 'created[gte]'],
+      ['created[gte]=0000-01-01T00:00:00Z', 'created[gte]'],
+      ['created[lt]=2026-01-01T00:00:00%2B25:00', 'created[lt]'],
+      ['created[lt]=1969-12-31T23:59:59Z', 'created[lt]'],
+      ['reference=%00', 'reference'],
+      ['starting_after=a', 'starting_after'],
+      ['ending_before=evt_01m7z13c0xfzrbpdsf7qk0w6ta', 'ending_before'],
+      ['limt=5', 'limt'],
+    ])('%s is refused by name', async (query, param) => {
+      const answer = await list(query)
+      expectProblem(answer, 400, 'validation_failed')
+      expect(answer.body['param']).toBe(param)
+    })
+
+    test('a misspelt parameter is answered with the nearest one', async () => {
+      expect((await list('limt=5')).body['detail']).toBe('limt is not a known parameter. Did you mean limit?')
+    })
+  })
+
+  test('the timeline tells everything in words and in data, oldest first', async () => {
+    const id = await pay()
+    const at = new Date().toISOString()
+    const about = { type: 'payment.expired', paymentId: id, object: { id }, at }
+    await shop.ask('POST', '/v1/webhook_endpoints', { body: { url: 'https://shop.example/h', enabled_events: ['*'] } })
+    const event = await shop.db.transaction((tx) => recordEvent(tx, { ...shop.tenant, ...about }))
+    await shop.db.query(
+      `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status)
+       select event_id, endpoint_id, 1, now(), 7, 503 from delivery where event_id = $1`,
+      [event],
+    )
+    const answer = await shop.ask('GET', `/v1/payments/${id}/timeline`)
+    expect((answer.body['data'] as Fields[]).map(({ kind, message }) => [kind, message])).toEqual([
+      ['payment.created', 'The payment was created'],
+      ['event.recorded', 'payment.created was recorded'],
+      ['event.recorded', 'payment.expired was recorded'],
+      ['webhook.attempt', 'The webhook endpoint did not take the event (503)'],
+    ])
+    expect((answer.body['data'] as Fields[])[3]).toMatchObject({ data: { event, attempt: 1, response_status: 503 } })
+  })
+
+  describe('events', () => {
+    test('can be pulled from a place in the sequence, in order, as the bytes that were signed', async () => {
+      const merchant = await shop.addMerchant()
+      const ask = (path: string) => shop.ask('GET', path, { key: merchant.key })
+      for (const type of ['payment.processing', 'payment.succeeded', 'payment.failed'])
+        await shop.db.transaction((tx) =>
+          recordEvent(tx, {
+            ...merchant.tenant,
+            type,
+            paymentId: null,
+            object: { object: 'webhook_test' },
+            at: new Date().toISOString(),
+          }),
+        )
+      const stored = await shop.db.query('select body from event where merchant_id = $1 order by sequence', [
+        merchant.tenant.merchantId,
+      ])
+      const bodies = (stored.rows as { body: Buffer }[]).map(({ body }) => body.toString())
+      const first = await ask('/v1/events?after_sequence=0&limit=2')
+      expect(first.text).toBe(`{"object":"list","data":[${bodies.slice(0, 2).join(',')}],"has_more":true}`)
+      const next = await ask('/v1/events?after_sequence=2&limit=2')
+      expect(next.text).toBe(`{"object":"list","data":[${bodies[2]!}],"has_more":false}`)
+      const newest = await ask('/v1/events?limit=1')
+      expect(newest.text).toContain(bodies[2])
+      const before = (newest.body['data'] as { id: string }[])[0]!.id
+      expect((await ask(`/v1/events?starting_after=${before}`)).text).toContain(`[${bodies[1]!},${bodies[0]!}]`)
+      expect((await ask('/v1/events?type=payment.succeeded')).text).toContain(`[${bodies[1]!}]`)
+      expect((await ask(`/v1/events/${before}`)).text).toBe(bodies[2])
+      expectProblem(await ask('/v1/events?starting_after=evt_x'), 400, 'validation_failed')
+      expectProblem(await ask('/v1/events/evt_x'), 404, 'resource_missing')
+    })
+  })
+
+  test('an event of a payment link has the link as the document describes it', async () => {
+    const link = await shop.ask('POST', '/v1/payment_links', { body: { title: 'Box', amount: 64, currency: 'EUR' } })
+    const event = { type: 'payment_link.completed', paymentId: null, object: link.body, at: new Date().toISOString() }
+    await shop.db.transaction((tx) => recordEvent(tx, { ...shop.tenant, ...event }))
+    // Every answer that is asked for here is held against the document.
+    const { body } = await shop.ask('GET', '/v1/events?type=payment_link.completed')
+    expect(body['data']).toEqual([expect.objectContaining({ data: { object: link.body } })])
+  })
+
+  describe('a quote', () => {
+    test('says what arrives, to the micro-USDC', async () => {
+      const { body } = await shop.ask('GET', '/v1/quotes?amount=49.99&currency=EUR&provider=wallet_app')
+      // 49.99 x 1.25 = 62.4875; 4.5 % of it is 2.8119375, of which the fraction of a micro-USDC is not charged.
+      expect(body).toMatchObject({
+        rate: '1.25',
+        gross_usdc_estimate: '62.487500',
+        fee_usdc_estimate: '2.811937',
+        net_usdc_estimate: '59.675563',
+        fee_percent: '4.5',
+      })
+    })
+
+    test('counts a currency without decimals in whole units', async () => {
+      const { body } = await shop.ask('GET', '/v1/quotes?amount=5000&currency=JPY')
+      expect([body['amount_decimal'], body['gross_usdc_estimate']]).toEqual(['5000', '31.250000'])
+      const refused = await shop.ask('GET', '/v1/quotes?amount=50.5&currency=JPY')
+      expectProblem(refused, 400, 'validation_failed')
+      expect((refused.body['errors'] as Fields[])[0]).toMatchObject({ code: 'amount_precision' })
+    })
+
+    test('is refused outside the limits, with the limit and who would take it', async () => {
+      const small = await shop.ask('GET', '/v1/quotes?amount=5&currency=EUR&provider=wallet_app')
+      expectProblem(small, 422, 'amount_too_small')
+      expect(small.body).toMatchObject({ minimum: { amount: '6.00', currency: 'EUR' }, alternatives: ['card_partner'] })
+      expectProblem(
+        await shop.ask('GET', '/v1/quotes?amount=5&currency=INR&provider=card_partner'),
+        422,
+        'currency_not_supported',
+      )
+    })
+  })
+
+  describe('a preview of routes', () => {
+    const preview = async (body: Fields) => (await shop.ask('POST', '/v1/routes/preview', { body })).body
+    test('says what a buyer in a country can use, and why not the rest', async () => {
+      const body = await preview({ amount: 49.99, currency: 'EUR', provider: 'wallet_app', country: 'BR' })
+      expect(body).toMatchObject({
+        pinned: null,
+        pinned_refused: {
+          provider: 'wallet_app',
+          reason: 'country',
+          message: 'wallet_app does not offer banking_app in BR.',
+        },
+        net_usdc_estimate: '59.675563',
+      })
+      expect((body['offers'] as Fields[]).map(({ provider }) => provider)).toContain('local_partner')
+    })
+
+    test('knows the device and the limits', async () => {
+      const body = await preview({ amount: '3', currency: 'USD', device_wallet: false })
+      const reasons = new Set((body['refused'] as Fields[]).map(({ reason }) => reason))
+      expect(reasons).toEqual(new Set(['device', 'amount_too_small']))
+      expect((body['offers'] as Fields[]).map(({ method }) => method)).toEqual(['card', 'online_wallet'])
+    })
+
+    test('with fallback none offers the pinned method only', async () => {
+      const body = await preview({
+        amount: 49.99,
+        currency: 'EUR',
+        provider: 'wallet_app',
+        country: 'DE',
+        fallback: 'none',
+      })
+      expect((body['offers'] as Fields[]).map(({ provider }) => provider)).toEqual(['wallet_app'])
+    })
+  })
+
+  describe('limits of requests', () => {
+    const windows = {
+      windowSeconds: 60,
+      refusalsPerMinute: 2,
+      signInsPerHour: 9,
+      formsPerHour: 9,
+      madePerHour: { file: 9, key: 9 },
+    }
+    const visits = { pressesPerMinute: { address: 9, link: 9 }, looksPerMinute: 9, actsPerMinute: 9 }
+    // The windows are those of the clock: none ends while the test runs.
+    const limited = (requests: number) => () => ({
+      limits: createRequestLimits({ requests, ...windows, ...visits, clock: () => Date.UTC(2026, 0, 1) }),
+    })
+
+    test('count a list once for every ten rows that it asks for, so that big pages take no more than small ones', async () => {
+      const small = await openShop({ deps: limited(13) })
+      try {
+        const left = async (path: string) => {
+          const { status, headers } = await small.ask('GET', path)
+          return [status, Number(/r=(\d+);/.exec(headers.get('ratelimit') ?? '')?.[1])]
+        }
+        expect(await left('/v1/payments?limit=10')).toEqual([200, 12])
+        expect(await left('/v1/payments?limit=11')).toEqual([200, 10])
+        // Refused for its limit; no number is so high that it counts more than the longest list.
+        expect(await left('/v1/payments?limit=999999')).toEqual([400, 0])
+        expect(await left('/v1/payments')).toEqual([429, 0])
+      } finally {
+        await small.close()
+      }
+    })
+
+    test('are told on every answer, and beyond them 429 says when to ask again', async () => {
+      const small = await openShop({ deps: limited(3) })
+      try {
+        const answers = await Promise.all(Array.from({ length: 6 }, () => small.ask('GET', '/v1/providers')))
+        const taken = answers.filter(({ status }) => status === 200)
+        const refused = answers.filter(({ status }) => status === 429)
+        expect([taken.length, refused.length]).toEqual([3, 3])
+        expect(taken[0]!.headers.get('ratelimit-policy')).toBe('"account";q=3;w=60')
+        const left = taken.map(({ headers }) => /^"account";r=(\d);t=\d+$/.exec(headers.get('ratelimit') ?? '')?.[1])
+        expect(new Set(left)).toEqual(new Set(['0', '1', '2']))
+        expectProblem(refused[0]!, 429, 'rate_limited')
+        expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(30)
+        expect(refused[0]!.headers.get('ratelimit')).toMatch(/^"account";r=0;t=\d+$/)
+        // Another account is not held up.
+        const other = await small.addMerchant()
+        expect((await small.ask('GET', '/v1/providers', { key: other.key })).status).toBe(200)
+        const guesses = await Promise.all(
+          Array.from({ length: 4 }, () => small.ask('GET', '/v1/providers', { key: 'x' })),
+        )
+        expect(guesses.filter(({ status }) => status === 401)).toHaveLength(2)
+        expect(guesses.filter(({ status }) => status === 429)).toHaveLength(2)
+        expect((await small.ask('GET', '/v1/providers', { key: other.key })).status).toBe(200)
+      } finally {
+        await small.close()
+      }
+    })
+  })
+})
+
+describe('Lists', () => {
+  let own: Furnished
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+    own = await furnish(shop)
+  }, 60_000)
+
+  type Item = { id: string; message: string; data: { attempt?: number } }
+  const read = async (path: string) => (await shop.ask('GET', path)).body as { data: Item[]; has_more: boolean }
+
+  describe('a cursor', () => {
+    const UNKNOWN = {
+      '/v1/payments': 'pay_01m7z134d8fetv1hwd26y1yksm',
+      '/v1/payment_links': 'plink_01m7z134d8fetv1hwd26y1yksm',
+      '/v1/events': 'evt_01m7z134d8fetv1hwd26y1yksm',
+      '/v1/api_keys': 'key_000000000000',
+      deliveries: 'evt_01m7z134d8fetv1hwd26y1yksm',
+    }
+
+    test('a cursor that is no id is refused alike in every list, and an unknown one is missing alike', async () => {
+      for (const [list, unknown] of Object.entries(UNKNOWN)) {
+        const path = list === 'deliveries' ? `/v1/webhook_endpoints/${own.endpoint}/deliveries` : list
+        for (const param of ['starting_after', 'ending_before'])
+          for (const [cursor, status, code] of [
+            ['x', 400, 'validation_failed'],
+            [unknown, 404, 'resource_missing'],
+          ] as const) {
+            const answer = await shop.ask('GET', `${path}?${param}=${cursor}`)
+            expectProblem(answer, status, code)
+            expect([path, answer.body['param']]).toEqual([path, param])
+          }
+      }
+    })
+
+    test('a cursor of another merchant is like an unknown one', async () => {
+      const other = await furnish(shop, await shop.addMerchant())
+      for (const path of [
+        `/v1/payments?starting_after=${other.payment}`,
+        `/v1/payment_links?starting_after=${other.link}`,
+        `/v1/events?ending_before=${other.event}`,
+        `/v1/api_keys?starting_after=${other.apiKey}`,
+        `/v1/webhook_endpoints/${own.endpoint}/deliveries?starting_after=${other.event}`,
+      ])
+        expectProblem(await shop.ask('GET', path), 404, 'resource_missing')
+    })
+
+    test('a cursor at both ends gives what lies between', async () => {
+      const merchant = await shop.addMerchant()
+      const ids: string[] = []
+      for (let made = 0; made < 4; made++) {
+        const body = { amount: '10', currency: 'EUR' }
+        ids.push(String((await shop.ask('POST', '/v1/payments', { body, key: merchant.key })).body['id']))
+      }
+      const query = `starting_after=${ids[3]}&ending_before=${ids[0]}`
+      const { body } = await shop.ask('GET', `/v1/payments?${query}`, { key: merchant.key })
+      expect((body['data'] as Item[]).map(({ id }) => id)).toEqual([ids[2], ids[1]])
+      expect(body['has_more']).toBe(false)
+    })
+  })
+
+  test('a timeline of 1,150 entries is read to its end, page by page, and back', async () => {
+    const path = `/v1/payments/${own.payment}/timeline`
+    const tried = `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms)
+      select $1, $2, n, now() + (n / 3) * interval '1 second', 1 from generate_series(1, 1150) as n`
+    await shop.db.query(tried, [own.event, own.endpoint])
+    const all: Item[] = []
+    for (let more = true, cursor = ''; more; ) {
+      const page = await read(`${path}?limit=100${cursor}`)
+      all.push(...page.data)
+      more = page.has_more
+      cursor = `&starting_after=${all.at(-1)!.id}`
+    }
+    const tries = all.flatMap(({ data }) => data.attempt ?? [])
+    expect(tries).toEqual(Array.from({ length: 1150 }, (_, index) => index + 1))
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
+    expect((await read(path)).has_more).toBe(true)
+    const back = await read(`${path}?limit=2&ending_before=${all[5]!.id}`)
+    expect([back.data.map(({ id }) => id), back.has_more]).toEqual([[all[3]!.id, all[4]!.id], true])
+  })
+
+  test('the log of a delivery shows its newest twenty tries, and how many there were', async () => {
+    await shop.db.query('update delivery set attempts = 1150 where event_id = $1', [own.event])
+    const list = await shop.ask('GET', `/v1/webhook_endpoints/${own.endpoint}/deliveries`)
+    const [delivery] = list.body['data'] as { attempts: number; log: { number: number }[] }[]
+    expect(delivery!.attempts).toBe(1150)
+    expect(delivery!.log.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, index) => 1131 + index))
+    const sent = await shop.ask('POST', `/v1/webhook_endpoints/${own.endpoint}/deliveries/${own.event}/redeliver`)
+    expect((sent.body['log'] as unknown[]).length).toBe(20)
+  })
+
+  test('a moment at the end of time is understood, whatever its offset', async () => {
+    for (const time of ['9999-12-31T23:59:59-01:00', '1970-01-01T00:00:00%2B05:00', '99999999999', '0'])
+      for (const filter of ['created[gte]', 'created[lt]'])
+        expect((await shop.ask('GET', `/v1/payments?${filter}=${time}`)).status).toBe(200)
+  })
+
+  test('every list reads all that it says in one transaction, which is of one moment and of one database', async () => {
+    const counted: string[] = []
+    const strict = await openShop({
+      deps: ({ db }) => ({
+        db: {
+          ...db,
+          lists: (tenant) => ({
+            livemode: db.livemode,
+            query: () => Promise.reject(new Error('a list must not read outside of its transaction')),
+            transaction: (work) => {
+              counted.push(tenant.merchantId)
+              return db.lists(tenant).transaction(work)
+            },
+          }),
+        },
+      }),
+    })
+    try {
+      const made = await furnish(strict)
+      const lists = [
+        '/v1/payments',
+        `/v1/payments/${made.payment}/timeline`,
+        '/v1/payment_links',
+        '/v1/events',
+        '/v1/api_keys',
+        '/v1/audit_log',
+        `/v1/webhook_endpoints/${made.endpoint}/deliveries`,
+        '/v1/exports/payments',
+      ]
+      for (const path of lists) expect([path, (await strict.ask('GET', path)).status]).toEqual([path, 200])
+      expect(counted).toHaveLength(lists.length)
+    } finally {
+      await strict.close()
+    }
+  }, 60_000)
+})
+
+describe('Receipts', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'receipts-'))
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+  }, 60_000)
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  async function newPayment(): Promise<string> {
+    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+    return String(body['id'])
+  }
+
+  async function publishedKeys(): Promise<{ text: string; keys: { kid: string; x: string }[] }> {
+    const answer = await fetch(`${shop.url}/.well-known/jwks.json`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch('application/jwk-set+json')
+    const text = await answer.text()
+    return { text, keys: (JSON.parse(text) as { keys: { kid: string; x: string }[] }).keys }
+  }
+
+  test('a payment that is not settled has no receipt: the answer says where it stands', async () => {
+    const answer = await shop.ask('GET', `/v1/payments/${await newPayment()}/receipt`)
+    expectProblem(answer, 409, 'receipt_not_available')
+    expect(answer.body).toMatchObject({
+      payment_status: 'created',
+      detail: expect.stringContaining('this one is created'),
+    })
+    expect(answer.headers.get('retry-after')).toBeNull()
+  })
+
+  test('a payment that was just settled has none yet: the answer says when to ask again', async () => {
+    const id = await newPayment()
+    await shop.db.query(
+      `update payment set status = 'succeeded', tx_hash = $2, log_index = 1, block_number = 7, finalized_at = now() where id = $1`,
+      [id, `0x${'33'.repeat(32)}`],
+    )
+    const answer = await shop.ask('GET', `/v1/payments/${id}/receipt`)
+    expectProblem(answer, 409, 'receipt_not_available')
+    expect(answer.body['payment_status']).toBe('succeeded')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test('a receipt verifies with the keys that are published, and goes with the log that it rests on', async () => {
+    const id = await newPayment()
+    const planted = await plantReceipt(shop.db, id)
+    const answer = await shop.ask('GET', `/v1/payments/${id}/receipt`)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual(planted)
+    const { keys } = await publishedKeys()
+    const { verdict } = await verifyReceipt(answer.text, { keys, blockHash: planted.claims.block_hash })
+    expect(verdict).toBe('proved')
+    await shop.db.query('delete from treasury_log where tx_hash = $1 and log_index = $2', [
+      planted.claims.tx_hash,
+      planted.claims.log_index,
+    ])
+    expectProblem(await shop.ask('GET', `/v1/payments/${id}/receipt`), 409, 'receipt_not_available')
+  })
+
+  test('the command checks a receipt without any variable, and answers 0 only when everything holds', async () => {
+    const id = await newPayment()
+    const { claims } = await plantReceipt(shop.db, id)
+    const { text } = await shop.ask('GET', `/v1/payments/${id}/receipt`)
+    const [file, wrong, keys] = ['receipt.json', 'wrong.json', 'keys.json'].map((name) => join(folder, name))
+    writeFileSync(file!, text)
+    writeFileSync(wrong!, text.replace('95.500000', '95.500001'))
+    writeFileSync(keys!, (await publishedKeys()).text)
+    const said: string[] = []
+    const run = (...args: string[]) =>
+      runCommand({ args: ['verify', ...args], env: {}, say: (line) => void said.push(line) })
+    expect(await run(file!, '--keys', keys!, '--block-hash', claims.block_hash)).toBe(0)
+    expect(said.at(-1)).toMatch('PROVED')
+    expect(await run(file!)).toBe(1)
+    expect(said.at(-1)).toMatch('OPEN')
+    expect(said.join('\n')).toContain(`its hash must be ${claims.block_hash}`)
+    expect(await run(wrong!, '--block-hash', claims.block_hash)).toBe(1)
+    expect(said.join('\n')).toContain('claims.net_usdc must be what was transferred, 95.500000')
+    expect(said.at(-1)).toMatch('WRONG')
+    await expect(run(join(folder, 'absent.json'))).rejects.toThrow('cannot be read')
+    await expect(run(file!, '--keys', file!)).rejects.toThrow('must be a set of keys')
+  })
+
+  test('the page that checks receipts loads nothing from elsewhere, and runs what the command runs', async () => {
+    const page = await fetch(`${shop.url}/receipts/verify`)
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-security-policy')).toMatch("default-src 'none'; script-src 'self'")
+    const html = await page.text()
+    const load = async (path: string): Promise<string> => {
+      const answer = await fetch(`${shop.url}${path}`)
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+        path,
+        200,
+        'text/javascript; charset=utf-8',
+      ])
+      return answer.text()
+    }
+    const [, script = ''] = /<script src="([^"]+)"/.exec(html) ?? []
+    const imported = (text: string): string[] => [...text.matchAll(/from '([^']+)'/g)].map(([, path]) => path!)
+    const [verifier, ...more] = imported(await load(script))
+    expect(more).toEqual([])
+    const [reading, ...others] = imported(await load(verifier!))
+    expect(others).toEqual([])
+    const source = new URL('../../../src/verifier/reading.js', import.meta.url)
+    expect(await load(reading!)).toBe(readFileSync(source, 'utf8'))
+    expect(imported(readFileSync(source, 'utf8'))).toEqual([])
+    expect(html).not.toMatch(/https?:\/\//)
+    for (const path of ['/receipts/verify', '/.well-known/jwks.json'])
+      expect((await fetch(`${shop.url}${path}`, { method: 'POST' })).status).toBe(405)
+  })
+})

@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { privateKeyToAccount } from 'viem/accounts'
+import { execute, sql } from '../../../../src/db/db.ts'
+import { newId } from '../../../../src/ids.ts'
+import { noticeMail } from '../../../../src/notify/notice-mail.ts'
+import { createNoticeRound } from '../../../../src/worker/notify/notice-round.ts'
+import { openShop, type Shop, WALLET } from '../../support/shop.ts'
+import { type Account, openAccount } from '../account.ts'
+import { mailsTo, signIn, Visitor } from '../visitor.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop?.close())
+
+describe('The wallet', () => {
+  const HOLDER = privateKeyToAccount('0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a')
+  const OTHER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
+
+  let live: Shop
+  beforeAll(async () => {
+    live = await openShop({ mode: 'live' })
+  })
+  afterAll(() => live?.close())
+
+  const PATH = '/dashboard/wallet'
+  const ask = (visitor: Visitor, address: string, more = {}) =>
+    visitor.submit(PATH, { address, again: address, ...more })
+  const shows = async (visitor: Visitor, ...texts: string[]): Promise<boolean[]> => {
+    const { html } = await visitor.get(PATH)
+    return texts.map((text) => html.replaceAll(/<[^>]+>/g, '').includes(text))
+  }
+  const grouped = (address: string): string => `0x${address.slice(2).match(/.{4}/g)?.join(' ')}`
+
+  async function addMember(to: Shop, { tenant }: Account, email: string, role: string): Promise<Visitor> {
+    const visitor = await signIn(to, email)
+    await execute(
+      to.db,
+      sql`insert into membership (merchant_id, person_id, role) select ${tenant.merchantId}, id, ${role} from person
+          where email = ${email}`,
+    )
+    return visitor
+  }
+
+  const tell = (): Promise<number> =>
+    createNoticeRound({
+      db: live.db,
+      seal: (text, id) => live.secretBox.seal(text, id),
+      newMailId: () => newId('mail'),
+      publicUrl: 'https://pay.pinrail.example',
+      noticeMail,
+      clock: Date.now,
+    })()
+
+  async function stopPath(email: string): Promise<string> {
+    const text = (await mailsTo(live, email)).map((mail) => mail.text).findLast((one) => one.includes('/wallet/stop/'))
+    return /\/wallet\/stop\/\S+/.exec(text ?? '')?.[0] ?? ''
+  }
+
+  test('the form says which character differs, refuses addresses that are no wallets, and takes a signature as proof', async () => {
+    const { owner, tenant } = await openAccount(shop, 'wallet@shop.example')
+    const wrong = async (form: Record<string, string>): Promise<string> => {
+      const answer = await owner.submit(PATH, form)
+      expect(answer.status).toBe(400)
+      return answer.html
+    }
+    expect(await wrong({ address: OTHER, again: `${OTHER.slice(0, -1)}1` })).toContain(
+      'The last character differs: 6 above, 1 here.',
+    )
+    expect(await wrong({ address: OTHER, again: OTHER.slice(0, -1) })).toContain(
+      'It is 41 characters long here, and 42',
+    )
+    for (const [address, text] of [
+      [OTHER.replace('F79bf6', 'F79Bf6'), 'a character was probably mistyped'],
+      [`0x${'0'.repeat(40)}`, 'Must be an address that somebody has the key of'],
+      ['0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 'not the contract of a token'],
+      ['0xcA11bde05977b3631167028862bE2a173976CA11', 'not a contract that everybody uses'],
+      ['shop.eth', 'a name cannot be used'],
+    ] as const)
+      expect(await wrong({ address, again: address })).toContain(text)
+    const proofText =
+      /aria-label="Text to sign"><code>([^<]+)/.exec((await owner.get(`${PATH}/change`)).html)?.[1] ?? ''
+    expect(proofText).toContain(tenant.merchantId)
+    const signature = await HOLDER.signMessage({ message: proofText })
+    expect(await wrong({ address: OTHER, again: OTHER, signature })).toContain(`Must be of the wallet ${OTHER}`)
+    expect(await shows(owner, grouped(WALLET), 'A signature proved')).toEqual([true, false])
+    expect((await ask(owner, HOLDER.address, { signature })).to).toBe(PATH)
+    expect(await shows(owner, grouped(HOLDER.address), 'A signature proved')).toEqual([true, true])
+    await ask(owner, OTHER)
+    expect(await shows(owner, grouped(OTHER), 'A signature proved')).toEqual([true, false])
+  })
+
+  test('in live mode a change waits a day: payments created before and meanwhile keep the wallet of then, those after get the new one', async () => {
+    const account = await openAccount(live, 'waits@shop.example')
+    const { owner, key, pay, tenant } = account
+    const destinations = async (): Promise<string[]> =>
+      (
+        await live.db.query('select destination from payment where merchant_id = $1 order by id', [tenant.merchantId])
+      ).rows.map((row) => String(row.destination))
+    const payment = { amount: 10, currency: 'EUR' }
+    await pay(payment)
+    expect((await ask(owner, OTHER)).to).toBe(PATH)
+    await pay(payment)
+    expect(await shows(owner, 'Your wallet changes in', grouped(WALLET), grouped(OTHER))).toEqual([true, true, true])
+    const { html } = await owner.get(PATH)
+    expect(Number(/data-left="(\d+)"/.exec(html)?.[1])).toBeGreaterThan(23.9 * 3_600_000)
+    const read = await live.ask('GET', '/v1/settings/wallet', { key })
+    expect(read.body).toMatchObject({ address: WALLET, change: { address: OTHER, proved: false } })
+    // A day later.
+    await live.db.query(`update wallet set next_at = now() where merchant_id = $1`, [tenant.merchantId])
+    await pay(payment)
+    expect(await destinations()).toEqual([WALLET, WALLET, OTHER])
+    expect(await shows(owner, 'Your wallet changes in', grouped(OTHER))).toEqual([false, true])
+  })
+
+  test('everybody is told by mail, with a link that stops the change: opening it does nothing, one press stops it, once', async () => {
+    const account = await openAccount(live, 'told@shop.example')
+    await addMember(live, account, 'support@shop.example', 'support')
+    await ask(account.owner, OTHER)
+    expect(await Promise.all([tell(), tell()])).toContain(0)
+    const told = (await mailsTo(live, 'support@shop.example')).filter(({ text }) => text.includes('/wallet/stop/'))
+    expect([told.length, told[0]?.subject]).toEqual([1, 'Halden Coffee: The wallet is about to change'])
+    expect(told[0]?.text).toContain(OTHER)
+    const path = await stopPath('support@shop.example')
+    const stranger = new Visitor(live)
+    expect((await stranger.get(path)).html).toContain('Stop this change')
+    expect((await stranger.get('/wallet/stop/guessed')).status).toBe(404)
+    expect((await stranger.post(path, {}, { origin: 'https://evil.example' })).status).toBe(403)
+    expect(await shows(account.owner, 'Your wallet changes in')).toEqual([true])
+    expect((await stranger.post(path)).html).toContain('The change is stopped')
+    expect((await stranger.post(path)).status).toBe(404)
+    expect(
+      await shows(
+        account.owner,
+        'Your wallet changes in',
+        grouped(WALLET),
+        'A change was stopped from a mail by support@',
+      ),
+    ).toEqual([false, true, true])
+    await tell()
+    expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The change of the wallet was stopped')
+  })
+
+  test('a link stops the change that it was sent for, and no later one; everybody of the team and a live key may stop it too', async () => {
+    const account = await openAccount(live, 'later@shop.example')
+    const viewer = await addMember(live, account, 'looks@shop.example', 'viewer')
+    await ask(account.owner, OTHER)
+    await tell()
+    const old = await stopPath('later@shop.example')
+    expect((await viewer.submit(`${PATH}/stop`)).to).toBe(PATH)
+    await ask(account.owner, HOLDER.address)
+    expect((await account.owner.post(old)).status).toBe(404)
+    expect(await shows(viewer, grouped(HOLDER.address))).toEqual([true])
+    const stopped = await live.ask('POST', '/v1/settings/wallet/stop_change', { key: account.key })
+    expect([stopped.status, stopped.body['change']]).toEqual([200, null])
+    const again = await live.ask('POST', '/v1/settings/wallet/stop_change', { key: account.key })
+    expect(again.status).toBe(200)
+    const put = await live.ask('PUT', '/v1/settings/wallet', { key: account.key, body: { address: OTHER } })
+    expect([put.status, put.body['page']]).toEqual([403, `https://pay.pinrail.example${PATH}`])
+  })
+
+  test('the address of now in place of a change that waits stops it', async () => {
+    const { owner } = await openAccount(live, 'same@shop.example')
+    await ask(owner, OTHER)
+    await ask(owner, WALLET)
+    expect(await shows(owner, 'Your wallet changes in', grouped(WALLET))).toEqual([false, true])
+  })
+})
+
+describe('The data of a person', () => {
+  // What is kept about a person: as a file, and forgotten.
+  const PATH = '/dashboard/account/delete'
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+  })
+
+  const traces = async (email: string): Promise<string[]> => {
+    const { rows } = await shop.db.query(
+      `select 'person' as at from person where email = $1 union all
+       select 'link' from sign_in_link where email = $1 union all
+       select 'invitation' from invitation where email = $1 union all
+       select 'channel' from channel where name = $1 union all
+       select 'notice' from notice where data::text like '%' || $1 || '%' union all
+       select 'audit' from audit_entry where data::text like '%' || $1 || '%'`,
+      [email],
+    )
+    return rows.map(({ at }) => String(at))
+  }
+
+  test('a person gets what is kept about them as a file, with nothing secret and nothing of others', async () => {
+    const { owner, key } = await openAccount(shop, 'own@shop.example')
+    await openAccount(shop, 'other@shop.example')
+    const own = await shop.db.query(
+      'select action from audit_entry join person on person.id = actor where email = $1',
+      ['own@shop.example'],
+    )
+    const body = { kind: 'email', email: 'own@shop.example' }
+    expect((await shop.ask('POST', '/v1/notification_channels', { key, body })).status).toBe(201)
+    expect((await owner.get('/dashboard/account')).html).toContain('href="/dashboard/account/data.json"')
+    const { status, headers, html } = await owner.get('/dashboard/account/data.json')
+    expect([status, headers.get('content-disposition')]).toEqual([200, 'attachment; filename="pinrail-about-me.json"'])
+    const data = JSON.parse(html) as Record<string, Record<string, unknown>[]>
+    expect(data['person']).toMatchObject({ email: 'own@shop.example' })
+    expect(data['accounts']).toMatchObject([{ name: 'Halden Coffee', role: 'owner' }])
+    expect(data['sessions']).toHaveLength(1)
+    expect(data['channels']).toMatchObject([{ kind: 'email', account: 'Halden Coffee' }])
+    expect(own.rows.map(({ action }) => String(action))).toContain('account.created')
+    expect(data['changes']).toMatchObject(own.rows)
+    expect(data['changes']).toHaveLength(own.rows.length)
+    expect(html).not.toMatch(/digest|sealed|public_key|other@shop\.example/)
+  })
+
+  test('a person is forgotten once no account needs them, and nobody can sign in as them any more', async () => {
+    const email = 'leaves@shop.example'
+    const { owner, tenant, keyId } = await openAccount(shop, email)
+    const needed = await owner.get(PATH)
+    expect(needed.html).toContain('Nobody else is an owner of Halden Coffee')
+    expect((await owner.submit(PATH, { email })).status).toBe(409)
+    await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+    // Elsewhere they are invited, are told of a change, and have a channel.
+    const { tenant: other } = await openAccount(shop, 'invites-who-leaves@shop.example')
+    await shop.db.query(
+      `with person as (select id from person where email = $2),
+         invited as (insert into invitation (merchant_id, email, role, expires_at)
+           values ($1, $2, 'viewer', now() + interval '1 day')),
+         told as (insert into notice (merchant_id, livemode, kind, data)
+           select $1, false, 'sign_in.new', jsonb_build_object('person', id, 'email', $2::text) from person)
+       insert into channel (id, merchant_id, livemode, kind, person_id, name, sealed, events, language, created_at, updated_at)
+       select 'chan_01k9z3v7t8e4a9v2b6q5r0c1d2', $1, false, 'email', id, $2, 'sealed', '{}', 'en', now(), now() from person`,
+      [other.merchantId, email],
+    )
+
+    expect((await owner.submit(PATH, { email: 'somebody@else.example' })).status).toBe(400)
+    expect((await traces(email)).toSorted()).toEqual(['channel', 'invitation', 'link', 'notice', 'person'])
+    const gone = await owner.submit(PATH, { email: ' Leaves@shop.example ' })
+    expect([gone.status, gone.html.includes('You are forgotten')]).toEqual([200, true])
+    expect(await traces(email)).toEqual([])
+    expect((await owner.get('/dashboard')).to).toMatch(/^\/sign-in/)
+    const { rows } = await shop.db.query(
+      'select action from audit_entry where merchant_id = $1 order by id desc limit 1',
+      [tenant.merchantId],
+    )
+    expect(rows).toEqual([{ action: 'member.left' }])
+    // Who comes with this address again begins anew.
+    expect((await (await signIn(shop, email)).get('/dashboard')).to).toBe('/dashboard/welcome')
+  })
+
+  test('with a person goes their own chat of Telegram and their address in what was told; a group stays', async () => {
+    const email = 'chats@shop.example'
+    const { owner, tenant, key, keyId } = await openAccount(shop, email)
+    expect((await shop.ask('POST', '/v1/notification_channels', { key, body: { kind: 'email', email } })).status).toBe(
+      201,
+    )
+    const chats = { chan_01k9z3v7t8e4a9v2b6q5r0c1d3: '4711', chan_01k9z3v7t8e4a9v2b6q5r0c1d4: '-4711' }
+    for (const [id, chat] of Object.entries(chats))
+      await shop.db.query(
+        `insert into channel (id, merchant_id, livemode, kind, person_id, name, sealed, events, language, created_at, updated_at)
+         select $1, $2, false, 'telegram', id, 'Chat of ' || $1, $3, '{}', 'en', now(), now() from person where email = $4`,
+        [id, tenant.merchantId, shop.secretBox.seal(chat, id), email],
+      )
+    await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+    expect((await owner.submit(PATH, { email })).status).toBe(200)
+    const { rows } = await shop.db.query(
+      `select id, removed_at is null as told from channel where kind = 'telegram' and merchant_id = $1 order by id`,
+      [tenant.merchantId],
+    )
+    expect(rows.map(({ told }) => Boolean(told))).toEqual([false, true])
+    expect(await traces(email)).toEqual([])
+  })
+
+  test('an account with other people keeps an owner', async () => {
+    const { owner, tenant, keyId } = await openAccount(shop, 'last-owner@shop.example')
+    await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+    await signIn(shop, 'viewer-of-it@shop.example')
+    const join = (email: string, role: string) =>
+      shop.db.query(
+        `insert into membership (merchant_id, person_id, role) select $1, id, $2 from person where email = $3`,
+        [tenant.merchantId, role, email],
+      )
+    await join('viewer-of-it@shop.example', 'viewer')
+    expect((await owner.submit(PATH, { email: 'last-owner@shop.example' })).status).toBe(409)
+    await signIn(shop, 'second-owner@shop.example')
+    await join('second-owner@shop.example', 'owner')
+    expect((await owner.submit(PATH, { email: 'last-owner@shop.example' })).status).toBe(200)
+  })
+
+  test.each([
+    ['a link that takes payments', 'payment_link', 'active = true', 'active = false'],
+    ['a key that works', 'api_key', 'expires_at = null', "expires_at = now() - interval '1 second'"],
+    ['money on its way', 'payment', "status = 'processing'", "status = 'expired'"],
+  ])('who is alone in an account with %s is needed there until it is over', async (what, table, open, over) => {
+    const email = `${table}@shop.example`
+    const { owner, tenant, key, keyId, pay } = await openAccount(shop, email)
+    await pay({ amount: '49.99', currency: 'EUR' })
+    const link = { amount: '49.99', currency: 'EUR', title: 'Coffee' }
+    expect((await shop.ask('POST', '/v1/payment_links', { key, body: link })).status).toBe(201)
+    await shop.db.query('update payment_link set active = false where merchant_id = $1', [tenant.merchantId])
+    if (what !== 'a key that works') await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+    const set = (to: string) => shop.db.query(`update ${table} set ${to} where merchant_id = $1`, [tenant.merchantId])
+    await set(open)
+    expect((await owner.submit(PATH, { email })).status).toBe(409)
+    await set(over)
+    expect((await owner.submit(PATH, { email })).status).toBe(200)
+  })
+})

@@ -1,0 +1,401 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { insertMembership } from '../../../src/db/accounts/people.ts'
+import { recordEvent } from '../../../src/db/webhooks/events.ts'
+import { newId } from '../../../src/ids.ts'
+import { noticeMail } from '../../../src/notify/notice-mail.ts'
+import { createNoticeRound } from '../../../src/worker/notify/notice-round.ts'
+import { type Account, onceIn, openAccount } from '../site/account.ts'
+import { mailsTo, signIn } from '../site/visitor.ts'
+import { expectProblem, openShop, type Shop } from '../support/shop.ts'
+
+let now: number | null = null
+/** What Temporal does with a delivery that is started; each group of tests sets it. */
+let deliverNow: (of: { eventId: string; endpointId: string }) => Promise<boolean> = async () => true
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop({
+    deps: () => ({ clock: () => now ?? Date.now(), deliveries: { deliverNow: (of) => deliverNow(of) } }),
+  })
+})
+afterAll(() => shop?.close())
+
+describe('Sending failed deliveries again', () => {
+  // How much one request may start, and how far back it may reach.
+  const DAY_MS = 86_400_000
+  const NOW = Date.UTC(2026, 10, 20, 12)
+
+  let endpoint = ''
+  /** What is asked of Temporal: how many starts, and the most at the same time. */
+  let starts = { made: [] as string[], running: 0, most: 0 }
+  let reachable = true
+  beforeAll(() => {
+    now = NOW
+    deliverNow = async ({ eventId }) => {
+      starts.made.push(eventId)
+      starts.running += 1
+      starts.most = Math.max(starts.most, starts.running)
+      // The others of its wave begin before it ends.
+      await new Promise((resolve) => setImmediate(resolve))
+      starts.running -= 1
+      return reachable
+    }
+  })
+  afterAll(() => {
+    now = null
+  })
+
+  beforeEach(async () => {
+    const body = { url: 'https://shop.example/hooks', enabled_events: ['*'] }
+    endpoint = String((await shop.ask('POST', '/v1/webhook_endpoints', { body })).body['id'])
+    starts = { made: [], running: 0, most: 0 }
+    reachable = true
+  })
+
+  /** So many deliveries of the endpoint in this state, made at this time; their events are named by the prefix. */
+  async function addDeliveries(
+    prefix: string,
+    count: number,
+    made: { status?: string; at?: number } = {},
+  ): Promise<void> {
+    const { status = 'exhausted', at = NOW - 1000 } = made
+    await shop.db.query(
+      `with made as (insert into event (id, merchant_id, livemode, type, payment_id, sequence, body, created_at)
+         select $1 || '_' || n, $2, false, 'payment.failed', null, null, '{}'::text::bytea, $6::timestamptz
+         from generate_series(1, $3::int) n returning id)
+       insert into delivery (event_id, endpoint_id, merchant_id, livemode, status, attempts, schedule_step, created_at)
+       select id, $4, $2, false, $5, 12, 12, $6::timestamptz from made`,
+      [`${prefix}_${endpoint}`, shop.tenant.merchantId, count, endpoint, status, new Date(at).toISOString()],
+    )
+  }
+  const redeliver = (since: number) =>
+    shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/redeliver_failed`, {
+      body: { since: new Date(since).toISOString() },
+    })
+  const pending = async (): Promise<string[]> => {
+    const text = `select event_id from delivery where endpoint_id = $1 and status = 'pending' order by event_id`
+    return (await shop.db.query(text, [endpoint])).rows.map((row: { event_id: string }) => row.event_id)
+  }
+
+  test('501 failed deliveries all begin anew; the request starts 500, never more than 20 at once', async () => {
+    await addDeliveries('many', 501)
+    const answer = await redeliver(NOW - DAY_MS)
+    expect([answer.status, answer.body['deliveries']]).toEqual([202, 501])
+    expect(new Set(starts.made).size).toBe(500)
+    expect(starts.made).toHaveLength(500)
+    expect(starts.most).toBe(20)
+    expect(await pending()).toHaveLength(501)
+  })
+
+  test('while Temporal does not answer, one wave is tried and the rest is left to the sweep', async () => {
+    await addDeliveries('unreached', 45)
+    reachable = false
+    expect((await redeliver(NOW - DAY_MS)).body['deliveries']).toBe(45)
+    expect(starts.made).toHaveLength(20)
+    expect(await pending()).toHaveLength(45)
+  })
+
+  test('what failed 30 days ago is sent again, what failed a millisecond earlier is not, whatever is asked', async () => {
+    await addDeliveries('edge', 1, { at: NOW - 30 * DAY_MS })
+    await addDeliveries('older', 1, { at: NOW - 30 * DAY_MS - 1 })
+    expect((await redeliver(NOW - 90 * DAY_MS)).body['deliveries']).toBe(1)
+    expect(starts.made).toEqual([`edge_${endpoint}_1`])
+  })
+
+  test('what is still retried, or arrived, is left alone; what was parked with a disabled endpoint is not', async () => {
+    await addDeliveries('retried', 1, { status: 'pending' })
+    await addDeliveries('arrived', 1, { status: 'delivered' })
+    await addDeliveries('parked', 1, { status: 'disabled' })
+    expect((await redeliver(NOW - DAY_MS)).body['deliveries']).toBe(1)
+    expect(starts.made).toEqual([`parked_${endpoint}_1`])
+  })
+
+  test('a disabled endpoint gets nothing again, of all and of one', async () => {
+    await addDeliveries('off', 1)
+    await shop.ask('PATCH', `/v1/webhook_endpoints/${endpoint}`, { body: { enabled: false } })
+    expectProblem(await redeliver(NOW - DAY_MS), 409, 'not_possible_now')
+    const one = `/v1/webhook_endpoints/${endpoint}/deliveries/off_${endpoint}_1/redeliver`
+    expectProblem(await shop.ask('POST', one), 409, 'not_possible_now')
+    expect([starts.made, await pending()]).toEqual([[], []])
+  })
+})
+
+describe('The pages of webhooks', () => {
+  const started: string[] = []
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+    deliverNow = async ({ eventId }) => started.push(eventId) > 0
+  })
+
+  const NEW = '/dashboard/webhooks/new'
+  const secretIn = (html: string): string => /value="(whsec_[^"]+)"/.exec(html)?.[1] ?? ''
+  const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, '')
+
+  /** An endpoint that was added by the form. */
+  async function addEndpoint({ owner }: Account) {
+    const form = { url: 'https://shop.example/hooks', description: 'Shop server', event: 'payment.succeeded' }
+    const once = await onceIn(owner, NEW)
+    const { html } = await owner.submit('/dashboard/webhooks', { ...form, once })
+    const again = await owner.submit('/dashboard/webhooks', { ...form, once })
+    const path = /href="(\/dashboard\/webhooks\/we_\w+)"/.exec((await owner.get('/dashboard/webhooks')).html)?.[1] ?? ''
+    return { path, id: path.split('/').at(-1) ?? '', secret: secretIn(html), again: secretIn(again.html) }
+  }
+
+  /** An event for the endpoint with one try; answers its id. */
+  async function addDelivery(
+    account: Account,
+    endpoint: string,
+    made: { status: string; answer: number },
+  ): Promise<string> {
+    const id = newId('event')
+    const body = Buffer.from(JSON.stringify({ id, type: 'payment.succeeded', data: { note: '<script>' } }))
+    const { tenant } = account
+    await shop.db.query(
+      `with made as (insert into event (id, merchant_id, livemode, type, payment_id, sequence, body, created_at)
+         values ($1, $2, false, 'payment.succeeded', null, null, $3, now()) returning id)
+       insert into delivery (event_id, endpoint_id, merchant_id, livemode, status, attempts, created_at, last_attempt_at)
+       select id, $4, $2, false, $5, 1, now(), now() from made`,
+      [id, tenant.merchantId, body, endpoint, made.status],
+    )
+    await shop.db.query(
+      `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status, response_headers, response_body)
+       values ($1, $2, 1, now(), 1204, $3, '{"retry-after": "600"}', 'connection pool timeout <b>')`,
+      [id, endpoint, made.answer],
+    )
+    return id
+  }
+
+  test('an endpoint is added once, its secret shown once; a wrong address comes back with what to write', async () => {
+    const account = await openAccount(shop, 'hooks@shop.example')
+    const wrong = await account.owner.submit('/dashboard/webhooks', {
+      url: 'https://127.0.0.1/x',
+      event: 'payment.succeeded',
+    })
+    expect([
+      wrong.status,
+      wrong.html.includes('value="https://127.0.0.1/x"'),
+      wrong.html.includes('class="error"'),
+    ]).toEqual([400, true, true])
+    const { path, secret, again } = await addEndpoint(account)
+    expect(secret).toMatch(/^whsec_/)
+    expect(again).toBe(secret)
+    const { html } = await account.owner.get(path)
+    expect([html.includes('shop.example/hooks'), html.includes(secret)]).toEqual([true, false])
+    const rotated = await account.owner.submit(`${path}/rotate`, { overlap: '3600' })
+    expect(secretIn(rotated.html)).not.toBe(secret)
+    expect(textOf((await account.owner.get(path)).html)).toContain('The old secret signs as well until')
+  })
+
+  test('deliveries are shown with what was sent and what came back, and are sent again one by one or all that failed', async () => {
+    const account = await openAccount(shop, 'deliveries@shop.example')
+    const { owner } = account
+    const { path, id } = await addEndpoint(account)
+    await addDelivery(account, id, { status: 'delivered', answer: 200 })
+    const failed = await addDelivery(account, id, { status: 'exhausted', answer: 503 })
+    const page = textOf((await owner.get(path)).html)
+    for (const text of ['1 of 2', '1,204 ms', 'Send 1 failed again', 'Failed 1']) expect(page).toContain(text)
+    expect((await owner.get(`${path}?show=failed`)).html.match(/row-link/g)).toHaveLength(1)
+    const delivery = await owner.get(`${path}/deliveries/${failed}`)
+    for (const text of [`webhook-id: ${failed}`, 'HTTP/1.1 503', 'retry-after: 600', 'connection pool timeout &lt;b>'])
+      expect(delivery.html).toContain(text)
+    expect(delivery.html).not.toContain('<script>"')
+    expect((await owner.submit(`${path}/deliveries/${failed}/redeliver`)).to).toBe(`${path}/deliveries/${failed}`)
+    expect(started).toEqual([failed])
+    await shop.db.query(`update delivery set status = 'exhausted' where event_id = $1`, [failed])
+    expect((await owner.submit(`${path}/redeliver`)).to).toBe(path)
+    expect(started).toEqual([failed, failed])
+    expect((await owner.submit(`${path}/test`)).to).toBe(path)
+    expect(started).toHaveLength(3)
+  })
+
+  test('an endpoint that we switched off is told by mail and comes back with one press, with what it missed', async () => {
+    const account = await openAccount(shop, 'off@shop.example')
+    const { owner } = account
+    const { path, id } = await addEndpoint(account)
+    const missed = await addDelivery(account, id, { status: 'disabled', answer: 500 })
+    await shop.db.query(`update webhook_endpoint set disabled_at = now(), disabled_reason = 'failing' where id = $1`, [
+      id,
+    ])
+    const deps = { db: shop.db, newMailId: () => newId('mail'), publicUrl: shop.url, clock: Date.now, noticeMail }
+    await createNoticeRound({ ...deps, seal: (text, mail) => shop.secretBox.seal(text, mail) })()
+    const mail = (await mailsTo(shop, 'off@shop.example')).at(-1)
+    expect(mail?.subject).toContain('Webhook endpoint switched off')
+    expect(mail?.text).toContain(path)
+    expect(textOf((await owner.get('/dashboard/webhooks')).html)).toContain(
+      'Switched off after 5 days without one success',
+    )
+    expect((await owner.submit(`${path}/test`)).status).toBe(409)
+    expect((await owner.submit(`${path}/enable`, { send: 'failed' })).to).toBe(path)
+    expect(started.at(-1)).toBe(missed)
+    expect(textOf((await owner.get(path)).html)).toContain('Healthy')
+    expect((await owner.submit(`${path}/disable`)).to).toBe(path)
+    expect(textOf((await owner.get(path)).html)).toContain('Switched off by somebody of your account')
+  })
+
+  test('an endpoint is edited: a wrong address changes nothing, the right one is in force and in the log', async () => {
+    const account = await openAccount(shop, 'edits@shop.example')
+    const { owner, tenant } = account
+    const { path, id } = await addEndpoint(account)
+    const page = await owner.get(`${path}/edit`)
+    for (const text of ['value="https://shop.example/hooks"', 'value="Shop server"', '-X PATCH']) {
+      expect([text, page.html.includes(text)]).toEqual([text, true])
+    }
+    expect(page.html).toMatch(/value="payment.succeeded"[^>]* checked|checked[^>]* value="payment.succeeded"/)
+    const form = { url: 'https://shop.example/new', description: '', event: '*' }
+    const before = await stateOf(id)
+    const none = { url: form.url, description: '' }
+    for (const wrong of [{ ...form, url: 'https://10.0.0.1/x' }, { ...form, event: 'payment.moved' }, none]) {
+      const answer = await owner.submit(`${path}/edit`, wrong)
+      expect([wrong, answer.status, answer.html.includes('One thing to correct')]).toEqual([wrong, 400, true])
+    }
+    expect(await stateOf(id)).toEqual(before)
+    expect((await owner.submit(`${path}/edit`, form)).to).toBe(path)
+    expect(await stateOf(id)).toEqual({ url: form.url, description: null, enabled_events: ['*'] })
+    expect(await lastEntry(tenant.merchantId)).toMatchObject({
+      action: 'updateWebhookEndpoint',
+      data: { id, url: form.url },
+    })
+  })
+
+  test('an endpoint is deleted after a page that says what goes: its deliveries go with it, the events stay', async () => {
+    const account = await openAccount(shop, 'deletes@shop.example')
+    const { owner, tenant } = account
+    const { path, id } = await addEndpoint(account)
+    const waits = await addDelivery(account, id, { status: 'pending', answer: 503 })
+    await addDelivery(account, id, { status: 'exhausted', answer: 503 })
+    const asked = textOf((await owner.get(`${path}/delete`)).html)
+    for (const text of ['1 event, never sent', '1 event, lost', 'for 90 days', '-X DELETE'])
+      expect([text, asked.includes(text)]).toEqual([text, true])
+    expect(await stateOf(id)).toBeDefined()
+    expect((await owner.submit(`${path}/delete`)).to).toBe('/dashboard/webhooks')
+    expect(await stateOf(id)).toBeUndefined()
+    expect((await shop.db.query('select 1 from delivery where endpoint_id = $1', [id])).rows).toEqual([])
+    expect((await owner.get(`/dashboard/events/${waits}`)).status).toBe(200)
+    const entry = { action: 'deleteWebhookEndpoint', data: { id, url: 'https://shop.example/hooks' } }
+    expect(await lastEntry(tenant.merchantId)).toMatchObject(entry)
+    for (const again of [await owner.get(`${path}/delete`), await owner.submit(`${path}/delete`)])
+      expect(again.status).toBe(404)
+  })
+
+  const stateOf = async (id: string) =>
+    (await shop.db.query('select url, description, enabled_events from webhook_endpoint where id = $1', [id])).rows[0]
+  const lastEntry = async (merchantId: string) =>
+    (
+      await shop.db.query('select action, data from audit_entry where merchant_id = $1 order by id desc limit 1', [
+        merchantId,
+      ])
+    ).rows[0]
+
+  test('an endpoint shows the code that verifies its webhooks, in the language that was chosen', async () => {
+    const account = await openAccount(shop, 'codes@shop.example')
+    const { path } = await addEndpoint(account)
+    expect((await account.owner.get(path)).html).toContain('export function verifyWebhook')
+    const { html } = await account.owner.get(`${path}?lang=java`)
+    expect(html).toContain('final class Verify')
+    for (const language of ['typescript', 'python', 'go', 'php', 'java'])
+      expect(html).toContain(`href="${path}?lang=${language}#verify-code"`)
+  })
+})
+
+describe('The pages of events', () => {
+  const sent: string[] = []
+  beforeAll(async () => {
+    shop = await shop.asNewMerchant()
+    deliverNow = async ({ eventId, endpointId }) => sent.push(`${eventId} ${endpointId}`) > 0
+  })
+
+  const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+  const typesIn = (html: string): string[] =>
+    [...html.matchAll(/row-link[^>]*><b><code>([^<]+)/g)].map(([, type]) => type ?? '')
+
+  type Made = Account & { readonly endpoint: string; readonly payment: string; readonly events: readonly string[] }
+
+  /** An endpoint, a payment, and its events: one that arrived, one that is tried again, one that was given up. */
+  async function openWithEvents(email: string): Promise<Made> {
+    const account = await openAccount(shop, email)
+    const { tenant, key, pay } = account
+    // Nobody is told of its creation.
+    const payment = await pay({ amount: 10, currency: 'EUR', reference: `Order of ${email}` })
+    const made = await shop.ask('POST', '/v1/webhook_endpoints', {
+      key,
+      body: { url: 'https://shop.example/hooks', enabled_events: ['*'] },
+    })
+    const events: string[] = []
+    for (const [type, status] of [
+      ['payment.processing', 'delivered'],
+      ['payment.succeeded', 'pending'],
+      ['payment.chargeback', 'exhausted'],
+    ] as const) {
+      const at = new Date().toISOString()
+      const about = { ...tenant, type, paymentId: payment, object: { id: payment, note: '<b>' }, at }
+      const id = String(await shop.db.transaction((tx) => recordEvent(tx, about)))
+      await shop.db.query(
+        `update delivery set status = $2, attempts = 1, last_attempt_at = now() where event_id = $1`,
+        [id, status],
+      )
+      events.push(id)
+    }
+    return { ...account, endpoint: String(made.body['id']), payment, events }
+  }
+
+  test('events are listed newest first with what became of them, and found by type, order, payment and id', async () => {
+    const { owner, payment, events } = await openWithEvents('events@shop.example')
+    const list = (await owner.get('/dashboard/events')).html
+    expect(typesIn(list)).toEqual(['payment.chargeback', 'payment.succeeded', 'payment.processing', 'payment.created'])
+    for (const text of [
+      'Order of events@shop.example',
+      '1 endpoint',
+      'Not delivered 2',
+      'Failed',
+      'Retrying',
+      'Delivered',
+    ])
+      expect(textOf(list)).toContain(text)
+    const found = async (q: string): Promise<string[]> =>
+      typesIn((await owner.get(`/dashboard/events?q=${encodeURIComponent(q)}`)).html)
+    expect(await found('succ')).toEqual(['payment.succeeded'])
+    expect(await found(events[0] ?? '')).toEqual(['payment.processing'])
+    expect(await found('Order of events@shop.example')).toHaveLength(4)
+    expect(await found(payment)).toHaveLength(4)
+    expect(await found('Order of somebody else')).toEqual([])
+    expect(typesIn((await owner.get('/dashboard/events?show=undelivered')).html)).toEqual([
+      'payment.chargeback',
+      'payment.succeeded',
+    ])
+    expect(typesIn((await owner.get(`/dashboard/events?after=${events[1]}`)).html)).toEqual([
+      'payment.processing',
+      'payment.created',
+    ])
+  })
+
+  test('an event is shown with its payload and its deliveries, and is sent again with one press by who may', async () => {
+    const { owner, tenant, endpoint, events } = await openWithEvents('resend@shop.example')
+    const path = `/dashboard/events/${events[2]}`
+    const page = await owner.get(path)
+    for (const text of [
+      'payment.chargeback',
+      'shop.example/hooks',
+      '&quot;note&quot;: &quot;&lt;b>&quot;',
+      'Send again',
+    ])
+      expect(page.html.replaceAll('"', '&quot;')).toContain(text)
+    const again = /action="([^"]+\/redeliver)"/.exec(page.html)?.[1] ?? ''
+    expect((await owner.submit(again)).to).toBe(`/dashboard/webhooks/${endpoint}/deliveries/${events[2]}`)
+    expect(sent).toEqual([`${events[2]} ${endpoint}`])
+    const viewer = await signIn(shop, 'viewer@resend.example')
+    const { rows } = await shop.db.query(`select id from person where email = 'viewer@resend.example'`)
+    await insertMembership(shop.db, { merchantId: tenant.merchantId, personId: String(rows[0]?.id), role: 'viewer' })
+    const seen = await viewer.get(path)
+    expect([seen.status, seen.html.includes('Send again')]).toEqual([200, false])
+    expect((await viewer.submit(again)).status).toBe(403)
+  })
+
+  test('another account finds nothing of it', async () => {
+    const { events, payment } = await openWithEvents('mine@shop.example')
+    const other = await openAccount(shop, 'stranger@shop.example')
+    for (const q of ['', events[0] ?? '', payment, 'Order of mine@shop.example'])
+      expect(typesIn((await other.owner.get(`/dashboard/events?q=${encodeURIComponent(q)}`)).html)).toEqual([])
+    expect((await other.owner.get(`/dashboard/events/${events[0]}`)).status).toBe(404)
+    expect((await other.owner.get(`/dashboard/events?after=${events[0]}`)).status).toBe(404)
+    expect(textOf((await other.owner.get('/dashboard/events')).html)).toContain('Not delivered 0')
+  })
+})

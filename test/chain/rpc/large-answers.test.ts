@@ -1,0 +1,458 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Log } from '../../../src/chain/rpc/answers.ts'
+import { createTurns } from '../../../src/chain/rpc/budget.ts'
+import { createProgress, createUnfinished } from '../../../src/chain/rpc/parts/progress.ts'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { LARGE_AT_ONCE } from '../../../src/chain/rpc/transport.ts'
+import { TOPICS } from '../../../src/chain/token/contracts.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import type { RpcCall } from '../../support/anvil.ts'
+import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
+import { createWorld, newAddress, TOKEN, type World } from '../world.ts'
+import { sendUsdc } from './strangers.ts'
+
+describe('answers in parts', () => {
+  /** Answers that are too large, for a node or for us, are asked for in parts. */
+
+  const MB = 1024 * 1024
+  const TRANSACTIONS = 20
+  const LOGS = 'eth_getLogs'
+  const BLOCK = 'eth_getBlockByNumber'
+  const RECEIPT = 'eth_getTransactionReceipt'
+  const RECEIPTS = 'eth_getBlockReceipts'
+
+  let world: World
+  let full: number
+  const [mine, other] = [newAddress(), newAddress()]
+  beforeAll(async () => {
+    world = await createWorld()
+    await sendUsdc(world, [mine, other, mine, ...Array.from({ length: TRANSACTIONS - 3 }, newAddress)], 7n)
+    await world.chain.mine({ blocks: 1 })
+    full = Number(await world.chain.getBlockNumber())
+    await world.chain.mine({ blocks: 1 })
+  })
+  afterAll(() => world.stop())
+  const nodes = useHostileNodes(() => world.anvil.url)
+  const front = () => nodes[0]!
+  beforeEach(() => void (front().calls.length = 0))
+
+  const connect = (timeoutMs = 4000) =>
+    connectRpc({ urls: [front().url], quorum: 1, chainId: TOKEN.chainId, timeoutMs }).nodes[0]!
+  const padded: Malice = { lie: (answer) => [...(answer as object[]), { padding: 'x'.repeat(11 * MB) }] }
+  const refusal = (message: string): Malice => ({ error: { code: -32000, message } })
+  const count = (method: string): number => front().calls.filter((call) => call.method === method).length
+
+  const topicOf = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
+  const received = (by: Hex, from = full, to = full) => ({
+    address: TOKEN.address,
+    fromBlock: from,
+    toBlock: to,
+    topics: [TOPICS.transfer, null, [topicOf(by)]],
+  })
+
+  /** Calls of these methods are answered so; questions for logs only when they are about the full block. */
+  function answer(methods: Readonly<Record<string, Malice>>): void {
+    front().behave = ({ method, params }: RpcCall) => {
+      const malice = methods[method] ?? 'honest'
+      if (method !== LOGS) return malice
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      return Number(fromBlock) <= full && full <= Number(toBlock) ? malice : 'honest'
+    }
+  }
+
+  describe('a single block whose logs are refused', () => {
+    test.each<[string, Malice]>([
+      ['since there are more than a node gives', refusal('query returned more than 10000 results')],
+      ['in words that no list has', refusal('no')],
+      ['by ourselves, at 10 MB', padded],
+    ])('%s is read by its receipts, once for both questions', async (_why, malice) => {
+      const node = connect()
+      const filter = { ...received(mine, full - 2, full + 1), orTopics: received(other).topics }
+      const honest = await node.logs(filter)
+      expect(honest).toHaveLength(3)
+      answer({ [LOGS]: malice })
+      const inOrder = honest.toSorted((a, b) => a.logIndex - b.logIndex)
+      expect(await node.logs(filter)).toEqual(inOrder)
+      expect([count(RECEIPTS), count(RECEIPT)]).toEqual([1, 0])
+      // All of them are too large for one answer, or the node does not have the method.
+      answer({ [LOGS]: malice, [RECEIPTS]: refusal('the method does not exist') })
+      expect(await node.logs(filter)).toEqual(inOrder)
+      expect([count(RECEIPTS), count(RECEIPT)]).toEqual([2, TRANSACTIONS])
+    })
+
+    // after ten minutes without a question it was taken for one that gives none
+    test('is read by a node that was asked for no logs before', async () => {
+      answer({ [LOGS]: refusal('query returned more than 10000 results') })
+      expect(await connect().logs(received(mine))).toHaveLength(2)
+    })
+
+    // a node that gives no logs for good was asked for the receipts of each block, and so was one that had read our words
+    test.each(['eth_getLogs is not in your plan', 'the answer is too large'])(
+      'costs no receipt at a node that gives no logs of other blocks either, and says %p',
+      async (words) => {
+        front().behave = ({ method }) => (method === LOGS ? refusal(words) : 'honest')
+        const node = connect()
+        for (let round = 0; round < 3; round++) await expect(node.logs(received(mine, 1, full))).rejects.toThrow(words)
+        expect([count(RECEIPTS), count(RECEIPT)]).toEqual([0, 0])
+      },
+    )
+
+    type Told = { transactionHash: string; blockHash: string; logs: { blockHash: string; transactionHash: string }[] }
+    const elsewhere = `0x${'1'.repeat(64)}`
+
+    // it was taken for an answer of a wrong shape, and three of them for a node that is wrong
+    test('is not read by a node that has the block and not yet its receipts, which is no fault of it', async () => {
+      const node = connect()
+      await node.logs(received(mine, full + 1, full + 1))
+      answer({ [LOGS]: padded, [RECEIPTS]: { lie: () => null } })
+      await expect(node.logs(received(mine))).rejects.toMatchObject({
+        kind: 'refused',
+        answer: `does not know block ${full}`,
+      })
+      await expect(node.rawReceipts(full)).rejects.toMatchObject({ kind: 'refused' })
+      expect(node.health.view()).toMatchObject({ failures: 0, wrong: 0 })
+    })
+
+    // Erigon leaves out the state-sync transaction (0xPolygon/erigon#64), or tells it twice (0xPolygon/erigon#97)
+    test.each<[string, (told: Told[]) => Told[], number]>([
+      ['is left out', (told) => told.slice(0, -1), 1],
+      ['is there twice', (told) => [...told, ...told.slice(-1)], 0],
+      [
+        'is there under another hash too, with its logs',
+        ([first, ...told]) => {
+          const logs = first!.logs.map((log) => ({ ...log, transactionHash: elsewhere }))
+          return [first!, ...told, { ...first!, transactionHash: elsewhere, logs }]
+        },
+        0,
+      ],
+    ])('is read even if one of its receipts %s', async (_what, lie, asked) => {
+      const node = connect()
+      const filter = { ...received(mine), topics: [TOPICS.transfer] }
+      const honest = await node.logs(filter)
+      expect(honest).toHaveLength(TRANSACTIONS)
+      answer({ [LOGS]: padded, [RECEIPTS]: { lie: (told) => lie(told as Told[]) } })
+      expect(await node.logs(filter)).toEqual(honest)
+      expect(count(RECEIPT)).toBe(asked)
+    })
+
+    test.each<[string, (told: Told[]) => Told[]]>([
+      ['the receipts are of another block', (told) => told.map((one) => ({ ...one, blockHash: elsewhere }))],
+      [
+        'the logs are of another block',
+        (told) => told.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, blockHash: elsewhere })) })),
+      ],
+      [
+        'the logs are of another transaction',
+        (told) =>
+          told.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, transactionHash: elsewhere })) })),
+      ],
+    ])('is not read where %s: the node is wrong', async (_what, lie) => {
+      const node = connect()
+      await node.logs(received(mine, full + 1, full + 1))
+      answer({ [LOGS]: padded, [RECEIPTS]: { lie: (told) => lie(told as Told[]) } })
+      await expect(node.logs(received(mine))).rejects.toMatchObject({
+        kind: 'malformed',
+        answer: expect.stringContaining('another'),
+      })
+      expect(node.health.view()).toMatchObject({ wrong: 1 })
+    })
+
+    test('is not read by the receipt of another transaction', async () => {
+      const node = connect()
+      await node.logs(received(mine, full + 1, full + 1))
+      const lie = (told: unknown) => ({ ...(told as object), transactionHash: `0x${'1'.repeat(64)}` })
+      answer({ [LOGS]: padded, [RECEIPTS]: padded, [RECEIPT]: { lie } })
+      await expect(node.logs(received(mine))).rejects.toMatchObject({ kind: 'malformed' })
+      // A few were under way. Nothing was asked after the first failure.
+      expect(count(RECEIPT)).toBeLessThanOrEqual(LARGE_AT_ONCE)
+    })
+  })
+
+  describe('several calls in one HTTP request', () => {
+    // all of them failed, for as long as one of them was large
+    test('are asked singly when their answers are too large together, and one that is too large alone affects no other', async () => {
+      const node = connect()
+      await node.chainId()
+      const sizes = [1, 6, 6, 11]
+      front().behave = ({ method, params }) =>
+        method === BLOCK
+          ? { lie: (block) => ({ ...(block as object), padding: 'x'.repeat(sizes[Number(params[0])]! * MB) }) }
+          : 'honest'
+      const answers = await Promise.allSettled(sizes.map((_size, number) => node.block(number)))
+      expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected'])
+      expect(answers.at(-1)).toMatchObject({ reason: { kind: 'refused', answer: 'the answer is too large' } })
+      expect(node.health.view()).toMatchObject({ state: 'good', failures: 0 })
+    })
+
+    test('are asked again as far as the node has called their answers too large', async () => {
+      const node = connect()
+      await node.chainId()
+      let refused = 0
+      front().behave = ({ method, params }) =>
+        method === BLOCK && params[0] === '0x2' && refused++ === 0 ? refusal('response too large') : 'honest'
+      const blocks = await Promise.all([0, 1, 2].map((number) => node.block(number)))
+      expect(blocks.map(({ number }) => number)).toEqual([0, 1, 2])
+      expect(count(BLOCK)).toBe(4)
+    })
+
+    test('are never receipts, which are asked for a few at a time while other calls do not wait for them', async () => {
+      const { transactions } = await world.chain.getBlock({ blockNumber: BigInt(full) })
+      const node = connect(2000)
+      await node.chainId()
+      front().behave = ({ method }) => (method === RECEIPT ? 'black_hole' : 'honest')
+      const receipts = Promise.allSettled(transactions.slice(0, LARGE_AT_ONCE + 1).map((hash) => node.receipt(hash)))
+      expect((await node.block(full)).number).toBe(full)
+      expect(count(RECEIPT)).toBe(LARGE_AT_ONCE)
+      for (const receipt of await receipts) expect(receipt).toMatchObject({ reason: { kind: 'silent' } })
+    })
+  })
+})
+
+describe('large receipts', () => {
+  /** What receipts cost in memory and time: those that strangers make large, and those that a node invents. */
+
+  const MB = 1024 * 1024
+  const TRANSACTIONS = 20
+  const LOGS = 'eth_getLogs'
+  const RECEIPT = 'eth_getTransactionReceipt'
+  const RECEIPTS = 'eth_getBlockReceipts'
+
+  let world: World
+  let full: number
+  let hashes: readonly Hex[]
+  const paid = Array.from({ length: TRANSACTIONS }, newAddress)
+  const topicOf = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+  beforeAll(async () => {
+    world = await createWorld()
+    await sendUsdc(world, paid, 7n)
+    await world.chain.mine({ blocks: 1 })
+    const block = await world.chain.getBlock()
+    full = Number(block.number)
+    hashes = block.transactions
+  })
+  afterAll(() => world.stop())
+  const nodes = useHostileNodes(() => world.anvil.url)
+  const bad = () => nodes[0]!
+  beforeEach(() => void (bad().calls.length = 0))
+
+  const connectAll = (urls: readonly string[], timeoutMs = 4000) =>
+    connectRpc({ urls, quorum: urls.length === 1 ? 1 : 2, chainId: TOKEN.chainId, timeoutMs })
+  /** Answers of many megabytes, made in this process too, take a while on a busy machine. */
+  const connect = (timeoutMs = 20_000) => connectAll([bad().url], timeoutMs).nodes[0]!
+  const asked = (): unknown[] => bad().calls.flatMap(({ method, params }) => (method === RECEIPT ? params[0] : []))
+  const transfers = (block = full) => ({
+    address: TOKEN.address,
+    fromBlock: block,
+    toBlock: block,
+    topics: [TOPICS.transfer],
+  })
+
+  const refused: Malice = { error: { code: -32000, message: 'no' } }
+  /** Answers about single receipts so, and refuses what would make them unnecessary. */
+  const receiptsOnly =
+    (malice: (call: RpcCall) => Malice) =>
+    (call: RpcCall): Malice => {
+      if (call.method === RECEIPT) return malice(call)
+      const isAboutFull =
+        call.method === LOGS && (call.params[0] as { fromBlock: string }).fromBlock === toQuantity(full)
+      return call.method === RECEIPTS || isAboutFull ? refused : 'honest'
+    }
+  const toQuantity = (number: number): string => `0x${number.toString(16)}`
+
+  /** As many transfers of that block, and of that transaction, as fit into an answer. */
+  async function inventLogs(): Promise<(place: object) => object[]> {
+    const [log] = await connect().logs(transfers())
+    const { address, topics, data } = log!
+    return (place) =>
+      Array.from({ length: 17_500 }, (_log, index) => ({
+        address,
+        topics,
+        data,
+        ...place,
+        logIndex: toQuantity(index),
+      }))
+  }
+
+  describe('a single receipt', () => {
+    const padded = (bytes: number) => () => ({
+      lie: (receipt: unknown) => ({ ...(receipt as object), padding: 'x'.repeat(bytes) }),
+    })
+
+    // nothing could be asked for instead of it
+    test('is read at any size that a transaction can give it, after it was cut off at the size of most', async () => {
+      const node = connect()
+      await node.receipt(hashes[0]!)
+      bad().behave = receiptsOnly(padded(17 * MB))
+      const receipts = await Promise.all(hashes.slice(0, 3).map((hash) => node.receipt(hash)))
+      expect(receipts.map((receipt) => receipt?.txHash)).toEqual(hashes.slice(0, 3))
+      expect(asked()).toHaveLength(1 + 2 * 3)
+      expect(node.health.view()).toMatchObject({ state: 'good', failures: 0 })
+    })
+
+    test('is refused at a size that no transaction can give it', async () => {
+      const node = connect()
+      bad().behave = receiptsOnly(padded(33 * MB))
+      await expect(node.receipt(hashes[0]!)).rejects.toMatchObject({ kind: 'refused', isCutOff: true })
+      expect(node.health.view()).toMatchObject({ state: 'good', failures: 0 })
+    })
+  })
+
+  describe('many receipts', () => {
+    // those that had waited for as long as one call may take were given up, and everything that was read with them
+    test('wait for their turn for longer than one call may take, and none of them fails', async () => {
+      const node = connect(2000)
+      await node.chainId()
+      bad().behave = receiptsOnly(() => ({ afterMs: 250 }))
+      const all = [...hashes, ...hashes, ...hashes]
+      const receipts = await Promise.all(all.map((hash) => node.receipt(hash)))
+      expect(receipts.map((receipt) => receipt?.txHash)).toEqual(all)
+      expect(node.health.view()).toMatchObject({ failures: 0 })
+    })
+
+    test('are under way a few at a time, in their order, and leave when nothing waits for them any more', async () => {
+      const turns = createTurns(2)
+      expect(await Promise.all([turns.take(), turns.take()])).toEqual([true, true])
+      const over = new AbortController()
+      const order: string[] = []
+      const waiting = ['first', 'second'].map(async (name) => {
+        expect(await turns.take()).toBe(true)
+        order.push(name)
+      })
+      const left = turns.take(over.signal)
+      over.abort()
+      expect([await left, await turns.take(over.signal)]).toEqual([false, false])
+      turns.give()
+      turns.give()
+      await Promise.all(waiting)
+      expect(order).toEqual(['first', 'second'])
+      turns.give()
+      expect(await turns.take()).toBe(true)
+    })
+  })
+
+  describe('a block that one node gives receipt by receipt', () => {
+    // two at once had twice the memory, and more with each round
+    test('is read by one reading at a time', async () => {
+      const node = connect()
+      await node.logs(transfers(full - 1))
+      bad().behave = receiptsOnly(() => 'honest')
+      const [first, second] = await Promise.all([node.logs(transfers()), node.logs(transfers())])
+      expect(first).toHaveLength(TRANSACTIONS)
+      expect(second).toEqual(first)
+      expect(new Set(asked().slice(0, TRANSACTIONS)).size).toBe(TRANSACTIONS)
+      expect(asked()).toHaveLength(2 * TRANSACTIONS)
+    })
+
+    // each round left a reading of up to a minute behind
+    test('is given up when the others have answered', async () => {
+      const rpc = connectAll(nodes.map(({ url }) => url))
+      const [node] = rpc.nodes
+      await node!.logs(transfers(full - 1))
+      bad().behave = receiptsOnly(() => ({ afterMs: 700 }))
+      const rounds = 6
+      for (let round = 0; round < rounds; round++)
+        expect((await rpc.agreed((one) => one.logs(transfers())))?.value).toHaveLength(TRANSACTIONS)
+      const before = asked().length
+      expect(before).toBeGreaterThan(0)
+      bad().behave = receiptsOnly(() => 'honest')
+      expect(await node!.logs(transfers())).toHaveLength(TRANSACTIONS)
+      // Its own ones, less what is kept of the rounds before, and no more for them.
+      expect(asked().length).toBeLessThanOrEqual(before + TRANSACTIONS)
+      expect(before).toBeLessThanOrEqual(rounds * LARGE_AT_ONCE)
+    })
+
+    // one of four thousand was lost, and all were read again, without end
+    test('is read where some answers are lost, and one of them twice', async () => {
+      const node = connect()
+      const lost = [hashes[3], hashes[7], hashes[7]]
+      bad().behave = receiptsOnly(({ params: [txHash] }) => {
+        const at = lost.indexOf(txHash as Hex)
+        if (at === -1) return 'honest'
+        lost.splice(at, 1)
+        return { status: 502, text: 'bad gateway' }
+      })
+      expect(await node.logs(transfers())).toHaveLength(TRANSACTIONS)
+      expect(asked()).toHaveLength(TRANSACTIONS + 3)
+    })
+
+    // what was read in a minute was forgotten, so that no node of 100 ms for a call ever gave such a block
+    test('is read on from where the time ended, also for others who were paid in it', async () => {
+      let nowMs = 0
+      const node = connectRpc({ urls: [bad().url], quorum: 1, chainId: TOKEN.chainId, now: () => nowMs }).nodes[0]!
+      bad().behave = receiptsOnly(() => {
+        nowMs += 8000
+        return 'honest'
+      })
+      const paidTo = (address: Hex) => ({ ...transfers(), topics: [TOPICS.transfer, null, topicOf(address)] })
+      await expect(node.logs(paidTo(paid[0]!))).rejects.toMatchObject({
+        kind: 'silent',
+        answer: expect.stringContaining('in 60 s'),
+      })
+      const first = asked().length
+      expect(first).toBeLessThan(TRANSACTIONS / 2 + LARGE_AT_ONCE)
+      let logs: readonly Log[] | null = null
+      for (let round = 0; round < 3 && logs === null; round++)
+        logs = await node.logs(paidTo(paid.at(-1)!)).catch(() => null)
+      expect(logs).toMatchObject([{ txHash: hashes.at(-1) }])
+      expect(asked()).toHaveLength(TRANSACTIONS)
+      expect(new Set(asked())).toEqual(new Set(hashes))
+    })
+
+    test('is kept for the next time within bounds: the oldest is forgotten', () => {
+      const unfinished = createUnfinished()
+      for (const [key, gas] of [
+        ['a', 100e6],
+        ['b', 40e6],
+        ['c', 60e6],
+      ] as const)
+        unfinished.keep(key, { ...createProgress(), size: () => gas })
+      const sizes = ['a', 'b', 'c', 'c'].map((key) => unfinished.take(key).size())
+      expect(sizes).toEqual([0, 40e6, 60e6, 0])
+      unfinished.keep('d', { ...createProgress(), size: () => 151e6 })
+      expect(unfinished.take('d').size()).toBe(0)
+    })
+
+    // nine megabytes of it for each transaction, of as many transactions as the node named, were collected
+    test('is given up as soon as it has more invented transfers than a block can have', async () => {
+      const node = connect()
+      await node.logs(transfers(full - 1))
+      const logs = await inventLogs()
+      const { hash: blockHash } = await node.block(full)
+      const blockNumber = toQuantity(full)
+      bad().behave = receiptsOnly(({ params: [txHash] }) => ({
+        lie: (receipt) => ({ ...(receipt as object), logs: logs({ blockNumber, blockHash, transactionHash: txHash }) }),
+      }))
+      await expect(node.logs(transfers())).rejects.toMatchObject({
+        kind: 'malformed',
+        answer: 'more logs than a block can have',
+      })
+      // 300 million gas are ten such receipts. A few are under way, and each is asked for twice.
+      expect(new Set(asked()).size).toBeLessThanOrEqual(10 + LARGE_AT_ONCE)
+      expect(node.health.view().wrong).toBeGreaterThan(0)
+      // Nothing of that is kept: it is more than there is room for.
+      bad().behave = receiptsOnly(() => 'honest')
+      expect(await node.logs(transfers())).toHaveLength(TRANSACTIONS)
+    })
+  })
+
+  // of a thousand blocks, which are read at once after a standstill, it was as much as the node could send in half a minute
+  test('more logs than are held at once are not read of a range of blocks: fewer must be asked for', async () => {
+    await world.chain.mine({ blocks: 32 })
+    const node = connect()
+    const logs = await inventLogs()
+    bad().calls.length = 0
+    bad().behave = ({ method, params }) => {
+      if (method !== LOGS) return 'honest'
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      const place = { blockNumber: fromBlock, blockHash: `0x${'2'.repeat(64)}`, transactionHash: hashes[0]! }
+      return fromBlock === toBlock ? { lie: () => logs(place) } : refused
+    }
+    await expect(node.logs({ ...transfers(), toBlock: full + 31 })).rejects.toMatchObject({
+      kind: 'silent',
+      answer: expect.stringContaining('held at once'),
+    })
+    // Ten blocks, and the larger ranges before them.
+    expect(bad().calls.filter(({ method }) => method === LOGS).length).toBeLessThan(32)
+    expect(node.health.view()).toMatchObject({ wrong: 0 })
+  })
+})

@@ -1,0 +1,353 @@
+import { setImmediate } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { encodeFunctionData } from 'viem/utils'
+import { createTreasurySigner, type TreasurySigner } from '../../../src/chain/authorization.ts'
+import { createPace } from '../../../src/chain/keys/pace.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
+import { requestVoid } from '../../../src/db/settlement/payouts.ts'
+import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { createWorld, newAddress, newKey, type Queued, queueAll, TOKEN, type World } from '../world.ts'
+
+describe('a payout whose payment cannot be told', () => {
+  /** A payout that is to be held, and whose payment cannot be told. */
+
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
+
+  const callOwner = (functionName: 'blacklist' | 'unBlacklist', wallet: Hex): Promise<void> =>
+    asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [wallet] }))
+
+  /** Payments that refuse to be told. */
+  const refusing = () => {
+    const told: string[] = []
+    const onHeld = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> => {
+      told.push(paymentId)
+      throw new Error('a column is missing')
+    }
+    return { told, hooks: { onHeld } }
+  }
+
+  const queueBlocked = async () => {
+    const blocked = newAddress()
+    await callOwner('blacklist', blocked)
+    const [held, paid] = [...(await world.queue([{ recipient: blocked }])), ...(await world.queue([{}]))]
+    return { blocked, held: held!, paid: paid! }
+  }
+
+  // nobody was paid any more
+  test('a payout that cannot be held is shown, is tried again after half a minute, and keeps no other from being signed', async () => {
+    const { held, paid } = await queueBlocked()
+    const { told, hooks } = refusing()
+    await world.finalize(world.runner({ hooks }), 3)
+    expect((await world.payout(paid.paymentId)).state).toBe('settled')
+    expect(await world.payout(held.paymentId)).toMatchObject({ state: 'queued', hookError: 'a column is missing' })
+    expect(told).toEqual([held.paymentId])
+    expect(await listSettlementAttention(world.db)).toMatchObject([{ kind: 'payout_hook', subject: held.paymentId }])
+    await world.db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [held.paymentId])
+    await world.runner().tick()
+    expect(await world.payout(held.paymentId)).toMatchObject({
+      state: 'held',
+      holdReason: 'blacklisted',
+      hookError: null,
+    })
+  })
+
+  test('a payout that cannot be held keeps no other that is signed from being sent', async () => {
+    const [held] = await world.queue([{}])
+    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    await world.db.query('update payout set refusals = 3 where payment_id = $1', [held!.paymentId])
+    const { told, hooks } = refusing()
+    const [paid] = await world.queue([{}])
+    await world.finalize(world.runner({ hooks }), 3)
+    expect((await world.payout(paid!.paymentId)).state).toBe('settled')
+    expect(told).toEqual([held!.paymentId])
+    expect((await world.payout(held!.paymentId)).state).toBe('authorized')
+  })
+
+  test('a payout waits for the next round while another transaction has locked its payment', async () => {
+    const { held, paid } = await queueBlocked()
+    await world.db.transaction(async (tx) => {
+      await tx.query('select 1 from payment where id = $1 for update', [held.paymentId])
+      await world.finalize(world.runner(), 2)
+      expect((await world.payout(paid.paymentId)).state).toBe('settled')
+      expect(await world.payout(held.paymentId)).toMatchObject({ state: 'queued', hookError: null })
+    })
+    await world.runner().tick()
+    expect((await world.payout(held.paymentId)).state).toBe('held')
+  })
+})
+
+describe('two engines that sign in turn', () => {
+  /** Two engines that sign in turn, while the first of them waits for the balance of the treasury. */
+
+  const BALANCE = 100_000_000n
+  const MOST_OF_IT = 90_000_000n
+
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ micro: BALANCE })
+  })
+  beforeEach(() => world.reset())
+  afterAll(() => world.stop())
+
+  /** Nodes that say what the balance is, and then nothing until `meanwhile` is over. */
+  function slowBalance(meanwhile: () => Promise<void>): Rpc {
+    const rpc = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId })
+    return {
+      ...rpc,
+      async demand(what, read) {
+        const answer = await rpc.demand(what, read)
+        if (what === 'what the state of token and treasury is') await meanwhile()
+        return answer
+      },
+    }
+  }
+
+  const signatures = async ({ paymentId }: Queued): Promise<number> => {
+    const { rows } = await world.db.query('select from payout_signature where payment_id = $1', [paymentId])
+    return rows.length
+  }
+
+  // it was signed for again: settled it was promised no more, and it was in the balance of the block before
+  test('what is settled while the balance is read is not promised to the next payout', async () => {
+    const other = world.runner()
+    const [first] = await world.queue([{ micro: MOST_OF_IT }])
+    await other.tick()
+    const [second] = await world.queue([{ micro: MOST_OF_IT }])
+    const rpc = slowBalance(async () => {
+      await world.chain.mine({ blocks: 4 })
+      // Nobody else signs: this lease is not over.
+      await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
+      await world.runner({ relayers: [] }).tick()
+      await world.runner({ relayers: [] }).tick()
+      expect((await world.payout(first!.paymentId)).state).toBe('settled')
+    })
+    await world.runner({ rpc, options: { leaseMs: 60_000 } }).tick()
+    expect(await signatures(second!)).toBe(0)
+  })
+
+  // both were signed for
+  test('an engine whose right to sign was another one’s meanwhile signs nothing of what it chose', async () => {
+    const [first] = await world.queue([{ micro: MOST_OF_IT }])
+    let second: Queued | undefined
+    const rpc = slowBalance(async () => {
+      await world.db.query(`update payout set state = 'held', hold_reason = 'refused' where payment_id = $1`, [
+        first!.paymentId,
+      ])
+      ;[second] = await world.queue([{ micro: MOST_OF_IT }])
+      // Its lease is over, and that of the other one is over too when it comes back.
+      await world.runner({ relayers: [] }).tick()
+      expect(await signatures(second!)).toBe(1)
+      await world.db.query(`update payout set state = 'queued', hold_reason = null where payment_id = $1`, [
+        first!.paymentId,
+      ])
+    })
+    await world.runner({ rpc, relayers: [] }).tick()
+    expect(await signatures(first!)).toBe(0)
+    expect((await world.payout(first!.paymentId)).state).toBe('queued')
+  })
+})
+
+describe('a key service that refuses sometimes', () => {
+  /** A key service that refuses sometimes: what was signed is stored, the rest is signed later, at a rate it allows. */
+
+  const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+  const REFUSED = new Error('ThrottlingException: rate exceeded')
+
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 2 })
+  })
+  afterAll(() => world.stop())
+
+  /** The treasury of the world behind a service that decides about each call by its number. */
+  function treasuryThat(refuses: (call: number) => boolean): TreasurySigner & { calls(): number } {
+    const signer = createTreasurySigner(world.treasury, policy)
+    let calls = 0
+    const ask = async <T>(work: () => Promise<T>): Promise<T> => {
+      calls += 1
+      if (refuses(calls)) throw REFUSED
+      return work()
+    }
+    return {
+      address: signer.address,
+      signTransfer: (payout, validBefore) => ask(() => signer.signTransfer(payout, validBefore)),
+      signCancellation: (payout) => ask(() => signer.signCancellation(payout)),
+      calls: () => calls,
+    }
+  }
+
+  const signed = async (queued: readonly Queued[]): Promise<number> => {
+    const ids = queued.map(({ paymentId }) => paymentId)
+    const { rows } = await world.db.query(
+      'select count(distinct payment_id)::int as count from payout_signature where payment_id = any($1)',
+      [ids],
+    )
+    return (rows[0] as { count: number }).count
+  }
+
+  async function paidOnce(queued: readonly Queued[]): Promise<void> {
+    for (const { paymentId, recipient, micro } of queued) {
+      expect(await world.balance(recipient)).toBe(micro)
+      expect((await world.payout(paymentId)).state).toBe('settled')
+    }
+  }
+
+  test('of 300 payouts a service that refuses 3 % of its calls signs 291 in the first round, and all in the second', async () => {
+    const queued = await world.queue(Array.from({ length: 300 }, () => ({})))
+    const treasuries = [treasuryThat((call) => call % 33 === 0)]
+    const runner = world.runner({ treasuries, options: { maxInFlight: 0 } })
+    await runner.tick()
+    expect(await signed(queued)).toBe(291)
+    await runner.tick()
+    expect(await signed(queued)).toBe(300)
+    await world.finalize(world.runner({ treasuries }), 3)
+    await paidOnce(queued)
+  })
+
+  test('a service that signs one of many leaves that one signed', async () => {
+    const queued = await world.queue(Array.from({ length: 20 }, () => ({})))
+    await world.runner({ treasuries: [treasuryThat((call) => call !== 7)], options: { maxInFlight: 0 } }).tick()
+    expect(await signed(queued)).toBe(1)
+    await world.finalize(world.runner(), 3)
+    await paidOnce(queued)
+  })
+
+  test('a service that is down is asked for one stretch a round, and not for the whole queue', async () => {
+    const queued = await world.queue(Array.from({ length: 120 }, () => ({})))
+    const down = treasuryThat(() => true)
+    await expect(world.runner({ treasuries: [down] }).tick()).rejects.toThrow(REFUSED)
+    expect(down.calls()).toBe(25)
+    expect(await signed(queued)).toBe(0)
+    await world.finalize(world.runner(), 3)
+    await paidOnce(queued)
+  })
+
+  test('cancellations that were signed are stored too, and a refusal of them keeps no transfer from being signed', async () => {
+    const unwanted = await world.queue([{}, {}])
+    const wanted = await world.queue([{}])
+    for (const { paymentId } of unwanted) await world.db.transaction((tx) => requestVoid(tx, paymentId))
+    const runner = world.runner({ treasuries: [treasuryThat((call) => call === 1)], options: { maxInFlight: 0 } })
+    await runner.tick()
+    expect([await signed(unwanted), await signed(wanted)]).toEqual([1, 1])
+    await world.finalize(world.runner(), 3)
+    await paidOnce(wanted)
+    for (const { paymentId } of unwanted) expect((await world.payout(paymentId)).state).toBe('voided')
+  })
+
+  describe('signing has an owner', () => {
+    test('three workers at the same time sign each payout once', async () => {
+      const queued = await world.queue(Array.from({ length: 60 }, () => ({})))
+      const treasuries = [treasuryThat(() => false)]
+      const workers = [1, 2, 3].map(() => world.runner({ treasuries, options: { leaseMs: 60_000, maxInFlight: 0 } }))
+      await Promise.all(workers.map((worker) => worker.tick()))
+      expect(treasuries[0]!.calls()).toBe(60)
+      await world.db.query(`update signing_lease set lease_until = '-infinity'`)
+      await world.db.query(`update lane set lease_until = '-infinity'`)
+      await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
+      await world.finalize(world.runner(), 3)
+      await paidOnce(queued)
+    })
+
+    test('a worker takes over the lease of another one that has run out', async () => {
+      await world.runner({ options: { leaseMs: 60_000 } }).tick()
+      const queued = await world.queue([{}])
+      await world.db.query(`update signing_lease set owner = 'dead', lease_until = now() + interval '1 minute'`)
+      const next = world.runner()
+      await next.tick()
+      expect(await signed(queued)).toBe(0)
+      await world.db.query(`update signing_lease set lease_until = now() - interval '1 second'`)
+      await world.db.query(`update lane set lease_until = '-infinity'`)
+      await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
+      await world.finalize(next, 3)
+      await paidOnce(queued)
+    })
+  })
+
+  describe('the pace of a key service', () => {
+    /** A service that answers at most so many calls at a time and refuses the others. */
+    function serviceOf(capacity: number) {
+      let [busy, calls, refused] = [0, 0, 0]
+      const call = async (): Promise<number> => {
+        calls += 1
+        const number = calls
+        busy += 1
+        try {
+          if (busy > capacity) throw REFUSED
+          await setImmediate()
+          return number
+        } catch (refusal) {
+          refused += 1
+          throw refusal
+        } finally {
+          busy -= 1
+        }
+      }
+      return { call, calls: () => calls, refused: () => refused }
+    }
+
+    test('falls to what the service allows: every one of 400 calls is answered, with few refusals', async () => {
+      const service = serviceOf(4)
+      const pace = createPace({ sleep: () => setImmediate() })
+      const answers = await Promise.allSettled(Array.from({ length: 400 }, () => pace.run(service.call)))
+      expect(answers.filter(({ status }) => status === 'rejected')).toEqual([])
+      expect(service.refused()).toBeGreaterThan(0)
+      expect(service.refused()).toBeLessThan(160)
+    })
+
+    test('rests longer after each refusal, and gives the last one back', async () => {
+      const rests: number[] = []
+      const pace = createPace({ tries: 4, restMs: 100, sleep: async (ms) => void rests.push(ms) })
+      await expect(pace.run(() => Promise.reject(REFUSED))).rejects.toBe(REFUSED)
+      expect(rests).toHaveLength(3)
+      for (const [at, rest] of rests.entries()) {
+        expect(rest).toBeGreaterThanOrEqual(50 * 2 ** at)
+        expect(rest).toBeLessThanOrEqual(150 * 2 ** at)
+      }
+    })
+
+    test('makes a call once when the service answers nothing at all', async () => {
+      let calls = 0
+      const pace = createPace({ most: 5, sleep: () => setImmediate() })
+      const down = (): Promise<never> => {
+        calls += 1
+        return Promise.reject(REFUSED)
+      }
+      await Promise.allSettled(Array.from({ length: 40 }, () => pace.run(down)))
+      expect(calls).toBeLessThan(40 + 5 * 4)
+    })
+
+    test('does not wait for an answer that never comes', async () => {
+      const pace = createPace({ tries: 1, deadlineMs: 20 })
+      await expect(pace.run(() => new Promise<never>(() => undefined))).rejects.toThrow('did not answer within 20 ms')
+    })
+  })
+
+  test('the key of one treasury that refuses does not keep another treasury from signing', async () => {
+    const other = accountOf(newKey())
+    await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
+    const refused = await world.queue([{}])
+    const paid = await queueAll({ ...world, treasury: other }, [{}])
+    const treasuries = [createTreasurySigner(other, policy), treasuryThat(() => true)]
+    // Nothing that the one treasury signed before the other one followed it is valid any more.
+    const round = () =>
+      world
+        .runner({ treasuries })
+        .tick()
+        .catch((refusal: unknown) => expect(refusal).toBe(REFUSED))
+    await round()
+    await world.chain.increaseTime({ seconds: 56 * 60 })
+    await world.chain.mine({ blocks: 4 })
+    await round()
+    await round()
+    expect([await signed(refused), await signed(paid)]).toEqual([0, 1])
+    await world.finalize(world.runner({ treasuries: [treasuries[0]!, treasuryThat(() => false)] }), 3)
+    await paidOnce([...refused, ...paid])
+  })
+})

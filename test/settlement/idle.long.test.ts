@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Registry } from 'prom-client'
+import { poll } from '../../scripts/system/waiting.ts'
+import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
+import { connectRpc } from '../../src/chain/rpc/rpc.ts'
+import type { Db } from '../../src/db/db.ts'
+import { watchSettlement } from '../../src/observe/settlement.ts'
+import type { SettlementRunner } from '../../src/settlement/runner.ts'
+import { addAwaited } from '../chain/deposits/awaited.ts'
+import { createWorld, TOKEN, type World } from '../chain/world.ts'
+import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
+
+/** The default of SETTLEMENT_TICK_MS, and ten of them: how long a worker waits whom nobody tells anything. */
+const EVERY_MS = 500
+const IDLE_MS = 5000
+/** More often than Prometheus asks. */
+const SCRAPED_MS = 15_000
+
+const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
+let world: World
+let nodes: HostileNode[]
+let statements = 0
+const stop = new AbortController()
+const running: Promise<void>[] = []
+const workers: SettlementRunner[] = []
+
+beforeAll(async () => {
+  world = await createWorld({ relayers: 3 })
+  for (const name of ['one', 'two', 'three']) await addAwaited(world.db, keys, name)
+  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+  await world.chain.setIntervalMining({ interval: 1 })
+  for (let worker = 0; worker < 2; worker++) {
+    const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
+    const deposits = { keys, wrongTokens: [] }
+    const runner = world.runner({ rpc, db: counted(world.db), everyMs: EVERY_MS, deposits, options: { leaseMs: 5000 } })
+    workers.push(runner)
+    running.push(runner.run(stop.signal))
+  }
+})
+afterAll(async () => {
+  stop.abort()
+  await Promise.all(running)
+  await Promise.all(nodes.map((node) => node.close()))
+  await world.stop()
+})
+
+/** Every statement counts, those that begin and end a transaction too. */
+function counted(db: Db): Db {
+  const count = <T extends Pick<Db, 'query'>>(on: T): T => ({
+    ...on,
+    query(text: string, values?: unknown[]) {
+      statements += 1
+      return on.query(text, values)
+    },
+  })
+  return {
+    ...count(db),
+    transaction(work) {
+      statements += 2
+      return db.transaction((tx) => work(count(tx)))
+    },
+  }
+}
+
+const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
+const settled = async (paymentId: string) => (await world.payout(paymentId)).state === 'settled'
+
+/** Asks each worker for its metrics. */
+async function scrape(pages: readonly Registry[]): Promise<void> {
+  for (const page of pages) expect(await page.metrics()).toMatch(/^pinrail_treasury_usdc\{.*\} \d/m)
+}
+
+test('two workers that have settled something, watch addresses, and are asked for metrics, ask at most 5 statements and 5 nodes a second when nothing happens', async () => {
+  const pages = workers.map(({ figures }) => {
+    const registry = new Registry()
+    watchSettlement(registry, figures)
+    return registry
+  })
+  const [queued] = await world.queue([{}])
+  for (const worker of workers) worker.wake()
+  await poll(() => settled(queued!.paymentId), { withinMs: 60_000, everyMs: 200, what: 'the payout to be settled' })
+  // What it needs is time without anything: the rounds of before end, and the envelope's nonce becomes final.
+  await delay(2 * IDLE_MS)
+  // On a machine that is busy with other work an answer takes long, and another node is asked beside: the quietest of three counts.
+  let least = await countIdle(pages)
+  for (let again = 0; again < 2 && Math.max(least.statements, least.calls) > 5; again++) least = await countIdle(pages)
+  expect(least.statements).toBeLessThanOrEqual(5)
+  expect(least.calls).toBeLessThanOrEqual(5)
+  // They are at work all the same.
+  expect(least.statements).toBeGreaterThan(1)
+  expect(least.calls).toBeGreaterThan(1)
+}, 180_000)
+
+/** How many statements and calls a second there are for half a minute. */
+async function countIdle(pages: readonly Registry[]): Promise<{ readonly statements: number; readonly calls: number }> {
+  const [before, asked, from] = [statements, calls(), performance.now()]
+  for (let page = 0; page < (4 * IDLE_MS) / SCRAPED_MS; page++) {
+    await scrape(pages)
+    await delay(SCRAPED_MS)
+  }
+  const seconds = (performance.now() - from) / 1000
+  return { statements: (statements - before) / seconds, calls: (calls() - asked) / seconds }
+}

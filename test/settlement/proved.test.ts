@@ -1,0 +1,634 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
+import { until } from '../../scripts/test/until.ts'
+import type { Db, Tx } from '../../src/db/db.ts'
+import { bookAll } from '../../src/db/ledger.ts'
+import { loadPayment, lockPayment } from '../../src/db/payments/payments.ts'
+import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
+import { holdPayout, readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
+import { takeOver } from '../../src/db/settlement/signing/takeover.ts'
+import { markRestored } from '../../src/db/settlement/watch/forgotten.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import type { Booking } from '../../src/domain/ledger.ts'
+import { renderPayment } from '../../src/domain/payment/payment-object.ts'
+import type { Lease } from '../../src/domain/settlement/payout.ts'
+import { payoutNonce } from '../../src/evm/payout-nonce.ts'
+import { changeOf, changePayout } from '../../src/operator/payouts.ts'
+import { createMoneyWorld, type MoneyWorld } from '../activities/payment/money-world.ts'
+import { perform } from '../activities/payment/world.ts'
+
+describe('payouts that are proved', () => {
+  let world: MoneyWorld
+  let db: Db
+  beforeAll(async () => {
+    world = await createMoneyWorld()
+    db = world.checkout.db
+    await db.query(
+      `insert into webhook_endpoint (id, merchant_id, livemode, url, secrets, enabled_events)
+     select 'we_' || id, id, false, 'https://shop.example/hook', '[]', '{*}' from merchant`,
+    )
+  })
+  afterAll(() => world.close())
+
+  /** Payments in `settling`, each with a payout that the final chain shows as paid. */
+  async function proved(count: number): Promise<string[]> {
+    const ids: string[] = []
+    for (let made = 0; made < count; made++) ids.push((await world.settling()).id)
+    for (const id of ids) await prove(id)
+    return ids
+  }
+
+  let block = 0
+
+  async function prove(id: string): Promise<void> {
+    block += 1
+    await db.query(
+      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
+       block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
+     select chain_id, auth_nonce, 3, token, treasury, 'out', recipient, micro_usdc, auth_nonce, $2, auth_nonce, 700, now(),
+       'payout', now() from payout where payment_id = $1`,
+      [id, block],
+    )
+  }
+
+  const rows = async (text: string, ids: readonly string[]): Promise<string[]> =>
+    (await db.query(text, [[...ids]])).rows.map((row) => Object.values(row).join(' '))
+
+  async function scopeOf(id: string) {
+    const { rows: found } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
+    return { livemode: false, chainId: found[0].chain_id as number, token: found[0].token as Hex }
+  }
+
+  /** Ends what is proved, with the payments' own hooks, and counts the statements of each round. */
+  async function apply(id: string, hooks: MoneyWorld['hooks'] = world.hooks) {
+    let statements = 0
+    const counted: Db = {
+      ...db,
+      transaction: (work) =>
+        db.transaction((tx) =>
+          work({
+            ...tx,
+            query(text, values) {
+              statements += 1
+              return tx.query(text, values)
+            },
+          }),
+        ),
+    }
+    const journal = createSettlementJournal({ db: counted, scope: await scopeOf(id), hooks })
+    return { ...(await journal.applyProven(200)), statements }
+  }
+
+  describe('payouts that are proved together', () => {
+    it('leave one whose payment is being changed to the next round: neither waits for the other', async () => {
+      const ids = await proved(2)
+      await db.transaction(async (tx) => {
+        await lockPayment(tx, ids[0]!)
+        expect(await apply(ids[0]!)).toMatchObject({ ended: 1, failed: [] })
+        await holdPayout(tx, ids[0]!, 'looked at it')
+      })
+      expect(await apply(ids[0]!)).toMatchObject({ ended: 1, failed: [] })
+      expect((await world.payment(ids[0]!)).status).toBe('succeeded')
+    })
+
+    it('book what each alone would book: lines, timeline, event, delivery and message', async () => {
+      const ids = await proved(5)
+      expect(await apply(ids[0]!)).toMatchObject({ ended: 5, failed: [] })
+      for (const id of ids) {
+        const { payment, attempts } = await loadPayment(db, id)
+        const net = payment.usdc?.net
+        expect(
+          await rows(
+            `select t.kind, t.reference, e.line, e.account, e.asset, e.amount from ledger_transaction t
+             join ledger_entry e on e.transaction_id = t.id
+           where t.kind in ('settled', 'gas') and t.reference = any($1) order by t.kind, e.line`,
+            [id],
+          ),
+        ).toEqual([
+          `gas ${id} 0 gas_expense POL 700`,
+          `gas ${id} 1 gas_float POL -700`,
+          `settled ${id} 0 merchant_payable USDC ${net}`,
+          `settled ${id} 1 treasury USDC -${net}`,
+        ])
+        expect(
+          await rows(`select payment_id from ledger_transaction where kind = 'settled' and reference = any($1)`, [id]),
+        ).toEqual([id])
+        const proof = (await readPayout(db, id))?.proof
+        expect(payment).toMatchObject({ status: 'succeeded', transfer: { txHash: proof?.txHash, logIndex: 3 } })
+        expect(payment.succeededAt).toBe(payment.updatedAt)
+        expect(payment.closedAt).toBe(payment.updatedAt)
+        expect(
+          await rows(
+            `select kind, from_status, to_status, actor, message, data->>'tx_hash' from timeline_entry
+           where payment_id = any($1) and to_status = 'succeeded'`,
+            [id],
+          ),
+        ).toEqual([
+          `payment.succeeded settling succeeded system The USDC is final at the wallet of the merchant ${proof?.txHash}`,
+        ])
+        // What was told is what is stored.
+        const { rows: events } = await db.query(
+          `select e.id, e.sequence, e.body, d.status from event e join delivery d on d.event_id = e.id
+         where e.payment_id = $1 and e.type = 'payment.succeeded'`,
+          [id],
+        )
+        expect(events).toHaveLength(1)
+        const body = JSON.parse(String(events[0].body))
+        expect(body).toMatchObject({
+          id: events[0].id,
+          type: 'payment.succeeded',
+          sequence: Number(events[0].sequence),
+        })
+        expect(body.data.object).toEqual(
+          JSON.parse(JSON.stringify(renderPayment(payment, attempts, world.deps.context.publicUrl))),
+        )
+        expect(
+          await rows(
+            `select kind, payload->'events'->>0, jsonb_array_length(payload->'events') from outbox
+             where kind = 'complete_transfer' and subject = any($1)`,
+            [id],
+          ),
+        ).toEqual([`complete_transfer ${events[0].id} 1`])
+      }
+      const { rows: numbers } = await db.query(
+        'select sequence from event where sequence is not null order by sequence',
+      )
+      expect(numbers.map(({ sequence }) => Number(sequence))).toEqual(numbers.map((_row, index) => index + 1))
+    })
+
+    it('take as many statements as one does', async () => {
+      const [first] = await proved(1)
+      const alone = await apply(first!)
+      const more = await proved(7)
+      const together = await apply(more[0]!)
+      expect([alone.ended, together.ended]).toEqual([1, 7])
+      expect(together.statements).toBe(alone.statements)
+    })
+  })
+
+  describe('one bad payment among them', () => {
+    it('stops none of the others, is tried alone afterwards, and ends when its cause is gone', async () => {
+      const ids = await proved(4)
+      const bad = ids[2]!
+      const onSettled: MoneyWorld['hooks']['onSettled'] = async (tx: Tx, settlements) => {
+        await world.hooks.onSettled(tx, settlements)
+        if (settlements.some(({ paymentId }) => paymentId === bad)) throw new Error('its record refuses')
+      }
+      const sizes: number[] = []
+      const hooks = {
+        ...world.hooks,
+        onSettled: async (tx: Tx, settlements: Parameters<typeof onSettled>[1]) => {
+          sizes.push(settlements.length)
+          await onSettled(tx, settlements)
+        },
+      }
+      expect(await apply(bad, hooks)).toMatchObject({ ended: 3, failed: [{ paymentId: bad }] })
+      expect(sizes).toEqual([4, 1, 1, 1, 1])
+      expect((await world.payment(bad)).status).toBe('settling')
+      expect(
+        await rows(`select count(*) from ledger_transaction where kind = 'settled' and reference = any($1)`, ids),
+      ).toEqual(['3'])
+      expect(
+        await rows(`select count(*) from event where type = 'payment.succeeded' and payment_id = any($1)`, ids),
+      ).toEqual(['3'])
+
+      // Half a minute later it does not drag the next ones with it.
+      await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [bad])
+      const later = await proved(3)
+      sizes.length = 0
+      expect(await apply(bad, hooks)).toMatchObject({ ended: 3, failed: [{ paymentId: bad }] })
+      expect(sizes).toEqual([3, 1])
+      for (const id of later) expect((await world.payment(id)).status).toBe('succeeded')
+
+      await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [bad])
+      expect(await apply(bad)).toMatchObject({ ended: 1, failed: [] })
+      expect((await world.payment(bad)).status).toBe('succeeded')
+    })
+
+    it('is recorded by itself when its amount is another, and the others are not', async () => {
+      const ids = await proved(3)
+      await db.query('update payment set net_micro = net_micro - 1, gross_micro = gross_micro - 1 where id = $1', [
+        ids[1],
+      ])
+      expect(await apply(ids[0]!)).toMatchObject({ ended: 3, failed: [] })
+      const states = await Promise.all(ids.map(async (id) => (await world.payment(id)).status))
+      expect(states).toEqual(['succeeded', 'under_review', 'succeeded'])
+      for (const id of ids) expect((await readPayout(db, id))?.state).toBe('settled')
+      expect((await world.payment(ids[1]!)).parkReason).toBe('unexpected_settlement')
+    })
+  })
+
+  test('lines that do not balance are refused, though others in the same statement do', async () => {
+    const line = (account: 'treasury' | 'suspense', amount: string) => ({ account, asset: 'USDC', amount })
+    const fact = (reference: string, lines: Booking['lines']): Booking => ({
+      kind: 'gas',
+      reference,
+      paymentId: null,
+      lines,
+    })
+    const good = fact('even', [line('treasury', '5'), line('suspense', '-5')])
+    const bad = fact('odd', [line('treasury', '5'), line('suspense', '-4')])
+    const booked = db.transaction((tx) => bookAll(tx, [good, bad], new Date().toISOString()))
+    await expect(booked).rejects.toThrow('does not balance in USDC: 1')
+  })
+})
+
+describe('a payout that is proved in another block', () => {
+  let world: MoneyWorld
+  let db: Db
+  beforeAll(async () => {
+    world = await createMoneyWorld()
+    db = world.checkout.db
+  })
+  afterAll(() => world.close())
+
+  /** The final chain shows the payout as paid, in this block and transaction. */
+  async function prove(id: string, place: { block: number; txHash: string }): Promise<void> {
+    await db.query(
+      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
+       block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
+     select chain_id, $3, 3, token, treasury, 'out', recipient, micro_usdc, auth_nonce, $2, $3, 700, now(), 'payout', now()
+     from payout where payment_id = $1`,
+      [id, place.block, place.txHash],
+    )
+    const { rows } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
+    const scope = { livemode: false, chainId: rows[0].chain_id, token: rows[0].token }
+    const { ended, failed } = await createSettlementJournal({ db, scope, hooks: world.hooks }).applyProven(200)
+    expect({ ended, failed }).toEqual({ ended: 1, failed: [] })
+  }
+
+  /** What `repair-finality` does when the block has left the chain. */
+  async function takeBack(id: string): Promise<void> {
+    await db.query(
+      `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
+     select payment_id, tx_hash, log_index, block_hash from treasury_log where payment_id = $1`,
+      [id],
+    )
+    await db.query('delete from treasury_log where payment_id = $1', [id])
+    await db.query(`update payout set state = 'queued' where payment_id = $1`, [id])
+  }
+
+  const hash = (digit: string): string => `0x${digit.repeat(64)}`
+
+  // the merchant was told a transaction that no chain has
+  test('a payment whose transfer is final in another block than before names the one that the chain has, and is booked once', async () => {
+    const { id } = await world.settling()
+    await prove(id, { block: 7, txHash: hash('a') })
+    expect((await loadPayment(db, id)).payment.transfer).toMatchObject({ txHash: hash('a'), blockNumber: '7' })
+
+    await takeBack(id)
+    await prove(id, { block: 9, txHash: hash('b') })
+    const { payment } = await loadPayment(db, id)
+    expect(payment).toMatchObject({ status: 'succeeded', transfer: { txHash: hash('b'), blockNumber: '9' } })
+    const { rows } = await db.query(
+      `select (select count(*)::int from ledger_transaction where kind = 'settled' and payment_id = $1) as booked,
+       (select count(*)::int from event where payment_id = $1 and type = 'payment.succeeded') as told,
+       (select data->>'tx_hash' from timeline_entry where payment_id = $1 and kind = 'payment.transfer_replaced') as replaced`,
+      [id],
+    )
+    expect(rows).toEqual([{ booked: 1, told: 1, replaced: hash('b') }])
+
+    // The same proof once more says nothing new.
+    const { version } = payment
+    await takeBack(id)
+    await prove(id, { block: 9, txHash: hash('b') })
+    expect((await loadPayment(db, id)).payment.version).toBe(version)
+  })
+})
+
+describe('a voided payout that is proved', () => {
+  /** The transfer of a voided payout is proved after all: a backup had forgotten its signature. */
+
+  let world: MoneyWorld
+  beforeAll(async () => {
+    world = await createMoneyWorld()
+  })
+  afterAll(() => world.close())
+
+  async function voided(): Promise<{ id: string; attemptId: string }> {
+    const made = await world.settling()
+    await world.voided(made.id)
+    return made
+  }
+
+  test('with its money still there the payment succeeds, and nobody has to look', async () => {
+    const { id } = await voided()
+    await world.settle(id)
+    expect((await world.payment(id)).status).toBe('succeeded')
+    expect(await world.attention(id)).toEqual([])
+  })
+
+  test('after the partner has taken a part of the money back, that part is a loss which an operator sees', async () => {
+    const { id, attemptId } = await voided()
+    await world.act(attemptId, { action: 'reverse', receivedMinor: '6000' })
+    expect((await world.read({ id, attemptId })).payment.parkReason).toBe('payout_voided')
+    await world.settle(id)
+    expect((await world.payment(id)).status).toBe('succeeded')
+    expect(await world.attention(id)).toEqual(['chargeback'])
+  })
+
+  test('before the partner answers that it has given the money back, all of it is a loss which an operator sees', async () => {
+    const { id, attemptId } = await voided()
+    await world.fault({ fault: 'timeout_before_effect', operation: 'refund', times: 1, attemptId })
+    await expect(world.refund(id)).rejects.toThrow()
+    await world.settle(id)
+    expect(await world.refund(id)).toMatchObject({ refunded: true })
+    expect((await world.payment(id)).status).toBe('succeeded')
+    expect(await world.attention(id)).toEqual(['chargeback'])
+  })
+})
+
+describe('a payout that a backup has forgotten', () => {
+  /**
+   * A backup is of a time before the payout of a payment was handed over. In the time that it has forgotten the payout was
+   * signed and sent, and its transfer is final.
+   */
+
+  let world: MoneyWorld
+  let db: Db
+  let journal: ReturnType<typeof createSettlementJournal>
+  let scope: { livemode: boolean; chainId: number; token: Hex }
+  let lease: Lease
+  let block = 100
+  beforeAll(async () => {
+    world = await createMoneyWorld()
+    db = world.checkout.db
+    const { payment } = await world.state((await world.opened()).id)
+    scope = { livemode: false, chainId: payment.chainId, token: payment.token.toLowerCase() as Hex }
+    journal = createSettlementJournal({ db, scope, hooks: world.hooks })
+    const start = { number: block, hash: hashOf(block) }
+    lease = (await journal.leaseObserver({ owner: 'here', leaseMs: 600_000, start })) as Lease
+  })
+  afterAll(() => world.close())
+  beforeEach(() => db.query('update chain_cursor set restored_at = null'))
+
+  const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
+
+  /** The observer reads the final transfer that this database knows nothing of. */
+  async function paidUnknown(id: string, micro: string): Promise<void> {
+    const treasury = world.payouts.treasury
+    const { payment } = await world.state(id)
+    block += 1
+    const log = {
+      kind: 'out',
+      treasury,
+      txHash: hashOf(block),
+      logIndex: 1,
+      counterparty: payment.destination.toLowerCase() as Hex,
+      microUsdc: micro,
+      authNonce: payoutNonce({ ...scope, treasury, paymentId: id }),
+      blockNumber: block,
+      blockHash: hashOf(block),
+      gasShare: null,
+    } as const
+    const scan = {
+      logs: [log],
+      ownTransactions: [],
+      paid: [],
+      treasuries: [treasury],
+      at: new Date(),
+      number: block,
+      hash: hashOf(block),
+    }
+    expect(await journal.recordFinalized(lease, scan)).toEqual([])
+  }
+
+  /** A round of the observer a minute later: how many payouts were found, and how many have ended. */
+  async function observe(): Promise<{ found: number; ended: number }> {
+    const found = await journal.queueForgotten()
+    const { ended, failed } = await journal.applyProven(200)
+    expect(failed).toEqual([])
+    return { found, ended }
+  }
+
+  /** Of 100.00 EUR at 1.08, less the fee. */
+  const NET = '103140000'
+  const tx = (): Hex => hashOf(block)
+
+  describe('the merchant has the money', () => {
+    test('an operator gives none back; the payment continues, and its payout is settled by that transfer', async () => {
+      const { id } = await world.paid()
+      await world.decide(id, 'hold')
+      await paidUnknown(id, NET)
+      expect(await observe()).toEqual({ found: 0, ended: 0 })
+      await expect(world.refund(id)).rejects.toThrow(`the merchant has been paid for this payment by ${tx()}`)
+      expect((await world.state(id)).intents).toEqual([])
+
+      await world.decide(id, 'release')
+      await world.convert(id)
+      expect(await observe()).toEqual({ found: 0, ended: 0 })
+      await expect(world.activities().transferUsdc(id)).rejects.toThrow()
+      expect(await observe()).toEqual({ found: 0, ended: 1 })
+      expect(await world.payment(id)).toMatchObject({ status: 'succeeded', transfer: { txHash: tx() } })
+      expect(await world.attention(id)).toEqual([])
+      await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
+    })
+
+    test('an operator gives none back if the payment was held after its conversion and has no payout here', async () => {
+      const { id } = await world.paid()
+      await world.convert(id)
+      await world.decide(id, 'hold')
+      await paidUnknown(id, NET)
+      const refusal = `the merchant has been paid for this payment by ${tx()}`
+      await expect(world.refund(id)).rejects.toThrow(refusal)
+      await expect(world.decide(id, 'recordExternalRefund')).rejects.toThrow(refusal)
+      expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'operator_hold' })
+      expect(await observe()).toEqual({ found: 1, ended: 1 })
+      expect((await world.payment(id)).transfer).toMatchObject({ txHash: tx() })
+    })
+
+    test('an operator is told when the buyer has it too, because the partner took it back', async () => {
+      const { id, attemptId } = await world.paid()
+      await paidUnknown(id, NET)
+      await world.act(attemptId, { action: 'reverse' })
+      await world.read({ id, attemptId })
+      expect((await world.payment(id)).status).toBe('pending')
+      expect(await observe()).toEqual({ found: 0, ended: 0 })
+      await perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired' as const, expiresAt: 0 })
+      expect(await observe()).toEqual({ found: 1, ended: 1 })
+      expect(await world.attention(id)).toEqual([expect.stringContaining('unexpected_settlement')])
+      expect((await world.payment(id)).transfer).toMatchObject({ txHash: tx() })
+      expect(await observe()).toEqual({ found: 0, ended: 0 })
+    })
+
+    test('the void of a payout that was never handed in here is refused, which is a chargeback', async () => {
+      const { id, attemptId } = await world.paid()
+      await world.convert(id)
+      await paidUnknown(id, NET)
+      await world.act(attemptId, { action: 'reverse' })
+      await world.read({ id, attemptId })
+      expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
+      expect(await observe()).toEqual({ found: 1, ended: 1 })
+      expect((await world.payment(id)).status).toBe('succeeded')
+      expect(await world.attention(id)).toEqual([expect.stringContaining('chargeback')])
+      const { rows } = await db.query('select kind, state from intent where payment_id = $1', [id])
+      expect(rows).toEqual([{ kind: 'void', state: 'refused' }])
+    })
+
+    test('an expired payment is converted when its money is read, and waits for no payout', async () => {
+      const { id, attemptId } = await world.opened()
+      await db.query(`update payment set status = 'expired' where id = $1`, [id])
+      await paidUnknown(id, NET)
+      expect(await observe()).toEqual({ found: 1, ended: 1 })
+      expect(await world.attention(id)).toEqual([expect.stringContaining('unexpected_settlement')])
+      await world.act(attemptId, { action: 'pay', receivedMinor: '10000' })
+      await world.read({ id, attemptId })
+      expect((await world.payment(id)).status).toBe('processing')
+      await world.convert(id)
+      await world.activities().transferUsdc(id)
+      expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'unexpected_settlement' })
+      await world.decide(id, 'approve')
+      expect((await world.payment(id)).status).toBe('succeeded')
+      expect(await world.books(id)).toEqual(await booksOfAnother())
+    })
+  })
+
+  /** What the accounts hold after a payment of the same amounts that went its way. */
+  async function booksOfAnother(): Promise<string[]> {
+    const { id } = await world.settling()
+    await world.settle(id)
+    return world.books(id)
+  }
+
+  describe('a database that was restored just now', () => {
+    test('gives nothing back of a payment from before, until what may be on its way is dead', async () => {
+      const { id } = await world.paid()
+      await world.decide(id, 'hold')
+      await markRestored(db, scope)
+      await expect(world.refund(id)).rejects.toThrow('a payout of this payment may be on its way')
+      expect((await world.state(id)).intents).toEqual([])
+      const { restoredAt } = (await journal.readCursor()) as { restoredAt: number }
+      await journal.endRestored(restoredAt - 1)
+      await expect(world.refund(id)).rejects.toThrow('ask again after')
+      await journal.endRestored(restoredAt)
+      expect(await world.refund(id)).toMatchObject({ refunded: true })
+    })
+
+    test('gives back what is of a later payment', async () => {
+      const { id } = await world.paid()
+      await world.decide(id, 'hold')
+      await markRestored(db, scope)
+      await db.query(`update payment set created_at = now() + interval '11 minutes' where id = $1`, [id])
+      expect(await world.refund(id)).toMatchObject({ refunded: true })
+    })
+  })
+})
+
+describe('the order of locks', () => {
+  /** A decision locks the payment and then its payout. Who begins with the payout would wait for one that waits for it. */
+
+  let world: MoneyWorld
+  let db: MoneyWorld['checkout']['db']
+  beforeAll(async () => {
+    world = await createMoneyWorld()
+    db = world.checkout.db
+  })
+  afterAll(() => world.close())
+
+  const HASH: Hex = `0x${'2'.repeat(64)}`
+  const TREASURY: Hex = `0x${'7'.repeat(40)}`
+  const NEW_TREASURY: Hex = `0x${'6'.repeat(40)}`
+
+  async function journalOf(id: string) {
+    const { rows } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
+    const scope = { livemode: false, chainId: rows[0].chain_id as number, token: rows[0].token as Hex }
+    const context = { db, scope, hooks: world.hooks }
+    return { ...createSettlementJournal(context), takeOver: bound(context) }
+  }
+  type Journal = Awaited<ReturnType<typeof journalOf>>
+  const bound = (context: Parameters<typeof takeOver>[0]) => (moving: Parameters<typeof takeOver>[1]) =>
+    takeOver(context, moving)
+
+  const set = (id: string, state: string, reason: string | null = null) =>
+    db.query('update payout set state = $2, hold_reason = $3 where payment_id = $1', [id, state, reason])
+
+  /** How many connections wait for a lock. */
+  const waiting = async (): Promise<number> => {
+    const { rows } = await db.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rows.length
+  }
+
+  /** What the engine or an operator at the command line does to a payout and tells its payment. */
+  const TOLD: Readonly<Record<string, (id: string, journal: Journal) => Promise<unknown>>> = {
+    'a signature after a hold': async (id, journal) => {
+      const signature = {
+        kind: 'transfer' as const,
+        validBefore: 4_000_000_000,
+        signature: `0x${'1'.repeat(130)}` as Hex,
+      }
+      const failed = await journal.storeSignatures([{ paymentId: id, treasury: TREASURY, signature }], {
+        maxMicroPerDay: 10n ** 18n,
+      })
+      expect(failed).toEqual([])
+    },
+    'a void that is proved by its time': async (id, journal) => {
+      const lease = await journal.leaseObserver({ owner: id, leaseMs: 60_000, start: { number: 1, hash: HASH } })
+      const block = { number: 9, hash: HASH, timestamp: 2, at: new Date() }
+      const unused = [{ paymentId: id, treasury: TREASURY, authNonce: HASH, validBefore: 1 }]
+      const failed = await journal.voidExpired(lease!, { block, unused })
+      await journal.releaseLeases(id)
+      expect(failed).toEqual([])
+    },
+    'another treasury': async (id, journal) => {
+      const authNonce = (await readPayout(db, id))!.authNonce
+      const proof = { number: 9, hash: HASH, time: 9, dead: 1 }
+      const payouts = [{ paymentId: id, treasury: TREASURY, authNonce }]
+      expect(await journal.takeOver({ payouts, to: NEW_TREASURY, proof })).toMatchObject({ failed: [] })
+    },
+    'a hold at the command line': (id) => {
+      const operation = { db, hooks: world.hooks, dryRun: false, say: () => undefined } as never
+      return changePayout(operation, id, changeOf('hold', operation))
+    },
+  }
+
+  describe('while the money of a payment is taken back, which voids its payout,', () => {
+    test.each([
+      ['a signature after a hold', 'held', 'funds'],
+      ['a void that is proved by its time', 'voiding', null],
+      ['another treasury', 'held', 'policy'],
+      ['a hold at the command line', 'queued', null],
+    ])('%s waits for its turn, and neither is cut off as a deadlock', async (what, state, reason) => {
+      const { id } = await world.settling()
+      const journal = await journalOf(id)
+      await set(id, state, reason)
+      let told: Promise<unknown> = Promise.resolve()
+      await db.transaction(async (tx) => {
+        await lockPayment(tx, id)
+        told = TOLD[what]!(id, journal)
+        told.catch(() => undefined)
+        await until(waiting, (count) => count === 1)
+        await requestVoid(tx, id)
+      })
+      await told
+      // What was held or queued is to be voided, and stays so; the proof has ended its own void.
+      expect((await readPayout(db, id))?.state).toBe(state === 'voiding' ? 'voided' : 'voiding')
+    })
+  })
+
+  test('two deposits that are recorded at the same moment wait for each other in one order', async () => {
+    const { id, attemptId } = await world.opened()
+    const deposit = (place: number) => ({
+      paymentId: id,
+      attemptId,
+      address: TREASURY,
+      token: NEW_TREASURY,
+      sender: TREASURY,
+      units: '5',
+      expected: true,
+      txHash: `0x${String(place).repeat(64)}` as Hex,
+      logIndex: place,
+      blockNumber: 1,
+      blockHash: HASH,
+    })
+    let both: Promise<unknown> = Promise.resolve()
+    await db.transaction(async (tx) => {
+      await lockPayment(tx, id)
+      both = Promise.all([3, 4].map((place) => db.transaction((other) => world.hooks.onDeposit(other, deposit(place)))))
+      both.catch(() => undefined)
+      await until(waiting, (count) => count === 2)
+    })
+    await both
+    expect((await world.books(id)).join()).toContain('USDC 10')
+  })
+})
