@@ -125,7 +125,7 @@ describe('the first tries and the later ones', () => {
       expect(second.failed).toEqual([{ ...first.failed[0], last: null }])
     })
 
-    it('that crashed before anything was recorded sends again, with the same id and bytes', async () => {
+    it('an announcement that crashed before anything was recorded sends again, with the same id and bytes', async () => {
       let crashes = true
       const db = watched(seeded.db, (text) => {
         if (crashes && text.includes('jsonb_to_recordset')) throw new Error('the connection was lost')

@@ -222,7 +222,7 @@ describe('embedding that is refused', () => {
   })
 
   describe('a message', () => {
-    test('that is not from the frame is ignored by the shop’s page', async () => {
+    test('the shop’s page ignores a message that is not from the frame', async () => {
       await open()
       await openShop()
       await pay().click()
@@ -273,7 +273,7 @@ describe('embedding that is refused', () => {
       { who: 'a page that is not listed', asks: null },
       { who: 'a stranger’s frame beside it', asks: () => `${stranger.url}/` },
       { who: 'a frame beside it of the shop itself', asks: () => `${shop.url}/heard` },
-    ])('of $who gets no answer', async ({ asks }) => {
+    ])('a message of $who gets no answer', async ({ asks }) => {
       await open()
       if (asks === null) {
         await list('https://other.example')

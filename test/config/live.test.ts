@@ -354,7 +354,7 @@ describe('the preflight', () => {
       },
     )
 
-    test('of a keystore that is no keystore nothing is shown: it may be the key itself', async () => {
+    test('the preflight shows nothing of a keystore that is no keystore: it may be the key itself', async () => {
       const path = join(folder, 'plain.json')
       const digits = hex(Buffer.alloc(32, 0xab))
       writeFileSync(path, digits)
@@ -376,7 +376,7 @@ describe('the preflight', () => {
       expect(said).toEqual([told, '1 to mend before live mode'])
     })
 
-    test('of a file of profiles that cannot be read no line is shown: it may be that of the API key', async () => {
+    test('the preflight shows no line of a file of profiles that cannot be read: it may be that of the API key', async () => {
       const path = join(folder, 'temporal.toml')
       const secret = randomBytes(16).toString('hex')
       writeFileSync(path, `[profile.default]\napi_key = "${secret}\naddress = "a:1"\n`)

@@ -273,6 +273,8 @@ describe('statements', () => {
 
 describe('prepared statements', () => {
   const MERCHANT = { merchantId: 'mer_0', livemode: false }
+  // One connection each, so that what it has kept can be asked.
+  let db: Db
   let pooled: Db
   beforeAll(() => {
     const options = { url: database.url, livemode: false, pool: 1 }
@@ -411,7 +413,7 @@ describe('the outbox', () => {
       expect(await payloads()).toEqual([{ events: ['evt_2'] }])
     })
 
-    test('that is replaced between read and delete stays: the newer one was not sent', async () => {
+    test('a message that is replaced between read and delete stays: the newer one was not sent', async () => {
       await put({ events: ['evt_1'] })
       const rows = await read()
       await put({ events: ['evt_2'] })
@@ -419,7 +421,7 @@ describe('the outbox', () => {
       expect(await payloads()).toEqual([{ events: ['evt_2'] }])
     })
 
-    test('that is replaced by one with the same words stays too: the payment has changed since it was read', async () => {
+    test('a message that is replaced by one with the same words stays too: the payment has changed since it was read', async () => {
       await put({ events: [] })
       const rows = await read()
       await put({ events: [] })
@@ -427,7 +429,7 @@ describe('the outbox', () => {
       expect(await payloads()).toEqual([{ events: [] }])
     })
 
-    test('of another subject or kind is not touched', async () => {
+    test('a message of another subject or kind is not touched', async () => {
       await put({ events: [] })
       const rows = await read()
       await deleteOutbox(seeded.db, rows)

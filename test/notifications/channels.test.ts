@@ -106,21 +106,24 @@ describe('what a channel receives', () => {
   })
 
   describe('an answer that is lost', () => {
-    it.each(['telegram', 'discord', 'slack'] as const)('of %s: the message comes again and says so', async (kind) => {
-      const channel = await world.addChannel(tenant, kind)
-      const service = world.services[kind]
-      const from = service.seen.requests
-      service.mood = (request) => (request === from + 1 ? 'lost' : 'as documented')
-      await world.pay(tenant, { reference: 'lost-one' })
-      await world.round(channel.id)
-      expect(await messagesOf(world, channel)).toMatchObject([{ state: 'unknown', unanswered: 1 }])
-      await world.run(channel.id, 20)
-      expect(service.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
-      expect(service.taken.every(({ text }) => text.includes('lost-one'))).toBe(true)
-      expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', unanswered: 1 }])
-    })
+    it.each(['telegram', 'discord', 'slack'] as const)(
+      'a message whose answer by %s is lost arrives again and reports it',
+      async (kind) => {
+        const channel = await world.addChannel(tenant, kind)
+        const service = world.services[kind]
+        const from = service.seen.requests
+        service.mood = (request) => (request === from + 1 ? 'lost' : 'as documented')
+        await world.pay(tenant, { reference: 'lost-one' })
+        await world.round(channel.id)
+        expect(await messagesOf(world, channel)).toMatchObject([{ state: 'unknown', unanswered: 1 }])
+        await world.run(channel.id, 20)
+        expect(service.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
+        expect(service.taken.every(({ text }) => text.includes('lost-one'))).toBe(true)
+        expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', unanswered: 1 }])
+      },
+    )
 
-    it('of the mail server: the mail comes again with the same Message-ID', async () => {
+    it('a mail whose answer is lost arrives again with the same Message-ID', async () => {
       const channel = await world.addChannel(tenant, 'email')
       world.mail.mood = () => (world.mail.taken.length === 0 ? 'lost' : 'takes')
       await world.pay(tenant)

@@ -199,7 +199,7 @@ describe('the internal port', () => {
   })
 })
 
-describe('who goes away before the answer', () => {
+describe('clients that leave before the answer', () => {
   const registry = new Registry()
   const lines: { status: number; msg: string; route: string }[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
@@ -235,7 +235,7 @@ describe('who goes away before the answer', () => {
     socket.destroy()
   }
 
-  test('who goes away before the answer is counted as having waited, with a status of its own', async () => {
+  test('a client that leaves before the answer is counted as having waited, with its own status', async () => {
     await leave('/v1/payments')
     await until(
       () => registry.metrics(),

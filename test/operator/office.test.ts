@@ -74,7 +74,7 @@ describe('accounts, payments and webhooks', () => {
       expect(out).toContain('Exit codes:')
     })
 
-    test.each(COMMANDS.map(({ words }) => words))('of %s shows its options alone', async (words) => {
+    test.each(COMMANDS.map(({ words }) => words))('the help of %s shows its options alone', async (words) => {
       const { code, out } = await inTest(...words.split(' '), '--help')
       const { options = [] } = COMMANDS.find((command) => command.words === words)!
       expect(code).toBe(0)
@@ -240,7 +240,7 @@ describe('accounts, payments and webhooks', () => {
       expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
     })
 
-    test('of nobody cannot be decided', async () => {
+    test('an unknown payment cannot be decided', async () => {
       expect(await inTest('payments', 'decide', 'pay_nobody', 'hold', ...SIGNED)).toMatchObject({ code: 1 })
     })
   })

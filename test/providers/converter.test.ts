@@ -276,7 +276,7 @@ describe('an order that is canceled', () => {
   })
 
   describe('an order that is not wanted any more', () => {
-    test('that was never seen is canceled, and the key buys nothing afterwards, even after a restart', async () => {
+    test('an order that was never seen is canceled, and the key buys nothing afterwards, even after a restart', async () => {
       const order = newOrder()
       expect(await converter.cancel(order.key, soon())).toEqual({ kind: 'canceled' })
       await server.restart()
@@ -284,13 +284,13 @@ describe('an order that is canceled', () => {
       expect(await converter.cancel(order.key, soon())).toEqual({ kind: 'canceled' })
     })
 
-    test('that is filled answers its fill', async () => {
+    test('canceling a filled order returns its fill', async () => {
       const order = newOrder()
       const fill = await converter.convert(order, soon())
       expect(await converter.cancel(order.key, soon())).toEqual(fill)
     })
 
-    test('that is being filled is pending until it is filled', async () => {
+    test('canceling an order that is being filled is pending until it is filled', async () => {
       const order = newOrder()
       await server.fault('converter', { fault: 'delay', attemptId: order.key, seconds: 90, times: 1 })
       await converter.convert(order, soon())

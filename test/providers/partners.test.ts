@@ -619,7 +619,7 @@ describe('a crowd', () => {
     clearInterval(answering)
   })
 
-  test('of buyers who press Continue at once two dozen are served, by a partner that takes its time', async () => {
+  test('a slow partner serves two dozen of the buyers who press Continue at once', async () => {
     const { partners, asked, answer } = startPartners()
     const calls = Array.from({ length: 40 }, (_, index) => outcome(open(partners.card_partner, `att_${index}`)))
     expect(await Promise.all(calls.slice(24))).toEqual(Array.from({ length: 16 }, () => 'unknown'))

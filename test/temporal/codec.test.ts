@@ -151,7 +151,7 @@ describe('the codec server', () => {
       }
     })
 
-    test('who guesses, and nobody is kept out by it: behind a proxy all have one address', async () => {
+    test('a client that guesses is refused and keeps nobody out: behind a proxy all have one address', async () => {
       for (let wrong = 0; wrong < 50; wrong += 1) expect((await signIn(`wrong ${wrong}`)).status).toBe(401)
       expect((await signIn(token)).status).toBe(200)
       expect((await post('/encode', bearer)).status).toBe(200)

@@ -250,7 +250,7 @@ describe('sending', () => {
       expect(most).toBeLessThanOrEqual(10)
     })
 
-    it('that the receiver had closed just before are replaced at once', async () => {
+    it('connections that the receiver had closed just before are replaced at once', async () => {
       let requests = 0
       const receiver = await startRawReceiver((socket) => {
         socket.on('data', () => {
@@ -266,7 +266,7 @@ describe('sending', () => {
       expect(requests).toBe(3)
     })
 
-    it('that fail at once are tried twice, and nothing was sent', async () => {
+    it('connections that fail at once are tried twice, and nothing was sent', async () => {
       const receiver = await startReceiver(() => undefined)
       const sender = senderTo(receiver)
       await receiver.close()
@@ -274,7 +274,7 @@ describe('sending', () => {
       expect(await post(sender, receiver)).toMatchObject({ status: null, error: 'connect', bytesSent: 0 })
     })
 
-    it('that break after the request was sent are not tried again: the receiver may have it', async () => {
+    it('connections that break after the request was sent are not tried again: the receiver may have it', async () => {
       let requests = 0
       const receiver = await startRawReceiver((socket) =>
         socket.on('data', () => {
@@ -373,7 +373,7 @@ describe('names of endpoints', () => {
       ])
     })
 
-    it('that have no address say so, as a failure of the name', async () => {
+    it('names without an address are reported as a failure of the name', async () => {
       const server = await startNameServer({})
       const sender = createSender({
         mode: 'live',
@@ -400,7 +400,7 @@ describe('names of endpoints', () => {
       expect(made).not.toContain('GETADDRINFOREQWRAP')
     })
 
-    it('whose name server is silent hold up no other name of the process', async () => {
+    it('names whose name server is silent hold up no other name of the process', async () => {
       const silent = await startNameServer(null)
       const resolve = createNameServers({ servers: [silent.address] })
       const names = Array.from({ length: SILENT_NAMES }, (_, index) => resolve(`shop-${index}.example`))

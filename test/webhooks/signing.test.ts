@@ -200,7 +200,7 @@ describe('secrets at rest', () => {
       expect(() => rotated.open(old, 'we_2')).toThrow(NOT_AUTHENTIC)
     })
 
-    it('of the time before the keys had ids are opened by every key', () => {
+    it('secrets of the time before the keys had ids are opened by every key', () => {
       const old = box.seal('whsec_abc', 'we_1').replace(/^v2\.\w{8}\./, 'v1.')
       expect(createSecretBox(randomBytes(32).toString('base64'), [key]).open(old, 'we_1')).toBe('whsec_abc')
       expect(() => createSecretBox(randomBytes(32).toString('base64')).open(old, 'we_1')).toThrow(NOT_AUTHENTIC)

@@ -76,7 +76,7 @@ describe('a changed order', () => {
       expect((await world.decide(made.id, 'approve')).payment.status).toBe('processing')
     })
 
-    test('… after the conversion: the payout is voided', async () => {
+    test('an order that is changed to a lesser amount after the conversion has its payout voided', async () => {
       const made = await world.settling()
       await world.decide(made.id, 'hold')
       const partner = changed('6000', '6000')
@@ -87,7 +87,7 @@ describe('a changed order', () => {
       expect((await world.state(made.id)).intents.map(({ kind }) => kind)).toEqual(['void'])
     })
 
-    test('… after the conversion, with the same money: the payout goes on', async () => {
+    test('an order that is changed after the conversion, with the same money, lets its payout continue', async () => {
       const made = await world.settling()
       await world.decide(made.id, 'hold')
       const partner = changed('15000', '10000')
@@ -268,7 +268,7 @@ describe('older answers', () => {
       expect(await stateOf(made)).toEqual(['processing', null])
     })
 
-    test('… when the doubt of then had gone, and came again in the same words', async () => {
+    test('an older answer lets nothing continue after the doubt had gone and returned in the same words', async () => {
       const made = await world.paid()
       await read(made, PART)
       const again = async () => {
@@ -281,7 +281,7 @@ describe('older answers', () => {
       }
     })
 
-    test('… when the change was acknowledged meanwhile, and what is missing is not counted yet', async () => {
+    test('an older answer lets nothing continue when the change was acknowledged and the missing money is not counted yet', async () => {
       const made = await world.paid()
       await read(made, {}, async () => {
         await read(made, PART)
@@ -292,7 +292,7 @@ describe('older answers', () => {
       expect(await stateOf(made)).toEqual(['under_review', 'underpaid'])
     })
 
-    test('… while an operator holds it: a release is not let through by it', async () => {
+    test('an older answer lets no release through while an operator holds the payment', async () => {
       const made = await world.paid()
       await world.decide(made.id, 'hold')
       await read(made, WHOLE, () => read(made, PART))
@@ -353,7 +353,7 @@ describe('money that was given back', () => {
       expect(await back(made)).toMatchObject(ALL_BACK)
     })
 
-    test('… by the answer to the operator, who asks once more', async () => {
+    test('an order that fits again is refunded by the answer to an operator who asks once more', async () => {
       const made = await refunding()
       await read(made, 'pending', has('10000'))
       expect((await world.refund(made.id, {}, says('refunded', has('10000')))).refunded).toBe(true)
@@ -361,7 +361,7 @@ describe('money that was given back', () => {
       expect(await back(made)).toMatchObject(ALL_BACK)
     })
 
-    test('… and is to be approved where the partner refuses it', async () => {
+    test('an order that fits again must be approved if the partner refuses its refund', async () => {
       const made = await refunding()
       await read(made, 'pending', has('10000'))
       await read(made, 'refused', has('10000'))
@@ -370,7 +370,7 @@ describe('money that was given back', () => {
       expect((await world.decide(made.id, 'approve')).payment.status).toBe('processing')
     })
 
-    test('… or is a second payment, where another order was paid meanwhile', async () => {
+    test('an order that fits again is a second payment if another order was paid during its refund', async () => {
       const { made, other } = await world.two()
       await read(made, 'pending', MISFIT)
       await world.refund(made.id, {}, says('pending', MISFIT))
@@ -447,7 +447,7 @@ describe('money that was given back', () => {
       expect(await back(made)).toMatchObject({ books: [], attention: ['outside_reversed 12500 EUR'] })
     })
 
-    test('of a sum that nobody has said goes back by hand alone, when the partner says it', async () => {
+    test('a sum that nobody has reported, given back from elsewhere, goes back by hand alone once the partner reports it', async () => {
       const made = await world.opened()
       await read(made, 'pending', { ...MISFIT, received: null })
       await world.decide(made.id, 'recordExternalRefund')
@@ -458,7 +458,7 @@ describe('money that was given back', () => {
       expect(await world.attention(made.id)).toEqual([])
     })
 
-    test('of a payment that has ended is not paid out when the partner corrects its order', async () => {
+    test('money of an ended payment that was given back from elsewhere is not paid out when the partner corrects its order', async () => {
       const made = await world.opened()
       await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired', expiresAt: 0 })
       await read(made, 'pending', MISFIT)
@@ -471,7 +471,7 @@ describe('money that was given back', () => {
       }
     })
 
-    test('… nor what it has more than was paid out', async () => {
+    test('what an ended payment has beyond its payout, given back from elsewhere, is not paid out when the partner corrects its order', async () => {
       const made = await world.settling()
       await world.settle(made.id)
       await read(made, 'pending', { ...MISFIT, received: eur('15000') })
@@ -557,7 +557,7 @@ describe('money that was returned from elsewhere', () => {
       expect(await world.attention(made.id)).toEqual([])
     })
 
-    test('and receives it again: it is money beside the payment, for an operator', async () => {
+    test('a partner that takes back what was returned from elsewhere, and receives it again, leaves money for an operator', async () => {
       const made = await returnedOutside()
       await world.read(made, await has(made, '4000'))
       await world.read(made, await has(made, '6000'))

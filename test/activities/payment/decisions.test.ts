@@ -206,7 +206,7 @@ describe('a partner that holds the money', () => {
       expect(await world.payment(made.id)).toMatchObject({ status: 'processing', parkReason: null })
     })
 
-    test('… unless an operator holds it, too', async () => {
+    test('counted money that its partner held stays held if an operator holds it too', async () => {
       const made = await heldAfterwards()
       await world.decide(made.id, 'hold')
       await world.refund(made.id, {}, world.says(ON_HOLD, { refund: 'pending' }))
@@ -221,7 +221,7 @@ describe('a partner that holds the money', () => {
       expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 15000'])
     })
 
-    test('… and not by less of it', async () => {
+    test('counted money that its partner held does not continue when the partner releases less of it', async () => {
       const made = await heldAfterwards()
       await world.read(made, world.says({ amount: eur('15000'), received: eur('9000') }))
       expect(await world.payment(made.id)).toMatchObject({ status: 'under_review', parkReason: 'partner_hold' })

@@ -73,14 +73,14 @@ describe('misfits', () => {
       expect(await misfits(made.id)).toMatchObject([{ attempt_id: made.attemptId, received: eur('15000') }])
     })
 
-    test('of which the partner says something else while the payment waits is a fact of its own', async () => {
+    test('a misfit of which the partner reports something else while the payment waits is a fact of its own', async () => {
       const made = await world.opened()
       for (const minor of ['15000', '15000', '16000']) await says(made, another(minor))
       expect(await misfits(made.id)).toMatchObject([{ received: eur('15000') }, { received: eur('16000') }])
       expect(await world.attention(made.id)).toEqual([LISTED('16000'), 'parked amount_mismatch'])
     })
 
-    test('of another order while the payment waits is another one, and the last that goes back ends the payment', async () => {
+    test('a misfit of another order while the payment waits is a second one, and the last that goes back ends the payment', async () => {
       const { id, one, other } = await two()
       await says(one, another('15000'))
       await says(other, another('20000'))
@@ -99,7 +99,7 @@ describe('misfits', () => {
       expect((await world.payment(id)).closedAt).not.toBeNull()
     })
 
-    test('that is gone and comes again is new', async () => {
+    test('a misfit that is gone and arrives again is new', async () => {
       const made = await world.opened()
       await says(made, another('15000'))
       await says(made, { ...BACK, status: 'declined', amount: eur('15000') })
@@ -111,7 +111,7 @@ describe('misfits', () => {
       expect(needsOperator(snapshotOf(await world.state(made.id)))).toBe('misfit')
     })
 
-    test('that the partner corrects is the payment’s money', async () => {
+    test('a misfit that the partner corrects becomes the payment’s money', async () => {
       const made = await world.opened()
       await says(made, another('15000'))
       await says(made, PAID)
@@ -193,17 +193,17 @@ describe('what is listed', () => {
   }
 
   describe('the order of a second payment is changed, and has nothing more', () => {
-    test('which is listed once', async () => {
+    test('a second payment whose order is changed is listed once', async () => {
       expect(await world.attention((await surplusOfChanged()).id)).toEqual(['surplus 10000 EUR'])
     })
 
-    test('and by hand it goes back once', async () => {
+    test('a second payment whose order is changed goes back by hand once', async () => {
       const made = await surplusOfChanged()
       await byHand(made)
       expect(await world.attention(made.id)).toEqual([])
     })
 
-    test('and the partner gives it back: nothing is left to be given back by hand', async () => {
+    test('a second payment whose order is changed, and which the partner gives back, leaves nothing to give back by hand', async () => {
       const made = await surplusOfChanged()
       await read(made, 'pending', { ...MISFIT, received: eur('12500') })
       expect(await world.attention(made.id)).toEqual([
@@ -216,7 +216,7 @@ describe('what is listed', () => {
       await expect(byHand(made)).rejects.toThrow('There is no money to give back')
     })
 
-    test('… as late money', async () => {
+    test('late money whose order is changed goes back by the partner and leaves nothing to give back by hand', async () => {
       const made = await world.opened()
       await close(made, 'expired')
       await close(made, 'listening_ended')
@@ -237,7 +237,7 @@ describe('what is listed', () => {
   })
 
   describe('what was given back from elsewhere', () => {
-    test('of an order that its partner held, and that fitted, does not go back through the partner', async () => {
+    test('money of an order that its partner held, and that fitted, does not go back through the partner', async () => {
       const { made, other } = await world.two()
       await read(made, 'pending', { status: 'on_hold', received: eur('10000') })
       await readOther(other, MISFIT)
@@ -247,7 +247,7 @@ describe('what is listed', () => {
       await expect(refund).rejects.toThrow(GIVEN_BEFORE)
     })
 
-    test('… of one that was told of another account: the same', async () => {
+    test('money of an order that was reported of another account does not go back through the partner', async () => {
       const made = await world.opened()
       await read(made, 'pending', { ...has('10000'), account: 'somebody_else' })
       await byHand(made)
@@ -265,7 +265,7 @@ describe('what is listed', () => {
       await expect(byHand(made)).rejects.toThrow('There is no money to give back')
     })
 
-    test('and the partner sent back and has again, in the same words, is listed', async () => {
+    test('money that the partner sent back and has again, in the same words, is listed', async () => {
       const made = await world.opened()
       await read(made, 'pending', MISFIT)
       await byHand(made)
@@ -276,7 +276,7 @@ describe('what is listed', () => {
       expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 10000'])
     })
 
-    test('of a declined order that has money all the same was not taken back when that is said again', async () => {
+    test('money of a declined order, given back from elsewhere, was not taken back when the partner repeats its answer', async () => {
       const made = await world.opened()
       const declined = { status: 'declined', received: eur('10000'), failureCode: 'declined' } as const
       await read(made, 'pending', declined)
@@ -345,7 +345,7 @@ describe('what is listed', () => {
   })
 
   describe('what does not fit goes back by the partner', () => {
-    test('who refuses our refund of it, since it has been carried out: the payment is refunded', async () => {
+    test('a partner that refuses our refund because it has carried it out leaves the payment refunded', async () => {
       const made = await world.opened()
       await read(made, 'pending', MISFIT)
       await world.refund(made.id, {}, says('pending', MISFIT))
@@ -410,14 +410,14 @@ describe('a doubt that is lifted', () => {
       expect(await stateOf(made)).toEqual(['under_review', 'payout_held'])
     })
 
-    test('… is voided when it says that less is there', async () => {
+    test('a payout held for a doubt is voided when the partner reports less', async () => {
       const made = await withheld()
       await read(made, { status: 'paid', received: eur('4000') })
       expect(await stateOf(made)).toEqual(['under_review', 'funds_reversed'])
       expect(await world.attention(made.id)).toEqual(['parked funds_reversed'])
     })
 
-    test('… is paid out when it says that all of it is there', async () => {
+    test('a payout held for a doubt is paid out when the partner reports all of the money', async () => {
       const made = await withheld()
       expect(await told(made, { status: 'paid', received: eur('10000') })).toBeNull()
       expect(await world.attention(made.id)).toEqual(['parked payout_held'])
@@ -498,7 +498,7 @@ describe('words that are said again', () => {
       expect(await world.attention(made.id)).toEqual([LISTED, 'parked payout_held'])
     })
 
-    test('… where the operator had rejected the payment', async () => {
+    test('an order with less money, of a payment that the operator had rejected, is not paid out', async () => {
       const made = await world.opened()
       await read(made, PART)
       await world.decide(made.id, 'reject')

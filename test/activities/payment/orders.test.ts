@@ -226,7 +226,7 @@ describe('canceling an order', () => {
       expect((await world.payment(id)).usdc?.gross).toBe('108000000')
     })
 
-    test('that is still open for the order that was paid stops neither the conversion nor the payout', async () => {
+    test('a cancellation that is still open for the order that was paid stops neither the conversion nor the payout', async () => {
       const { id, attemptId } = await world.paid()
       await world.checkout.change(id, async (work) => {
         await work.ask({ key: `${attemptId}:cancel`, kind: 'cancel', attemptId, operator: 'buyer', reason: 'x' })
@@ -323,13 +323,13 @@ describe('canceling an order', () => {
       expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['canceled', 'open'])
     })
 
-    test('and has seen the page of the first partner, waits until that one has answered', async () => {
+    test('a buyer who has seen the page of the first partner waits until that partner has answered', async () => {
       const { id } = await world.opened()
       await expect(perform(world.activities(silent()).openPartnerOrder, card(id))).rejects.toThrow('no answer')
       expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['open'])
     })
 
-    test('whose first order cannot be canceled, opens the other without an intent', async () => {
+    test('a buyer whose first order cannot be canceled opens the other one without an intent', async () => {
       const { id } = await world.opened()
       const partners = { ...world.deps.partners, wallet_app: { ...world.deps.partners.wallet_app } }
       delete partners.wallet_app.cancelOrder

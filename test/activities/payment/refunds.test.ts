@@ -248,7 +248,7 @@ describe('money that is taken back', () => {
 
   // It had expired, and was overpaid; it had failed, and its settlement was delayed.
   describe('what was said of the money is said no more', () => {
-    test('of too much that was taken back, when the payment expires', async () => {
+    test('an exception about too much money that was taken back ends when the payment expires', async () => {
       const made = await world.paid('15000')
       expect(await told(made)).toEqual({ status: 'processing', exception: 'overpaid' })
       await says(made, takenBack)
@@ -265,7 +265,7 @@ describe('money that is taken back', () => {
           await world.decide(id, 'recordExternalRefund')
         },
       ],
-    ] as const)('of a delay, when the payment is %s', async (status, end) => {
+    ] as const)('an exception about a delay ends when the payment is %s', async (status, end) => {
       const made = await world.paid()
       await perform(world.activities().markDelayed, made.id)
       expect(await told(made)).toEqual({ status: 'processing', exception: 'settlement_delayed' })
@@ -308,7 +308,7 @@ describe('money that comes during a refund', () => {
 
   describe('a refund that is refused, of an order that has all of the money by then', () => {
     // 40.00 EUR were confirmed, and the other 60.00 were nobody's: the whole price could not be settled any more.
-    test('and had less meanwhile: it goes on', async () => {
+    test('a payment whose order had less during a refused refund goes on', async () => {
       const made = await refundingWith('10000')
       await read(made, 'refused', has('10000'))
       expect(await standing(made)).toEqual(['processing', null, null, 'confirmed', '10000'])
@@ -316,28 +316,28 @@ describe('money that comes during a refund', () => {
       expect(await world.attention(made.id)).toEqual([])
     })
 
-    test('… after the conversion: it goes on, and nothing is lost', async () => {
+    test('a converted payment whose order had less during a refused refund goes on, and nothing is lost', async () => {
       const made = await refundingWith('10000', true)
       await read(made, 'refused', has('10000'))
       expect(await standing(made)).toEqual(['processing', null, null, 'confirmed', '10000'])
       expect((await world.books(made.id)).filter((line) => line.startsWith('chargeback_loss'))).toEqual([])
     })
 
-    test('… and more than that: the rest is surplus', async () => {
+    test('a payment whose order has more than the price after a refused refund has the rest as surplus', async () => {
       const made = await refundingWith('12500')
       await read(made, 'refused', has('12500'))
       expect(await standing(made)).toEqual(['processing', null, 'duplicate_payment', 'confirmed', '10000'])
       expect(await world.attention(made.id)).toEqual(['surplus 2500 EUR'])
     })
 
-    test('and had too little before: it is completed, and goes on', async () => {
+    test('a payment whose order had too little before a refused refund is completed and goes on', async () => {
       const made = await completedWhileRefunding('10000')
       await read(made, 'refused', has('10000'))
       expect(await standing(made)).toEqual(['processing', null, null, 'confirmed', '10000'])
       expect(await world.attention(made.id)).toEqual([])
     })
 
-    test('… by the answer to the operator’s own decision: it waits for the partner’s word', async () => {
+    test('a payment that is completed during a refund, refused in the answer to the operator, waits for the partner’s word', async () => {
       const made = await completedWhileRefunding('12000')
       await expect(world.refund(made.id, {}, says('refused', has('12000')))).rejects.toThrow('balance is too low')
       expect(await standing(made)).toEqual(['under_review', 'order_changed', 'overpaid', 'confirmed', '12000'])
@@ -345,7 +345,7 @@ describe('money that comes during a refund', () => {
       expect(await standing(made)).toEqual(['processing', null, 'overpaid', 'confirmed', '12000'])
     })
 
-    test('… and has less than the price still: it is too little, and can be approved', async () => {
+    test('a payment that has less than the price after a refused refund can be approved', async () => {
       const made = await completedWhileRefunding('8000')
       await read(made, 'refused', has('8000'))
       expect(await standing(made)).toEqual(['under_review', 'underpaid', 'underpaid', 'underpaid', '8000'])

@@ -39,7 +39,7 @@ describe('refused refunds', () => {
       expect(await world.attention(id)).toEqual(['surplus 2500 EUR'])
     })
 
-    test('of which the partner took some back meanwhile: that is taken from the surplus first', async () => {
+    test('what the partner took back during a refused refund is taken from the surplus first', async () => {
       const { id, attemptId } = await heldWithSurplus()
       await world.fault({ fault: 'refund_pending', seconds: 600, attemptId })
       await world.refund(id)
@@ -95,7 +95,7 @@ describe('refused refunds', () => {
     test.each([
       ['has less by now', PART],
       ['the partner holds', ON_HOLD],
-    ])('… and whose order %s: it waits for the partner’s word', async (_, fields) => {
+    ])('a payment with a refused refund whose order %s waits for the partner’s word', async (_, fields) => {
       for (const stopped of [world.paid(), converted()]) {
         const made = await releasedWhileRefunding(await stopped)
         await world.read(made, says('refused', fields))
@@ -127,7 +127,7 @@ describe('refused refunds', () => {
       expect(await standing(made)).toEqual(['processing', null, false])
     })
 
-    test('… which the partner said together with the order, of which all of the money is there: the same', async () => {
+    test('a payment whose refund is refused in the reading of an order with all of its money is held', async () => {
       const made = await converted()
       await world.decide(made.id, 'hold')
       await world.refund(made.id, {}, says('pending'))
@@ -149,7 +149,7 @@ describe('refused refunds', () => {
     })
 
     // The refusal made a hold of it, and its release had all of the payout paid: 60.00 EUR were lost.
-    test('… whose partner holds less by now: a release pays nothing out without the partner’s word', async () => {
+    test('a release after a refused refund pays nothing out without the partner’s word while the partner holds less', async () => {
       const made = await converted()
       await world.read(made, says('pending', PART))
       await world.decide(made.id, 'hold')
@@ -165,7 +165,7 @@ describe('refused refunds', () => {
       expect(await world.parts(made.id)).toEqual(['10000 counted', '-6000 counted'])
     })
 
-    test('… and again, beside a hold: what waited for the partner’s word waits for it still', async () => {
+    test('a payment with a second refused refund and a hold still waits for the partner’s word', async () => {
       const made = await releasedWhileRefunding(await converted())
       await world.read(made, says('refused', ON_HOLD))
       await world.decide(made.id, 'hold')
@@ -174,7 +174,7 @@ describe('refused refunds', () => {
       expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
     })
 
-    test('… of which all of the money is there again before the release: it is held', async () => {
+    test('a payment with a refused refund, of which all of the money is there before the release, is held', async () => {
       const made = await converted()
       await world.read(made, says('pending', PART))
       await world.decide(made.id, 'hold')
@@ -194,7 +194,7 @@ describe('refused refunds', () => {
       expect(await world.parts(made.id)).toEqual(['10000 counted', '-6000 counted'])
     })
 
-    test('… while the refund was carried out, and whose answer is older than that: the same', async () => {
+    test('a changed order that was acknowledged during a refund does not continue by an older answer', async () => {
       const made = await converted()
       await world.read(made, says('pending', PART))
       await world.refund(made.id, {}, says('pending'))
@@ -296,7 +296,7 @@ describe('a refused refund of an order with less', () => {
       expect(await standing(made)).toEqual(['processing', null, false, 'confirmed', '10000'])
     })
 
-    test('… and is approved, or refunded', async () => {
+    test('a payment of which too little is left is approved or refunded', async () => {
       const made = await refundingAt(ON_HOLD)
       await read(made, 'refused', LESS)
       expect((await world.decide(made.id, 'approve')).payment.status).toBe('processing')
@@ -309,7 +309,7 @@ describe('a refused refund of an order with less', () => {
       expect(await world.books(other.id)).toEqual(['exchange EUR -4000', 'partner_receivable EUR 4000'])
     })
 
-    test('… when the answer to the operator’s own decision says that it is refused', async () => {
+    test('too little is left when the answer to the operator’s own decision refuses the refund', async () => {
       const made = await refundingAt(ON_HOLD)
       await read(made, 'pending', LESS)
       expect((await standing(made))[1]).toBe('partner_hold')
@@ -318,14 +318,14 @@ describe('a refused refund of an order with less', () => {
       expect(await world.checkout.timeline(made.id, 'attempt.underpaid')).toHaveLength(1)
     })
 
-    test('… where a hold was released meanwhile', async () => {
+    test('too little is left after a hold was released during the refund', async () => {
       const made = await refundingAfterHold()
       await world.decide(made.id, 'release')
       await read(made, 'refused', LESS)
       expect(await standing(made)).toEqual(TOO_LITTLE)
     })
 
-    test('… when a hold is released after it', async () => {
+    test('too little is left when a hold is released after the refusal', async () => {
       const made = await refundingAfterHold()
       await read(made, 'refused', LESS)
       expect(await standing(made)).toEqual(['under_review', 'operator_hold', true, 'underpaid', '4000'])
@@ -337,7 +337,7 @@ describe('a refused refund of an order with less', () => {
     test.each([
       ['fits again', {}],
       ['has all of it by another amount', { amount: eur('15000') }],
-    ])('… and was in doubt beside a hold, once its order %s', async (_, again) => {
+    ])('too little is left of a doubtful payment with a hold, once its order %s', async (_, again) => {
       const made = await world.paid()
       await world.decide(made.id, 'hold')
       await read(made, 'pending', LESS)
@@ -351,7 +351,7 @@ describe('a refused refund of an order with less', () => {
       expect((await world.decide(made.id, 'approve')).payment.status).toBe('processing')
     })
 
-    test('… or was too little before: less of it is approved', async () => {
+    test('an underpaid payment is approved with less after a refused refund', async () => {
       const made = await world.paid('6000')
       await world.refund(made.id, {}, says('pending'))
       await read(made, 'refused', LESS)
@@ -416,7 +416,7 @@ describe('a refund that is asked for again', () => {
       expect(await world.payment(made.id)).toMatchObject({ status: 'refunded' })
     })
 
-    test('… nor by the answer to the decision that asked for the first one', async () => {
+    test('a refund that is asked for again is not taken back by the answer to the decision that asked for the first one', async () => {
       const made = await world.paid()
       await world.decide(made.id, 'hold')
       const late: NonNullable<Wallet['refundOrder']> = async () => {
@@ -429,7 +429,7 @@ describe('a refund that is asked for again', () => {
     })
 
     // The late money was called given back, and its workflow ended.
-    test('… nor called done by that answer', async () => {
+    test('a refund that is asked for again is not reported as done by the answer to the first decision', async () => {
       const made = await world.paid()
       await world.decide(made.id, 'hold')
       const late: NonNullable<Wallet['refundOrder']> = async () => {
@@ -441,7 +441,7 @@ describe('a refund that is asked for again', () => {
       await isStillAsked(made.id)
     })
 
-    test('… nor, of late money, which has a workflow of its own', async () => {
+    test('a refund of late money that is asked for again is not taken back by an answer to the first one', async () => {
       const made = await world.opened()
       await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired', expiresAt: 0 })
       await world.checkout.db.query('update payment set listen_ended = true where id = $1', [made.id])

@@ -142,7 +142,7 @@ async function viewed(): Promise<Map<string, string[]>> {
 }
 
 describe('the list of what waits for a person', () => {
-  test('and NeedsOperator agree, whatever the state, the money and what went wrong', async () => {
+  test('the list and NeedsOperator agree, whatever the state, the money and what went wrong', async () => {
     await store()
     await storeRefunds()
     const { db } = world

@@ -88,7 +88,7 @@ describe('news of a partner', () => {
       expect(await news('first')).toEqual({ payment_id: paymentId, applied: true })
     })
 
-    test('that comes while the partner is being asked stays unread: the answer may be older', async () => {
+    test('news that arrives while the partner is being asked stays unread: the answer may be older', async () => {
       await news('before')
       const unread = await unreadOf()
       await news('meanwhile')
@@ -134,7 +134,7 @@ describe('news of a partner', () => {
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
     })
 
-    test('that another partner sends about its order is nobody’s news, and is not stored', async () => {
+    test('news that another partner sends about the order is not stored', async () => {
       const bodySha256 = new Uint8Array(32)
       const at = new Date().toISOString()
       const told = { provider: 'card_partner', eventId: 'first', attemptId, bodySha256, at } as const
@@ -168,7 +168,7 @@ describe('news of a partner', () => {
       expect(waits.at(-1)).toBe(1800)
     })
 
-    test('that is young is left to whoever stored it, and news of the chain is not', async () => {
+    test('young news is left to whoever stored it, and news of the chain is not', async () => {
       await news('first')
       expect(await take(60_000)).toEqual([])
       await seeded.db.query("update partner_event set due_at = now() - interval '61 seconds'")
@@ -184,7 +184,7 @@ describe('news of a partner', () => {
       expect(taken.every((messages) => messages.length <= 1)).toBe(true)
     })
 
-    test('of an attempt that nobody knows is not stored', async () => {
+    test('news of an unknown attempt is not stored', async () => {
       attemptId = newId('attempt')
       expect(await news('first')).toBeNull()
       expect(await take()).toEqual([])

@@ -70,7 +70,7 @@ describe('a change that reaches no row', () => {
       ...block,
       kind: 'out',
       treasury: TREASURY,
-      txHash: `0x${'2'.repeat(64)}`,
+      txHash: `0x${'4'.repeat(64)}`,
       logIndex: 0,
       authNonce: payoutNonce({ ...scope, treasury: TREASURY, paymentId: PAYMENT }),
       counterparty: RECIPIENT,
@@ -163,7 +163,7 @@ describe('payouts', () => {
       })
     })
 
-    test('that is queued again with another recipient or amount is refused', async () => {
+    test('a payout that is queued again with another recipient or amount is refused', async () => {
       const payout = await newPayout()
       await queue(payout)
       await expect(queue({ ...payout, recipient: TREASURY })).rejects.toThrow('another recipient or amount')
@@ -171,7 +171,7 @@ describe('payouts', () => {
       expect((await readPayout(db, payout.paymentId))?.microUsdc).toBe('1000000')
     })
 
-    test('of nothing, or to what is not an address, is refused', async () => {
+    test('a payout of nothing, or to what is not an address, is refused', async () => {
       await expect(newPayout({ microUsdc: '0' }).then(queue)).rejects.toThrow('payout_micro_usdc_check')
       await expect(newPayout({ recipient: '0x12' }).then(queue)).rejects.toThrow('not an address')
     })
@@ -205,7 +205,7 @@ describe('payouts', () => {
       await change()
     })
 
-    test.each(['settled', 'voided'])('that is %s stays so, whoever writes', async (state) => {
+    test.each(['settled', 'voided'])('a payout that is %s stays so, whoever writes', async (state) => {
       const payout = await newPayout()
       await queue(payout)
       if (state === 'voided') await prove(payout.paymentId)
@@ -282,7 +282,7 @@ describe('payouts', () => {
       expect((await readPayout(db, payout.paymentId))?.state).toBe('authorized')
     })
 
-    test('of no payment is unknown', async () => {
+    test('a payout of no payment is unknown', async () => {
       expect(await readPayout(db, 'pay_nobody')).toBeNull()
     })
   })

@@ -243,7 +243,7 @@ describe('deliveries', () => {
       expect([...(await recordTries(db, made))]).toEqual([[kept.id, 'delivered']])
     })
 
-    it('of nothing is nothing', async () => {
+    it('recording no attempt changes nothing', async () => {
       expect((await recordTries(seeded.db, [])).size).toBe(0)
     })
   })
@@ -346,7 +346,7 @@ describe('deliveries', () => {
       expect([statuses.get(one.id), statuses.get(two.id)]).toEqual(['delivered', 'disabled'])
     })
 
-    it('that nobody has tried are found by their payment, oldest first', async () => {
+    it('deliveries that were never tried are found by their payment, oldest first', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       const endpoint = await addEndpoint(db, tenant)
