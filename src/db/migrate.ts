@@ -18,18 +18,24 @@ export class OtherVersion extends DatabaseRefusal {}
  */
 export async function migrate(databaseUrl: string): Promise<void> {
   await assertSessionAt({ url: databaseUrl, pooled: false })
-  await refuseOtherVersion(databaseUrl)
-  await runner({
-    databaseUrl: directConnection(databaseUrl, NO_LIMITS),
-    dir: MIGRATIONS,
-    direction: 'up',
-    migrationsTable: 'migration',
-    // Two processes that start together both call this; the second waits for the first instead of failing.
-    lockValue: 7_241_901,
-    advisoryLockMode: 'wait',
-    log: () => undefined,
-    checkOrder: true,
-  })
+  const client = new pg.Client(directConnection(databaseUrl, NO_LIMITS))
+  await client.connect()
+  try {
+    await refuseOtherVersion(client)
+    await runner({
+      dbClient: client,
+      dir: MIGRATIONS,
+      direction: 'up',
+      migrationsTable: 'migration',
+      // Two processes that start together both call this; the second waits for the first instead of failing.
+      lockValue: 7_241_901,
+      advisoryLockMode: 'wait',
+      log: () => undefined,
+      checkOrder: true,
+    })
+  } finally {
+    await client.end()
+  }
 }
 
 /** The names of the migrations of this version, the oldest first. */
@@ -38,8 +44,8 @@ export async function listMigrations(): Promise<string[]> {
 }
 
 /** A database of a newer version has all migrations of this one, and more: there is nothing to do there. */
-async function refuseOtherVersion(databaseUrl: string): Promise<void> {
-  const [there, ours] = [await readMigrated(databaseUrl), await listMigrations()]
+async function refuseOtherVersion(client: pg.Client): Promise<void> {
+  const [there, ours] = [await readMigrated(client), await listMigrations()]
   const unknown = there.find((name) => !ours.includes(name))
   if (unknown === undefined || ours.every((name) => there.includes(name))) return
   throw new OtherVersion(
@@ -48,15 +54,9 @@ async function refuseOtherVersion(databaseUrl: string): Promise<void> {
   )
 }
 
-async function readMigrated(databaseUrl: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    const { rowCount } = await client.query(`select where to_regclass('migration') is not null`)
-    if (rowCount === 0) return []
-    const { rows } = await client.query('select name from migration order by id')
-    return rows.map(({ name }) => String(name))
-  } finally {
-    await client.end()
-  }
+async function readMigrated(client: pg.Client): Promise<string[]> {
+  const { rowCount } = await client.query(`select where to_regclass('migration') is not null`)
+  if (rowCount === 0) return []
+  const { rows } = await client.query('select name from migration order by id')
+  return rows.map(({ name }) => String(name))
 }
