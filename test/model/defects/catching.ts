@@ -1,0 +1,35 @@
+import { playStory } from '../story/play.ts'
+import { playRandom } from '../story/tell.ts'
+import { openTheater } from '../world/shop.ts'
+import type { Stage } from '../world/stage.ts'
+import type { Defect } from './defect.ts'
+
+/** Which random stories are played: so many of this seed, from this number on. */
+export type Stories = { readonly seed: number; readonly from: number; readonly stories: number }
+
+/**
+ * Plants the bug, and plays random stories until one goes wrong that does not go wrong without the bug. Returns after
+ * how many stories, and what was wrong; null if no story caught the bug.
+ */
+export async function catchDefect(
+  stage: Stage,
+  { and = [], ...seam }: Defect,
+  { seed, from, stories }: Stories,
+): Promise<{ readonly played: number; readonly wrong: string } | null> {
+  const planted = await openTheater(stage, [seam, ...and])
+  const sound = await openTheater(stage)
+  try {
+    for (let number = from; number < from + stories; number++) {
+      stage.useClock(planted.timeline.now)
+      const { story, wrong: all } = await playRandom(planted, { seed, number })
+      const [wrong] = all
+      if (wrong === undefined) continue
+      stage.useClock(sound.timeline.now)
+      if ((await playStory(sound, story)).length === 0) return { played: number - from + 1, wrong }
+    }
+    return null
+  } finally {
+    await planted.close()
+    await sound.close()
+  }
+}
