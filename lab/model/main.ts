@@ -114,9 +114,10 @@ async function plant(stage: Stage, asked: Asked, args: readonly string[]): Promi
   const defects = DEFECTS.filter(({ name }) => name.includes(wanted)).filter(
     (_defect, index) => index % parts === part - 1,
   )
+  const sound = await openTheater(stage)
   let missed = 0
   for (const defect of defects) {
-    const caught = await catchDefect(stage, defect, asked)
+    const caught = await catchDefect(sound, defect, asked)
     if (caught === null) missed++
     say(
       caught === null
@@ -124,6 +125,7 @@ async function plant(stage: Stage, asked: Asked, args: readonly string[]): Promi
         : `caught  ${defect.name}: after ${caught.played} stories: ${caught.wrong}`,
     )
   }
+  await sound.close()
   say(`defects that were not caught: ${missed}`)
   return missed === 0 ? 0 : 1
 }

@@ -1,23 +1,22 @@
 import { playStory } from '../story/play.ts'
 import { playRandom } from '../story/tell.ts'
-import { openTheater } from '../world/shop.ts'
-import type { Stage } from '../world/stage.ts'
+import { openTheater, type Theater } from '../world/shop.ts'
 import type { Defect } from './defect.ts'
 
 /** Which random stories are played: so many of this seed, from this number on. */
 export type Stories = { readonly seed: number; readonly from: number; readonly stories: number }
 
 /**
- * Plants the bug, and plays random stories until one goes wrong that does not go wrong without the bug. Returns after
- * how many stories, and what was wrong; null if no story caught the bug.
+ * Plants the bug, and plays random stories until one goes wrong that does not go wrong in the theater without bugs.
+ * Returns after how many stories, and what was wrong; null if no story caught the bug.
  */
 export async function catchDefect(
-  stage: Stage,
+  sound: Theater,
   { and = [], ...seam }: Defect,
   { seed, from, stories }: Stories,
 ): Promise<{ readonly played: number; readonly wrong: string } | null> {
+  const { stage } = sound
   const planted = await openTheater(stage, [seam, ...and])
-  const sound = await openTheater(stage)
   try {
     for (let number = from; number < from + stories; number++) {
       stage.useClock(planted.timeline.now)
@@ -30,6 +29,5 @@ export async function catchDefect(
     return null
   } finally {
     await planted.close()
-    await sound.close()
   }
 }

@@ -9,7 +9,7 @@ import type { Owner, PartState } from '../../../src/domain/payment/money/parts.t
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { hasNothing, type isWithheld, type tellsOfMoney } from '../../../src/domain/payment/partner-news.ts'
 import { isClosed } from '../../../src/domain/payment/payment.ts'
-import { type Defect, plant, withMethods } from './defect.ts'
+import { type Defect, plant, withMethods, withoutIncident } from './defect.ts'
 
 type EffectOf = (story: Story) => OrderEffect
 
@@ -217,12 +217,7 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'another token opens no incident',
-    file: WRITES,
-    seam: 'insertIncident',
-    plant: plant<typeof insertIncident>((real) => async (tx, incident, where) => {
-      const isToken = incident.kind === 'misfit' && incident.misfit == null
-      return !isToken && real(tx, incident, where)
-    }),
+    ...withoutIncident(({ kind, misfit }) => kind === 'misfit' && misfit == null),
   },
 ]
 

@@ -1,6 +1,6 @@
 import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
 import type { giveBack } from '../../../src/activities/payment/refund.ts'
-import type { insertIncident, insertIntent, restateParts } from '../../../src/db/payments/money/money-writes.ts'
+import type { insertIntent, restateParts } from '../../../src/db/payments/money/money-writes.ts'
 import type { PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { type PaymentFields, parked } from '../../../src/domain/payment/changes.ts'
 import type { KnownPayment, OrderEffect, Story } from '../../../src/domain/payment/money/effect.ts'
@@ -8,7 +8,7 @@ import { isInDoubt } from '../../../src/domain/payment/money/intents.ts'
 import { type takeOutside, unitSum } from '../../../src/domain/payment/money/parts.ts'
 import type { Attempt, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { type givenBack, type givenBackBefore, mayGoBack, type refundable } from '../../../src/domain/payment/refund.ts'
-import { type Defect, plant, withMethods } from './defect.ts'
+import { type Defect, plant, withMethods, withoutIncident } from './defect.ts'
 
 type EndOf = (story: Story, end: unknown) => OrderEffect
 type EffectAfter = (story: Story, effect: OrderEffect) => OrderEffect
@@ -29,11 +29,7 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'what the buyer was given back twice opens no incident',
-    file: WRITES,
-    seam: 'insertIncident',
-    plant: plant<typeof insertIncident>(
-      (real) => async (tx, incident, where) => incident.kind !== 'outside_reversed' && real(tx, incident, where),
-    ),
+    ...withoutIncident(({ kind }) => kind === 'outside_reversed'),
   },
   {
     name: 'money reversed after the conversion is paid out',

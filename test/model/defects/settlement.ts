@@ -1,5 +1,4 @@
 import type { mayTake } from '../../../src/activities/payment/conversion/fills.ts'
-import type { insertIncident } from '../../../src/db/payments/money/money-writes.ts'
 import type { PaymentWrite } from '../../../src/db/payments/payment-writes.ts'
 import type { recordEvents } from '../../../src/db/webhooks/events.ts'
 import type { bookingOfPart } from '../../../src/domain/ledger.ts'
@@ -11,11 +10,10 @@ import type { merchantUsdc, PaymentWithAttempts, StaleConversion } from '../../.
 import type { PaymentSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import type { endVoid } from '../../../src/settlement/voids.ts'
 import type { CONVERSION_WAITS } from '../../../src/workflows/options.ts'
-import { type Defect, plant } from './defect.ts'
+import { type Defect, plant, withoutIncident } from './defect.ts'
 
 const CONVERSION = 'src/domain/payment/money/conversion.ts'
 const LEDGER = 'src/domain/ledger.ts'
-const WRITES = 'src/db/payments/money/money-writes.ts'
 
 /** The conversion, the payout, the books, and what the merchant reads of them. */
 export const SETTLEMENT_DEFECTS: readonly Defect[] = [
@@ -121,11 +119,7 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an unexpected settlement opens no incident',
-    file: WRITES,
-    seam: 'insertIncident',
-    plant: plant<typeof insertIncident>(
-      (real) => async (tx, incident, where) => incident.kind !== 'unexpected_settlement' && real(tx, incident, where),
-    ),
+    ...withoutIncident(({ kind }) => kind === 'unexpected_settlement'),
   },
   {
     name: 'a refunded payment names a fee',

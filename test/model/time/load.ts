@@ -48,10 +48,8 @@ export async function loadSystem(files: readonly string[], options: LoadOptions)
     const isDeterministic = /^src\/(workflows|domain)\//.test(file)
     const seams = options.seams.filter((seam) => seam.file === file)
     const code = seams.reduce(withSeam, source?.code ?? '')
-    const run = new AsyncFunction(
-      ...['require', 'exports', 'module', 'Date', SEAMS],
-      `${code}\n//# sourceURL=model:${file}`,
-    )
+    const names = ['require', 'exports', 'module', 'Date', SEAMS]
+    const run = new AsyncFunction(...names, `${code}\n//# sourceURL=model:${file}`)
     await run(require, module.exports, module, isDeterministic ? options.date : Date, seams)
     return module.exports
   }
