@@ -113,7 +113,10 @@ export const CLOCK_DEFECTS: readonly Defect[] = [
       {
         file: 'src/workflows/payment/orders.ts',
         seam: 'createOrders',
-        plant: plant<typeof createOrders>((real) => (face) => ({ ...real(face), areRead: () => true })),
+        plant: plant<typeof createOrders>((real) => (face) => {
+          const orders = real(face)
+          return { ...orders, areRead: () => true, poll: (attemptIds) => attemptIds.forEach(orders.add) }
+        }),
       },
     ],
   },

@@ -4,7 +4,7 @@ import type { insertIntent, restateParts } from '../../../src/db/payments/money/
 import type { PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { type PaymentFields, parked } from '../../../src/domain/payment/changes.ts'
 import type { KnownPayment, OrderEffect, Story } from '../../../src/domain/payment/money/effect.ts'
-import { isInDoubt } from '../../../src/domain/payment/money/intents.ts'
+import { type Incident, isInDoubt } from '../../../src/domain/payment/money/intents.ts'
 import { type takeOutside, unitSum } from '../../../src/domain/payment/money/parts.ts'
 import type { Attempt, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { type givenBack, type givenBackBefore, mayGoBack, type refundable } from '../../../src/domain/payment/refund.ts'
@@ -124,11 +124,11 @@ export const REFUND_DEFECTS: readonly Defect[] = [
     plant: plant<typeof givenBack>((real) => (state, claim, how) => real({ ...state, incidents: [] }, claim, how)),
   },
   {
-    name: 'a misfit that the partner gave back stays open',
+    name: 'a misfit that the partner gave back is listed as still there',
     file: REFUND,
     seam: 'giveBack',
     plant: plant<typeof giveBack>((real) => (work, claim, how) => {
-      const closeIncident = async () => undefined
+      const closeIncident = (incident: Incident) => work.closeIncident(incident)
       return real(how.through === 'partner' ? withMethods(work, { closeIncident }) : work, claim, how)
     }),
   },
