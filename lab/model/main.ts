@@ -1,7 +1,7 @@
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { startServices } from '../../scripts/test/services/services.ts'
-import { FOUND_DEFECTS } from '../../test/model/defects/found.ts'
-import { PROVED_DEFECTS } from '../../test/model/defects/proved.ts'
+import { DEFECTS } from '../../test/model/defects/all.ts'
+import { catchDefect } from '../../test/model/defects/catching.ts'
 import { playOnServers } from '../../test/model/server/agree.ts'
 import { playStory } from '../../test/model/story/play.ts'
 import { kindOf, printStory, shrinkStory } from '../../test/model/story/shrink.ts'
@@ -103,35 +103,29 @@ async function compare(stage: Stage, { seed, from, stories, trace, say }: Asked)
   return wrong === 0 ? 0 : 1
 }
 
-/** Plants each defect, and tells stories until one goes wrong that does not go wrong without it. */
+/** Plants each bug alone, and reports whether random stories catch it. */
 async function plant(stage: Stage, asked: Asked, args: readonly string[]): Promise<number> {
-  const { seed, from, stories, say } = asked
+  const { stories, say } = asked
   const valueOf = (option: string): string | undefined =>
     args.includes(option) ? args[args.indexOf(option) + 1] : undefined
   const wanted = valueOf('--only') ?? ''
   // `--part 2/3`: each third from the second on, so that several processes share the work.
   const [part = 1, parts = 1] = (valueOf('--part') ?? '1/1').split('/').map(Number)
-  const defects = [...PROVED_DEFECTS, ...FOUND_DEFECTS]
-    .filter(({ name }) => name.includes(wanted))
-    .filter((_defect, index) => index % parts === part - 1)
+  const defects = DEFECTS.filter(({ name }) => name.includes(wanted)).filter(
+    (_defect, index) => index % parts === part - 1,
+  )
+  const sound = await openTheater(stage)
   let missed = 0
-  for (const { name, and = [], ...edit } of defects) {
-    const planted = await openTheater(stage, [edit, ...and])
-    const sound = await openTheater(stage)
-    let caught: string | null = null
-    for (let number = from; number < from + stories && caught === null; number++) {
-      stage.useClock(planted.timeline.now)
-      const { story, wrong: all } = await playRandom(planted, { seed, number })
-      const [wrong] = all
-      if (wrong === undefined) continue
-      stage.useClock(sound.timeline.now)
-      if ((await playStory(sound, story)).length === 0) caught = `after ${number - from + 1} stories: ${wrong}`
-    }
-    await planted.close()
-    await sound.close()
+  for (const defect of defects) {
+    const caught = await catchDefect(sound, defect, asked)
     if (caught === null) missed++
-    say(`${caught === null ? 'MISSED ' : 'caught '} ${name}: ${caught ?? `not in ${stories} stories`}`)
+    say(
+      caught === null
+        ? `MISSED  ${defect.name}: not in ${stories} stories`
+        : `caught  ${defect.name}: after ${caught.played} stories: ${caught.wrong}`,
+    )
   }
+  await sound.close()
   say(`defects that were not caught: ${missed}`)
   return missed === 0 ? 0 : 1
 }

@@ -160,22 +160,26 @@ function bookConversion(
   })
 }
 
-/** What the buyer paid in USDC needs no converter: the payment takes what was counted, and no more. */
+/** USDC that the buyer paid needs no converter. */
 function bookDeposit(deps: PaymentDeps, id: string): Promise<Changed> {
   return changePayment(deps.db, deps.context, {
     id,
     work: async (work) => {
-      const { payment, parts } = work.state
+      const { payment } = work.state
       if (!isConvertible(payment) || payment.rate === null) return
       if (await parkIfUnfree(work)) return
       const usdc = splitFee(convertToMicroUsdc(payment.confirmed, payment.rate.rate))
-      const counted = unitSum(parts, { attemptId: payment.paidAttemptId, states: ['counted'] })
+      const counted = countedUnits(work.state)
       await work.book(depositUsed({ paymentId: id, usdc, counted }))
       const amounts = { grossMicro: usdc.gross, feeMicro: usdc.fee, netMicro: usdc.net }
       await work.change(noteOf('payment.converted', { counted_micro: counted }), amounts)
     },
   })
 }
+
+/** What the payment takes of its deposits: what was counted of them, in micro-USDC, and no more. */
+const countedUnits = ({ payment, parts }: PaymentWithAttempts): string =>
+  unitSum(parts, { attemptId: payment.paidAttemptId, states: ['counted'] })
 
 const parkUnfree = (deps: PaymentDeps, id: string): Promise<Changed> =>
   changePayment(deps.db, deps.context, { id, work: async (work) => void (await parkIfUnfree(work)) })

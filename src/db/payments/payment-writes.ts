@@ -38,9 +38,6 @@ export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentW
   const since = entered === undefined ? sql`` : sql`, ${identifier(entered)} = ${at}::timestamptz`
   const status = to === null ? sql`` : sql`, status = ${to}`
   const guard = to === null ? sql`` : sql`and status = any(${sourcesOf(to)})`
-  // The way to a payout: the amounts are fixed, or it is handed in, only while the money is free to go (`money_is_free`).
-  const isMoneyStep = to === 'settling' || fields.grossMicro !== undefined
-  const free = isMoneyStep ? sql`and money_is_free(payment)` : sql``
   const from = to === null ? null : payment.status
   return one(
     tx,
@@ -50,11 +47,17 @@ export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentW
         -- when the money is not free.
         written as (
           update payment set version = version + 1, updated_at = ${at}::timestamptz ${status} ${assignments(withConversion(payment, to, fields))} ${since}
-          where id = ${payment.id} and version = ${payment.version} ${guard} ${free} returning *),
+          where id = ${payment.id} and version = ${payment.version} ${guard} ${ifMoneyIsFree({ to, fields })} returning *),
         -- Fed by the row, so that a change that was refused leaves no entry.
         noted as (${timelineInsert(sql`written`, { note, at, from, to })})
         select * from written`,
   )
+}
+
+/** The condition of the steps to a payout, which fix its amounts or hand it in. */
+function ifMoneyIsFree({ to, fields }: Pick<PaymentWrite, 'to' | 'fields'>): Statement {
+  const isMoneyStep = to === 'settling' || fields.grossMicro !== undefined
+  return isMoneyStep ? sql`and money_is_free(payment)` : sql``
 }
 
 /** Null when an attempt of that id exists. */

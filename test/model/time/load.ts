@@ -5,8 +5,11 @@ import { transformSync } from '@swc/core'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** A change of the source that is loaded, not of the file: a planted bug. `find` must be there exactly once. */
-export type Edit = { readonly file: string; readonly find: string; readonly put: string }
+/**
+ * A place where a bug is planted: a function or a constant that `file` declares at its top level, by name. `plant` gets
+ * the real one, and returns what takes its place, for callers in the file and for those that import it.
+ */
+export type Seam = { readonly file: string; readonly seam: string; readonly plant: (real: never) => unknown }
 
 type Exports = Record<string, unknown>
 
@@ -15,15 +18,17 @@ export type LoadOptions = {
   readonly packages: Readonly<Record<string, Exports>>
   /** What workflows and domain take for the clock. */
   readonly date: DateConstructor
-  readonly edits: readonly Edit[]
+  readonly seams: readonly Seam[]
 }
 
 /**
- * Loads files of `src` a second time, apart from all other modules: workflows run on packages of ours and tell the
- * virtual time, and edits plant bugs. Answers what the files export.
+ * Loads files of `src` a second time, apart from all other modules: workflows run on packages of ours and read the
+ * virtual time, and bugs are planted at seams. Returns what the files export.
  */
 export async function loadSystem(files: readonly string[], options: LoadOptions): Promise<Exports[]> {
-  const sources = readAll(files, options.edits)
+  const sources = readAll(files)
+  for (const { file } of options.seams)
+    if (!sources.has(file)) throw new Error(`${file} is not a part of the system that is loaded`)
   const packages: Record<string, Exports> = {}
   const names = new Set([...sources.values()].flatMap(({ needs }) => needs.filter((name) => !name.startsWith('.'))))
   for (const name of names) packages[name] = options.packages[name] ?? withDefault(await import(name))
@@ -41,14 +46,11 @@ export async function loadSystem(files: readonly string[], options: LoadOptions)
     const require = (name: string): Exports =>
       (name.startsWith('.') ? loaded.get(near(name))?.exports : packages[name]) ?? {}
     const isDeterministic = /^src\/(workflows|domain)\//.test(file)
-    const run = new AsyncFunction(
-      'require',
-      'exports',
-      'module',
-      'Date',
-      `${source?.code}\n//# sourceURL=model:${file}`,
-    )
-    await run(require, module.exports, module, isDeterministic ? options.date : Date)
+    const seams = options.seams.filter((seam) => seam.file === file)
+    const code = seams.reduce(withSeam, source?.code ?? '')
+    const names = ['require', 'exports', 'module', 'Date', SEAMS]
+    const run = new AsyncFunction(...names, `${code}\n//# sourceURL=model:${file}`)
+    await run(require, module.exports, module, isDeterministic ? options.date : Date, seams)
     return module.exports
   }
   const exported: Exports[] = []
@@ -63,31 +65,23 @@ const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor a
 type Source = { readonly code: string; readonly needs: readonly string[] }
 const compiled = new Map<string, Source>()
 
-function readAll(files: readonly string[], edits: readonly Edit[]): Map<string, Source> {
+function readAll(files: readonly string[]): Map<string, Source> {
   const sources = new Map<string, Source>()
   const open = [...files]
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (sources.has(file)) continue
-    const source = compile(file, edits)
+    const source = compile(file)
     sources.set(file, source)
     for (const name of source.needs)
       if (name.startsWith('.')) open.push(relative(ROOT, join(ROOT, dirname(file), name)))
   }
-  for (const { file } of edits)
-    if (!sources.has(file)) throw new Error(`${file} is not a part of the system that is loaded`)
   return sources
 }
 
-function compile(file: string, edits: readonly Edit[]): Source {
-  const mine = edits.filter((edit) => edit.file === file)
+function compile(file: string): Source {
   const known = compiled.get(file)
-  if (known !== undefined && mine.length === 0) return known
-  let text = readFileSync(join(ROOT, file), 'utf8')
-  for (const { find, put } of mine) {
-    if (text.split(find).length !== 2) throw new Error(`${file}: must have exactly once: ${find}`)
-    text = text.replace(find, () => put)
-  }
-  const { code } = transformSync(text, {
+  if (known !== undefined) return known
+  const { code } = transformSync(readFileSync(join(ROOT, file), 'utf8'), {
     filename: file,
     jsc: { target: 'es2023', parser: { syntax: 'typescript' } },
     module: { type: 'commonjs', ignoreDynamic: true },
@@ -95,8 +89,27 @@ function compile(file: string, edits: readonly Edit[]): Source {
   })
   const needs = [...code.matchAll(/require\("([^"]+)"\)/g)].map((match) => match[1] ?? '')
   const source = { code, needs }
-  if (mine.length === 0) compiled.set(file, source)
+  compiled.set(file, source)
   return source
+}
+
+/** The name under which a file finds the seams that are planted in it. */
+const SEAMS = '$seams'
+
+/** The code of a file, which binds the name of the seam anew at its end. Exports are getters, and see the new binding. */
+function withSeam(code: string, { file, seam }: Seam, index: number): string {
+  // The compiler leaves a comment on the line of what it is about.
+  const declaration = new RegExp(`^((?:/\\*.*\\*/ | \\*/ )?)(function|async function|const) ${seam}\\b`, 'm')
+  if (!declaration.test(code)) throw new Error(`${file} declares no function or constant ${seam} at its top level`)
+  const rebindable = code.replace(declaration, (_text, before: string, kind: string) => {
+    return `${before}${kind === 'const' ? 'let' : kind} ${seam}`
+  })
+  return `${rebindable}\n;${seam} = ${SEAMS}[${index}].plant(${seam})`
+}
+
+/** Throws an error that names both when the file does not declare the seam. */
+export function checkSeam(seam: Seam): void {
+  withSeam(compile(seam.file).code, seam, 0)
 }
 
 /** As CommonJS code that was compiled from ES modules expects it. */

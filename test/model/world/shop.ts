@@ -3,7 +3,7 @@ import type { Db } from '../../../src/db/db.ts'
 import type { Currency } from '../../../src/domain/currencies.ts'
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
 import { newId } from '../../../src/ids.ts'
-import type { Edit } from '../time/load.ts'
+import type { Seam } from '../time/load.ts'
 import { createTimeline, dateOf, point, type Timeline, Work } from '../time/timeline.ts'
 import { createServer, NoRun, type Server } from '../time/workflow.ts'
 import { hasLessThanCounted } from './books.ts'
@@ -20,10 +20,10 @@ const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 /** The system with its own virtual time and, behind it, the stage. */
 export type Theater = Awaited<ReturnType<typeof openTheater>>
 
-export async function openTheater(stage: Stage, edits: readonly Edit[] = []) {
+export async function openTheater(stage: Stage, seams: readonly Seam[] = []) {
   const timeline = createTimeline(START)
   const server = createServer(timeline)
-  const system = await loadPayments({ workflow: server.module, date: dateOf(timeline), edits })
+  const system = await loadPayments({ workflow: server.module, date: dateOf(timeline), seams })
   const db = system.createDb({ url: stage.databaseUrl, livemode: false, pool: 4 })
   stage.useClock(timeline.now)
   let noted = ''

@@ -15,7 +15,7 @@ import type * as Crypto from '../../../src/providers/crypto.ts'
 import type { createPartners as CreatePartners } from '../../../src/providers/index.ts'
 import type { createSettlementHooks as CreateHooks } from '../../../src/settlement/hooks.ts'
 import type { createRelay as CreateRelay } from '../../../src/worker/relay.ts'
-import { type Edit, loadSystem } from '../time/load.ts'
+import { loadSystem, type Seam } from '../time/load.ts'
 
 /** The part of the system that stories are played against, each file under the name by which it is asked for. */
 const FILES = {
@@ -46,10 +46,10 @@ export type System = Named & { readonly workflows: Files['src/workflows/index.ts
 export async function loadPayments(options: {
   readonly workflow: Record<string, unknown>
   readonly date: DateConstructor
-  readonly edits: readonly Edit[]
+  readonly seams: readonly Seam[]
 }): Promise<System> {
   const names = Object.keys(FILES)
   const packages = { '@temporalio/workflow': options.workflow }
-  const [workflows, ...others] = await loadSystem(names, { packages, date: options.date, edits: options.edits })
+  const [workflows, ...others] = await loadSystem(names, { packages, date: options.date, seams: options.seams })
   return { ...Object.assign({}, ...others), workflows } as System
 }

@@ -1,0 +1,33 @@
+import { playStory } from '../story/play.ts'
+import { playRandom } from '../story/tell.ts'
+import { openTheater, type Theater } from '../world/shop.ts'
+import type { Defect } from './defect.ts'
+
+/** Which random stories are played: so many of this seed, from this number on. */
+export type Stories = { readonly seed: number; readonly from: number; readonly stories: number }
+
+/**
+ * Plants the bug, and plays random stories until one goes wrong that does not go wrong in the theater without bugs.
+ * Returns after how many stories, and what was wrong; null if no story caught the bug.
+ */
+export async function catchDefect(
+  sound: Theater,
+  { and = [], ...seam }: Defect,
+  { seed, from, stories }: Stories,
+): Promise<{ readonly played: number; readonly wrong: string } | null> {
+  const { stage } = sound
+  const planted = await openTheater(stage, [seam, ...and])
+  try {
+    for (let number = from; number < from + stories; number++) {
+      stage.useClock(planted.timeline.now)
+      const { story, wrong: all } = await playRandom(planted, { seed, number })
+      const [wrong] = all
+      if (wrong === undefined) continue
+      stage.useClock(sound.timeline.now)
+      if ((await playStory(sound, story)).length === 0) return { played: number - from + 1, wrong }
+    }
+    return null
+  } finally {
+    await planted.close()
+  }
+}

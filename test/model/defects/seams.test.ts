@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals'
+import type { stateOfCancel } from '../../../src/domain/payment/money/intents.ts'
+import type { isDead, mayStillBePaid } from '../../../src/domain/payment/payment.ts'
+import { checkSeam, loadSystem } from '../time/load.ts'
+import { DEFECTS } from './all.ts'
+import { plant } from './defect.ts'
+
+test('every seam of a planted bug is declared by its file', () => {
+  for (const { and = [], ...seam } of DEFECTS)
+    for (const one of [seam, ...and]) expect(() => checkSeam(one)).not.toThrow()
+})
+
+test('a seam that its file does not declare is refused by the names of both', () => {
+  expect(() => checkSeam({ file: 'src/domain/money.ts', seam: 'subtrac', plant: () => null })).toThrow(
+    'src/domain/money.ts declares no function or constant subtrac at its top level',
+  )
+})
+
+test('no two planted bugs have the same name', () => {
+  expect(new Set(DEFECTS.map(({ name }) => name)).size).toBe(DEFECTS.length)
+})
+
+test('a planted function is called by its own file and by other files', async () => {
+  const file = 'src/domain/payment/payment.ts'
+  const seam = { file, seam: 'isDead', plant: plant<typeof isDead>((real) => (status) => !real(status)) }
+  const files = [file, 'src/domain/payment/money/intents.ts']
+  const [own, other] = await loadSystem(files, { packages: {}, date: Date, seams: [seam] })
+  const callers = { ...own, ...other } as {
+    mayStillBePaid: typeof mayStillBePaid
+    stateOfCancel: typeof stateOfCancel
+  }
+  expect(callers.mayStillBePaid('open')).toBe(false)
+  expect(callers.stateOfCancel('open')).toBe('done')
+})
