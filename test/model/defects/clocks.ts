@@ -19,7 +19,7 @@ const NOT_ADOPTED = {
   plant: plant<() => Promise<number>>(() => async () => 0),
 }
 
-/** What must happen in time: the expiry, polls, waits, and the workflows and news that keep a payment going. */
+/** Bugs of what must happen in time: the expiry, polls, waits, and the workflows and news that keep a payment going. */
 export const CLOCK_DEFECTS: readonly Defect[] = [
   {
     name: 'a buyer who was given more time is still too late',

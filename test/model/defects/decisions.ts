@@ -27,7 +27,7 @@ const RELEASES_TOO_LITTLE = {
   }),
 }
 
-/** What operators, the merchant and the buyer decide. */
+/** Bugs of decisions by operators, the merchant and the buyer. */
 export const DECISION_DEFECTS: readonly Defect[] = [
   {
     name: 'a hold leaves the payout with the engine',

@@ -20,7 +20,7 @@ const VOID = 'src/activities/payment/void-payout.ts'
 const CHANGES = 'src/db/payments/payment-changes.ts'
 const WRITES = 'src/db/payments/money/money-writes.ts'
 
-/** What a partner reports of an order: money that comes, and what does not fit. */
+/** Bugs of readings: money that a partner reports, and misfits. */
 export const NEWS_DEFECTS: readonly Defect[] = [
   {
     name: 'a top-up of an underpaid payment is surplus',

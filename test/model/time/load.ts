@@ -96,7 +96,7 @@ function compile(file: string): Source {
 /** The name under which a file finds the seams that are planted in it. */
 const SEAMS = '$seams'
 
-/** The code of a file, which binds the name of the seam anew at its end. Exports are getters, and see the new binding. */
+/** The code of a file, which binds the name of the seam again at its end. Exports are getters, and see the new binding. */
 function withSeam(code: string, { file, seam }: Seam, index: number): string {
   // The compiler leaves a comment on the line of what it is about.
   const declaration = new RegExp(`^((?:/\\*.*\\*/ | \\*/ )?)(function|async function|const) ${seam}\\b`, 'm')
