@@ -63,4 +63,7 @@ export default {
   // Real databases, chains and processes: a first start may be slow, and a hang must still end.
   testTimeout: 60_000,
   maxWorkers: 2,
+  // Node keeps the ES modules of each file that a process has run, about 70 MB. From 2 GB on it collects garbage for longer
+  // than it tests, so a new process takes over.
+  workerIdleMemoryLimit: '2GB',
 }

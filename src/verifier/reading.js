@@ -15,7 +15,9 @@ export function toHex(bytes) {
 
 /** @param {unknown} text @param {string} name of the text, for a person */
 export function bytesOf(text, name) {
-  if (typeof text !== 'string' || !/^0x(?:[0-9a-f]{2})+$/.test(text))
+  // A pattern that matches millions of digits as a whole can use up the stack of the engine.
+  const isHex = typeof text === 'string' && /^0x[0-9a-f]{2}/.test(text) && !/[^0-9a-f]/.test(text.slice(2))
+  if (!isHex || text.length % 2 !== 0)
     throw new Wrong(`${name} must be 0x and an even number of lower-case hexadecimal digits`)
   return Uint8Array.from({ length: text.length / 2 - 1 }, (_, at) =>
     Number.parseInt(text.slice(2 * at + 2, 2 * at + 4), 16),
