@@ -164,7 +164,8 @@ describe('one bad node of three while finality stands still', () => {
       await ticks(runner)
       const theft = await stealUsdc(world)
       await world.chain.mine({ blocks: 2 })
-      await ticks(runner, 3)
+      // On a busy machine the honest nodes may answer too late for some rounds.
+      for (let round = 0; round < 20 && (await stateOf(queued!)) !== 'mined'; round++) await runner.tick()
       expect(await stateOf(queued!)).toBe('mined')
       expect(await pausedReason()).toEqual({ paused_reason: expect.stringContaining(theft) })
     })
