@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type JestResult, type Tally, tallyOf } from './tally.ts'
+import { type JestResult, NONE, type Tally, tallyOf } from './tally.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -34,7 +34,7 @@ export async function runJest(args: readonly string[], { env = {}, vmModules }: 
       child.on('error', reject)
       child.on('close', () => resolve())
     })
-    if (!existsSync(outputFile)) return { passed: 0, failed: 1, seconds: {} }
+    if (!existsSync(outputFile)) return { ...NONE, failed: 1 }
     return tallyOf(JSON.parse(readFileSync(outputFile, 'utf8')) as JestResult)
   } finally {
     rmSync(folder, { recursive: true, force: true })

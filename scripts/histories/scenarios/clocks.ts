@@ -67,7 +67,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
       const end = Date.parse((await world.read(id)).payment.expiresAt)
       const context = { publicUrl: '', now: () => end - MINUTE_MS }
       await world.db.transaction((tx) => extendPayment(tx, context, id))
-      // The answer of the order's opening tells the run.
+      // The run learns of it from the answer that opens the order.
       await open(id)
       return id
     })
@@ -99,7 +99,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
       await world.faultAt('converter', { fault: 'conversion_refused', times: 1, attemptId: `${paymentId}:convert` })
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
       await untilState(paymentId, 'under_review')
-      // As by an activity of a run that was lost. The answer of the mark of the delay tells the run.
+      // As by an activity of a run that was lost. The run learns of it from the answer that marks the delay.
       await changePayment(
         world.db,
         { publicUrl: '', now: world.clock },
