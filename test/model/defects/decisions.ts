@@ -1,8 +1,7 @@
-import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import type { PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { parked } from '../../../src/domain/payment/changes.ts'
-import type { DecisionEffect, effectOfDecision } from '../../../src/domain/payment/money/decided.ts'
-import { changedOrder, type stateOfCancel } from '../../../src/domain/payment/money/intents.ts'
+import type { DecisionEffect } from '../../../src/domain/payment/money/decided.ts'
+import { changedOrder } from '../../../src/domain/payment/money/intents.ts'
 import type { PARK_REASONS, ParkReason } from '../../../src/domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import type { OperatorDecision, OperatorNote } from '../../../src/domain/payment/requests.ts'
@@ -30,16 +29,8 @@ const RELEASES_TOO_LITTLE = {
 /** Bugs of decisions by operators, the merchant and the buyer. */
 export const DECISION_DEFECTS: readonly Defect[] = [
   {
-    name: 'a hold leaves the payout with the engine',
-    file: DECISION,
-    seam: 'carryOut',
-    plant: plant<(deps: PaymentDeps, work: PaymentWork, order: unknown) => Promise<void>>(
-      (real) => (deps, work, order) =>
-        real({ ...deps, payouts: { ...deps.payouts, hold: async () => true } }, work, order),
-    ),
-  },
-  {
     name: 'a hold before the conversion ends where nothing is allowed',
+    caughtBy: 'a hold that comes during the conversion ends with a refund',
     file: DECIDED,
     seam: 'holdMoney',
     plant: plant<Decide>((real) => (state, note) => {
@@ -48,9 +39,14 @@ export const DECISION_DEFECTS: readonly Defect[] = [
       return isUnsold ? { ...effect, move: { ...effect.move, fields: parked('funds_reversed') } } : effect
     }),
   },
-  { name: 'money that becomes too little while it is held is settled', ...RELEASES_TOO_LITTLE },
+  {
+    name: 'money that becomes too little while it is held is settled',
+    caughtBy: 'money that becomes too little while it is held is not settled by lifting the hold',
+    ...RELEASES_TOO_LITTLE,
+  },
   {
     name: 'money that goes in part while the conversion waits is enough',
+    caughtBy: 'money that goes in part while the conversion waits is too little, and no try makes it enough',
     file: 'src/domain/payment/money/going.ts',
     seam: 'endsAsUnderpaid',
     plant: plant<(reason: ParkReason | null) => boolean>((real) => (reason) => reason !== 'conversion' && real(reason)),
@@ -59,6 +55,7 @@ export const DECISION_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an order that the partner has changed cannot be acknowledged',
+    caughtBy: 'an order that the partner changes once more after an operator has looked is not acknowledged so',
     file: DECIDED,
     seam: 'acknowledge',
     plant: plant<Decide<DecisionEffect | { readonly refused: string }>>((real) => (state, note) => {
@@ -68,6 +65,7 @@ export const DECISION_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a doubt ends when its change is acknowledged',
+    caughtBy: 'a payout that waits because of a doubt is not paid when it is tried again once that was acknowledged',
     file: DECIDED,
     seam: 'acknowledge',
     plant: plant<Decide<DecisionEffect | { readonly refused: string }>>((real) => (state, note) => {
@@ -78,16 +76,8 @@ export const DECISION_DEFECTS: readonly Defect[] = [
     }),
   },
   {
-    name: 'a payment is rejected while its refund is carried out',
-    file: DECIDED,
-    seam: 'effectOfDecision',
-    plant: plant<typeof effectOfDecision>(
-      (real) => (decision, state, note) =>
-        real(decision, decision === 'reject' ? { ...state, intents: [] } : state, note),
-    ),
-  },
-  {
     name: 'an approval accepts what the operator has not seen',
+    caughtBy: 'another token that comes after an operator has looked waits for a look of its own',
     file: DECISION,
     seam: 'isAsSeen',
     plant: plant<(work: PaymentWork, seen: unknown) => boolean>(() => () => true),
@@ -103,6 +93,7 @@ export const DECISION_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'after a void no decision ends the payment',
+    caughtBy: 'a part of the money that goes after the payout was voided leaves the rest to an operator',
     file: 'src/domain/payment/payment.ts',
     seam: 'PARK_REASONS',
     plant: plant<Record<keyof typeof PARK_REASONS, { text: string; decisions: readonly string[] }>>((real) => ({
@@ -112,6 +103,7 @@ export const DECISION_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'USDC that was bought for no payment waits for no decision',
+    caughtBy: 'USDC that was bought for a payment which is canceled then is booked by an operator',
     file: 'src/domain/payment/snapshot.ts',
     seam: 'needsOperator',
     plant: plant<typeof needsOperator>((real) => (payment) => {
@@ -120,16 +112,8 @@ export const DECISION_DEFECTS: readonly Defect[] = [
     }),
   },
   {
-    name: 'a refused cancellation of an order is requested without end',
-    file: 'src/domain/payment/money/intents.ts',
-    seam: 'stateOfCancel',
-    plant: plant<typeof stateOfCancel>((real) => (attempt) => {
-      const state = real(attempt)
-      return state === 'refused' ? 'pending' : state
-    }),
-  },
-  {
     name: 'a request that fails is never answered',
+    caughtBy: 'money that its partner holds back after it had confirmed it is not sold when an operator lifts a hold',
     file: 'src/workflows/payment/requests.ts',
     seam: 'createRequests',
     plant: plant<() => Requests>((real) => () => {

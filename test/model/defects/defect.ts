@@ -3,8 +3,11 @@ import type { PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import type { Incident } from '../../../src/domain/payment/money/intents.ts'
 import type { Seam } from '../time/load.ts'
 
-/** A bug that must be caught: a wrong answer of a named function or constant. `and`: a second one, behind which it would hide. */
-export type Defect = { readonly name: string; readonly and?: readonly Seam[] } & Seam
+/**
+ * A bug that must be caught: a wrong answer of a named function or constant. `and`: a second one, behind which it would hide.
+ * `caughtBy`: the title of the found story that goes wrong with it.
+ */
+export type Defect = { readonly name: string; readonly caughtBy: string; readonly and?: readonly Seam[] } & Seam
 
 /** Types what is planted by what it replaces. */
 export const plant =

@@ -1,14 +1,11 @@
-import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
-import type { giveBack } from '../../../src/activities/payment/refund.ts'
 import type { insertIntent, restateParts } from '../../../src/db/payments/money/money-writes.ts'
-import type { PaymentWork } from '../../../src/db/payments/payment-changes.ts'
-import { type PaymentFields, parked } from '../../../src/domain/payment/changes.ts'
+
 import type { KnownPayment, OrderEffect, Story } from '../../../src/domain/payment/money/effect.ts'
-import { type Incident, isInDoubt } from '../../../src/domain/payment/money/intents.ts'
+
 import { type takeOutside, unitSum } from '../../../src/domain/payment/money/parts.ts'
 import type { Attempt, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import { type givenBack, type givenBackBefore, mayGoBack, type refundable } from '../../../src/domain/payment/refund.ts'
-import { type Defect, plant, withMethods, withoutIncident } from './defect.ts'
+import { type givenBackBefore, mayGoBack, type refundable } from '../../../src/domain/payment/refund.ts'
+import { type Defect, plant, withoutIncident } from './defect.ts'
 
 type EndOf = (story: Story, end: unknown) => OrderEffect
 type EffectAfter = (story: Story, effect: OrderEffect) => OrderEffect
@@ -16,54 +13,39 @@ type EffectAfter = (story: Story, effect: OrderEffect) => OrderEffect
 const GOING = 'src/domain/payment/money/going.ts'
 const PARTS = 'src/domain/payment/money/parts.ts'
 const RULES = 'src/domain/payment/refund.ts'
-const REFUND = 'src/activities/payment/refund.ts'
 const WRITES = 'src/db/payments/money/money-writes.ts'
 
 /** Money that goes: a partner takes it back, or it is refunded. */
 export const REFUND_DEFECTS: readonly Defect[] = [
   {
     name: 'what the partner takes back of our own money is not booked',
+    caughtBy: 'what the partner takes back in part of money that was returned from elsewhere is booked, and seen',
     file: PARTS,
     seam: 'takeOutside',
     plant: plant<typeof takeOutside>(() => () => []),
   },
   {
     name: 'what the buyer was given back twice opens no incident',
+    caughtBy: 'what the partner takes back in part of money that was returned from elsewhere is booked, and seen',
     ...withoutIncident(({ kind }) => kind === 'outside_reversed'),
   },
   {
     name: 'money reversed after the conversion is paid out',
+    caughtBy: 'the payout of a changed order that has less money is voided where all goes back',
     file: GOING,
     seam: 'afterConversion',
     plant: plant<EffectAfter>((real) => (story, effect) => ({ ...real(story, effect), voidsPayout: false })),
   },
   {
     name: 'a chargeback leaves no record',
+    caughtBy: 'money that is taken back after the payout',
     file: GOING,
     seam: 'afterConversion',
     plant: plant<EffectAfter>((real) => (story, effect) => ({ ...real(story, effect), incident: null })),
   },
   {
-    name: 'a confirmation that is withdrawn leaves the payment processing',
-    file: GOING,
-    seam: 'neverCame',
-    plant: plant<EndOf>((real) => (story, end) => {
-      const effect = real(story, end)
-      return { ...effect, moves: effect.moves.filter(({ why }) => why !== 'withdrawn') }
-    }),
-  },
-  {
-    name: "one order's decline fails another one's hold",
-    file: GOING,
-    seam: 'neverCame',
-    plant: plant<EndOf>((real) => (story, end) => {
-      const { parkReason } = story.payment
-      const waits = parkReason === 'partner_hold' || parkReason === 'partner_silent'
-      return real(waits ? withAttempts(story, ({ id }) => id === story.attempt.id) : story, end)
-    }),
-  },
-  {
     name: 'own money that goes back ends the payment while a misfit remains',
+    caughtBy: 'a payment whose own money went stays open for money of another order that does not fit',
     file: GOING,
     seam: 'allGone',
     plant: plant<EndOf>((real) => (story, end) => {
@@ -73,6 +55,7 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'late money that has gone opens a canceled payment',
+    caughtBy: 'money that comes after the cancellation, and goes again: take all back',
     file: GOING,
     seam: 'withdrawn',
     plant: plant<(payment: KnownPayment) => OrderEffect['moves']>(
@@ -80,15 +63,8 @@ export const REFUND_DEFECTS: readonly Defect[] = [
     ),
   },
   {
-    name: 'a payment whose order fitted while it was refunded waits forever',
-    file: GOING,
-    seam: 'endsRefunded',
-    plant: plant<EffectAfter>(
-      (real) => (story, effect) => (effect.partsBecome === null ? real(story, effect) : effect),
-    ),
-  },
-  {
     name: 'money that does not fit ends the payment although other money is counted',
+    caughtBy: 'money that does not fit goes back, and other money of the payment is settled',
     file: RULES,
     seam: 'claimOn',
     plant: plant<(state: PaymentWithAttempts, attempt: Attempt, through: unknown) => unknown>(
@@ -100,6 +76,8 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'of two attempts that a refund could mean, the first is taken',
+    caughtBy:
+      'money that is held back, with an operator’s hold, beside a surplus of another order: each can be named, and goes back',
     file: RULES,
     seam: 'refundable',
     plant: plant<typeof refundable>((real) => (state, asked) => {
@@ -109,6 +87,7 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an unnamed refund is done when another was',
+    caughtBy: 'a refund that names no attempt is of the one that has money, where another was given back',
     file: RULES,
     seam: 'givenBackBefore',
     plant: plant<typeof givenBackBefore>((real) => (state, asked) => {
@@ -118,32 +97,8 @@ export const REFUND_DEFECTS: readonly Defect[] = [
     }),
   },
   {
-    name: 'money that was given back from elsewhere is counted when the partner corrects its order',
-    file: RULES,
-    seam: 'givenBack',
-    plant: plant<typeof givenBack>((real) => (state, claim, how) => real({ ...state, incidents: [] }, claim, how)),
-  },
-  {
-    name: 'a misfit that the partner gave back is listed as still there',
-    file: REFUND,
-    seam: 'giveBack',
-    plant: plant<typeof giveBack>((real) => (work, claim, how) => {
-      const closeIncident = (incident: Incident) => work.closeIncident(incident)
-      return real(how.through === 'partner' ? withMethods(work, { closeIncident }) : work, claim, how)
-    }),
-  },
-  {
-    name: 'a refund of USDC closes the incident of another token at its address',
-    file: REFUND,
-    seam: 'giveBack',
-    plant: plant<typeof giveBack>((real) => async (work, claim, how) => {
-      await real(work, claim, how)
-      const { id: attemptId, status } = claim.attempt
-      if (how.through === 'outside' && status === 'on_hold') await work.closeIncident({ kind: 'misfit', attemptId })
-    }),
-  },
-  {
     name: 'a refund is requested without a record of it',
+    caughtBy: 'a refund that takes its time, and an approval meanwhile',
     file: WRITES,
     seam: 'insertIntent',
     plant: plant<typeof insertIntent>(
@@ -159,25 +114,6 @@ export const REFUND_DEFECTS: readonly Defect[] = [
         }),
       },
     ],
-  },
-  {
-    name: 'what a refused refund leaves of a second payment is counted',
-    file: REFUND,
-    seam: 'besidePaid',
-    plant: plant<(work: PaymentWork, attempt: Attempt) => Promise<void>>(() => async () => undefined),
-  },
-  {
-    name: 'a refused refund turns the wait for the partner into a hold',
-    file: REFUND,
-    seam: 'parkedAgain',
-    plant: plant<(work: PaymentWork, payouts: PayoutDesk, attemptId: string) => Promise<PaymentFields>>(
-      (real) => async (work, payouts, attemptId) => {
-        const { payment, incidents } = work.state
-        const fields = await real(work, payouts, attemptId)
-        const isHeld = payment.held && payment.usdc !== null && !isInDoubt(incidents, payment)
-        return isHeld && fields.parkReason === 'order_changed' ? parked('operator_hold') : fields
-      },
-    ),
   },
 ]
 

@@ -49,15 +49,18 @@ export function kindOf(wrong: string): string {
   return wrong.replaceAll(/\b(?:pay|att|evt)_[0-9a-z]{26}/g, 'ID').replaceAll(/\b\d+\b/g, 'N')
 }
 
-/** The story as a test that can be pasted. */
+/** The story as an entry of a list in `test/model/found`. */
 export function printStory(story: Story, wrong: readonly string[]): string {
-  const steps = story.steps.map((step) => `      ${literal(step)},`)
   return [
-    `  // ${wrong.join(' · ')}`,
-    `  test('…', () =>`,
-    `    holds({ minor: '${story.minor}', pinned: ${story.pinned}, steps: [`,
-    ...steps,
-    '    ] }))',
+    '  {',
+    `    title: '…',`,
+    `    was: '${wrong.join(' · ')}',`,
+    `    minor: '${story.minor}',`,
+    `    pinned: ${story.pinned},`,
+    '    steps: [',
+    ...story.steps.map((step) => `      ${literal(step)},`),
+    '    ],',
+    '  },',
   ].join('\n')
 }
 

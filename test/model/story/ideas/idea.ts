@@ -1,6 +1,8 @@
+import type { ProviderUsed } from '../../../../src/domain/methods.ts'
 import type { OperatorDecision } from '../../../../src/domain/payment/requests.ts'
 import type { Random } from '../../../support/random.ts'
 import type { EngineAct } from '../../world/engine.ts'
+import type { Operation, Trouble } from '../../world/parties.ts'
 import type { News, PartnerAct, SimulatorFault, Step, Told } from '../steps.ts'
 import type { View } from '../view.ts'
 
@@ -12,6 +14,7 @@ export type Idea = {
 
 // Short words for steps.
 
+export const click = (provider: ProviderUsed): Step => ({ do: 'click', provider })
 export const partner = (act: PartnerAct, of = 0, more: { percent?: number; news?: News } = {}): Step => ({
   do: 'partner',
   act,
@@ -37,6 +40,8 @@ export const engine = (act: EngineAct): Step => ({ do: 'engine', act })
 export const wait = (minutes: number): Step => ({ do: 'wait', minutes })
 export const simulator = (fault: SimulatorFault, seconds = 7200): Step => ({ do: 'simulator', fault, seconds })
 export const deposit = (percent: number): Step => ({ do: 'deposit', percent, token: 'usdc' })
+/** The next call of that operation has that trouble. */
+export const once = (at: Operation, trouble: Trouble): Step => ({ do: 'fault', at, trouble, times: 1 })
 /** Orders cannot be read so many times; 0: they can again. */
 export const silent = (times: number) => ({ do: 'fault', at: 'read', trouble: 'down', times }) as const
 export const unread: Step = silent(12)

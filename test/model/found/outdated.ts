@@ -1,0 +1,45 @@
+import { click, once, partner, together } from '../story/ideas/idea.ts'
+import type { Found } from './story.ts'
+
+/** An answer of a partner that comes late, when what it tells of has changed. */
+export const OUTDATED: readonly Found[] = [
+  {
+    title: 'an answer from before the reversal, which comes after it, brings no money back',
+    was: 'money that the partner had taken back came again into the books',
+    minor: '4999',
+    steps: [
+      click('wallet_app'),
+      once('cancel', 'slow'),
+      together({ do: 'cancel' }),
+      partner('pay'),
+      { do: 'lose the run' },
+      together(partner('take all back', 0, { percent: 60 })),
+    ],
+  },
+  {
+    title: 'money of which nobody had heard before it was gone does not come into the books again',
+    steps: [
+      click('wallet_app'),
+      once('cancel', 'slow'),
+      together({ do: 'cancel' }),
+      partner('pay'),
+      together({ do: 'lose the run' }),
+      partner('take all back'),
+    ],
+  },
+  {
+    title:
+      'a cancellation by an activity of a lost run, of which the next one hears by the mark of a delay, ends the conversion',
+    was: 'canceled for ever, with an order at the converter that nobody ended',
+    steps: [
+      click('wallet_app'),
+      once('read', 'slow to hear'),
+      once('cancel', 'slow'),
+      together({ do: 'cancel' }),
+      partner('pay'),
+      { do: 'lose the run' },
+      partner('take all back'),
+      { do: 'lose the run' },
+    ],
+  },
+]

@@ -1,0 +1,182 @@
+import { click, decide, engine, once, partner, simulator, wait } from '../story/ideas/idea.ts'
+import type { Found } from './story.ts'
+
+/** Stories at whose end something waited for ever, each at its shortest, with what went wrong. */
+export const WAITING: readonly Found[] = [
+  {
+    title: 'a held payment of which the partner changes the amount goes on when that is acknowledged',
+    was: 'held for ever: neither released, because the order was not understood, nor given back, because it had a payout',
+    steps: [
+      click('wallet_app'),
+      partner('pay'),
+      decide('hold'),
+      partner('change the amount', 0, { percent: 150 }),
+      decide('release'),
+    ],
+  },
+  {
+    title: 'money that becomes too little while it is held is not settled by lifting the hold',
+    was: "settled without anybody's approval",
+    steps: [
+      click('wallet_app'),
+      once('convert', 'down'),
+      partner('pay'),
+      decide('hold'),
+      partner('take some back', 0, { percent: 50 }),
+      decide('release'),
+    ],
+  },
+  {
+    title: 'a misfit that was closed stays closed when the partner says the same again',
+    was: 'one operator after another closed the same',
+    steps: [
+      click('wallet_app'),
+      click('card_partner'),
+      partner('pay', 1),
+      engine('settle'),
+      partner('change the amount'),
+      decide('approve'),
+      { do: 'news', of: 0 },
+    ],
+  },
+  {
+    title: 'a payment that was withdrawn and is paid with another amount is converted by another order',
+    was: 'the converter answered 409 for ever, and the payment could only be refunded',
+    steps: [
+      click('wallet_app'),
+      simulator('delay', 600),
+      partner('pay'),
+      partner('take all back'),
+      click('card_partner'),
+      partner('pay', 1, { percent: 150 }),
+    ],
+  },
+  {
+    title: 'USDC that was bought for a payment which is canceled then is booked by an operator',
+    was: 'suspense had USDC, and no decision ended it',
+    steps: [click('wallet_app'), simulator('delay', 600), partner('pay'), partner('take all back'), { do: 'cancel' }],
+  },
+  {
+    title: 'a decision that comes while a long run waits to be continued is answered by it',
+    was: 'the run was continued, and the operator never heard what became of the decision',
+    steps: [
+      click('wallet_app'),
+      { do: 'fault', at: 'announce', trouble: 'slow', times: 5 },
+      { do: 'continue as new' },
+      partner('pay', 0, { percent: 60 }),
+      decide('approve'),
+    ],
+  },
+  {
+    title: 'a part of the money that goes before the payout was handed in leaves the rest to an operator',
+    was: 'refunded, with half of the money still counted',
+    steps: [
+      click('wallet_app'),
+      once('convert', 'slow'),
+      partner('pay'),
+      partner('take some back', 0, { percent: 50 }),
+    ],
+  },
+  {
+    title: 'money that is taken back after its order was changed stands before an operator',
+    was: 'the news was asked about for ever, and the loss seen by nobody',
+    steps: [click('wallet_app'), partner('pay'), partner('change the amount'), partner('take all back')],
+  },
+  {
+    title: 'an order that fits nothing, and of which the partner holds nothing any more, can be rejected',
+    was: 'no decision ended it: there was nothing to give back',
+    steps: [click('wallet_app'), partner('pay without an amount'), partner('take all back')],
+  },
+  {
+    title: 'money that goes in part while the conversion waits is too little, and no try makes it enough',
+    was: 'another try converted what was left, and nobody had approved it',
+    steps: [
+      click('wallet_app'),
+      simulator('conversion_refused', 2000000),
+      partner('pay'),
+      partner('take some back', 0, { percent: 60 }),
+    ],
+  },
+  {
+    title: 'a refund of a changed order ends when its money goes by itself',
+    was: 'the refund was asked about for ever',
+    steps: [
+      click('wallet_app'),
+      partner('change the amount'),
+      simulator('refund_pending', 1200),
+      decide('refund'),
+      partner('take all back'),
+    ],
+  },
+  {
+    title: 'late money of a payment that was held goes back',
+    was: 'nobody could lift the hold of a payment that was over',
+    minor: '4999',
+    steps: [
+      click('crypto'),
+      decide('hold'),
+      click('wallet_app'),
+      partner('pay', 1),
+      partner('take all back', 1),
+      wait(4500),
+      partner('pay late', 1),
+    ],
+  },
+  {
+    title: 'a part of the price goes by itself while another partner holds its order back',
+    was: 'failed, and the partner held the money of the other order',
+    minor: '25000',
+    steps: [
+      click('local_partner'),
+      click('wallet_app'),
+      partner('hold', 1),
+      partner('pay late', 0, { percent: 50 }),
+      partner('take all back', 0, { percent: 60, news: 'stored' }),
+    ],
+  },
+  {
+    title: 'a part of the price goes by itself, and then it is heard that another partner holds its order back',
+    was: 'The payment had failed before anybody heard of the hold: the model took it for money that it had forgotten.',
+    steps: [
+      click('wallet_app'),
+      click('card_partner'),
+      partner('hold', 1, { news: 'later' }),
+      partner('pay late', 0, { percent: 50 }),
+      partner('take all back'),
+    ],
+  },
+  {
+    title: 'a buyer asks for more time, and pays when the old end is over (told: true)',
+    steps: [click('wallet_app'), wait(1437), { do: 'extend', told: true }, wait(6), partner('pay')],
+  },
+  {
+    title: 'a buyer asks for more time, and pays when the old end is over (told: false)',
+    steps: [click('wallet_app'), wait(1437), { do: 'extend', told: false }, wait(6), partner('pay')],
+  },
+  {
+    title: 'a buyer is given more time, and opens an order before the workflow has heard of it',
+    was: 'pending for ever',
+    steps: [wait(1436), { do: 'extend', told: false }, click('wallet_app')],
+  },
+  {
+    title: 'late money that could not be converted at once is taken back',
+    was: 'pending for ever',
+    steps: [click('wallet_app'), once('convert', 'down'), wait(4500), partner('pay late'), partner('take all back')],
+  },
+  {
+    title: 'a partner is silent for too long by the clock of the server, and not yet by that of the worker',
+    was: 'processing for ever: the clock of who looks was behind the one that had rung, and rang once',
+    steps: [click('wallet_app'), { do: 'clock', seconds: -20 }, partner('confirm without end'), wait(1500)],
+  },
+  {
+    title: 'an end that the buyer has moved passes by the clock of the server, and not yet by that of the worker',
+    was: "closed again and again, until the worker's clock was there",
+    steps: [click('wallet_app'), { do: 'clock', seconds: -20 }, wait(1437), { do: 'extend', told: true }, wait(30)],
+  },
+  {
+    title: 'that money goes without a word while its payout waits, for funds or behind a pause, is found by asking',
+    was: 'paid out when the engine had funds again, though the partner had taken the money back hours before',
+    steps: [click('wallet_app'), partner('pay'), partner('take all back', 0, { news: 'later' }), wait(2)],
+    ends: { status: 'under_review', parkReason: 'funds_reversed', payout: 'voiding' },
+  },
+]

@@ -1,0 +1,124 @@
+import { click, decide, deposit, partner, silent, simulator, together, wait } from '../story/ideas/idea.ts'
+import type { Found } from './story.ts'
+
+/** Money that a partner holds back after it had confirmed it is not sold, whatever is decided. */
+export const WITHHELD: readonly Found[] = [
+  {
+    title: 'money that its partner holds back after it had confirmed it is not sold when an operator lifts a hold',
+    minor: '4999',
+    steps: [click('wallet_app'), decide('hold'), partner('pay'), partner('hold what was paid'), decide('release')],
+    ends: { status: 'under_review', converted: false },
+  },
+  {
+    title: 'money that its partner holds back after it had confirmed it is not sold when a conversion is tried again',
+    minor: '4999',
+    steps: [
+      click('wallet_app'),
+      simulator('conversion_refused'),
+      partner('pay'),
+      partner('hold what was paid'),
+      decide('retry'),
+    ],
+    ends: { status: 'under_review', converted: false },
+  },
+  {
+    title: 'money that its partner holds back after it had confirmed it is not sold when a fill is accepted',
+    minor: '4999',
+    steps: [
+      click('wallet_app'),
+      simulator('fill_off_rate'),
+      partner('pay'),
+      partner('hold what was paid'),
+      decide('approve'),
+    ],
+    ends: { status: 'under_review', converted: false },
+  },
+  {
+    title: 'money that its partner holds back after it had confirmed it is not sold when too little is approved',
+    minor: '4999',
+    steps: [click('wallet_app'), partner('pay', 0, { percent: 60 }), partner('hold what was paid'), decide('approve')],
+    ends: { status: 'under_review', converted: false },
+  },
+  {
+    title: 'money that its partner holds back after it had confirmed it is not sold when nobody has told us of it',
+    minor: '4999',
+    steps: [
+      click('wallet_app'),
+      decide('hold'),
+      partner('pay'),
+      partner('hold what was paid', 0, { news: 'later' }),
+      decide('release'),
+    ],
+    ends: { status: 'under_review', converted: false },
+  },
+  {
+    title: 'money that its partner held back is sold when the partner has let it go, and an operator decides again',
+    minor: '4999',
+    steps: [
+      click('wallet_app'),
+      decide('hold'),
+      partner('pay'),
+      partner('hold what was paid'),
+      decide('release'),
+      partner('release'),
+      decide('release'),
+    ],
+    ends: { status: 'settling' },
+  },
+  {
+    title: 'that a partner lets go what it had confirmed and held back is found by asking, though its news got lost',
+    was: 'waited for an operator for ever, who could only give it back',
+    minor: '4999',
+    steps: [
+      click('wallet_app'),
+      simulator('delay', 600),
+      partner('pay'),
+      partner('hold what was paid'),
+      partner('release', 0, { news: 'later' }),
+      wait(400),
+    ],
+    ends: { status: 'settling' },
+  },
+  {
+    title: 'money of which news cannot be read is not sold when its conversion is filled',
+    was: 'was paid out',
+    minor: '4999',
+    steps: [
+      click('wallet_app'),
+      simulator('delay', 600),
+      partner('pay'),
+      silent(120),
+      partner('take all back'),
+      wait(20),
+    ],
+    ends: { status: 'processing', converted: false },
+  },
+  {
+    title: 'money that goes back during a long conversion, of which the news got lost, is not sold',
+    was: 'was paid out',
+    minor: '4999',
+    steps: [
+      click('wallet_app'),
+      simulator('delay', 1200),
+      partner('pay'),
+      partner('take all back', 0, { news: 'later' }),
+      wait(30),
+    ],
+    ends: { status: 'pending', converted: false },
+  },
+  {
+    title:
+      'money that is held back, with an operator’s hold, beside a surplus of another order: each can be named, and goes back',
+    pinned: true,
+    steps: [
+      click('crypto'),
+      deposit(60),
+      click('wallet_app'),
+      partner('pay', 1),
+      partner('change the amount', 1, { percent: 20, news: 'stored' }),
+      partner('hold what was paid', 1),
+      together(decide('acknowledge')),
+      decide('hold'),
+    ],
+  },
+]
