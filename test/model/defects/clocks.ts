@@ -65,13 +65,4 @@ export const CLOCK_DEFECTS: readonly Defect[] = [
       return real({ ...deps, context: { ...deps.context, now } }, paymentId)
     }),
   },
-  {
-    name: 'a clock that is behind closes a payment again and again',
-    caughtBy: 'an end that the buyer has moved passes by the clock of the server, and not yet by that of the worker',
-    file: ORDERS,
-    seam: 'isExtended',
-    plant: plant<(deps: PaymentDeps, payment: Payment, passed: number) => boolean>(
-      (real) => (deps, payment) => real(deps, payment, 0),
-    ),
-  },
 ]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FOUND } from '../found/found.ts'
-import { storyOf } from '../found/story.ts'
+import { toStory } from '../found/story.ts'
 import { playStory } from '../story/play.ts'
 import { openTheater } from '../world/shop.ts'
 import { openStage, type Stage } from '../world/stage.ts'
@@ -21,7 +21,7 @@ test.each(DEFECTS)(
     const planted = await openTheater(stage, [seam, ...and])
     try {
       stage.useClock(planted.timeline.now)
-      expect(await playStory(planted, storyOf(found))).not.toEqual([])
+      expect(await playStory(planted, toStory(found))).not.toEqual([])
     } finally {
       await planted.close()
     }

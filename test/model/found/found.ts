@@ -1,17 +1,17 @@
 import { CHANGED } from './changed.ts'
 import { FIRST } from './first.ts'
+import { HAND_WRITTEN } from './hand-written.ts'
 import { MISFITS } from './misfits.ts'
 import { OUTDATED } from './outdated.ts'
 import { REFUSED } from './refused.ts'
 import type { Found } from './story.ts'
-import { TOLD } from './told.ts'
 import { WAITING } from './waiting.ts'
 import { WITHHELD } from './withheld.ts'
 import { WON_BACK } from './won-back.ts'
 
 export const FOUND: readonly Found[] = [
   ...FIRST,
-  ...TOLD,
+  ...HAND_WRITTEN,
   ...WAITING,
   ...MISFITS,
   ...CHANGED,

@@ -1,7 +1,7 @@
 import { click, once, partner, together } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** An answer of a partner that comes late, when what it tells of has changed. */
+/** A late answer of a partner, whose content is outdated when it arrives. */
 export const OUTDATED: readonly Found[] = [
   {
     title: 'an answer from before the reversal, which comes after it, brings no money back',

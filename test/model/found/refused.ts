@@ -1,7 +1,7 @@
 import { click, decide, engine, once, partner, simulator, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** Doubts about paid money that nothing may lift but the partner's word, and refunds that are refused, or meant for another order. */
+/** Doubts about paid money that only the partner's word lifts, and refunds that are refused or meant for another order. */
 export const REFUSED: readonly Found[] = [
   {
     title:

@@ -4,11 +4,11 @@ import type { View } from '../story/view.ts'
 /** A story that once went wrong, at its shortest. */
 export type Found = Partial<Story> & {
   readonly title: string
-  /** What went wrong. */
+  /** The defect that it showed. */
   readonly was?: string
   readonly steps: readonly Told[]
-  /** What is so after its last step. */
+  /** The state after its last step. */
   readonly ends?: Partial<View>
 }
 
-export const storyOf = ({ minor = '10000', pinned = false, steps }: Found): Story => ({ minor, pinned, steps })
+export const toStory = ({ minor = '10000', pinned = false, steps }: Found): Story => ({ minor, pinned, steps })

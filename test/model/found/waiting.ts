@@ -1,7 +1,7 @@
 import { click, decide, engine, once, partner, simulator, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** Stories at whose end something waited for ever, each at its shortest, with what went wrong. */
+/** Stories at whose end something waited forever, each at its shortest, with what went wrong. */
 export const WAITING: readonly Found[] = [
   {
     title: 'a held payment of which the partner changes the amount goes on when that is acknowledged',

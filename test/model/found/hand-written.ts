@@ -2,7 +2,7 @@ import { click, decide, engine, partner, simulator, wait } from '../story/ideas/
 import type { Found } from './story.ts'
 
 /** Short stories that a person thought of. */
-export const TOLD: readonly Found[] = [
+export const HAND_WRITTEN: readonly Found[] = [
   {
     title: 'a callback that comes again after a refund outside brings no new money',
     was: 'The partner still reports the whole sum, and what was returned outside is taken for new money.',
