@@ -161,7 +161,7 @@ async function addShop(db: Db, tenant: Tenant, { webhookUrl, secret }: { webhook
   const key = createApiKey(false, PEPPER)
   await insertMerchant(db, { id: tenant.merchantId, name: 'Test Shop' })
   await setWallet(db, tenant, WALLET)
-  await insertApiKey(db, tenant, { id: key.id, name: 'test', digest: key.digest, last4: key.last4, scopes: API_SCOPES })
+  await insertApiKey(db, tenant, { ...key, name: 'test', scopes: API_SCOPES })
   const endpointId = newId('endpoint')
   await insertEndpoint(db, tenant, {
     id: endpointId,

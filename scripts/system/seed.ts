@@ -105,13 +105,6 @@ async function seedKey(db: Db, demo: DemoMerchant): Promise<string> {
   if (parsed !== null && works && sameDigest(stored.digest, digestOf(parsed.text, demo.apiKeyPepper)))
     return parsed.text
   const key = createApiKey(false, demo.apiKeyPepper)
-  await insertApiKey(db, DEMO, {
-    id: key.id,
-    name: 'Demo key',
-    digest: key.digest,
-    last4: key.last4,
-    pepperId: key.pepperId,
-    scopes: API_SCOPES,
-  })
+  await insertApiKey(db, DEMO, { ...key, name: 'Demo key', scopes: API_SCOPES })
   return key.text
 }

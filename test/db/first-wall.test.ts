@@ -72,7 +72,7 @@ async function furnish() {
   await setWallet(db, tenant, `0x${'1'.repeat(40)}`)
   const link = newId('link')
   await insertLink(db, tenant, aLink({ id: link }))
-  const key = { id: 'abcdefabcdef', name: 'k', digest: Buffer.alloc(32), last4: 'abcd', scopes: [] }
+  const key = { id: 'abcdefabcdef', name: 'k', digest: Buffer.alloc(32), pepperId: 'p', last4: 'abcd', scopes: [] }
   await insertApiKey(db, tenant, key)
   const endpoint = (await addEndpoint(db, tenant)).id
   const event = String(await addEvent(db, tenant))

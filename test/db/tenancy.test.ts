@@ -54,7 +54,7 @@ async function furnish(tenant: Tenant): Promise<void> {
     `0x${'1'.repeat(40)}`,
   ])
   await run(
-    "insert into api_key (id, merchant_id, livemode, name, digest, last4, scopes) values ($1, $2, $3, 'k', $4, 'abcd', '{}')",
+    "insert into api_key (id, merchant_id, livemode, name, digest, pepper_id, last4, scopes) values ($1, $2, $3, 'k', $4, 'p', 'abcd', '{}')",
     [newId('apiKey'), merchantId, livemode, Buffer.alloc(32)],
   )
   await run(

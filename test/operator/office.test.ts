@@ -361,7 +361,7 @@ describe('secrets', () => {
   }
 
   test('a key by the old pepper is accepted, and rests on the new one from its first use on', async () => {
-    expect((await pinrail('secrets', 'status')).text).toContain('1 keys in use are by a retired pepper')
+    expect((await pinrail('secrets', 'status')).text).toContain('1 keys in use have a digest by a retired pepper')
     expect((await shop.ask('GET', '/v1/payments')).status).toBe(200)
     await shop.written()
     expect(await pinrail('secrets', 'status')).toMatchObject({

@@ -46,8 +46,8 @@ export type NewApiKey = {
   readonly name: string
   readonly digest: Uint8Array
   readonly last4: string
-  /** Of the pepper that made the digest; null: of one without a name. */
-  readonly pepperId?: string
+  /** Names the pepper of the digest. */
+  readonly pepperId: string
   readonly scopes: readonly string[]
   /** Null: from anywhere. */
   readonly allowedIps?: readonly string[] | null
@@ -61,7 +61,7 @@ export function insertApiKey(db: Queryable, tenant: Tenant, key: NewApiKey): Pro
     keyRow,
     sql`insert into api_key (id, merchant_id, livemode, name, digest, pepper_id, last4, scopes, allowed_ips, expires_at)
         values (${key.id}, ${tenant.merchantId}, ${tenant.livemode}, ${key.name}, ${key.digest},
-          ${key.pepperId ?? null}, ${key.last4},
+          ${key.pepperId}, ${key.last4},
           ${key.scopes}::text[], ${key.allowedIps ?? null}::text[], ${key.expiresAt ?? null}::timestamptz)
         returning *`,
   )

@@ -71,7 +71,7 @@ create table api_key (
   revoked_at timestamptz,
   allowed_ips text[],
   last_used_at timestamptz,
-  pepper_id text
+  pepper_id text not null
 );
 comment on table api_key is 'A key by which a merchant''s programs use the API.';
 comment on column api_key.id is 'The public part of the key.';
@@ -81,7 +81,7 @@ comment on column api_key.expires_at is 'Null: it works until it is revoked.';
 comment on column api_key.allowed_ips is 'The addresses and networks from which it works; null: from anywhere.';
 comment on column api_key.last_used_at is 'The API writes it some time after the use; null: never used.';
 comment on column api_key.pepper_id is
-  'Names the pepper of `digest`. A key gets a digest by the current pepper when it is used. Null: not recorded.';
+  'Names the pepper of `digest`. A key gets a digest by the current pepper when it is used.';
 create index on api_key (merchant_id, livemode);
 
 alter table api_key enable row level security;

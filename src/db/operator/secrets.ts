@@ -4,11 +4,11 @@ import { sealedSecretRow } from '../webhooks/webhook-endpoints.ts'
 
 /** What rests on which secret, so that a retired one can be taken away when nothing needs it. */
 
-/** Keys in use by the pepper of their digest; null: of a pepper without a name. */
-export function countPeppers(db: Queryable): Promise<{ pepper_id: string | null; keys: number }[]> {
+/** Counts the keys in use for each pepper. */
+export function countPeppers(db: Queryable): Promise<{ pepper_id: string; keys: number }[]> {
   return many(
     db,
-    z.object({ pepper_id: z.string().nullable(), keys: z.coerce.number() }),
+    z.object({ pepper_id: z.string(), keys: z.coerce.number() }),
     sql`select pepper_id, count(*) as keys from api_key
         where livemode = ${db.livemode} and revoked_at is null and (expires_at is null or expires_at > now())
         group by pepper_id order by pepper_id`,

@@ -31,7 +31,7 @@ export async function showSecrets(office: Office): Promise<number> {
   const answers = (await listSealedAnswers(db)).filter(({ body }) => !box.isCurrent(body)).length
   const mails = (await listSealedMails(db)).filter(({ sealed }) => !box.isCurrent(sealed)).length
   give('retired', { keys, endpoints, channels, answers, mails })
-  say(`${keys} keys in use are by a retired pepper, or by one without a name: each changes when it is used`)
+  say(`${keys} keys in use have a digest by a retired pepper: each gets one by the current pepper when it is used`)
   say(`${endpoints} webhook endpoints are sealed by a retired key: \`pinrail secrets reseal\``)
   say(`${channels} notification channels are sealed by a retired key: \`pinrail secrets reseal\``)
   say(`${answers} stored answers are sealed by a retired key: they are gone after 30 days`)

@@ -178,7 +178,7 @@ async function addKey(
   scopes: readonly ApiScope[] = API_SCOPES,
 ): Promise<{ key: string; keyId: string }> {
   const key = createApiKey(tenant.livemode, db.livemode ? LIVE_ENVIRONMENT.API_KEY_PEPPER : PEPPER)
-  await insertApiKey(db, tenant, { id: key.id, name: 'test', digest: key.digest, last4: key.last4, scopes })
+  await insertApiKey(db, tenant, { ...key, name: 'test', scopes })
   return { key: key.text, keyId: key.id }
 }
 
