@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
+import { poll } from '../../scripts/system/waiting.ts'
 import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { SettlementRefusal } from '../../src/chain/startup.ts'
@@ -8,14 +9,10 @@ import type { Db, Tx } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
-import { createWorld, newKey, type Queued, type RunnerChanges, TOKEN, type World } from './world.ts'
+import { newKey, type Queued, type RunnerChanges, TOKEN, useWorld } from './world.ts'
 
 describe('the start of the engine', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   const refused = (changes: RunnerChanges, why: RegExp) =>
     expect(world.runner(changes).assertReady()).rejects.toThrow(why)
@@ -91,12 +88,13 @@ describe('the start of the engine', () => {
     const stop = new AbortController()
     const running = world.runner({ options: { leaseMs: 60_000 } }).run(stop.signal)
     const [queued] = await world.queue([{}])
-    const deadline = Date.now() + 20_000
-    while ((await world.payout(queued!.paymentId)).state !== 'settled' && Date.now() < deadline)
+    const isSettled = async () => {
       await world.chain.mine({ blocks: 1 })
+      return (await world.payout(queued!.paymentId)).state === 'settled'
+    }
+    await poll(isSettled, { withinMs: 20_000, everyMs: 50, what: 'the payout to be settled' })
     stop.abort()
     await running
-    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
     expect((await world.db.query('select owner from lane')).rows).toEqual([{ owner: null }])
   })
 
@@ -120,16 +118,12 @@ describe('the start of the engine', () => {
 })
 
 describe('the engine after a crash', () => {
-  let world: World
+  const world = useWorld()
   let proxy: LossyProxy
   beforeAll(async () => {
-    world = await createWorld()
     proxy = await startLossyProxy(world.anvil.url)
   })
-  afterAll(async () => {
-    await proxy.close()
-    await world.stop()
-  })
+  afterAll(() => proxy.close())
 
   /** The process ends when it is about to run this statement: that transaction rolls back and nothing later happens. */
   function dyingAt(db: Db, statement: RegExp): Db & { isDead(): boolean } {
@@ -317,15 +311,11 @@ describe('the engine after a crash', () => {
 
 describe('a world of the tests after its reset', () => {
   const DAY = 86_400
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ anvil: ['--no-mining', '--timestamp', String(Math.floor(Date.now() / 1000) - DAY)] })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ anvil: ['--no-mining', '--timestamp', String(Math.floor(Date.now() / 1000) - DAY)] })
 
-  const PRESENT = 600
   /** In seconds. */
-  const ageOf = (timestamp: bigint): number => Math.abs(Number(timestamp) - Date.now() / 1000)
+  const PRESENT = 600
+  const secondsFromNow = (timestamp: bigint): number => Math.abs(Number(timestamp) - Date.now() / 1000)
   const tablesWithRows = async () => {
     const { rows } = await world.db.query(
       `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
@@ -349,10 +339,10 @@ describe('a world of the tests after its reset', () => {
     await world.reset()
     expect(await chain.getBlockNumber()).toBe(first)
     for (const blockTag of ['latest', 'finalized'] as const)
-      expect(ageOf((await chain.getBlock({ blockTag })).timestamp)).toBeLessThan(PRESENT)
+      expect(secondsFromNow((await chain.getBlock({ blockTag })).timestamp)).toBeLessThan(PRESENT)
     await chain.mine({ blocks: 1 })
     const { timestamp, baseFeePerGas } = await chain.getBlock()
-    expect(ageOf(timestamp)).toBeLessThan(PRESENT)
+    expect(secondsFromNow(timestamp)).toBeLessThan(PRESENT)
     expect(baseFeePerGas).toBeLessThanOrEqual(GWEI)
     // A payout of before was in the pool.
     expect(await world.balance(world.treasury.address)).toBe(1_000_000_000_000n)
