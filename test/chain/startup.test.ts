@@ -9,6 +9,7 @@ import type { Db, Tx } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
+import { copyDatabase } from './databases.ts'
 import { newKey, type Queued, type RunnerChanges, TOKEN, useWorld } from './world.ts'
 
 describe('the start of the engine', () => {
@@ -316,12 +317,13 @@ describe('a world of the tests after its reset', () => {
   /** In seconds. */
   const PRESENT = 600
   const secondsFromNow = (timestamp: bigint): number => Math.abs(Number(timestamp) - Date.now() / 1000)
-  const tablesWithRows = async () => {
-    const { rows } = await world.db.query(
-      `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
-       and query_to_xml(format('select from %I limit 1', relname), false, false, '')::text like '%<row%' order by 1`,
+  /** The rows of each table that has any, as XML. */
+  const readRows = async (db: Db) => {
+    const { rows } = await db.query(
+      `select relname as name, query_to_xml(format('select * from %I t order by t::text', relname), true, false, '')::text as xml
+       from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
     )
-    return (rows as { name: string }[]).map(({ name }) => name)
+    return (rows as { name: string; xml: string }[]).filter(({ xml }) => xml.includes('<row'))
   }
 
   test('has the blocks, pool, fees and rows of a new one, at the present time', async () => {
@@ -346,7 +348,7 @@ describe('a world of the tests after its reset', () => {
     expect(baseFeePerGas).toBeLessThanOrEqual(GWEI)
     // A payout of before was in the pool.
     expect(await world.balance(world.treasury.address)).toBe(1_000_000_000_000n)
-    expect(await tablesWithRows()).toEqual(['merchant', 'migration'])
+    expect((await readRows(world.db)).map(({ name }) => name)).toEqual(['merchant', 'migration'])
   })
 
   test('has the state of each of its blocks, however many blocks there were before', async () => {
@@ -359,6 +361,19 @@ describe('a world of the tests after its reset', () => {
     }
     for (const blockNumber of [0n, 1n, 2n])
       expect(await chain.getBalance({ address: relayer!.address, blockNumber })).toBe(0n)
+  })
+
+  test('has a database whose copy has the same rows, and gives the same numbers to new ones', async () => {
+    await world.queue([{}])
+    await world.finalize(world.runner())
+    const copy = await copyDatabase(world.db)
+    const rows = await readRows(copy.db)
+    expect(rows.length).toBeGreaterThan(10)
+    expect(rows).toEqual(await readRows(world.db))
+    const readNumbers = async (db: Db) =>
+      (await db.query('select sequencename, last_value from pg_sequences order by 1')).rows
+    expect(await readNumbers(copy.db)).toEqual(await readNumbers(world.db))
+    copy.giveBack()
   })
 
   test('mines only when the test does', async () => {
