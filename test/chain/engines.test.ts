@@ -2,20 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { until as eventually, until } from '../../scripts/test/until.ts'
 import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
-import { createDb } from '../../src/db/db.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { LeaseLostError, type SignedPayout } from '../../src/domain/settlement/payout.ts'
 import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
-import { copyDatabase, createWorld, type Queued, queueAll, type RunnerChanges, TOKEN, type World } from './world.ts'
+import { copyDatabase } from './databases.ts'
+import { type Queued, queueAll, type RunnerChanges, TOKEN, useWorld, type World } from './world.ts'
 
 describe('several engines', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ relayers: 2 })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ relayers: 2 })
 
   async function paidOnce(queued: readonly Queued[]): Promise<void> {
     for (const { paymentId, recipient, micro } of queued) {
@@ -155,12 +151,12 @@ describe('several engines', () => {
 
   test('a database restored from an older dump pays nobody twice, and finds what was paid', async () => {
     const before = await world.queue(Array.from({ length: 5 }, () => ({})))
-    const dump = await copyDatabase(world.databaseUrl)
+    const dump = await copyDatabase(world.db)
     const after = await world.queue(Array.from({ length: 5 }, () => ({})))
     await world.finalize(world.runner())
     await paidOnce([...before, ...after])
 
-    const db = createDb({ url: dump.url, livemode: false })
+    const { db } = dump
     try {
       const settled = world.heard.settled.length
       const runner = world.runner({ db })
@@ -180,23 +176,18 @@ describe('several engines', () => {
       await world.finalize(runner, 3)
       expect(await world.balance(next!.recipient)).toBe(next!.micro)
     } finally {
-      await db.close()
-      await dump.drop()
+      dump.giveBack()
     }
   })
 })
 
 describe('leases', () => {
-  let world: World
+  const world = useWorld()
   let proxy: LossyProxy
   beforeAll(async () => {
-    world = await createWorld()
     proxy = await startLossyProxy(world.anvil.url)
   })
-  afterAll(async () => {
-    await proxy.close()
-    await world.stop()
-  })
+  afterAll(() => proxy.close())
 
   const LEASE_MS = 900
 

@@ -1,3 +1,4 @@
+import { beforeEach } from '@jest/globals'
 import { parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
@@ -10,7 +11,7 @@ import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { newId } from '../../src/ids.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
-import { createWorld, newKey, type Queued, queueAll, type RunnerChanges, TOKEN, type World } from './world.ts'
+import { newKey, type Queued, queueAll, type RunnerChanges, TOKEN, useWorld, type World } from './world.ts'
 
 /** The clock of the database cannot be moved: the voids that rest are. */
 export async function passRests(db: Db, minutes: number): Promise<void> {
@@ -44,18 +45,19 @@ export type Rotation = {
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
   /** Lets time pass on chain, and for what rests in the database. */
   pass(minutes: number, db?: Db): Promise<void>
-  /** As it was when it was created. */
-  reset(): Promise<void>
   /** What the treasury's key can sign for a payment, carried by a stranger. */
   carry(from: LocalAccount, payout: Queued, cancel?: boolean): Promise<Hex>
 }
 
-export async function createRotation(): Promise<Rotation> {
-  const world = await createWorld({ relayers: 2 })
-  const old = world.treasury
-  const successor = accountOf(newKey())
-  const fund = () => mintUsdc(world.chain, { to: successor.address, micro: 1_000_000_000n })
-  await fund()
+/** A rotation for the tests of a `describe`, as new before each of them. */
+export function useRotation(): Rotation {
+  const [old, successor] = [accountOf(newKey()), accountOf(newKey())]
+  const world = useWorld({ relayers: 2, treasury: old })
+  const reset = async (): Promise<void> => {
+    await world.reset()
+    await mintUsdc(world.chain, { to: successor.address, micro: 1_000_000_000n })
+  }
+  beforeEach(reset)
   return {
     world,
     old,
@@ -78,7 +80,6 @@ export async function createRotation(): Promise<Rotation> {
       await passRests(db, minutes)
       await world.chain.mine({ blocks: 4 })
     },
-    reset: () => world.reset().then(fund),
     carry: (from, payout, cancel = false) => carry(world, { from, payout, cancel }),
   }
 }

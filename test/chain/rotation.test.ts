@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { LocalAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { addressOf as addressOfKey } from '../../scripts/system/environment.ts'
 import { poll } from '../../scripts/system/waiting.ts'
@@ -8,7 +7,6 @@ import { accountOf } from '../../src/chain/keys/private-key.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { USDC_VIEWS } from '../../src/chain/token/contracts.ts'
 import { readWorkerConfig } from '../../src/config.ts'
-import { createDb } from '../../src/db/db.ts'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { openTreasuries } from '../../src/deps/keys.ts'
@@ -17,8 +15,9 @@ import { newId } from '../../src/ids.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { type RpcCall, startLossyProxy } from '../support/anvil.ts'
-import { addressOf, createRotation, idAt, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from './rotation-world.ts'
-import { copyDatabase, createWorld, insertPayments, newAddress, newKey, queueAll, TOKEN, type World } from './world.ts'
+import { copyDatabase } from './databases.ts'
+import { addressOf, idAt, MINUTES_UNTIL_DEAD, signerOf, useRotation } from './rotation-world.ts'
+import { createWorld, insertPayments, newAddress, newKey, queueAll, TOKEN, type World } from './world.ts'
 
 describe('a rotation by the variables of a worker', () => {
   /** A rotation as an operator makes it: by the variables of the worker. */
@@ -83,6 +82,7 @@ describe('a rotation by the variables of a worker', () => {
     await world.db.query('alter table payout disable trigger user')
     for (const table of ['lane_tx_item', 'payout_signature', 'treasury_log', 'payout'])
       await world.db.query(`delete from ${table} where payment_id = 'pay_rotated'`)
+    await world.db.query('alter table payout enable trigger user')
     await queueAll({ ...world, treasury: accountOf(newTreasuryKey) }, [paid])
     const [left] = await queueAll(world, [{}])
     const { runner } = await runnerOf({ TREASURY_KEY: newTreasuryKey, RETIRED_TREASURIES: addressOfKey(oldKey) })
@@ -102,16 +102,8 @@ describe('a rotation by the variables of a worker', () => {
 describe('a rotation with payouts on their way', () => {
   /** A rotation while the old treasury's past is still pending: two treasuries, two nonces, and the token takes both. */
 
-  let rotation: Rotation
-  let world: World
-  let old: LocalAccount
-  let successor: LocalAccount
-  beforeAll(async () => {
-    rotation = await createRotation()
-    ;({ world, old, successor } = rotation)
-  })
-  beforeEach(() => rotation.reset())
-  afterAll(() => world.stop())
+  const rotation = useRotation()
+  const { world, old, successor } = rotation
 
   const pausedReason = async (): Promise<string | null> => {
     const { rows } = await world.db.query('select paused_reason from chain_cursor')
@@ -121,12 +113,12 @@ describe('a rotation with payouts on their way', () => {
   test('a restored backup and a rotated treasury while the old transfer is pending: the payment is paid once', async () => {
     const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
     await insertPayments(world.db, [payment])
-    const dump = await copyDatabase(world.databaseUrl)
+    const dump = await copyDatabase(world.db)
     await rotation.queueOn(old, [payment])
     await rotation.before().tick()
     expect((await rotation.found(payment)).state).toBe('broadcast')
     // The backup does not know that the old treasury has signed, and the payment asks for its payout again.
-    const db = createDb({ url: dump.url, livemode: false })
+    const { db } = dump
     try {
       await queueAll({ db, treasury: successor }, [payment])
       const runner = rotation.after({ db })
@@ -141,8 +133,7 @@ describe('a rotation with payouts on their way', () => {
       await world.finalize(runner, 3)
       expect(await world.balance(payment.recipient)).toBe(payment.micro)
     } finally {
-      await db.close()
-      await dump.drop()
+      dump.giveBack()
     }
   })
 

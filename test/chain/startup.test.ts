@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
+import { poll } from '../../scripts/system/waiting.ts'
 import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { SettlementRefusal } from '../../src/chain/startup.ts'
@@ -8,14 +9,11 @@ import type { Db, Tx } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
-import { createWorld, newKey, type Queued, type RunnerChanges, TOKEN, type World } from './world.ts'
+import { copyDatabase } from './databases.ts'
+import { newKey, type Queued, type RunnerChanges, TOKEN, useWorld } from './world.ts'
 
 describe('the start of the engine', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   const refused = (changes: RunnerChanges, why: RegExp) =>
     expect(world.runner(changes).assertReady()).rejects.toThrow(why)
@@ -91,12 +89,13 @@ describe('the start of the engine', () => {
     const stop = new AbortController()
     const running = world.runner({ options: { leaseMs: 60_000 } }).run(stop.signal)
     const [queued] = await world.queue([{}])
-    const deadline = Date.now() + 20_000
-    while ((await world.payout(queued!.paymentId)).state !== 'settled' && Date.now() < deadline)
+    const isSettled = async () => {
       await world.chain.mine({ blocks: 1 })
+      return (await world.payout(queued!.paymentId)).state === 'settled'
+    }
+    await poll(isSettled, { withinMs: 20_000, everyMs: 50, what: 'the payout to be settled' })
     stop.abort()
     await running
-    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
     expect((await world.db.query('select owner from lane')).rows).toEqual([{ owner: null }])
   })
 
@@ -120,16 +119,12 @@ describe('the start of the engine', () => {
 })
 
 describe('the engine after a crash', () => {
-  let world: World
+  const world = useWorld()
   let proxy: LossyProxy
   beforeAll(async () => {
-    world = await createWorld()
     proxy = await startLossyProxy(world.anvil.url)
   })
-  afterAll(async () => {
-    await proxy.close()
-    await world.stop()
-  })
+  afterAll(() => proxy.close())
 
   /** The process ends when it is about to run this statement: that transaction rolls back and nothing later happens. */
   function dyingAt(db: Db, statement: RegExp): Db & { isDead(): boolean } {
@@ -317,15 +312,25 @@ describe('the engine after a crash', () => {
 
 describe('a world of the tests after its reset', () => {
   const DAY = 86_400
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ anvil: ['--no-mining', '--timestamp', String(Math.floor(Date.now() / 1000) - DAY)] })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ anvil: ['--no-mining', '--timestamp', String(Math.floor(Date.now() / 1000) - DAY)] })
+
+  /** In seconds. */
+  const PRESENT = 600
+  const secondsFromNow = (timestamp: bigint): number => Math.abs(Number(timestamp) - Date.now() / 1000)
+  /** The rows of each table that has any, as XML. */
+  const readRows = async (db: Db) => {
+    const { rows } = await db.query(
+      `select relname as name, query_to_xml(format('select * from %I t order by t::text', relname), true, false, '')::text as xml
+       from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
+    )
+    return (rows as { name: string; xml: string }[]).filter(({ xml }) => xml.includes('<row'))
+  }
 
   test('has the blocks, pool, fees and rows of a new one, at the present time', async () => {
     const { chain } = world
     const first = await chain.getBlockNumber()
+    await world.queue([{}])
+    await world.finalize(world.runner())
     await chain.increaseTime({ seconds: 7 * DAY })
     await chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 500n * GWEI })
     await chain.mine({ blocks: 5 })
@@ -335,13 +340,40 @@ describe('a world of the tests after its reset', () => {
 
     await world.reset()
     expect(await chain.getBlockNumber()).toBe(first)
+    for (const blockTag of ['latest', 'finalized'] as const)
+      expect(secondsFromNow((await chain.getBlock({ blockTag })).timestamp)).toBeLessThan(PRESENT)
     await chain.mine({ blocks: 1 })
     const { timestamp, baseFeePerGas } = await chain.getBlock()
-    expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(600)
+    expect(secondsFromNow(timestamp)).toBeLessThan(PRESENT)
     expect(baseFeePerGas).toBeLessThanOrEqual(GWEI)
-    // The payout of before was in the pool.
+    // A payout of before was in the pool.
     expect(await world.balance(world.treasury.address)).toBe(1_000_000_000_000n)
-    expect((await world.db.query('select from payout')).rows).toEqual([])
+    expect((await readRows(world.db)).map(({ name }) => name)).toEqual(['merchant', 'migration'])
+  })
+
+  test('has the state of each of its blocks, however many blocks there were before', async () => {
+    const { chain } = world
+    const [relayer] = world.relayers
+    // Of more than 5000 blocks anvil forgets the first states.
+    for (let part = 0; part < 20; part++) {
+      await chain.mine({ blocks: 300 })
+      await world.reset()
+    }
+    for (const blockNumber of [0n, 1n, 2n])
+      expect(await chain.getBalance({ address: relayer!.address, blockNumber })).toBe(0n)
+  })
+
+  test('has a database whose copy has the same rows, and gives the same numbers to new ones', async () => {
+    await world.queue([{}])
+    await world.finalize(world.runner())
+    const copy = await copyDatabase(world.db)
+    const rows = await readRows(copy.db)
+    expect(rows.length).toBeGreaterThan(10)
+    expect(rows).toEqual(await readRows(world.db))
+    const readNumbers = async (db: Db) =>
+      (await db.query('select sequencename, last_value from pg_sequences order by 1')).rows
+    expect(await readNumbers(copy.db)).toEqual(await readNumbers(world.db))
+    copy.giveBack()
   })
 
   test('mines only when the test does', async () => {

@@ -1,37 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { LocalAccount } from 'viem/accounts'
+import { describe, expect, test } from '@jest/globals'
 import { createTreasurySigner } from '../../src/chain/authorization.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
-import { createDb } from '../../src/db/db.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
 import { newId } from '../../src/ids.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
-import { addressOf, createRotation, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from './rotation-world.ts'
-import {
-  copyDatabase,
-  insertPayments,
-  newAddress,
-  newKey,
-  type Queued,
-  queueAll,
-  settingsOf,
-  TOKEN,
-  type World,
-} from './world.ts'
+import { copyDatabase } from './databases.ts'
+import { addressOf, MINUTES_UNTIL_DEAD, signerOf, useRotation } from './rotation-world.ts'
+import { insertPayments, newAddress, newKey, type Queued, queueAll, settingsOf, TOKEN } from './world.ts'
 
 describe('a payout that is paid after it was voided', () => {
   /** A payout that was voided because no signature of it that is known is valid any more, and is paid by another one. */
 
-  let rotation: Rotation
-  beforeAll(async () => {
-    rotation = await createRotation()
-  })
-  afterAll(() => rotation.world.stop())
+  const rotation = useRotation()
+  const { world, old } = rotation
 
   test('a payout that is paid after it was voided is told to its payment, once, and stays voided; a repair leaves it so', async () => {
-    const { world, old } = rotation
     await world.finalize(rotation.before(), 1)
     const [late] = await rotation.queueOn(old, [{}])
     const { paymentId } = late!
@@ -65,26 +50,18 @@ describe('a payout that is paid after it was voided', () => {
 describe('a void and the other treasuries', () => {
   /** A refund needs that nobody can pay any more: neither the treasury of the payout nor an earlier one. */
 
-  let rotation: Rotation
-  let world: World
-  let old: LocalAccount
-  let successor: LocalAccount
-  beforeAll(async () => {
-    rotation = await createRotation()
-    ;({ world, old, successor } = rotation)
-  })
-  beforeEach(() => rotation.reset())
-  afterAll(() => world.stop())
+  const rotation = useRotation()
+  const { world, old, successor } = rotation
 
   test('a restored backup, a rotated treasury and a void: nothing is voided while the old transfer may still be mined', async () => {
     const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
     await insertPayments(world.db, [payment])
-    const dump = await copyDatabase(world.databaseUrl)
+    const dump = await copyDatabase(world.db)
     await rotation.queueOn(old, [payment])
     await rotation.before().tick()
     const { rows } = await world.db.query(`select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt`)
     await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
-    const db = createDb({ url: dump.url, livemode: false })
+    const { db } = dump
     try {
       await queueAll({ db, treasury: successor }, [payment])
       const runner = rotation.after({ db })
@@ -100,8 +77,7 @@ describe('a void and the other treasuries', () => {
       expect((await readPayout(db, payment.paymentId))?.state).toBe('voiding')
       expect(world.heard.voided).toEqual([])
     } finally {
-      await db.close()
-      await dump.drop()
+      dump.giveBack()
     }
   })
 
@@ -200,16 +176,8 @@ describe('a void and the other treasuries', () => {
 describe('a void that waits', () => {
   /** A void that waits for a proof, for ever where another treasury has paid, is in nobody's way and keeps nothing busy. */
 
-  let rotation: Rotation
-  let world: World
-  let old: LocalAccount
-  let successor: LocalAccount
-  beforeAll(async () => {
-    rotation = await createRotation()
-    ;({ world, old, successor } = rotation)
-  })
-  beforeEach(() => rotation.reset())
-  afterAll(() => world.stop())
+  const rotation = useRotation()
+  const { world, old, successor } = rotation
 
   const voidAll = async (payouts: readonly Queued[]): Promise<void> => {
     for (const { paymentId } of payouts) await world.db.transaction((tx) => requestVoid(tx, paymentId))

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
+import { afterAll, beforeAll } from '@jest/globals'
 import { parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
-import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
@@ -12,7 +11,7 @@ import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import { Secret } from '../../src/config/secret.ts'
 import type { OperatorConfig } from '../../src/config.ts'
-import { createDb, type Db } from '../../src/db/db.ts'
+import type { Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { type PayoutView, queuePayout, readPayout } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
@@ -27,6 +26,7 @@ import {
 } from '../../src/sandbox/chain.ts'
 import { createSettlementRunner, type SettlementRunner } from '../../src/settlement/runner.ts'
 import { type TestChain, takeChain } from '../support/chains.ts'
+import { takeDatabase } from './databases.ts'
 
 export const TOKEN: Token = { chainId: 31337, address: DEVELOPMENT_USDC, name: 'USD Coin' }
 export const newKey = (): Hex => `0x${randomBytes(32).toString('hex')}`
@@ -60,7 +60,7 @@ export type World = {
   balance(wallet: Hex): Promise<bigint>
   /** Mines, so that what is in the pool is in the chain and final, and lets the engine see it. */
   finalize(runner: SettlementRunner, rounds?: number): Promise<void>
-  /** As it was when it was created, with the same wallets: another database, and nothing of the chain but USDC. */
+  /** As it was when it was created, with the same wallets: an empty database, and a chain with nothing but USDC. */
   reset(): Promise<void>
   stop(): Promise<void>
 }
@@ -87,30 +87,38 @@ export type RunnerChanges = {
 /** Of each relayer. */
 const GAS_MONEY = parseEther('10000')
 
-type WorldSetup = { readonly micro?: bigint; readonly relayers?: number; readonly anvil?: readonly string[] }
+type WorldSetup = {
+  readonly micro?: bigint
+  readonly relayers?: number
+  readonly treasury?: LocalAccount
+  readonly anvil?: readonly string[]
+}
+
+/** A world for the tests of a file or of a `describe`. It is there when they run, and not before. */
+export function useWorld(setup: WorldSetup = {}): World {
+  const world = {} as World
+  beforeAll(async () => void Object.assign(world, await createWorld(setup)))
+  afterAll(() => world.stop())
+  return world
+}
 
 /** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
 export async function createWorld(setup: WorldSetup = {}): Promise<World> {
-  const anvil = await takeChain(setup.anvil)
+  const [anvil, database] = await Promise.all([takeChain(setup.anvil), takeDatabase()])
   const chain = connectDevelopmentChain(anvil.url)
-  const treasury = accountOf(newKey())
+  const treasury = setup.treasury ?? accountOf(newKey())
   const relayers = Array.from({ length: setup.relayers ?? 1 }, () => accountOf(newKey()))
   const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [], gas: [], deposits: [] }
-  const begin = async () => {
+  const fund = async () => {
     for (const { address } of relayers) await chain.setBalance({ address, value: GAS_MONEY })
     await mintUsdc(chain, { to: treasury.address, micro: setup.micro ?? 1_000_000_000_000n })
-    return openDatabase()
   }
-  let database = await begin()
+  await fund()
   const world: World = {
     anvil,
     chain,
-    get db() {
-      return database.db
-    },
-    get databaseUrl() {
-      return database.url
-    },
+    db: database.db,
+    databaseUrl: database.url,
     heard,
     treasury,
     relayers,
@@ -133,25 +141,17 @@ export async function createWorld(setup: WorldSetup = {}): Promise<World> {
       await runner.tick()
     },
     async reset() {
-      await Promise.all([database.drop(), anvil.reset()])
-      database = await begin()
+      await Promise.all([database.reset(), anvil.reset()])
+      await fund()
       for (const told of Object.values(heard)) told.length = 0
       world.clock.now = new Date()
     },
     async stop() {
       anvil.giveBack()
-      await database.drop()
+      database.giveBack()
     },
   }
   return world
-}
-
-/** A new database with a merchant. */
-async function openDatabase() {
-  const database = await createTestDatabase()
-  const db = createDb({ url: database.url, livemode: false })
-  await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
-  return { db, url: database.url, drop: () => db.close().then(() => database.drop()) }
 }
 
 const recordIn = (heard: Heard): SettlementHooks => ({
@@ -263,30 +263,6 @@ export async function stealUsdc(world: World): Promise<Hex> {
     maxPriorityFeePerGas: 10n ** 11n,
   })
   return world.chain.sendRawTransaction({ serializedTransaction: raw })
-}
-
-/** The database as it is now, under another name: a dump to be restored later. Open connections are ended. */
-export async function copyDatabase(url: string): Promise<TestDatabase> {
-  const source = new URL(url).pathname.slice(1)
-  const name = `copy_${randomBytes(8).toString('hex')}`
-  const admin = new URL(url)
-  admin.pathname = 'postgres'
-  const copy = new URL(url)
-  copy.pathname = name
-  const run = async (...statements: string[]): Promise<void> => {
-    const client = new pg.Client({ connectionString: admin.href })
-    await client.connect()
-    try {
-      for (const statement of statements) await client.query(statement)
-    } finally {
-      await client.end()
-    }
-  }
-  await run(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${source}'`,
-    `create database ${name} template ${source}`,
-  )
-  return { url: copy.href, drop: () => run(`drop database ${name} with (force)`) }
 }
 
 /** The settings of an operator's command on this world. */

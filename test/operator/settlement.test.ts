@@ -9,27 +9,26 @@ import { rebuild } from '../../src/operator/rebuild.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { showStatus } from '../../src/operator/status.ts'
 import { mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
-import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../chain/world.ts'
+import { newAddress, type Queued, settingsOf, TOKEN, useWorld } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 
-describe('payouts', () => {
-  let world: World
-  let said: string[]
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+const world = useWorld()
 
-  function operation(dryRun = false): Operation {
-    said = []
-    return {
-      db: world.db,
-      settings: settingsOf(world),
-      hooks: world.hooks,
-      dryRun,
-      say: (line) => void said.push(line),
-    }
+/** The lines that the last operation printed. */
+let said: string[]
+function operation(dryRun = false): Operation {
+  said = []
+  return {
+    db: world.db,
+    settings: settingsOf(world),
+    hooks: world.hooks,
+    dryRun,
+    say: (line) => void said.push(line),
   }
+}
+
+describe('payouts', () => {
+  beforeAll(() => world.reset())
 
   const state = async (paymentId: string) => (await world.payout(paymentId)).state
   const change = (name: 'void' | 'hold' | 'release', paymentId: string, dryRun = false) => {
@@ -122,23 +121,7 @@ describe('payouts', () => {
 })
 
 describe('the repair of finality', () => {
-  let world: World
-  let said: string[]
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
-
-  function operation(dryRun = false): Operation {
-    said = []
-    return {
-      db: world.db,
-      settings: settingsOf(world),
-      hooks: world.hooks,
-      dryRun,
-      say: (line) => void said.push(line),
-    }
-  }
+  beforeAll(() => world.reset())
 
   const state = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
   const paused = async () =>
@@ -375,10 +358,9 @@ describe('the repair of finality', () => {
 
 describe('the status', () => {
   /** `pinrail settlement status`: the first line answers whether money is moving, and if not, why. */
-  let world: World
   let node: HostileNode
   beforeAll(async () => {
-    world = await createWorld()
+    await world.reset()
     node = await startHostileNode(world.anvil.url)
     // As the payments' part does it.
     world.hooks.onSettled = async (tx, settlements: readonly Settlement[]) =>
@@ -386,10 +368,7 @@ describe('the status', () => {
         settlements.map(({ paymentId }) => paymentId),
       ]))
   })
-  afterAll(async () => {
-    await node?.close()
-    await world?.stop()
-  })
+  afterAll(() => node?.close())
   // Each case makes its own trouble.
   afterEach(async () => {
     node.behave = () => 'honest'
@@ -402,21 +381,16 @@ describe('the status', () => {
   type Json = { text: string; moving: string; troubles: { kind: string; stops: boolean; todo: string }[] }
 
   async function status(urls = [world.anvil.url]): Promise<{ code: number; first: string; page: string; json: Json }> {
-    const said: string[] = []
     const given = new Map<string, unknown>()
-    const operation: Operation = {
-      db: world.db,
+    const code = await showStatus({
+      ...operation(),
       settings: {
         ...settingsOf(world),
         POLYGON_RPC_URLS: urls.map((url) => new Secret(url)),
         FINALITY_QUORUM: Math.floor(urls.length / 2) + 1,
       },
-      hooks: world.hooks,
-      dryRun: false,
-      say: (line) => void said.push(line),
       give: (name, value) => void given.set(name, value),
-    }
-    const code = await showStatus(operation)
+    })
     return { code, first: said[0] ?? '', page: said.join('\n'), json: given.get('settlement') as Json }
   }
   const kinds = ({ json }: { json: Json }): string[] => json.troubles.map(({ kind }) => kind)

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
-import { createDb, type Db } from '../../src/db/db.ts'
+import type { Db } from '../../src/db/db.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { readForgotten } from '../../src/db/settlement/watch/forgotten.ts'
 import type { Hex } from '../../src/domain/hex.ts'
@@ -9,37 +9,15 @@ import type { Operation } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { takeOverPayouts } from '../../src/operator/take-over.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
-import {
-  addressOf,
-  createRotation,
-  idAt,
-  MINUTES_UNTIL_DEAD,
-  type Rotation,
-  signerOf,
-} from '../chain/rotation-world.ts'
-import {
-  copyDatabase,
-  insertPayments,
-  newAddress,
-  type Queued,
-  queueAll,
-  settingsOf,
-  type World,
-} from '../chain/world.ts'
+import { copyDatabase } from '../chain/databases.ts'
+import { addressOf, idAt, MINUTES_UNTIL_DEAD, signerOf, useRotation } from '../chain/rotation-world.ts'
+import { insertPayments, newAddress, type Queued, queueAll, settingsOf } from '../chain/world.ts'
 
 describe('a take-over', () => {
   /** Taking the payouts of a dead treasury over. */
 
-  let rotation: Rotation
-  let world: World
-  let old: LocalAccount
-  let successor: LocalAccount
-  beforeAll(async () => {
-    rotation = await createRotation()
-    ;({ world, old, successor } = rotation)
-  })
-  beforeEach(() => rotation.reset())
-  afterAll(() => world.stop())
+  const rotation = useRotation()
+  const { world, old, successor } = rotation
 
   const operation = (said: string[], dryRun = false): Operation => ({
     db: world.db,
@@ -154,16 +132,8 @@ describe('a take-over', () => {
 describe('a restored database', () => {
   /** A database is restored that knows a rotation, and not what the earlier treasury has signed since. */
 
-  let rotation: Rotation
-  let world: World
-  let old: LocalAccount
-  let successor: LocalAccount
-  beforeAll(async () => {
-    rotation = await createRotation()
-    ;({ world, old, successor } = rotation)
-  })
-  beforeEach(() => rotation.reset())
-  afterAll(() => world.stop())
+  const rotation = useRotation()
+  const { world, old, successor } = rotation
 
   const DAY_AGO = `now() - interval '1 day'`
 
@@ -199,13 +169,11 @@ describe('a restored database', () => {
 
   /** The rotation was a day ago; a backup is taken; it is taken back for a while, in which the old treasury signs the payment. */
   async function rotateBackAndForth(payment: Queued) {
-    // Until a block is mined the newest one is as old as the chain, which the tests share.
-    await world.chain.mine({ blocks: 1 })
     await rotation.before().tick()
     await world.runner(both(successor, old)).tick()
     await world.db.query(`update treasury set retired_at = ${DAY_AGO} where retired_at is not null`)
     await insertPayments(world.db, [payment])
-    const dump = await copyDatabase(world.databaseUrl)
+    const dump = await copyDatabase(world.db)
     await world.runner(both(old, successor)).tick()
     await rotation.queueOn(old, [payment])
     await world.db.query(`update treasury set retired_at = now() - interval '1 hour' where retired_at is not null`)
@@ -222,7 +190,7 @@ describe('a restored database', () => {
     async (how) => {
       const payment = { paymentId: idAt(Date.now() - 2 * 3_600_000), recipient: newAddress(), micro: 4000n }
       const { dump, raw } = await rotateBackAndForth(payment)
-      const db = createDb({ url: dump.url, livemode: false })
+      const { db } = dump
       try {
         const said: string[] = []
         if (how === 'after a rebuild') {
@@ -244,8 +212,7 @@ describe('a restored database', () => {
         expect(await readPayout(db, payment.paymentId)).toMatchObject({ state: 'held', holdReason: 'policy' })
         expect(await rebuild(operation(said, db, dump.url))).toBe(1)
       } finally {
-        await db.close()
-        await dump.drop()
+        dump.giveBack()
       }
     },
   )
@@ -261,14 +228,14 @@ describe('a restored database', () => {
         `update treasury set retired_at = ${DAY_AGO}, keyless_at = ${DAY_AGO} where retired_at is not null`,
       )
       await world.db.query(`update payout set created_at = now() - interval '2 days'`)
-      const dump = await copyDatabase(world.databaseUrl)
+      const dump = await copyDatabase(world.db)
       await world.db.query(`update payout set state = 'queued', hold_reason = null, hold_detail = null`)
       const found = { ...both(successor, old), relayers: [world.relayers[0]!] }
       await world.runner(found).tick()
       await world.runner(found).tick()
       expect((await rotation.found(payment!)).state).toBe('broadcast')
       const raw = await takeFromPool()
-      const db = createDb({ url: dump.url, livemode: false })
+      const { db } = dump
       try {
         const said: string[] = []
         if (how === 'after a rebuild') expect(await rebuild(operation(said, db, dump.url))).toBe(0)
@@ -281,8 +248,7 @@ describe('a restored database', () => {
         expect(await world.balance(payment!.recipient)).toBe(payment!.micro)
         expect(await readPayout(db, payment!.paymentId)).toMatchObject({ state: 'settled' })
       } finally {
-        await db.close()
-        await dump.drop()
+        dump.giveBack()
       }
     },
   )
@@ -294,10 +260,10 @@ describe('a restored database', () => {
   async function restoreOlder(payment: Queued) {
     await rotation.before().tick()
     await insertPayments(world.db, [payment])
-    const older = await copyDatabase(world.databaseUrl)
+    const older = await copyDatabase(world.db)
     await rotation.queueOn(old, [payment])
     await world.db.query(`update payout set created_at = now() - interval '2 hours'`)
-    const db = createDb({ url: older.url, livemode: false })
+    const { db } = older
     try {
       const runner = world.runner({ db, ...both(successor, old), relayers: [world.relayers[0]!] })
       await runner.tick()
@@ -308,8 +274,7 @@ describe('a restored database', () => {
       expect((await readPayout(db, payment.paymentId))?.state).toBe('broadcast')
       return await takeFromPool(db)
     } finally {
-      await db.close()
-      await older.drop()
+      older.giveBack()
     }
   }
 

@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { connectDevelopmentChain, prepareDevelopmentChain } from '../../../src/sandbox/chain.ts'
 import { anvilBinary, blockNumber } from '../../system/anvil.ts'
 import type { ProcessSpec } from '../../system/supervisor.ts'
@@ -33,25 +34,37 @@ export function sharedChainSpec(options: { name: string; port: number; states: s
 
 export type ResettableChain = { readonly url: string; reset(): Promise<void> }
 
-/** Places USDC on the chain. `reset` takes the chain back to this moment, at the present time. */
+/**
+ * Places USDC on the chain. `reset` starts the chain over, with USDC and as many blocks as now, at the present time. A
+ * snapshot would not do: its blocks get older, and anvil keeps the states of the blocks after it, and with too many of them
+ * forgets those of the first blocks.
+ */
 export async function makeResettable(url: string): Promise<ResettableChain> {
   await prepareDevelopmentChain(url, { treasury: NOBODY, relayers: [], mintMicroUsdc: 0n })
   const chain = connectDevelopmentChain(url)
-  let snapshot = await chain.snapshot()
+  const request = (method: string, ...params: unknown[]): Promise<unknown> => chain.request({ method, params } as never)
+  const blocks = Number(await chain.getBlockNumber())
+  const accounts = withoutBlocks((await request('anvil_dumpState')) as string)
   return {
     url,
     async reset() {
       // Also ends the mining of each transaction at once.
       await chain.setIntervalMining({ interval: 0 })
-      await chain.request({ method: 'anvil_dropAllTransactions' } as never)
-      const isReset: unknown = await chain.request({ method: 'evm_revert', params: [snapshot] })
-      if (isReset !== true)
-        throw new Error('the chain cannot be reset: a test has removed blocks that are older than its world')
-      snapshot = await chain.snapshot()
-      await chain.request({ method: 'evm_setTime', params: [Math.floor(Date.now() / 1000)] } as never)
+      await request('anvil_dropAllTransactions')
+      await request('anvil_reset')
+      await request('anvil_loadState', accounts)
+      await request('evm_setTime', Math.floor(Date.now() / 1000))
       await chain.setNextBlockBaseFeePerGas({ baseFeePerGas: FIRST_BASE_FEE })
+      await chain.mine({ blocks })
     },
   }
+}
+
+/** A dump of anvil, which is zipped JSON in hexadecimal, with its accounts alone. */
+function withoutBlocks(dump: string): string {
+  const state = JSON.parse(gunzipSync(Buffer.from(dump.slice(2), 'hex')).toString()) as object
+  const without = { ...state, block: null, best_block_number: null, blocks: [], transactions: [] }
+  return `0x${gzipSync(JSON.stringify(without)).toString('hex')}`
 }
 
 const NOBODY = `0x${'0'.repeat(39)}1`

@@ -6,7 +6,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
-import { createWorld, insertPayments, newAddress, TOKEN, type World } from '../world.ts'
+import { createWorld, insertPayments, newAddress, TOKEN, useWorld, type World } from '../world.ts'
 import { addAwaited, awaitDeposit } from './awaited.ts'
 
 describe('the reading of many addresses', () => {
@@ -88,20 +88,25 @@ describe('the reading of many addresses', () => {
       unanswered += 1
       return 'black_hole'
     }
-    await world.chain.setIntervalMining({ interval: 1 })
     const leaving = new AbortController()
     const work = runner(silent).run(leaving.signal)
     try {
-      await poll(async () => unanswered > 0, { withinMs: 20_000, everyMs: 50, what: 'the question about deposits' })
+      const isAsked = async () => {
+        await world.chain.mine({ blocks: 1 })
+        return unanswered > 0
+      }
+      await poll(isAsked, { withinMs: 20_000, everyMs: 50, what: 'the question about deposits' })
       const [queued] = await world.queue([{}])
-      const isSettled = async () => (await world.payout(queued!.paymentId)).state === 'settled'
+      const isSettled = async () => {
+        await world.chain.mine({ blocks: 1 })
+        return (await world.payout(queued!.paymentId)).state === 'settled'
+      }
       await poll(isSettled, { withinMs: 25_000, everyMs: 50, what: 'the payout to be settled' })
       const after = await cursors()
       expect(after.payouts).toBeGreaterThan(before.payouts)
       expect(after.deposits).toBe(before.deposits)
     } finally {
       leaving.abort()
-      await world.chain.setIntervalMining({ interval: 0 })
       await silent.close()
       await work
     }
@@ -223,11 +228,7 @@ describe('the reading after a standstill of the chain', () => {
   const keys = createDepositKeys(Buffer.alloc(32, 5).toString('base64'), TOKEN.chainId)
   const now = Math.floor(Date.now() / 1000)
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ anvil: ['--no-mining', '--timestamp', String(now - 4 * HOUR)] })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ anvil: ['--no-mining', '--timestamp', String(now - 4 * HOUR)] })
 
   const block = async (timestamp: number): Promise<void> => {
     await world.chain.setNextBlockTimestamp({ timestamp: BigInt(timestamp) })

@@ -277,6 +277,9 @@ describe('deposits', () => {
       `delete from ledger_entry where transaction_id in (select id from ledger_transaction where payment_id = '${paymentId}')`,
     )
     await world.db.query('delete from ledger_transaction where payment_id = $1', [paymentId])
+    await world.db.query(
+      'alter table ledger_entry enable trigger user; alter table ledger_transaction enable trigger user',
+    )
     await world.db.query('delete from deposit_sweep where payment_id = $1', [paymentId])
     await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
     await world.db.query('delete from treasury_log where counterparty = $1', [address])

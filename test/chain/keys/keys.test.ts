@@ -2,7 +2,7 @@ import { createHash, createPublicKey, randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { sign as ecdsaSign } from 'tiny-secp256k1'
 import { multicall3Abi, parseSignature } from 'viem'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
@@ -18,7 +18,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import type { Payout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { createWorld, newAddress, newKey, queueAll, TOKEN, type World } from '../world.ts'
+import { newAddress, newKey, queueAll, TOKEN, useWorld } from '../world.ts'
 import { scryptKeystore } from './keystore.ts'
 
 describe('authorizations', () => {
@@ -394,11 +394,7 @@ describe('keys', () => {
   })
 
   describe('a treasury whose key is in a key service', () => {
-    let world: World
-    beforeAll(async () => {
-      world = await createWorld()
-    })
-    afterAll(() => world.stop())
+    const world = useWorld()
 
     test('pays by the real token', async () => {
       const account = await openAccount('aws-kms:alias/treasury', { load: async () => amazon(newKey()) })
@@ -513,11 +509,7 @@ describe('errors of a key service', () => {
   }
 
   describe('a treasury whose key service fails', () => {
-    let world: World
-    beforeAll(async () => {
-      world = await createWorld()
-    })
-    afterAll(() => world.stop())
+    const world = useWorld()
 
     test('delays its payouts and holds none: they are paid when it answers again', async () => {
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }

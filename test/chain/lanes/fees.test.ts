@@ -4,14 +4,10 @@ import { multicallCodec } from '../../../src/chain/codec.ts'
 import { bumpFees, GWEI, isOverdue } from '../../../src/chain/lanes/fees.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, newAddress, type Queued, type World } from '../world.ts'
+import { createWorld, newAddress, type Queued, useWorld, type World } from '../world.ts'
 
 describe('the fee of a transaction', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   const history = { nextBaseFee: 50n * GWEI, tips: [30n * GWEI] }
   /** What the next blocks then do not have. */
@@ -217,11 +213,7 @@ describe('nodes with a limit for the fee', () => {
 })
 
 describe('the gas of a batch', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   /** Gas of the newest envelope, for each payout in it. */
   async function gasPerPayout(): Promise<number> {

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
-import { createDb, type Db } from '../../../src/db/db.ts'
+import type { Db } from '../../../src/db/db.ts'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
 import { readPayout } from '../../../src/db/settlement/payouts.ts'
 import { type Fate, type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { copyDatabase, createWorld, newAddress, queueAll, TOKEN, type World } from '../world.ts'
+import { copyDatabase, type WorldDatabase } from '../databases.ts'
+import { createWorld, newAddress, queueAll, TOKEN, type World } from '../world.ts'
 
 /** Nonces of lanes that a restored backup has forgotten, with nodes that do not keep every state. */
 
 let world: World
-let dump: TestDatabase
+let dump: WorldDatabase
 let db: Db
 let proxy: LossyProxy
 beforeAll(async () => {
@@ -22,13 +22,10 @@ beforeEach(async () => {
   proxy.decide = () => 'deliver'
   await world.queue([{}])
   await world.finalize(world.runner(), 3)
-  dump = await copyDatabase(world.databaseUrl)
-  db = createDb({ url: dump.url, livemode: false })
+  dump = await copyDatabase(world.db)
+  db = dump.db
 })
-afterEach(async () => {
-  await db.close()
-  await dump.drop()
-})
+afterEach(() => dump.giveBack())
 afterAll(async () => {
   await proxy.close()
   await world.stop()

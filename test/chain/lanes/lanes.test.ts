@@ -10,7 +10,7 @@ import { readSigned } from '../../../src/db/settlement/queue.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { type Fate, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, newAddress, newKey, type Queued, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, newKey, type Queued, TOKEN, useWorld, type World } from '../world.ts'
 
 describe('the nonces of a lane', () => {
   let world: World
@@ -222,11 +222,7 @@ describe('the nonces of a lane', () => {
 })
 
 describe('the clock of a worker', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   // each signature of the other one seemed to expire at once: it was put back into the queue, round after round
   test('a worker whose clock is forty minutes ahead sends what another one signs', async () => {
@@ -253,11 +249,7 @@ describe('the clock of a worker', () => {
 })
 
 describe('a pause', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ relayers: 2 })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ relayers: 2 })
 
   const POL = 10n ** 18n
 
@@ -297,11 +289,7 @@ describe('a pause', () => {
 describe('an envelope that is final and has paid nobody', () => {
   /** What becomes of an envelope of ours that is final and has paid nobody. */
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   const list = (functionName: 'blacklist' | 'unBlacklist', recipient: Hex) =>
     asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [recipient] }))

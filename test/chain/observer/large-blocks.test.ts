@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
@@ -8,16 +8,12 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { addAwaited } from '../deposits/awaited.ts'
 import { carryWithEmptyLogs, carryWithNoise, floodWithNothing, sendUsdc } from '../rpc/strangers.ts'
-import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
+import { createWorld, type Queued, stealUsdc, TOKEN, useWorld } from '../world.ts'
 
 /** Blocks that strangers fill, so that what nodes answer about them is larger than one answer may be. */
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld()
-})
+const world = useWorld()
 beforeEach(() => world.reset())
-afterAll(() => world.stop())
 
 const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 const cursor = async ({ db } = world) =>
@@ -97,27 +93,6 @@ test('a payout that a stranger carries beside 43,000 empty logs settles, and no 
   } finally {
     await node.close()
   }
-})
-
-// a theft beside it was seen neither at once nor when it was final
-test('a receipt of 15 MB in a flooded block hides no theft, and holds up neither final blocks nor proofs', async () => {
-  const runner = world.runner()
-  await world.finalize(runner)
-  const theft = await stealUsdc(world)
-  await floodWithNothing(world, world.treasury.address, 7)
-  await carryWithEmptyLogs(world, ['0x'])
-  await world.chain.mine({ blocks: 1 })
-  const flooded = await world.chain.getBlock()
-  // Of one block: strangers and thief.
-  expect(flooded.transactions).toHaveLength(9)
-  await runner.tick()
-  expect((await cursor()).paused).toContain(theft)
-  await world.finalize(runner)
-  expect((await cursor()).scanned).toBeGreaterThan(Number(flooded.number))
-  const [node] = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId }).nodes
-  const receipts = await node!.rawReceipts(Number(flooded.number))
-  expect(receipts.map(({ txHash }) => txHash)).toEqual(flooded.transactions)
-  expect(Math.max(...receipts.map(({ logs }) => logs.length))).toBeGreaterThan(43_000)
 })
 
 // fifty of them were asked for together, which is 23 MB, and what is not final was not watched

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { useHostileNodes } from '../../support/hostile-node.ts'
 import { createRandom } from '../../support/random.ts'
-import { createWorld, TOKEN, type World } from '../world.ts'
+import { TOKEN, useWorld } from '../world.ts'
 import { isCaughtUp, within } from './catching-up.ts'
 
 const LOGS = 'eth_getLogs'
 const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
 const deposits = { keys, wrongTokens: [] }
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld()
-})
-afterAll(() => world.stop())
+const world = useWorld()
 const nodes = useHostileNodes(() => world.anvil.url)
 
 // failures that had nothing to do with the length made each range shorter, and the cursor fell behind for ever

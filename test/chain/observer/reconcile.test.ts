@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type HostileNode, useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
+import { type Queued, TOKEN, useWorld } from '../world.ts'
 
 describe('logs that nodes did not show', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
 
-  const runnerOf = () => {
+  const runnerOf = (timeoutMs = 2000) => {
     const urls = nodes.map(({ url }) => url)
-    return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000 }) })
+    return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs }) })
   }
   const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
   const attention = async () => listSettlementAttention(world.db)
@@ -197,10 +193,10 @@ describe('logs that nodes did not show', () => {
   })
 
   /** A payout whose log all nodes hid, far enough back for two questions. */
-  async function missedFarBack() {
+  async function missedFarBack(timeoutMs?: number) {
     await world.reset()
     for (const node of nodes) node.behave = () => 'honest'
-    const runner = runnerOf()
+    const runner = runnerOf(timeoutMs)
     const queued = await missed(runner, nodes)
     for (let part = 0; part < 11; part++) await world.chain.mine({ blocks: 100 })
     for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
@@ -212,7 +208,7 @@ describe('logs that nodes did not show', () => {
 
   // it was waited for in each range, for as long as its answers took
   test('one node that does not answer is waited for once, and the others show the way', async () => {
-    const { runner, queued } = await missedFarBack()
+    const { runner, queued } = await missedFarBack(1000)
     let asked = 0
     nodes[2]!.behave = ({ method, params }) => {
       const { topics } = (params[0] ?? {}) as { topics?: unknown[] }
@@ -289,11 +285,7 @@ describe('logs that nodes did not show', () => {
 })
 
 describe('groups of proved payouts', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   test('two groups of proved payouts are ended at the same time, each payout once', async () => {
     const queued = await world.queue(Array.from({ length: 250 }, () => ({})))

@@ -5,19 +5,15 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { reorganize } from '../deposits/reversal.ts'
-import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
+import { newAddress, type Queued, settingsOf, TOKEN, useWorld } from '../world.ts'
 
 describe('a reorganization', () => {
-  let world: World
+  const world = useWorld({ relayers: 2 })
   let proxy: LossyProxy
   beforeAll(async () => {
-    world = await createWorld({ relayers: 2 })
     proxy = await startLossyProxy(world.anvil.url)
   })
-  afterAll(async () => {
-    await proxy.close()
-    await world.stop()
-  })
+  afterAll(() => proxy.close())
 
   const states = (queued: readonly Queued[]) =>
     Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
@@ -173,11 +169,7 @@ describe('a reorganization', () => {
 describe('gas in a replaced chain', () => {
   /** What a replaced chain shows in blocks that were read before. */
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ relayers: 1 })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ relayers: 1 })
 
   const repair = () =>
     repairFinality({

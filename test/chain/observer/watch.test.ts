@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { parseEther } from 'viem'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData, parseAbi } from 'viem/utils'
@@ -20,7 +20,7 @@ import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startHostileNode, useHostileNodes } from '../../support/hostile-node.ts'
 import { passRests } from '../rotation-world.ts'
-import { createWorld, insertPayments, newAddress, newKey, type Queued, queueAll, TOKEN, type World } from '../world.ts'
+import { insertPayments, newAddress, newKey, type Queued, queueAll, TOKEN, useWorld, type World } from '../world.ts'
 
 const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
 
@@ -60,11 +60,7 @@ async function carryForPayment(world: World, payment: { paymentId: string; recip
 }
 
 describe('the watch of the treasury', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   const state = async (paymentId: string) => (await world.payout(paymentId)).state
 
@@ -305,11 +301,7 @@ describe('the watch of the treasury', () => {
 })
 
 describe('transfers that strangers and thieves make', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
 
   const erc20 = parseAbi([
@@ -533,11 +525,7 @@ describe('the proof of a payout', () => {
    * who has the key of the treasury can make others; the token then refuses ours.
    */
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   const signer = () =>
     createTreasurySigner(world.treasury, { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n })

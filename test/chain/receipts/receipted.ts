@@ -13,6 +13,7 @@ import type { SignedPayout } from '../../../src/domain/settlement/payout.ts'
 import type { PaymentReceipt } from '../../../src/domain/settlement/receipt.ts'
 import { createReceiptIssuer, type ReceiptIssuerDeps } from '../../../src/settlement/receipts/issue.ts'
 import { createReceiptSigner } from '../../../src/settlement/receipts/sign.ts'
+import { verifyReceipt } from '../../../src/verifier/verifier.js'
 import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 
 const TENANT = { merchantId: 'mer_1', livemode: false }
@@ -37,6 +38,13 @@ const rpcOf = (urls: readonly string[]): Rpc =>
 
 export const receiptOf = (world: World, paymentId: string): Promise<PaymentReceipt | null> =>
   readReceipt(world.db, TENANT, paymentId)
+
+export type Trusted = Parameters<typeof verifyReceipt>[1]
+
+export async function verifyStored(world: World, paymentId: string, trusted: Trusted = {}) {
+  const receipt = await receiptOf(world, paymentId)
+  return verifyReceipt(JSON.stringify(receipt), { keys: await keysOf(world), ...trusted })
+}
 
 export const keysOf = (world: World) => listReceiptKeys(world.db)
 

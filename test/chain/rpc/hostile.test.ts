@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { multicall3Abi } from 'viem'
 import { encodeErrorResult, encodeFunctionResult, parseAbi } from 'viem/utils'
+import { poll } from '../../../scripts/system/waiting.ts'
 import { isNoAnswer } from '../../../src/chain/rpc/failure.ts'
 import type { RpcNode } from '../../../src/chain/rpc/node.ts'
 import { connectRpc, type RpcOptions } from '../../../src/chain/rpc/rpc.ts'
@@ -8,15 +9,11 @@ import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, type Queued, TOKEN, useWorld, type World } from '../world.ts'
 import { sendUsdc } from './strangers.ts'
 
 describe('hostile nodes', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
 
   const TIMEOUT_MS = 1500
@@ -91,10 +88,11 @@ describe('hostile nodes', () => {
       )
       const stop = new AbortController()
       const running = engines.map((engine) => engine.run(stop.signal))
-      const deadline = Date.now() + 30_000
-      const open = async () =>
-        (await world.db.query(`select 1 from payout where state <> 'settled' limit 1`)).rows.length
-      while ((await open()) > 0 && Date.now() < deadline) await world.chain.mine({ blocks: 1 })
+      const areSettled = async () => {
+        await world.chain.mine({ blocks: 1 })
+        return (await world.db.query(`select 1 from payout where state <> 'settled' limit 1`)).rows.length === 0
+      }
+      await poll(areSettled, { withinMs: 30_000, everyMs: 100, what: 'the payouts to be settled' })
       stop.abort()
       await Promise.all(running)
       await expectPaidOnce(queued)

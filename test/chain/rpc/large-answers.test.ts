@@ -197,7 +197,7 @@ describe('answers in parts', () => {
 
     test('are never receipts, which are asked for a few at a time while other calls do not wait for them', async () => {
       const { transactions } = await world.chain.getBlock({ blockNumber: BigInt(full) })
-      const node = connect(2000)
+      const node = connect(1000)
       await node.chainId()
       front().behave = ({ method }) => (method === RECEIPT ? 'black_hole' : 'honest')
       const receipts = Promise.allSettled(transactions.slice(0, LARGE_AT_ONCE + 1).map((hash) => node.receipt(hash)))
@@ -300,9 +300,9 @@ describe('large receipts', () => {
   describe('many receipts', () => {
     // those that had waited for as long as one call may take were given up, and everything that was read with them
     test('wait for their turn for longer than one call may take, and none of them fails', async () => {
-      const node = connect(2000)
+      const node = connect(1000)
       await node.chainId()
-      bad().behave = receiptsOnly(() => ({ afterMs: 250 }))
+      bad().behave = receiptsOnly(() => ({ afterMs: 120 }))
       const all = [...hashes, ...hashes, ...hashes]
       const receipts = await Promise.all(all.map((hash) => node.receipt(hash)))
       expect(receipts.map((receipt) => receipt?.txHash)).toEqual(all)

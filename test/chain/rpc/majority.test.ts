@@ -7,17 +7,13 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type TestChain, takeChain } from '../../support/chains.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, TOKEN, type World } from '../world.ts'
+import { createWorld, TOKEN, useWorld, type World } from '../world.ts'
 import { behindBy, fakeHash, HEADERS, quantity, rawBlock } from './laggard.ts'
 
 describe('a majority of nodes', () => {
   /** What signing and lanes rest on is what a quorum says. */
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
 
   /** So often that each node is the first one to be asked. */

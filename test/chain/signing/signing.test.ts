@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner, type TreasurySigner } from '../../../src/chain/authorization.ts'
 import { createPace } from '../../../src/chain/keys/pace.ts'
@@ -9,16 +9,12 @@ import { requestVoid } from '../../../src/db/settlement/payouts.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
-import { createWorld, newAddress, newKey, type Queued, queueAll, TOKEN, type World } from '../world.ts'
+import { newAddress, newKey, type Queued, queueAll, TOKEN, useWorld } from '../world.ts'
 
 describe('a payout whose payment cannot be told', () => {
   /** A payout that is to be held, and whose payment cannot be told. */
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   const callOwner = (functionName: 'blacklist' | 'unBlacklist', wallet: Hex): Promise<void> =>
     asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [wallet] }))
@@ -89,12 +85,8 @@ describe('two engines that sign in turn', () => {
   const BALANCE = 100_000_000n
   const MOST_OF_IT = 90_000_000n
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ micro: BALANCE })
-  })
+  const world = useWorld({ micro: BALANCE })
   beforeEach(() => world.reset())
-  afterAll(() => world.stop())
 
   /** Nodes that say what the balance is, and then nothing until `meanwhile` is over. */
   function slowBalance(meanwhile: () => Promise<void>): Rpc {
@@ -160,11 +152,7 @@ describe('a key service that refuses sometimes', () => {
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   const REFUSED = new Error('ThrottlingException: rate exceeded')
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ relayers: 2 })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ relayers: 2 })
 
   /** The treasury of the world behind a service that decides about each call by its number. */
   function treasuryThat(refuses: (call: number) => boolean): TreasurySigner & { calls(): number } {

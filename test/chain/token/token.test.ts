@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { encodeAbiParameters, encodeErrorResult, encodeFunctionResult, multicall3Abi, parseAbi, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
@@ -18,14 +18,10 @@ import type { SignedPayout } from '../../../src/domain/settlement/payout.ts'
 import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { startLossyProxy } from '../../support/anvil.ts'
 import { useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, newKey, type Queued, TOKEN, type World } from '../world.ts'
+import { newAddress, newKey, type Queued, TOKEN, useWorld } from '../world.ts'
 
 describe('the token', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ micro: 10_000_000_000n, relayers: 1 })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ micro: 10_000_000_000n, relayers: 1 })
 
   type AdminCall = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist'
   const admin = (functionName: AdminCall, args: readonly Hex[] = []) =>
@@ -251,11 +247,7 @@ describe('the token', () => {
 describe('the token while a batch is on its way', () => {
   /** The token or an operator says no while transactions are already on their way. */
 
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ relayers: 1 })
-  })
-  afterAll(() => world.stop())
+  const world = useWorld({ relayers: 1 })
 
   type AdminCall = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist'
   const admin = (functionName: AdminCall, args: readonly Hex[] = []) =>
@@ -429,9 +421,7 @@ describe('the token while a batch is on its way', () => {
 describe('the results of Multicall3', () => {
   /** What a node may answer for Multicall3: nothing that it invents is more work than its bytes. */
 
-  let world: World
-  beforeAll(async () => void (world = await createWorld()))
-  afterAll(() => world.stop())
+  const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
 
   type Item = { readonly success: boolean; readonly returnData: Hex }

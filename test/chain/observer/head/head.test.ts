@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { TOPICS } from '../../../../src/chain/token/contracts.ts'
 import type { Db } from '../../../../src/db/db.ts'
 import type { Hex } from '../../../../src/domain/hex.ts'
-import type { HostileNode } from '../../../support/hostile-node.ts'
 import { behindBy, fakeHash, HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
-import { newAddress, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
-import { connectTo, inventTransfer, pad, startThreeNodes, type ThreeNodes, ticks } from './three-nodes.ts'
+import { newAddress, type Queued, stealUsdc, TOKEN } from '../../world.ts'
+import { within } from '../catching-up.ts'
+import { connectTo, inventTransfer, pad, ticks, useThreeNodes } from './three-nodes.ts'
 
 describe('one bad node of three while finality stands still', () => {
   /** What one of three nodes can do to the watch of blocks that are not final, while finality stands still. */
 
   const LOGS = 'eth_getLogs'
 
-  let world: World
-  let nodes: readonly HostileNode[]
-  let three: ThreeNodes
-  beforeAll(async () => {
-    three = await startThreeNodes({ finalBelow: 10_000 })
-    ;({ world, nodes } = three)
-  })
-  beforeEach(() => three.reset())
-  afterAll(() => three.stop())
+  const { world, nodes } = useThreeNodes({ finalBelow: 10_000 })
 
   const connect = () => connectTo(nodes)
   const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
@@ -132,6 +124,8 @@ describe('one bad node of three while finality stands still', () => {
   })
 
   describe('a node that is asked first for the newest block, and tells its hash,', () => {
+    /** On a busy machine the honest nodes answer too late for some of them. */
+    const ROUNDS = 20
     const lying = (lie: (block: Record<string, string>) => object) => {
       for (const [index, node] of nodes.entries())
         node.behave = ({ method, params }) => {
@@ -146,27 +140,28 @@ describe('one bad node of three while finality stands still', () => {
     test('makes no signature live longer by another time', async () => {
       const rpc = lying((block) => ({ ...block, timestamp: quantity(BigInt(block['timestamp'] ?? 0) + 315_360_000n) }))
       const [queued] = await world.queue([{ micro: 50_000_000n }])
-      await ticks(world.runner({ rpc }))
-      const { rows } = await world.db.query(
-        'select valid_before::int as until from payout_signature where payment_id = $1',
-        [queued!.paymentId],
-      )
-      expect(rows).toHaveLength(1)
-      expect((rows[0] as { until: number }).until).toBeLessThan(Date.now() / 1000 + 7200)
+      const signatures = async () =>
+        (
+          await world.db.query('select valid_before::int as until from payout_signature where payment_id = $1', [
+            queued!.paymentId,
+          ])
+        ).rows as { until: number }[]
+      const runner = world.runner({ rpc })
+      expect(await within(ROUNDS, runner, async () => (await signatures()).length > 0)).toBe(true)
+      for (const { until } of await signatures()) expect(until).toBeLessThan(Date.now() / 1000 + 7200)
     })
 
     // each node but the liar was on another branch, and nothing was marked or watched
     test('hides no payout and no theft by another parent', async () => {
       const rpc = lying((block) => ({ ...block, parentHash: fakeHash(BigInt(block['number'] ?? 0)) }))
       const runner = world.runner({ rpc })
-      await ticks(runner)
+      await within(2, runner, async () => false)
       const [queued] = await world.queue([{ micro: 50_000_000n }])
-      await ticks(runner)
+      const hasState = (state: string) => async () => (await stateOf(queued!)) === state
+      expect(await within(ROUNDS, runner, hasState('broadcast'))).toBe(true)
       const theft = await stealUsdc(world)
       await world.chain.mine({ blocks: 2 })
-      // On a busy machine the honest nodes may answer too late for some rounds.
-      for (let round = 0; round < 20 && (await stateOf(queued!)) !== 'mined'; round++) await runner.tick()
-      expect(await stateOf(queued!)).toBe('mined')
+      expect(await within(ROUNDS, runner, hasState('mined'))).toBe(true)
       expect(await pausedReason()).toEqual({ paused_reason: expect.stringContaining(theft) })
     })
   })
@@ -193,15 +188,7 @@ describe('one bad node of three while an honest one is late', () => {
   const LOGS = 'eth_getLogs'
   const STATES = ['eth_call', 'eth_getBalance', 'eth_getTransactionCount']
 
-  let world: World
-  let nodes: readonly HostileNode[]
-  let three: ThreeNodes
-  beforeAll(async () => {
-    three = await startThreeNodes({ finalBelow: 10_000 })
-    ;({ world, nodes } = three)
-  })
-  beforeEach(() => three.reset())
-  afterAll(() => three.stop())
+  const { world, nodes } = useThreeNodes({ finalBelow: 10_000 })
 
   const connect = () => connectTo(nodes)
   const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state

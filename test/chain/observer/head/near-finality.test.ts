@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createDepositKeys } from '../../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../../src/chain/keys/private-key.ts'
 import { mintUsdc } from '../../../../src/sandbox/chain.ts'
 import type { HostileNode, Malice } from '../../../support/hostile-node.ts'
 import { addAwaited } from '../../deposits/awaited.ts'
 import { behindBy, HEADERS, rawBlock } from '../../rpc/laggard.ts'
-import { newKey, type Queued, TOKEN, type World } from '../../world.ts'
-import { connectTo, startThreeNodes, type ThreeNodes, ticks } from './three-nodes.ts'
+import { newKey, type Queued, TOKEN } from '../../world.ts'
+import { connectTo, ticks, useThreeNodes } from './three-nodes.ts'
 
 /**
  * Blocks are final two below the newest one, as on Polygon. One of three nodes is bad, and an honest one is behind the
  * last final block, or late.
  */
 
-let world: World
-let nodes: readonly HostileNode[]
-let three: ThreeNodes
-beforeAll(async () => {
-  three = await startThreeNodes({ finalBelow: 2 })
-  ;({ world, nodes } = three)
-})
-beforeEach(() => three.reset())
-afterAll(() => three.stop())
+const { world, nodes } = useThreeNodes({ finalBelow: 2 })
 
 const connect = () => connectTo(nodes)
 const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state

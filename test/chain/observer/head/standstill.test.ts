@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
-import { type HostileNode, startHostileNode } from '../../../support/hostile-node.ts'
+import { startHostileNode } from '../../../support/hostile-node.ts'
 import { HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
-import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
-import { connectTo, inventTransfer, startThreeNodes, type ThreeNodes, ticks } from './three-nodes.ts'
+import { type Queued, stealUsdc, TOKEN, useWorld } from '../../world.ts'
+import { connectTo, inventTransfer, ticks, useThreeNodes } from './three-nodes.ts'
 
 describe('a long standstill of finality', () => {
   /** Finality stands still for longer than blocks are walked back. */
 
-  let world: World
-  beforeAll(async () => {
-    // Final is the newest block less twice this.
-    world = await createWorld({ micro: 100_000_000n, anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
+  // Final is the newest block less twice this.
+  const world = useWorld({ micro: 100_000_000n, anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
+  beforeEach(async () => {
+    await world.reset()
     await world.runner().tick()
     await world.chain.mine({ blocks: 600 })
   })
-  afterAll(() => world.stop())
 
   const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 
@@ -163,15 +162,7 @@ describe('a long standstill of finality', () => {
 describe('the questions to nodes about a payout', () => {
   /** What a payout that goes through costs in questions to three nodes, of which two are a quorum. */
 
-  let world: World
-  let nodes: readonly HostileNode[]
-  let three: ThreeNodes
-  beforeAll(async () => {
-    three = await startThreeNodes({ finalBelow: 4 })
-    ;({ world, nodes } = three)
-  })
-  beforeEach(() => three.reset())
-  afterAll(() => three.stop())
+  const { world, nodes } = useThreeNodes({ finalBelow: 4 })
 
   /** How often each node was asked so, by those that were asked at all. */
   function asked(method: string, about: (params: readonly unknown[]) => boolean = () => true): number[] {

@@ -1,40 +1,31 @@
+import { beforeEach } from '@jest/globals'
 import { connectRpc, type Rpc } from '../../../../src/chain/rpc/rpc.ts'
 import { TOPICS } from '../../../../src/chain/token/contracts.ts'
-import { type HostileNode, startHostileNode } from '../../../support/hostile-node.ts'
+import { type HostileNode, useHostileNodes } from '../../../support/hostile-node.ts'
 import { quantity } from '../../rpc/laggard.ts'
-import { createWorld, type Queued, TOKEN, type World } from '../../world.ts'
+import { type Queued, TOKEN, useWorld, type World } from '../../world.ts'
 
 /** A world whose chain is seen through three nodes, of which two are a quorum. */
 export type ThreeNodes = {
   readonly world: World
   readonly nodes: readonly HostileNode[]
-  /** Before each test: no payout, fifty blocks, and all nodes are honest. */
-  readonly reset: () => Promise<void>
-  readonly stop: () => Promise<void>
 }
 
-/** `finalBelow`: how far the final block is below the newest one; an even number. Blocks are mined by the test. `reset` it first. */
-export async function startThreeNodes({ finalBelow }: { readonly finalBelow: number }): Promise<ThreeNodes> {
+/**
+ * Three nodes for the tests of a `describe`; before each there is no payout, fifty blocks, and all nodes are honest.
+ * `finalBelow`: how far the final block is below the newest one; an even number. Blocks are mined by the test.
+ */
+export function useThreeNodes({ finalBelow }: { readonly finalBelow: number }): ThreeNodes {
   const anvil = finalBelow === 2 ? {} : { anvil: ['--no-mining', '--slots-in-an-epoch', String(finalBelow / 2)] }
-  const world = await createWorld({ micro: 100_000_000n, relayers: 2, ...anvil })
-  const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
-  return {
-    world,
-    nodes,
-    async reset() {
-      await world.reset()
-      await world.runner().tick()
-      await world.chain.mine({ blocks: 50 })
-      for (const node of nodes) {
-        node.behave = () => 'honest'
-        node.calls.length = 0
-      }
-    },
-    async stop() {
-      await Promise.all(nodes.map((node) => node.close()))
-      await world.stop()
-    },
-  }
+  const world = useWorld({ micro: 100_000_000n, relayers: 2, ...anvil })
+  const nodes = useHostileNodes(() => world.anvil.url)
+  beforeEach(async () => {
+    await world.reset()
+    await world.runner().tick()
+    await world.chain.mine({ blocks: 50 })
+    for (const { calls } of nodes) calls.length = 0
+  })
+  return { world, nodes }
 }
 
 export const connectTo = (nodes: readonly HostileNode[]): Rpc =>

@@ -1,0 +1,78 @@
+import { afterAll } from '@jest/globals'
+import { createTestDatabase } from '../../scripts/test/services/databases.ts'
+import { createDb, type Db } from '../../src/db/db.ts'
+
+/** A database with a merchant and nothing else, until the test gives it back. `reset` makes it so again. */
+export type WorldDatabase = { readonly url: string; readonly db: Db; reset(): Promise<void>; giveBack(): void }
+
+type OwnDatabase = { readonly url: string; readonly db: Db; close(): Promise<void> }
+
+/** The databases that this test file has created. */
+const created: OwnDatabase[] = []
+const free: OwnDatabase[] = []
+
+/** Takes a database of this file. It is emptied and not replaced: to create one takes a hundred times as long. */
+export async function takeDatabase(): Promise<WorldDatabase> {
+  const own = free.pop() ?? (await createOwnDatabase())
+  const reset = async (): Promise<void> => {
+    await own.db.query(EMPTY)
+    await own.db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
+  }
+  await reset()
+  return { url: own.url, db: own.db, reset, giveBack: () => void free.push(own) }
+}
+
+async function createOwnDatabase(): Promise<OwnDatabase> {
+  const database = await createTestDatabase()
+  const { url } = database
+  const db = createDb({ url, livemode: false })
+  const own = { url, db, close: () => db.close().then(() => database.drop()) }
+  created.push(own)
+  return own
+}
+
+afterAll(async () => void (await Promise.all(created.map((own) => own.close()))))
+
+/** The database as it is now, in another one: a dump to be restored later. */
+export async function copyDatabase(source: Db): Promise<WorldDatabase> {
+  const copy = await takeDatabase()
+  const { rows: tables } = await source.query(TABLES)
+  await copy.db.transaction(async (tx) => {
+    await tx.query('set local session_replication_role = replica')
+    for (const { name } of tables as { name: string }[]) {
+      const { rows } = await source.query(`select array_agg(t::text) as rows from ${name} t`)
+      await tx.query(`delete from ${name}`)
+      await tx.query(
+        `insert into ${name} overriding system value select (row::${name}).* from unnest($1::text[]) row`,
+        [(rows[0] as { rows: string[] | null }).rows ?? []],
+      )
+    }
+    const { rows: sequences } = await source.query(
+      `select format('%I', sequencename) as name, last_value as value from pg_sequences where last_value is not null`,
+    )
+    for (const { name, value } of sequences as { name: string; value: string }[])
+      await tx.query('select setval($1::regclass, $2)', [name, value])
+  })
+  return copy
+}
+
+const TABLES = `
+  select oid::regclass::text as name from pg_class
+  where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migration'`
+
+/** Empties each table but that of the migrations, without the triggers that keep some rows from being deleted. */
+const EMPTY = `
+  do $$
+  declare
+    one record;
+  begin
+    set local session_replication_role = replica;
+    for one in
+      select oid::regclass as name from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migration'
+    loop
+      execute format('delete from %s', one.name);
+    end loop;
+    perform setval(seqrelid::regclass, seqstart, false) from pg_sequence;
+  end
+  $$`
