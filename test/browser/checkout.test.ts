@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../api/checkout/checkout-world.ts'
-import { complaintsOf, launchBrowser } from '../support/browser.ts'
+import { collectComplaints, launchBrowser } from '../support/browser.ts'
 
 let browser: Browser
 let world: CheckoutWorld
@@ -26,7 +26,7 @@ async function open(options: { javaScript: boolean; country?: string; timezone?:
     extraHTTPHeaders: { 'x-country': options.country ?? 'DE' },
   })
   page = await context.newPage()
-  complaints = complaintsOf(page)
+  complaints = collectComplaints(page)
 }
 
 beforeEach(() => {
