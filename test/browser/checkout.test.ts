@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../api/checkout/checkout-world.ts'
-import { complaintsOf, launchBrowser } from '../support/browser.ts'
+import { collectComplaints, launchBrowser } from '../support/browser.ts'
 
 let browser: Browser
 let world: CheckoutWorld
@@ -26,7 +26,7 @@ async function open(options: { javaScript: boolean; country?: string; timezone?:
     extraHTTPHeaders: { 'x-country': options.country ?? 'DE' },
   })
   page = await context.newPage()
-  complaints = complaintsOf(page)
+  complaints = collectComplaints(page)
 }
 
 beforeEach(() => {
@@ -175,11 +175,14 @@ describe('an open page', () => {
     const payment = await world.create({ provider: 'wallet_app' })
     await movePayment(world, payment.id, ['pending', 'processing'])
     await page.route('**/live?*', (route) => route.abort())
+    await page.clock.install()
     await page.goto(payment.url)
     await page.route('**/status', (route) => route.abort(), { times: 1 })
-    const failed = page.waitForEvent('requestfailed')
+    const failed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/status'))
+    await page.clock.runFor('00:30')
     await failed
     await movePayment(world, payment.id, ['settling'])
+    await page.clock.runFor('00:30')
     await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
     complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_FAILED')))
   })

@@ -39,7 +39,7 @@ const LONG: CheckoutChanges = {
 
 /** Every page on a port, with the headers it is served with. */
 export async function serveGallery(): Promise<{
-  urlOf(name: string, locale?: Locale): string
+  urlOf: (name: string, locale?: Locale) => string
   close(): Promise<void>
 }> {
   let origin = ''

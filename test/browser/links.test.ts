@@ -1,11 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { onFreePort } from '../../scripts/system/ports.ts'
 import { FORM, OWN_WALLET } from '../api/links/maker.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
-import { AXE_RULES, complaintsOf, launchBrowser } from '../support/browser.ts'
-import { layoutFaults } from './layout-faults.ts'
+import { collectComplaints, launchBrowser } from '../support/browser.ts'
+import { findFaults, findSidewaysScroll, findSmallTargets, newExaminedPage, openFolds } from './faults.ts'
 
 let shop: Shop
 let browser: Browser
@@ -31,26 +30,16 @@ describe('a payment link', () => {
     path = `/l/${String((await shop.ask('POST', '/v1/payment_links', { body })).body['code'])}`
   })
 
-  test.each([
-    { name: 'on a phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-    { name: 'on a desk in the dark', viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
-  ] as const)(
-    'the pages $name are accessible, quiet, and do not scroll sideways',
-    async ({ viewport, colorScheme }) => {
-      const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })
-      const page = await context.newPage()
-      const wrong = complaintsOf(page)
-      for (const at of [path, `${path}/report`]) {
-        await page.goto(`${origin}${at}`)
-        const { passes, violations } = await new AxeBuilder({ page }).withTags(AXE_RULES).setLegacyMode().analyze()
-        expect(passes.length).toBeGreaterThan(10)
-        wrong.push(...violations.map(({ id, nodes }) => `${at}: ${id} ${nodes[0]?.html}`))
-        wrong.push(...(await page.evaluate(layoutFaults)).map((fault) => `${at}: ${fault}`))
-      }
-      expect(wrong).toEqual([])
-      await context.close()
-    },
-  )
+  test('the pages are accessible, fit, and request nothing from elsewhere', async () => {
+    const page = await newExaminedPage(browser)
+    const wrong = collectComplaints(page, origin)
+    for (const at of [path, `${path}/report`]) {
+      await page.goto(`${origin}${at}`)
+      wrong.push(...(await findFaults(page, at, { layout: [findSidewaysScroll, findSmallTargets] })))
+    }
+    expect(wrong).toEqual([])
+    await page.close()
+  })
 
   test('without JavaScript a buyer decides, is corrected, and comes to the checkout', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
@@ -81,65 +70,39 @@ describe('a payment link', () => {
 
 /** Making a link without an account, and the page of its owner, in a browser. */
 describe('making a link', () => {
-  async function faultsOf(page: Page, name: string): Promise<string[]> {
-    const { passes, violations } = await new AxeBuilder({ page }).withTags(AXE_RULES).setLegacyMode().analyze()
-    expect(passes.length).toBeGreaterThan(10)
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-    return [
-      ...violations.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`),
-      ...(wide > 0 ? [`${name}: scrolls sideways by ${wide} px`] : []),
-    ]
-  }
-
   async function fill(page: Page, amount: string): Promise<void> {
     await page.locator('#wallet').fill(OWN_WALLET)
     await page.locator('#title').fill(FORM['title'] ?? '')
     await page.locator('#amount').fill(amount)
   }
 
-  test.each([
-    { name: 'on a phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-    { name: 'on a desk in the dark', viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
-  ] as const)(
-    'every page $name is accessible, quiet, and does not scroll sideways',
-    async ({ viewport, colorScheme }) => {
-      const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })
-      const page = await context.newPage()
-      const wrong = complaintsOf(page)
-      page.on('request', (request) => {
-        if (!request.url().startsWith(origin)) wrong.push(`asks ${request.url()}`)
-      })
-      const shot = async (at: string): Promise<void> => {
-        wrong.push(...(await faultsOf(page, at)))
-        const folder = process.env['SHOTS']
-        if (folder !== undefined)
-          await page.screenshot({ path: `${folder}/${at}-${viewport.width}-${colorScheme}.png`, fullPage: true })
-      }
-      await page.goto(`${origin}/links`)
-      await fill(page, '12.00')
-      await page.frameLocator('.phone iframe').getByText('€12.00').waitFor()
-      await page.locator('summary').first().click()
-      await shot('new')
-      await page.locator('input[value=open]').check({ force: true })
-      expect(await page.locator('#min_amount').isVisible()).toBe(true)
-      expect(await page.locator('#amount').isVisible()).toBe(false)
-      await page.locator('input[value=fixed]').check({ force: true })
-      await page.locator('#amount').fill('12.00')
-      await page.locator('.btn.fill').click()
-      await page.locator('#owner').waitFor()
-      await shot('made')
-      await page.goto(await page.locator('#owner').inputValue())
-      await shot('owner')
-      await page.goto(`${origin}/links/report`)
-      await shot('report')
-      await page.goto(`${origin}/o/nothing`)
-      await shot('no-owner')
-      // The last page answers 404, which the console tells.
-      expect(wrong.filter((fault) => !fault.includes('404'))).toEqual([])
-      await context.close()
-    },
-    30_000,
-  )
+  test('the pages are accessible, fit, and request nothing from elsewhere', async () => {
+    const page = await newExaminedPage(browser)
+    const wrong = collectComplaints(page, origin)
+    const look = async (name: string) => wrong.push(...(await findFaults(page, name)))
+    await page.goto(`${origin}/links`)
+    await fill(page, '12.00')
+    await page.frameLocator('.phone iframe').getByText('€12.00').waitFor()
+    await page.evaluate(openFolds)
+    await look('new')
+    await page.locator('input[value=open]').check({ force: true })
+    expect(await page.locator('#min_amount').isVisible()).toBe(true)
+    expect(await page.locator('#amount').isVisible()).toBe(false)
+    await page.locator('input[value=fixed]').check({ force: true })
+    await page.locator('#amount').fill('12.00')
+    await page.locator('.btn.fill').click()
+    await page.locator('#owner').waitFor()
+    await look('made')
+    await page.goto(await page.locator('#owner').inputValue())
+    await look('owner')
+    await page.goto(`${origin}/links/report`)
+    await look('report')
+    await page.goto(`${origin}/o/nothing`)
+    await look('no-owner')
+    // The last page answers 404, which the console tells.
+    expect(wrong.filter((fault) => !fault.includes('404'))).toEqual([])
+    await page.close()
+  })
 
   test('without JavaScript a link is made, corrected, followed and paused', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })

@@ -22,15 +22,18 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS })
 }
 
-/** WCAG 2.2 AA with all before it, and what the makers of axe think good practice. */
-export const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-/** Everything the browser complains about on this page: policy violations, errors of scripts, failed requests. */
-export function complaintsOf(page: Page): string[] {
+/**
+ * Collects what the browser complains about on this page: policy violations, errors of scripts, failed requests. If an
+ * origin is given, a request to any other is a complaint too.
+ */
+export function collectComplaints(page: Page, origin = ''): string[] {
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin)) complaints.push(`requests ${request.url()}`)
+  })
   return complaints
 }

@@ -4,21 +4,21 @@ import { PICTURES } from '../../api/support/pictures.ts'
 /** What is done on a page before it is looked at. */
 type Press = (page: Page) => Promise<void>
 
-/** Path, name of its picture, and what is pressed first. */
+/** Name, path, and what is pressed first. */
 export const PAGES: readonly (readonly [string, string, Press?])[] = [
-  ['/', 'home'],
-  ['/sign-in', 'sign-in'],
-  ['/sign-in/sent', 'sent'],
-  ['/dashboard/payments', 'payment', (page) => page.getByRole('link', { name: '49.90' }).click()],
-  ['/dashboard', 'overview'],
-  ['/dashboard/payments', 'payments'],
-  ['/dashboard/payments?q=nothing-like-it', 'payments-none'],
-  ['/dashboard/links', 'links'],
-  ['/dashboard/links?q=nothing-like-it', 'links-none'],
-  ['/dashboard/links', 'link', (page) => page.getByRole('link', { name: 'Gift card' }).click()],
+  ['home', '/'],
+  ['sign-in', '/sign-in'],
+  ['sent', '/sign-in/sent'],
+  ['payment', '/dashboard/payments', (page) => page.getByRole('link', { name: '49.90' }).click()],
+  ['overview', '/dashboard'],
+  ['payments', '/dashboard/payments'],
+  ['payments-none', '/dashboard/payments?q=nothing-like-it'],
+  ['links', '/dashboard/links'],
+  ['links-none', '/dashboard/links?q=nothing-like-it'],
+  ['link', '/dashboard/links', (page) => page.getByRole('link', { name: 'Gift card' }).click()],
   [
-    '/dashboard/links/new',
     'link-new',
+    '/dashboard/links/new',
     async (page) => {
       await page.getByLabel('Title').fill('October tasting box')
       await page.getByLabel('Amount', { exact: true }).fill('64.00')
@@ -26,18 +26,18 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
     },
   ],
   [
-    '/dashboard/links',
     'link-edit',
+    '/dashboard/links',
     async (page) => {
       await page.getByRole('link', { name: 'Gift card' }).click()
       await page.getByRole('link', { name: 'Edit' }).click()
       await page.getByRole('heading', { name: 'Edit the link' }).waitFor()
     },
   ],
-  ['/dashboard/brand', 'brand'],
+  ['brand', '/dashboard/brand'],
   [
-    '/dashboard/brand',
     'brand-logo',
+    '/dashboard/brand',
     async (page) => {
       const logo = { name: 'logo.png', mimeType: 'image/png', buffer: PICTURES.png }
       await page.getByLabel('Logo').setInputFiles(logo)
@@ -48,19 +48,19 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
       for (const one of seen) if ((await one.evaluate(width)) !== 40) throw new Error('the logo is not drawn')
     },
   ],
-  ['/dashboard/embedding', 'embedding'],
-  ['/dashboard/balance', 'balance'],
-  ['/dashboard/balance?d=365&by=month', 'balance-year'],
-  ['/dashboard/team', 'team'],
-  ['/dashboard/account', 'account'],
-  ['/dashboard/account/delete', 'account-delete'],
-  ['/dashboard/welcome', 'welcome'],
-  ['/dashboard/passkey', 'passkey'],
-  ['/dashboard/confirm', 'confirm'],
-  ['/dashboard/wallet', 'wallet'],
+  ['embedding', '/dashboard/embedding'],
+  ['balance', '/dashboard/balance'],
+  ['balance-year', '/dashboard/balance?d=365&by=month'],
+  ['team', '/dashboard/team'],
+  ['account', '/dashboard/account'],
+  ['account-delete', '/dashboard/account/delete'],
+  ['welcome', '/dashboard/welcome'],
+  ['passkey', '/dashboard/passkey'],
+  ['confirm', '/dashboard/confirm'],
+  ['wallet', '/dashboard/wallet'],
   [
-    '/dashboard/wallet/change',
     'wallet-change',
+    '/dashboard/wallet/change',
     async (page) => {
       await page.getByLabel('New address').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b906')
       await page.getByLabel('Type or paste it again').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b901')
@@ -68,22 +68,22 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByText('One thing to correct').waitFor()
     },
   ],
-  ['/dashboard/notifications', 'notifications'],
-  ['/dashboard/notifications/new/slack', 'channel-new'],
+  ['notifications', '/dashboard/notifications'],
+  ['channel-new', '/dashboard/notifications/new/slack'],
   [
-    '/dashboard/notifications/new/email',
     'channel',
+    '/dashboard/notifications/new/email',
     async (page) => {
       await page.getByRole('button', { name: 'Connect' }).click()
       await page.getByRole('heading', { name: 'E-mail' }).waitFor()
     },
   ],
-  ['/dashboard/webhooks', 'webhooks'],
-  ['/dashboard/webhooks/new', 'webhook-new'],
-  ['/dashboard/webhooks', 'webhook', (page) => page.getByRole('link', { name: 'shop.example/hooks' }).click()],
+  ['webhooks', '/dashboard/webhooks'],
+  ['webhook-new', '/dashboard/webhooks/new'],
+  ['webhook', '/dashboard/webhooks', (page) => page.getByRole('link', { name: 'shop.example/hooks' }).click()],
   [
-    '/dashboard/webhooks',
     'webhook-edit',
+    '/dashboard/webhooks',
     async (page) => {
       await page.getByRole('link', { name: 'shop.example/hooks' }).click()
       await page.getByRole('link', { name: 'Edit' }).click()
@@ -91,8 +91,8 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
     },
   ],
   [
-    '/dashboard/webhooks',
     'webhook-delete',
+    '/dashboard/webhooks',
     async (page) => {
       await page.getByRole('link', { name: 'shop.example/hooks' }).click()
       await page.getByRole('link', { name: 'Delete' }).click()
@@ -100,23 +100,23 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
     },
   ],
   [
-    '/dashboard/webhooks',
     'delivery',
+    '/dashboard/webhooks',
     async (page) => {
       await page.getByRole('link', { name: 'shop.example/hooks' }).click()
       await page.getByRole('link', { name: 'webhook.test' }).click()
     },
   ],
-  ['/dashboard/events', 'events'],
-  ['/dashboard/events?q=nothing-like-it', 'events-none'],
-  ['/dashboard/events', 'event', (page) => page.getByRole('link', { name: 'payment.processing' }).click()],
-  ['/dashboard/requests', 'requests'],
-  ['/dashboard/keys', 'keys'],
-  ['/dashboard/keys/new', 'key-new', (page) => page.getByText('Choose', { exact: true }).click()],
-  ['/dashboard/keys', 'key', (page) => page.getByRole('link', { name: 'Shop server' }).first().click()],
+  ['events', '/dashboard/events'],
+  ['events-none', '/dashboard/events?q=nothing-like-it'],
+  ['event', '/dashboard/events', (page) => page.getByRole('link', { name: 'payment.processing' }).click()],
+  ['requests', '/dashboard/requests'],
+  ['keys', '/dashboard/keys'],
+  ['key-new', '/dashboard/keys/new', (page) => page.getByText('Choose', { exact: true }).click()],
+  ['key', '/dashboard/keys', (page) => page.getByRole('link', { name: 'Shop server' }).first().click()],
   [
-    '/dashboard/keys/new',
     'key-created',
+    '/dashboard/keys/new',
     async (page) => {
       await page.getByLabel('Name').fill('Shop server')
       await page.getByRole('button', { name: 'Create key' }).click()
