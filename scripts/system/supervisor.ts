@@ -136,6 +136,9 @@ class Supervised implements Child {
   async #launchOnce(): Promise<void> {
     const { logFile } = this.#spec
     rotate(logFile)
+    // What is ready before it starts is another process on its port, which would be taken for this one.
+    if (await this.#spec.ready(() => '').catch(() => false))
+      throw new Error(`${this.name}: address already in use by another process that answers there`)
     const from = sizeOf(logFile)
     const running = this.#spawn()
     const logged = (): string => readFileSync(logFile).subarray(from).toString()

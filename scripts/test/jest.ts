@@ -24,18 +24,19 @@ export async function runJest(args: readonly string[], { env = {}, vmModules }: 
   const jest = join(dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin/jest.js')
   const switches = vmModules ? VM_MODULES : []
   try {
-    await new Promise<void>((resolve, reject) => {
+    const code = await new Promise<number | null>((resolve, reject) => {
       const child = spawn(
         process.execPath,
-        [...switches, jest, '--passWithNoTests', '--json', `--outputFile=${outputFile}`, ...args],
+        [...switches, jest, '--json', `--outputFile=${outputFile}`, ...args],
         // Jest also prints the JSON to standard output, although it is in the file.
         { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] },
       )
       child.on('error', reject)
-      child.on('close', () => resolve())
+      child.on('close', resolve)
     })
     if (!existsSync(outputFile)) return { ...NONE, failed: 1 }
-    return tallyOf(JSON.parse(readFileSync(outputFile, 'utf8')) as JestResult)
+    const tally = tallyOf(JSON.parse(readFileSync(outputFile, 'utf8')) as JestResult)
+    return code === 0 ? tally : { ...tally, failed: Math.max(1, tally.failed) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -25,7 +25,7 @@ export type JestResult = {
   testResults: readonly { name: string; startTime: number; endTime: number }[]
 }
 
-/** A file that could not run counts as one failure. So does a run that failed without a failed test. */
+/** A file that could not run counts as one failure. So does a run that failed without a failed test, or had no test. */
 export function tallyOf(result: JestResult): Tally {
   const failed = result.numFailedTests + result.numRuntimeErrorTestSuites
   const seconds: Record<string, number> = {}
@@ -33,7 +33,8 @@ export function tallyOf(result: JestResult): Tally {
     const folder = /\/test\/([^/]+)\//.exec(name)?.[1] ?? 'test'
     seconds[folder] = (seconds[folder] ?? 0) + (endTime - startTime) / 1000
   }
-  return { passed: result.numPassedTests, failed: result.success ? failed : Math.max(1, failed), seconds }
+  const isRight = result.success && result.numPassedTests > 0
+  return { passed: result.numPassedTests, failed: isRight ? failed : Math.max(1, failed), seconds }
 }
 
 /** The folders of a run and their seconds, the slowest first. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OF_DATABASE, POOLED_LIMITS, REFUSED, SETTINGS, type Setting } from './connection/session.ts'
+import { OF_DATABASE, OF_DIRECT, POOLED_LIMITS, REFUSED, SETTINGS, type Setting } from './connection/session.ts'
 import { createDb, type DbOptions, one, type Queryable, sql } from './db.ts'
 
 /** This process must not use this database. Trying again does not help. */
@@ -12,18 +12,13 @@ type Pooled = { readonly pooled: boolean }
 
 /** Compares a session with the lists of connection/session.ts, by one query. Needs no schema. Throws SessionRefusal. */
 export async function assertSession(db: Queryable, { pooled }: Pooled): Promise<void> {
-  const settings = [...SETTINGS, ...REFUSED, ...(pooled ? POOLED_LIMITS : [])]
+  const settings = [...SETTINGS, ...REFUSED, ...OF_DATABASE, ...(pooled ? POOLED_LIMITS : OF_DIRECT)]
   const found = await readSession(db, settings)
-  const correction = ({ name, must }: Setting): string =>
-    `alter role ${found.role} in database ${found.database} set ${name} = '${must}'`
-  const wrong = [
-    ...settings
-      .filter(differs(found.values))
-      .map((setting) => `${describe(found.values, setting)} Run: ${correction(setting)};`),
-    ...OF_DATABASE.filter(differs(found.values)).map(
-      (setting) => `${describe(found.values, setting)} Create another database: docs/operations.md has the statement.`,
-    ),
-  ]
+  const statement = ({ name, must }: Setting): string =>
+    `Run: alter role ${found.role} in database ${found.database} set ${name} = '${must}';`
+  const wrong = settings
+    .filter(differs(found.values))
+    .map((setting) => `${describe(found.values, setting)} ${setting.advice ?? statement(setting)}`)
   if (wrong.length === 0) return
   const reconnect = pooled ? ['Then let the pooler connect again (RECONNECT).'] : []
   throw new SessionRefusal(
@@ -61,14 +56,19 @@ const sessionRow = z.object({
 })
 
 function readSession(db: Queryable, settings: readonly Setting[]): Promise<z.infer<typeof sessionRow>> {
-  const names = [...settings, ...OF_DATABASE].map(({ name }) => name)
+  const names = settings.map(({ name }) => name)
   // É is character 201 of Unicode and é 233. Other encodings may have neither, and A and a are as far apart.
+  // In Turkish and Azeri, i is not the small letter of I.
   return one(
     db,
     sessionRow,
-    sql`select quote_ident(current_user) as role, quote_ident(current_database()) as database,
+    sql`select quote_ident(session_user) as role, quote_ident(current_database()) as database,
           (select jsonb_object_agg(name, current_setting(name, true)) from unnest(${names}::text[]) as name)
-            || jsonb_build_object('lc_ctype', case when chr(letter) ilike chr(letter + 32) then 'Unicode' else 'ASCII' end)
+            || jsonb_build_object(
+              'lc_ctype', case when not 'I' ilike 'i' then 'Turkish'
+                when chr(letter) ilike chr(letter + 32) then 'Unicode' else 'ASCII' end,
+              'row_security_active', case when row_security_active(to_regclass('public.payment')) then 'on' else 'off' end,
+              'pinrail.session', coalesce(current_setting('pinrail.session', true), 'not set'))
             as values
         from (select case current_setting('server_encoding') when 'UTF8' then 201 else 65 end as letter) as asked`,
   )

@@ -1,5 +1,6 @@
 import type { Environment } from '../config/read.ts'
-import { type OfficeConfig, readOfficeConfig } from '../config.ts'
+import { type OfficeConfig, type OperatorConfig, readOfficeConfig } from '../config.ts'
+import { assertSession } from '../db/assert-session.ts'
 import { createDb, type Db, type Tenant } from '../db/db.ts'
 import { assertMode } from '../db/deployment.ts'
 import type { Signed } from '../db/operator/accounts.ts'
@@ -64,12 +65,20 @@ const STATEMENT_TIMEOUT_MS = 60_000
 
 export async function inOffice(call: Call, work: (office: Office) => Promise<number>): Promise<number> {
   const settings = readOfficeConfig(call.env)
+  return withDatabase(settings, (db) => work({ ...call, db, settings }))
+}
+
+type DatabaseSettings = Pick<OperatorConfig, 'PINRAIL_MODE' | 'DATABASE_URL' | 'DATABASE_POOLER'>
+
+/** Opens the database of this deployment for the work. Throws DatabaseRefusal as the api and the worker do at their start. */
+export async function withDatabase<T>(settings: DatabaseSettings, work: (db: Db) => Promise<T>): Promise<T> {
   const livemode = settings.PINRAIL_MODE === 'live'
   const [url, pooled] = [settings.DATABASE_URL, settings.DATABASE_POOLER === 'transaction']
   const db = createDb({ url, livemode, pooled, pool: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
   try {
+    await assertSession(db, { pooled })
     await assertMode(db)
-    return await work({ ...call, db, settings })
+    return await work(db)
   } finally {
     await db.close()
   }

@@ -1,9 +1,7 @@
 import { readOperatorConfig } from '../config.ts'
-import { createDb } from '../db/db.ts'
-import { assertMode } from '../db/deployment.ts'
 import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
-import type { Call, Command } from './call.ts'
+import { type Call, type Command, withDatabase } from './call.ts'
 import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen } from './payouts.ts'
 import { rebuild } from './rebuild.ts'
 import { repairFinality } from './repair.ts'
@@ -95,14 +93,7 @@ export const SETTLEMENT: readonly Command[] = [
 async function operate(call: Call, work: (operation: Operation) => Promise<number>): Promise<number> {
   const { env, say, give } = call
   const settings = readOperatorConfig(env)
-  const livemode = settings.PINRAIL_MODE === 'live'
-  const [url, pooled] = [settings.DATABASE_URL, settings.DATABASE_POOLER === 'transaction']
-  const db = createDb({ url, livemode, pooled, pool: 2, statementTimeoutMs: 60_000 })
   const hooks = createSettlementHooks({ publicUrl: settings.PUBLIC_URL, now: Date.now })
-  try {
-    await assertMode(db)
-    return await work({ db, settings, hooks, dryRun: call.options['dry-run'] === true, say, give })
-  } finally {
-    await db.close()
-  }
+  const dryRun = call.options['dry-run'] === true
+  return withDatabase(settings, (db) => work({ db, settings, hooks, dryRun, say, give }))
 }

@@ -24,7 +24,8 @@ export async function installWheel({ requirements, bytes }: Wheel, folder: strin
   const quiet = ['--no-input', '--disable-pip-version-check', '--progress-bar', 'off']
   try {
     await run(python, ['-m', 'pip', 'install', ...only, ...quiet, '--target', folder, '-r', requirements], {
-      env: { ...process.env, TMPDIR: temporary },
+      // A configuration that installs for the user, or only into a virtual environment, refuses a folder.
+      env: { ...process.env, TMPDIR: temporary, PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' },
     })
   } catch (error) {
     throw new Error(reasonIn(messageOf(error), requirements), { cause: error })

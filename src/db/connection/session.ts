@@ -13,6 +13,8 @@ export type Setting = {
   /** Values that are as good. */
   readonly or?: readonly string[]
   readonly because: string
+  /** How to correct it where no statement does. */
+  readonly advice?: string
 }
 
 /** Any user may set these. */
@@ -58,14 +60,42 @@ export const REFUSED: readonly Setting[] = [
     because: 'a signature that a crash forgets could be paid twice',
   },
   { name: 'session_replication_role', must: 'origin', because: 'triggers guard the books' },
+  { name: 'role', must: 'none', because: 'the user that connects is the one that has these settings' },
   { name: 'transaction_timeout', must: '0', because: 'each statement has a limit, and a migration has none' },
 ]
 
-/** Fixed when the database is created. */
+const OTHER_DATABASE = 'Create another database: docs/operations.md has the statement.'
+
+/** No statement corrects these. `assertSession` reads all but the encoding by separate expressions. */
 export const OF_DATABASE: readonly Setting[] = [
-  { name: 'server_encoding', must: 'UTF8', because: 'names and descriptions are in every script' },
-  { name: 'lc_ctype', must: 'Unicode', because: 'a search for é finds É' },
+  {
+    name: 'server_encoding',
+    must: 'UTF8',
+    because: 'names and descriptions are in every script',
+    advice: OTHER_DATABASE,
+  },
+  {
+    name: 'lc_ctype',
+    must: 'Unicode',
+    because: 'a search for é finds É, and one for i finds I',
+    advice: OTHER_DATABASE,
+  },
+  {
+    name: 'row_security_active',
+    must: 'off',
+    because: 'the workers and the relay read the rows of all merchants',
+    advice: 'Connect as the owner of the tables.',
+  },
 ]
+
+/** Sent by a direct connection with its settings: where it is missing, they did not arrive. */
+const ARRIVED: Setting = {
+  name: 'pinrail.session',
+  must: 'direct',
+  because: 'without the settings of its first packet a session has no limits',
+  advice: 'Connect past the pooler, or set DATABASE_POOLER=transaction.',
+}
+export const OF_DIRECT: readonly Setting[] = [ARRIVED]
 
 /** How the driver connects. The settings are in the first packet, so they cost no round trip. */
 export type Connection = { readonly connectionString: string; readonly options?: string }
@@ -73,7 +103,7 @@ export type Connection = { readonly connectionString: string; readonly options?:
 /** A direct connection, with the session that it needs. Options that are in the URL stay, unless they are set here. */
 export function directConnection(url: string, limits: Limits): Connection {
   const own = new URL(url).searchParams.get('options')
-  const settings = [...SETTINGS.map(({ name, must }) => [name, must] as const), ...Object.entries(limits)]
+  const settings = [...[...SETTINGS, ARRIVED].map(({ name, must }) => [name, must] as const), ...Object.entries(limits)]
   const options = settings.map(([name, value]) => `-c ${name}=${String(value).replace(/[ \\]/g, '\\$&')}`)
   return {
     // The driver prefers what is in the URL.

@@ -6,7 +6,7 @@ import { LIVE_ENVIRONMENT, TEST_ENVIRONMENT } from '../../../scripts/test/enviro
 import { createTestDatabase, setForUser, type TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { startDevServer } from '../../../scripts/test/services/temporal.ts'
 import { readApiConfig, readWorkerConfig } from '../../../src/config.ts'
-import { assertSessionAt, SessionRefusal } from '../../../src/db/assert-session.ts'
+import { assertSession, assertSessionAt, SessionRefusal } from '../../../src/db/assert-session.ts'
 import { directConnection, SETTINGS } from '../../../src/db/connection/session.ts'
 import { createDb } from '../../../src/db/db.ts'
 import { migrate } from '../../../src/db/migrate.ts'
@@ -132,6 +132,12 @@ describe('a database is refused', () => {
     ['an encoding of several bytes', ENCODED('EUC_JP'), {}, '- server_encoding is EUC_JP and must be UTF8'],
     ['a locale without the case of É', ENCODED('UTF8'), {}, '- lc_ctype is ASCII and must be Unicode'],
     [
+      'a locale in which i is not the small letter of I',
+      "template template0 encoding 'UTF8' locale_provider icu icu_locale 'tr-TR'",
+      {},
+      '- lc_ctype is Turkish and must be Unicode',
+    ],
+    [
       'commits that may be lost',
       undefined,
       { synchronous_commit: 'off' },
@@ -149,6 +155,7 @@ describe('a database is refused', () => {
       { transaction_timeout: '1min' },
       '- transaction_timeout is 1min and must be 0',
     ],
+    ['another user than the one that connects', undefined, { role: 'pinrail_tenant' }, '- role is pinrail_tenant and'],
   ])('that has %s', async (_what, how, settings, line) => {
     const { url } = await newDatabase(how, settings)
     const refused = assertSessionAt({ url, pooled: false })
@@ -167,6 +174,39 @@ describe('a database is refused', () => {
     await client.end()
     await expect(assertSessionAt({ url, pooled: false })).resolves.toBeUndefined()
   })
+})
+
+test('a connection whose settings do not arrive, as through some poolers, is refused', async () => {
+  const { url } = await newDatabase()
+  const db = createDb({ url, livemode: false, pool: 1, pooled: true })
+  try {
+    await expect(assertSession(db, { pooled: false })).rejects.toThrow(
+      '- pinrail.session is not set and must be direct: without the settings of its first packet a session has no limits. ' +
+        'Connect past the pooler, or set DATABASE_POOLER=transaction.',
+    )
+  } finally {
+    await db.close()
+  }
+})
+
+test('a user who does not own the tables, and would see no rows, is refused', async () => {
+  const { url } = await newDatabase()
+  const name = new URL(url).pathname.slice(1).replace('test_', 'other_')
+  const owner = new pg.Client({ connectionString: url })
+  await owner.connect()
+  try {
+    await owner.query(`create role ${name} login password '…'`)
+    await owner.query(`grant select, insert, update, delete on all tables in schema public to ${name}`)
+    const other = Object.assign(new URL(url), { username: name, password: '…' })
+    await expect(assertSessionAt({ url: other.href, pooled: false })).rejects.toThrow(
+      '- row_security_active is on and must be off: the workers and the relay read the rows of all merchants. ' +
+        'Connect as the owner of the tables.',
+    )
+  } finally {
+    await owner.query(`drop owned by ${name}`)
+    await owner.query(`drop role ${name}`)
+    await owner.end()
+  }
 })
 
 describe('a database whose commits may be lost is refused by', () => {
@@ -203,6 +243,14 @@ describe('a database whose commits may be lost is refused by', () => {
       expect.stringMatching(/^DATABASE_URL: must be a usable database: The database has/),
     ])
     expect(text).toContain(line)
+  })
+
+  test.each([
+    ['about accounts', ['merchants', 'create', 'Shop']],
+    ['about money', ['settlement', 'status']],
+  ])('commands %s', async (_what, args) => {
+    const env = { ...LIVE_ENVIRONMENT, ...inTest() }
+    expect(await pinrail(env, ...args)).toEqual({ code: 2, text: expect.stringContaining(line) })
   })
 
   test('the api', async () => {

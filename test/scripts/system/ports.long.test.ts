@@ -12,7 +12,7 @@ import { anvilSpec } from '../../../scripts/system/anvil.ts'
 import { openFolderFor, readMemory, removeOpenFolder } from '../../../scripts/system/data-folder.ts'
 import { freePort, withFreePorts } from '../../../scripts/system/ports.ts'
 import { postgresSpec } from '../../../scripts/system/postgres/server.ts'
-import { type ProcessSpec, supervise } from '../../../scripts/system/supervisor.ts'
+import { type Child, type ProcessSpec, supervise } from '../../../scripts/system/supervisor.ts'
 import { temporalSpec } from '../../../scripts/system/temporal.ts'
 import { startSystem } from '../../../scripts/system.ts'
 import { timeSkippingSpec } from '../../../scripts/test/services/time-skipping-server.ts'
@@ -111,6 +111,21 @@ describe('a port that another process takes between its choice and its use', () 
     expect(child.pid()).not.toBeNull()
     await child.stop(5000)
     expect(tried).toHaveLength(2)
+  })
+
+  test.each(['anvil', 'temporal'])('is not taken for the new %s, although its like answers there', async (name) => {
+    const port = await freePort()
+    const start = async (log: string): Promise<Child> => {
+      const child = supervise(await PROGRAMS[name]!(port, join(folder, log)), {
+        log: () => undefined,
+        onPid: () => undefined,
+      })
+      await child.start()
+      return child
+    }
+    const first = await start('first.log')
+    await expect(start('second.log')).rejects.toThrow(`${name}: address already in use`)
+    await first.stop(5000)
   })
 
   test('makes the whole system start again on other ports', async () => {
