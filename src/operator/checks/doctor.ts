@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connectRpc } from '../../chain/rpc/rpc.ts'
 import type { OfficeConfig } from '../../config.ts'
-import { assertSession } from '../../db/assert-session.ts'
 import { compareSchema, findContradictions, readWaiting } from '../../db/operator/health.ts'
 import { countAttention } from '../../db/payments/attention.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
@@ -51,15 +50,8 @@ async function examine({ part, look }: Look): Promise<{ part: string; well: bool
   }
 }
 
-function lookAtDatabase({ db, settings }: Office): Look[] {
+function lookAtDatabase({ db }: Office): Look[] {
   return [
-    {
-      part: 'session',
-      look: async () => {
-        await assertSession(db, { pooled: settings.DATABASE_POOLER === 'transaction' })
-        return 'encoding, locale and settings of the database are right'
-      },
-    },
     { part: 'schema', look: async () => schema(await compareSchema(db)) },
     {
       part: 'clock',

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { pino } from 'pino'
+import { USDC_ADDRESS } from '../../../scripts/system/environment.ts'
 import { LIVE_ENVIRONMENT, TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
 import { createTestDatabase, setForUser, type TestDatabase } from '../../../scripts/test/services/databases.ts'
-import { startDevServer } from '../../../scripts/test/services/temporal.ts'
 import { readApiConfig, readWorkerConfig } from '../../../src/config.ts'
 import { assertSession, assertSessionAt, SessionRefusal } from '../../../src/db/assert-session.ts'
 import { directConnection, SETTINGS } from '../../../src/db/connection/session.ts'
@@ -227,14 +227,6 @@ describe('a database whose commits may be lost is refused by', () => {
     expect(await pinrail({ DATABASE_URL: url }, 'migrate')).toEqual({ code: 2, text: expect.stringContaining(line) })
   })
 
-  test('pinrail doctor', async () => {
-    const { address, namespace } = await startDevServer()
-    const env = { ...inTest(), TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }
-    const { code, text } = await pinrail(env, 'doctor')
-    expect([code, text]).toEqual([1, expect.stringMatching(/^ILL {3}session: The database has settings/)])
-    expect(text).toContain(line)
-  })
-
   test('pinrail preflight', async () => {
     const env = { ...LIVE_ENVIRONMENT, DATABASE_URL: url }
     const { code, text } = await pinrail(env, 'preflight')
@@ -246,10 +238,11 @@ describe('a database whose commits may be lost is refused by', () => {
   })
 
   test.each([
-    ['about accounts', ['merchants', 'create', 'Shop']],
+    ['that looks at every part', ['doctor']],
+    ['about accounts', ['merchants', 'create', 'Shop', '--operator', 'Ada', '--reason', 'a new shop']],
     ['about money', ['settlement', 'status']],
-  ])('commands %s', async (_what, args) => {
-    const env = { ...LIVE_ENVIRONMENT, ...inTest() }
+  ])('the command %s', async (_what, args) => {
+    const env = { ...LIVE_ENVIRONMENT, DATABASE_URL: url, CHAIN_ID: '137', USDC_ADDRESS }
     expect(await pinrail(env, ...args)).toEqual({ code: 2, text: expect.stringContaining(line) })
   })
 
