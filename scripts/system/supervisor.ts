@@ -139,6 +139,7 @@ class Supervised implements Child {
     // What is ready before it starts is another process on its port, which would be taken for this one.
     if (await this.#spec.ready(() => '').catch(() => false))
       throw new Error(`${this.name}: address already in use by another process that answers there`)
+    if (!this.#wanted) throw new Error(`${this.name} was stopped while starting`)
     const from = sizeOf(logFile)
     const running = this.#spawn()
     const logged = (): string => readFileSync(logFile).subarray(from).toString()

@@ -49,6 +49,27 @@ function start(of: ProcessSpec): { child: Child; said: string[] } {
 const STAYS = 'console.log("ready"); setInterval(() => {}, 1000)'
 
 describe('a supervised process', () => {
+  test('a process stopped before it runs does not run afterwards', async () => {
+    let onAsked = (): void => undefined
+    let answer = (_isReady: boolean): void => undefined
+    const asked = new Promise<void>((resolve) => {
+      onAsked = resolve
+    })
+    const ready = (): Promise<boolean> => {
+      onAsked()
+      return new Promise((resolve) => {
+        answer = resolve
+      })
+    }
+    const { child } = start(spec(STAYS, { ready }))
+    const starting = child.start()
+    await asked
+    await child.stop(1000)
+    answer(false)
+    await expect(starting).rejects.toThrow('sample was stopped while starting')
+    expect(child.pid()).toBeNull()
+  })
+
   test('that is killed is started again, and that is said', async () => {
     const { child, said } = start(spec(STAYS))
     await child.start()
