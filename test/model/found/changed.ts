@@ -1,139 +1,68 @@
 import { click, decide, engine, once, partner, simulator, wait } from '../story/ideas/idea.ts'
+import type { Told } from '../story/steps.ts'
 import type { Found } from './story.ts'
 
-/** Stories about payments that are stopped with their money, as by a partner that changes its order: see found.test.ts. */
-export const CHANGED: readonly Found[] = [
+const buyer = click('wallet_app')
+const changed = (percent: number) => partner('change the amount', 0, { percent })
+const slowly = simulator('delay', 600)
+const delayed = [buyer, slowly, partner('pay')]
+const paid = [buyer, partner('pay')]
+const settled = [wait(20), engine('settle')]
+
+const LESS_MONEY: readonly Found[] = [
   {
     title: 'a changed order that has less money is not converted',
     was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      simulator('delay', 600),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 20 }),
-      wait(20),
-      engine('settle'),
-    ],
+    steps: [...delayed, changed(20), ...settled],
     ends: { status: 'under_review', parkReason: 'order_changed', converted: false },
   },
   {
     title: 'a changed order that has nothing at all is not converted',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      simulator('delay', 600),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 0 }),
-      wait(20),
-      engine('settle'),
-    ],
+    steps: [...delayed, changed(0), ...settled],
     ends: { status: 'under_review', parkReason: 'order_changed', converted: false },
   },
   {
     title: 'a changed order that has less money is not converted where all goes back afterwards',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      simulator('delay', 600),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 20 }),
-      partner('take all back'),
-      wait(20),
-      engine('settle'),
-    ],
+    steps: [...delayed, changed(20), partner('take all back'), ...settled],
     ends: { status: 'failed', converted: false },
   },
   {
     title: 'a changed order of the card partner that has less money is not converted',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('card_partner'),
-      simulator('delay', 600),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 20 }),
-      partner('take all back'),
-      wait(20),
-      engine('settle'),
-    ],
+    steps: [click('card_partner'), slowly, partner('pay'), changed(20), partner('take all back'), ...settled],
     ends: { status: 'failed', converted: false },
   },
   {
     title: 'a changed order that has less money is not paid out',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 20 }),
-      wait(20),
-      engine('settle'),
-    ],
+    steps: [...paid, changed(20), ...settled],
     ends: { status: 'under_review', parkReason: 'payout_held' },
   },
   {
     title: 'the payout of a changed order that has less money is voided where all goes back',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 20 }),
-      partner('take all back'),
-      wait(20),
-      engine('settle'),
-    ],
+    steps: [...paid, changed(20), partner('take all back'), ...settled],
     ends: { status: 'under_review', parkReason: 'funds_reversed' },
   },
   {
     title: 'the payout of a changed order is voided where the partner says that it has nothing',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [click('wallet_app'), partner('pay'), partner('change the amount', 0, { percent: 0 })],
+    steps: [...paid, changed(0)],
   },
   {
-    title: 'a changed order that has less money, and was converted meanwhile, ends when the change is acknowledged',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      once('convert', 'slow'),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 20 }),
-      wait(1),
-      decide('acknowledge'),
-      wait(1),
-    ],
+    title: 'the change of an order that has less money, and was converted meanwhile, can be acknowledged',
+    was: 'It went on with a part of the money, and stood before an operator without any way out.',
+    steps: [buyer, once('convert', 'slow'), partner('pay'), changed(20), wait(1), decide('acknowledge'), wait(1)],
     ends: { status: 'under_review', parkReason: 'payout_voided' },
   },
   {
     title: 'a changed order that has less money goes on when it has all of it after all',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      simulator('delay', 600),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 20 }),
-      partner('change the amount'),
-      wait(400),
-      wait(20),
-      engine('settle'),
-    ],
+    was: 'It stayed before an operator.',
+    steps: [...delayed, changed(20), changed(100), wait(400), ...settled],
     ends: { status: 'succeeded' },
   },
   {
     title: 'a changed order that has all of its money after all goes on at once where its partner refuses a refund',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
+    was: 'It waited for the next poll, which may be six hours away.',
     steps: [
-      click('wallet_app'),
-      simulator('delay', 600),
-      partner('pay'),
-      partner('change the amount', 0, { percent: 20 }),
+      ...delayed,
+      changed(20),
       wait(400),
       partner('fit again', 0, { news: 'later' }),
       simulator('refund_refused'),
@@ -142,175 +71,98 @@ export const CHANGED: readonly Found[] = [
     ends: { status: 'settling' },
   },
   {
-    title: 'a changed order that has less money is converted where by its own word it has all of it',
-    was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      simulator('delay', 600),
-      partner('pay'),
-      partner('change the amount'),
-      wait(20),
-      engine('settle'),
-    ],
+    title: 'a changed order is converted where by its own word it has all of the money',
+    steps: [...delayed, changed(100), ...settled],
     ends: { status: 'succeeded' },
   },
+]
+
+/** An operator closes the words of the partner, then the order fits. */
+const closed = (percent: number, ...meanwhile: Told[]) => [
+  buyer,
+  changed(percent),
+  decide('reject'),
+  decide('approve'),
+  partner('fit again'),
+  ...meanwhile,
+  decide('approve'),
+]
+
+const SAME_WORDS: readonly Found[] = [
   {
     title: 'a changed order of which an operator has closed the same words before it fitted is not paid out',
     was: "An operator had closed it once, before the order fitted and was paid: said again it was nothing new, and the payment was paid out. Where the conversion took its time, the partner's word was waited for without end.",
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      partner('change the amount', 0, { percent: 20 }),
-      decide('reject'),
-      decide('approve'),
-      partner('fit again'),
-      decide('approve'),
-      wait(1),
-      partner('change the amount', 0, { percent: 20 }),
-      wait(1),
-      engine('settle'),
-    ],
+    steps: [...closed(20), wait(1), changed(20), wait(1), engine('settle')],
     ends: { status: 'under_review', parkReason: 'payout_held' },
   },
   {
     title: 'a changed order of which an operator has closed the same words before it fitted is not converted',
-    was: "An operator had closed it once, before the order fitted and was paid: said again it was nothing new, and the payment was paid out. Where the conversion took its time, the partner's word was waited for without end.",
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      partner('change the amount', 0, { percent: 20 }),
-      decide('reject'),
-      decide('approve'),
-      partner('fit again'),
-      simulator('delay', 600),
-      decide('approve'),
-      partner('change the amount', 0, { percent: 20 }),
-      wait(60),
-    ],
+    steps: [...closed(20, slowly), changed(20), wait(60)],
     ends: { status: 'under_review', parkReason: 'order_changed', converted: false },
   },
   {
     title:
       'a changed order of which an operator has closed the same words before it fitted goes on where it has all of the money',
-    was: "An operator had closed it once, before the order fitted and was paid: said again it was nothing new, and the payment was paid out. Where the conversion took its time, the partner's word was waited for without end.",
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      partner('change the amount'),
-      decide('reject'),
-      decide('approve'),
-      partner('fit again'),
-      simulator('delay', 600),
-      decide('approve'),
-      partner('change the amount'),
-      wait(60),
-      engine('settle'),
-    ],
+    steps: [...closed(100, slowly), changed(100), wait(60), engine('settle')],
     ends: { status: 'succeeded' },
   },
   {
     title:
-      'a changed order that has all of the money, in words that an operator closed before it was paid can be ended where it was rejected',
+      'a changed order with all of its money, closed by an operator before it was paid, can be ended once rejected',
     was: 'Every decision was refused because of what the partner said, and acknowledging it because it was nothing new.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      partner('change the amount'),
-      decide('reject'),
-      decide('approve'),
-      partner('fit again'),
-      decide('approve'),
-      wait(1),
-      decide('hold'),
-      partner('change the amount'),
-      wait(1),
-    ],
+    steps: [...closed(100), wait(1), decide('hold'), changed(100), wait(1)],
   },
   {
-    title:
-      'a changed order that has all of the money, in words that an operator closed before it was paid, can be ended where it had expired',
+    title: 'a changed order with all of its money, closed by an operator before it was paid, can be ended once expired',
     was: 'Every decision was refused because of what the partner said, and acknowledging it because it was nothing new.',
-    minor: '4999',
     steps: [
-      click('wallet_app'),
+      buyer,
       wait(1500),
-      partner('change the amount'),
+      changed(100),
       decide('approve'),
       partner('fit again'),
       wait(1),
       decide('hold'),
-      partner('change the amount'),
+      changed(100),
     ],
   },
   {
     title: 'a doubt that is heard again, of money that then goes back, was heard rightly',
     was: "An operator's look at the end made a doubt of one that had been heard rightly.",
-    minor: '4999',
-    steps: [
-      simulator('delay', 600),
-      click('wallet_app'),
-      partner('change the amount', 0, { percent: 20 }),
-      decide('reject'),
-      decide('approve'),
-      partner('fit again'),
-      decide('approve'),
-      partner('change the amount', 0, { percent: 20 }),
-      partner('take all back'),
-    ],
+    steps: [slowly, ...closed(20), changed(20), partner('take all back')],
   },
+]
+
+const held = [buyer, once('convert', 'slow'), partner('pay'), decide('hold'), wait(1)]
+
+const HELD: readonly Found[] = [
   {
     title: 'a hold that comes during the conversion ends with a refund',
     was: 'Neither a refund nor a void was possible: no payout was there, and it was not void.',
-    minor: '4999',
-    steps: [click('wallet_app'), once('convert', 'slow'), partner('pay'), decide('hold'), wait(1), decide('refund')],
+    steps: [...held, decide('refund')],
     ends: { status: 'refunded', converted: true },
   },
   {
     title: 'a hold that comes during the conversion ends with a refund that was made elsewhere',
-    was: 'Neither a refund nor a void was possible: no payout was there, and it was not void.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      once('convert', 'slow'),
-      partner('pay'),
-      decide('hold'),
-      wait(1),
-      decide('recordExternalRefund'),
-    ],
+    steps: [...held, decide('recordExternalRefund')],
     ends: { status: 'refunded', converted: true },
   },
   {
     title:
-      'a payment that is held during the conversion goes on when the hold is lifted after a refund that the partner refused',
-    was: 'Neither a refund nor a void was possible: no payout was there, and it was not void.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      once('convert', 'slow'),
-      partner('pay'),
-      decide('hold'),
-      wait(1),
-      simulator('refund_refused'),
-      decide('refund'),
-      decide('release'),
-      wait(1),
-    ],
+      'a payment that is held during the conversion goes on when its partner refuses a refund and the hold is lifted',
+    was: 'Its payout counted as void for a refund that never was.',
+    steps: [...held, simulator('refund_refused'), decide('refund'), decide('release'), wait(1)],
     ends: { status: 'settling' },
   },
   {
     title: 'a payment that is held during the conversion goes on when the hold is lifted',
-    was: 'Neither a refund nor a void was possible: no payout was there, and it was not void.',
-    minor: '4999',
-    steps: [
-      click('wallet_app'),
-      once('convert', 'slow'),
-      partner('pay'),
-      decide('hold'),
-      wait(1),
-      decide('release'),
-      engine('settle'),
-    ],
+    steps: [...held, decide('release'), engine('settle')],
     ends: { status: 'succeeded' },
   },
 ]
+
+/** Payments that are stopped with their money, as by a partner that changes its order. */
+export const CHANGED: readonly Found[] = [...LESS_MONEY, ...SAME_WORDS, ...HELD].map((found) => ({
+  ...found,
+  minor: '4999',
+}))
