@@ -35,8 +35,8 @@ export async function runJest(args: readonly string[], { env = {}, vmModules }: 
       child.on('close', resolve)
     })
     if (!existsSync(outputFile)) return { ...NONE, failed: 1 }
-    const tally = tallyOf(JSON.parse(readFileSync(outputFile, 'utf8')) as JestResult)
-    return code === 0 ? tally : { ...tally, failed: Math.max(1, tally.failed) }
+    const result = JSON.parse(readFileSync(outputFile, 'utf8')) as JestResult
+    return tallyOf({ ...result, success: result.success && code === 0 })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { OF_DATABASE, OF_DIRECT, POOLED_LIMITS, REFUSED, SETTINGS, type Setting } from './connection/session.ts'
+import { BEYOND_SETTINGS, DIRECT, POOLED_LIMITS, REFUSED, SETTINGS, type Setting } from './connection/session.ts'
 import { createDb, type DbOptions, one, type Queryable, sql } from './db.ts'
 
 /** This process must not use this database. Trying again does not help. */
 export class DatabaseRefusal extends Error {}
 
-/** The settings of the database are wrong. The message lists each, with the statement that corrects it. */
+/** The settings of the database are wrong. The message lists each, with the statement or the advice that corrects it. */
 export class SessionRefusal extends DatabaseRefusal {}
 
 type Pooled = { readonly pooled: boolean }
 
 /** Compares a session with the lists of connection/session.ts, by one query. Needs no schema. Throws SessionRefusal. */
 export async function assertSession(db: Queryable, { pooled }: Pooled): Promise<void> {
-  const settings = [...SETTINGS, ...REFUSED, ...OF_DATABASE, ...(pooled ? POOLED_LIMITS : OF_DIRECT)]
+  const settings = [...SETTINGS, ...REFUSED, ...BEYOND_SETTINGS, ...(pooled ? POOLED_LIMITS : DIRECT)]
   const found = await readSession(db, settings)
   const statement = ({ name, must }: Setting): string =>
     `Run: alter role ${found.role} in database ${found.database} set ${name} = '${must}';`

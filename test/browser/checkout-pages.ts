@@ -49,8 +49,6 @@ const LAYOUT = [findSidewaysScroll, findSmallTargets, findNarrowTexts]
 /** For a page whose elements axe has checked in another language. */
 export const LAYOUT_ONLY: readonly Look[] = [{ width: 320, colorScheme: 'light', text: '100%', axe: 'none' }]
 
-export type CheckoutPages = Awaited<ReturnType<typeof openCheckoutPages>>
-
 const PHONE = { width: 390, height: 664 }
 
 /** The pages of the checkout, and a page of the browser that shows them. */

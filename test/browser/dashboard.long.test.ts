@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
-import { type Dashboard, openDashboard } from './dashboard/dashboard.ts'
+import { expect, test } from '@jest/globals'
+import { openDashboard } from './dashboard/dashboard.ts'
 import { PAGES } from './dashboard/pages.ts'
 import { EVERY_LOOK } from './faults.ts'
+import { useBrowser } from './use-browser.ts'
 
-let browser: Browser
-let dashboard: Dashboard
-beforeAll(async () => {
-  browser = await launchBrowser()
-  dashboard = await openDashboard(browser)
-})
-afterAll(async () => {
-  await dashboard?.close()
-  await browser?.close()
-})
+const dashboard = useBrowser(openDashboard)
 
 test.each(PAGES)('the page “%s” is accessible and fits at every width, light and dark', async (name) => {
   expect(await dashboard.findFaults(name, EVERY_LOOK)).toEqual([])

@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
+import { expect, test } from '@jest/globals'
 import { linkIn } from '../api/site/visitor.ts'
-import { collectComplaints, launchBrowser } from '../support/browser.ts'
-import { type Dashboard, openDashboard } from './dashboard/dashboard.ts'
+import { collectComplaints } from '../support/browser.ts'
+import { openDashboard } from './dashboard/dashboard.ts'
 import { PAGES } from './dashboard/pages.ts'
+import { useBrowser } from './use-browser.ts'
 
-let browser: Browser
-let dashboard: Dashboard
-beforeAll(async () => {
-  browser = await launchBrowser()
-  dashboard = await openDashboard(browser)
-})
-afterAll(async () => {
-  await dashboard?.close()
-  await browser?.close()
-})
+const dashboard = useBrowser(openDashboard)
 
 test.each(PAGES)('the page “%s” is accessible, fits, and requests nothing from elsewhere', async (name) => {
   expect(await dashboard.findFaults(name)).toEqual([])
 })
 
 test('a new merchant signs up by a link, adds a passkey, and signs in with it alone', async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  const context = await dashboard.browser.newContext({ viewport: { width: 1280, height: 900 } })
   const page = await context.newPage()
   const wrong = collectComplaints(page)
   const devices = await context.newCDPSession(page)

@@ -1,22 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
-import { type CheckoutPages, LAYOUT_ONLY, openCheckoutPages, SAMPLED_LOCALES, TEXT_PAGES } from './checkout-pages.ts'
+import { describe, expect, test } from '@jest/globals'
+import { LAYOUT_ONLY, openCheckoutPages, SAMPLED_LOCALES, TEXT_PAGES } from './checkout-pages.ts'
 import { GALLERY } from './gallery.ts'
 import { DRAWN, galleryText, NOT_DRAWN, slugOf } from './gallery-design.ts'
+import { useBrowser } from './use-browser.ts'
 
-let browser: Browser
-let pages: CheckoutPages
-beforeAll(async () => {
-  browser = await launchBrowser()
-  pages = await openCheckoutPages(browser)
-})
-afterAll(async () => {
-  await pages?.close()
-  await browser?.close()
-})
+const pages = useBrowser(openCheckoutPages)
 
 describe('the pictures of the gallery', () => {
   const FOLDER = fileURLToPath(new URL('../../docs/gallery', import.meta.url))
@@ -48,7 +38,7 @@ describe.each(SAMPLED_LOCALES)('in the language “%s”', (locale) => {
 })
 
 test('in Arabic the page runs from right to left: the marks stand at the right, the ends at the left', async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
+  const context = await pages.browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
   const page = await context.newPage()
   await page.goto(pages.urlOf('a method chosen', 'ar'))
   const place = (selector: string) => page.locator(selector).first().boundingBox()
@@ -58,7 +48,7 @@ test('in Arabic the page runs from right to left: the marks stand at the right, 
   expect(dot?.x).toBeGreaterThan(stop?.x ?? Number.NaN)
   const arrow = page.locator('.button.fill .points')
   expect(await arrow.evaluate((icon) => getComputedStyle(icon).scale)).toBe('-1 1')
-  // Moments that the script has written anew keep the digits of the page.
+  // The script writes the times again, with the digits of the page.
   const times = await page.locator('time').allTextContents()
   expect(times.filter((time) => time !== '').join()).toMatch(/\d/)
   expect(times.join()).not.toMatch(/[٠-٩]/)
@@ -66,7 +56,7 @@ test('in Arabic the page runs from right to left: the marks stand at the right, 
 })
 
 test('a receipt prints on one page, and a test receipt has TEST across it there too', async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  const context = await pages.browser.newContext({ viewport: { width: 1280, height: 900 } })
   const page = await context.newPage()
   for (const name of ['receipt', 'test receipt']) {
     await page.goto(pages.urlOf(name))

@@ -99,7 +99,7 @@ describe('making a link', () => {
     await look('report')
     await page.goto(`${origin}/o/nothing`)
     await look('no-owner')
-    // The last page answers 404, which the console tells.
+    // The last page answers 404, which the console reports.
     expect(wrong.filter((fault) => !fault.includes('404'))).toEqual([])
     await page.close()
   })

@@ -56,21 +56,19 @@ export async function copyDatabase(source: Db): Promise<WorldDatabase> {
   return copy
 }
 
+/** Those of a world: all but that of the migrations. */
 const TABLES = `
   select oid::regclass::text as name from pg_class
   where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migration'`
 
-/** Empties each table but that of the migrations, without the triggers that keep some rows from being deleted. */
+/** Empties each table, without the triggers that keep some rows from being deleted. */
 const EMPTY = `
   do $$
   declare
     one record;
   begin
     set local session_replication_role = replica;
-    for one in
-      select oid::regclass as name from pg_class
-      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migration'
-    loop
+    for one in ${TABLES} loop
       execute format('delete from %s', one.name);
     end loop;
     perform setval(seqrelid::regclass, seqstart, false) from pg_sequence;

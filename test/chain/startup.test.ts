@@ -354,7 +354,7 @@ describe('a world of the tests after its reset', () => {
   test('has the state of each of its blocks, however many blocks there were before', async () => {
     const { chain } = world
     const [relayer] = world.relayers
-    // Of more than 5000 blocks anvil forgets the first states.
+    // After more than 5000 blocks anvil forgets the first states.
     for (let part = 0; part < 20; part++) {
       await chain.mine({ blocks: 300 })
       await world.reset()

@@ -13,7 +13,7 @@ export type Setting = {
   /** Values that are as good. */
   readonly or?: readonly string[]
   readonly because: string
-  /** How to correct it where no statement does. */
+  /** How to correct it if no statement does. */
   readonly advice?: string
 }
 
@@ -66,8 +66,8 @@ export const REFUSED: readonly Setting[] = [
 
 const OTHER_DATABASE = 'Create another database: docs/operations.md has the statement.'
 
-/** No statement corrects these. `assertSession` reads all but the encoding by separate expressions. */
-export const OF_DATABASE: readonly Setting[] = [
+/** No setting corrects these. `assertSession` reads all but the encoding by separate expressions. */
+export const BEYOND_SETTINGS: readonly Setting[] = [
   {
     name: 'server_encoding',
     must: 'UTF8',
@@ -88,14 +88,15 @@ export const OF_DATABASE: readonly Setting[] = [
   },
 ]
 
-/** Sent by a direct connection with its settings: where it is missing, they did not arrive. */
-const ARRIVED: Setting = {
-  name: 'pinrail.session',
-  must: 'direct',
-  because: 'without the settings of its first packet a session has no limits',
-  advice: 'Connect past the pooler, or set DATABASE_POOLER=transaction.',
-}
-export const OF_DIRECT: readonly Setting[] = [ARRIVED]
+/** A mark that a direct connection sends with its settings. Where it is missing, they did not arrive. */
+export const DIRECT: readonly Setting[] = [
+  {
+    name: 'pinrail.session',
+    must: 'direct',
+    because: 'without the settings of its first packet a session has no limits',
+    advice: 'Connect past the pooler, or set DATABASE_POOLER=transaction.',
+  },
+]
 
 /** How the driver connects. The settings are in the first packet, so they cost no round trip. */
 export type Connection = { readonly connectionString: string; readonly options?: string }
@@ -103,7 +104,10 @@ export type Connection = { readonly connectionString: string; readonly options?:
 /** A direct connection, with the session that it needs. Options that are in the URL stay, unless they are set here. */
 export function directConnection(url: string, limits: Limits): Connection {
   const own = new URL(url).searchParams.get('options')
-  const settings = [...[...SETTINGS, ARRIVED].map(({ name, must }) => [name, must] as const), ...Object.entries(limits)]
+  const settings = [
+    ...[...SETTINGS, ...DIRECT].map(({ name, must }) => [name, must] as const),
+    ...Object.entries(limits),
+  ]
   const options = settings.map(([name, value]) => `-c ${name}=${String(value).replace(/[ \\]/g, '\\$&')}`)
   return {
     // The driver prefers what is in the URL.

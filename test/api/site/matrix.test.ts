@@ -143,9 +143,8 @@ test('every page and action is refused to nobody, to a wrong, ended, idle and fo
   for (const role of ROLES) forms.set(role, await (visitors.get(role) as Visitor).formField())
   const form = (role: Role): string => forms.get(role) ?? ''
   const as = (role: Role): Visitor => withCookie(visitors.get(role)?.cookies.get('pinrail_session') ?? '')
-  // Each page is asked with every header and field, each by another role in turn.
-  let turn = 0
-  const nextRole = (after = 0): Role => ROLES[(turn + after) % ROLES.length] as Role
+  // Every page receives each header and each field once. The role that sends it changes from page to page.
+  const nthRole = (n: number): Role => ROLES[n % ROLES.length] as Role
   const session = visitors.get('owner')?.cookies.get('pinrail_session') ?? ''
   const _form = form('owner')
   const states = [
@@ -164,21 +163,19 @@ test('every page and action is refused to nobody, to a wrong, ended, idle and fo
       const answer = method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form })
       note(`${method} ${path} with ${state}`, answer, 'nobody')
     }
-    if (method === 'get') continue
-    for (const header of FOREIGN) {
-      const role = nextRole()
-      const name = `${method} ${path} by ${role} from ${JSON.stringify(header)}`
+  }
+  for (const [turn, { path }] of pages.filter(({ method }) => method === 'post').entries()) {
+    const at = pathOf(path)
+    for (const [index, header] of FOREIGN.entries()) {
+      const role = nthRole(turn + index)
+      const name = `post ${path} by ${role} from ${JSON.stringify(header)}`
       note(name, await as(role).post(at, { _form: form(role) }, header), 'foreign')
-      turn++
     }
-    for (const forge of FORGED) {
-      const role = nextRole()
-      const forged = forge(form(role), form(nextRole(1)))
-      note(`${method} ${path} by ${role} with ${forged}`, await as(role).post(at, { _form: forged }), 'foreign')
-      turn++
+    for (const [index, forge] of FORGED.entries()) {
+      const role = nthRole(turn + index)
+      const forged = forge(form(role), form(nthRole(turn + index + 1)))
+      note(`post ${path} by ${role} with ${forged}`, await as(role).post(at, { _form: forged }), 'foreign')
     }
-    // There are as many lies as four times the roles: without this each would be told by one role alone.
-    turn++
   }
   ahead = IDLE_MS + 60_000
   for (const { method, path } of pages) {

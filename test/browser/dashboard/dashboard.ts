@@ -9,8 +9,6 @@ import { collectComplaints } from '../../support/browser.ts'
 import { findFaults, LOOKS, newExaminedPage, openFolds } from '../faults.ts'
 import { PAGES } from './pages.ts'
 
-export type Dashboard = Awaited<ReturnType<typeof openDashboard>>
-
 /** A shop, and a page of the browser in which its owner is signed in. */
 export async function openDashboard(browser: Browser) {
   let origin = ''

@@ -19,7 +19,7 @@ test('a receipt of 15 MB in a flooded block hides no theft, and holds up neither
   await carryWithEmptyLogs(world, ['0x'])
   await world.chain.mine({ blocks: 1 })
   const flooded = await world.chain.getBlock()
-  // Of one block: strangers and thief.
+  // The strangers and the thief are in one block.
   expect(flooded.transactions).toHaveLength(9)
   await runner.tick()
   expect((await cursor()).paused).toContain(theft)

@@ -1,23 +1,38 @@
 import { playStory } from '../story/play.ts'
 import { playRandom } from '../story/tell.ts'
 import { openTheater, type Theater } from '../world/shop.ts'
+import type { Stage } from '../world/stage.ts'
 import type { Defect } from './defect.ts'
 
 /** Which random stories are played: so many of this seed, from this number on. */
 export type Stories = { readonly seed: number; readonly from: number; readonly stories: number }
 
+/** Plants the bug for the time of the work. */
+export async function withDefect<T>(
+  stage: Stage,
+  { and = [], ...seam }: Defect,
+  work: (planted: Theater) => Promise<T>,
+): Promise<T> {
+  const planted = await openTheater(stage, [seam, ...and])
+  try {
+    stage.useClock(planted.timeline.now)
+    return await work(planted)
+  } finally {
+    await planted.close()
+  }
+}
+
 /**
  * Plants the bug, and plays random stories until one goes wrong that does not go wrong in the theater without bugs.
  * Returns after how many stories, and what was wrong; null if no story caught the bug.
  */
-export async function catchDefect(
+export function catchDefect(
   sound: Theater,
-  { and = [], ...seam }: Defect,
+  defect: Defect,
   { seed, from, stories }: Stories,
 ): Promise<{ readonly played: number; readonly wrong: string } | null> {
   const { stage } = sound
-  const planted = await openTheater(stage, [seam, ...and])
-  try {
+  return withDefect(stage, defect, async (planted) => {
     for (let number = from; number < from + stories; number++) {
       stage.useClock(planted.timeline.now)
       const { story, wrong: all } = await playRandom(planted, { seed, number })
@@ -27,7 +42,5 @@ export async function catchDefect(
       if ((await playStory(sound, story)).length === 0) return { played: number - from + 1, wrong }
     }
     return null
-  } finally {
-    await planted.close()
-  }
+  })
 }

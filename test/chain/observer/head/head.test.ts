@@ -124,7 +124,7 @@ describe('one bad node of three while finality stands still', () => {
   })
 
   describe('a node that is asked first for the newest block, and tells its hash,', () => {
-    /** On a busy machine the honest nodes answer too late for some of them. */
+    /** More than enough: on a busy machine the honest nodes answer too late in some rounds. */
     const ROUNDS = 200
     const lying = (lie: (block: Record<string, string>) => object) => {
       for (const [index, node] of nodes.entries())
