@@ -33,9 +33,6 @@ export const TEXT_PAGES = [
   'problem',
 ] as const
 
-/** The other languages that `npm test` looks at: the one with the longest words, and the one that runs from right to left. */
-export const SAMPLED_LOCALES: readonly Locale[] = ['de', 'ar']
-
 /** Screens on which long words break a layout first. */
 const LARGE_TEXT: readonly Look[] = [1280, 390].map((width) => ({
   width,
@@ -45,9 +42,6 @@ const LARGE_TEXT: readonly Look[] = [1280, 390].map((width) => ({
 }))
 
 const LAYOUT = [findSidewaysScroll, findSmallTargets, findNarrowTexts]
-
-/** For a page whose elements axe has checked in another language. */
-export const LAYOUT_ONLY: readonly Look[] = [{ width: 320, colorScheme: 'light', text: '100%', axe: 'none' }]
 
 const PHONE = { width: 390, height: 664 }
 

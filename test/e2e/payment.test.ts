@@ -87,20 +87,3 @@ test('the curl line of the start makes a payment as it is printed', async () => 
   const { stdout } = await promisify(execFile)('sh', ['-c', curlLine(world.system.info)])
   expect(JSON.parse(stdout)).toMatchObject({ object: 'payment', status: 'created', amount: 49.9, currency: 'EUR' })
 })
-
-test('a second start goes on with everything, payments in flight included', async () => {
-  const opened = await world.create({ description: 'opened, not paid' })
-  const inFlight = await world.create({ description: 'paid, not yet settled' })
-  const hold = world.chain.hold({ at: 'request', containing: ['eth_sendRawTransaction'] })
-  await world.pay(inFlight)
-  await hold.reached
-  const before = world.system.info
-  await world.stop({ keep: true })
-  hold.release()
-
-  world = await startWorld({ folder })
-  expect(world.system.info).toEqual(before)
-  await world.pay(opened)
-  paid.push(await success(world, inFlight.id), await success(world, opened.id))
-  expect(await expectSucceeded(world, paid)).toMatchObject({ transfers: 5, events: 5 })
-}, 120_000)

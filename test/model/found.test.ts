@@ -5,7 +5,10 @@ import { holds, isThen, useModel } from './story/holds.ts'
 
 useModel()
 
-test.each(FOUND)('$title', (found) => {
+/** Of the stories that once found a defect; `npm run test:long` tells all of them. */
+const SAMPLE = FOUND.filter((_found, index) => index % 5 === 0)
+
+test.each(SAMPLE)('$title', (found) => {
   const story = toStory(found)
   return found.ends === undefined ? holds(story) : isThen(story, found.ends)
 })

@@ -24,8 +24,8 @@ test('every way to pay is among those that are played', () => {
   expect(names(PLAYED_WAYS)).toEqual(names(WAYS))
 })
 
-/** Each story by two ways, each way in a quarter of the stories; `npm run outcomes` plays all. */
-const isPlayedHere = (story: number, way: number): boolean => (story + way) % 4 === 0
+/** Each story by one way; `npm run outcomes` plays all. */
+const isPlayedHere = (story: number, way: number): boolean => (story + way) % 8 === 0
 
 describe.each(STORIES.map((story, index) => ({ ...story, index })))('who $name', (story) => {
   const ways = PLAYED_WAYS.filter((_way, index) => isPlayedHere(story.index, index))

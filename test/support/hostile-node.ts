@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { forward, type RpcCall } from './anvil.ts'
 
@@ -26,6 +27,8 @@ export type HostileNode = {
   /** Decides about each call by itself, also inside a batch. */
   behave: (call: RpcCall) => Malice
   readonly calls: RpcCall[]
+  /** Waits until every call that it has passed on is answered. A transaction that arrives late would be in the chain of the next test. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -35,8 +38,9 @@ type Call = RpcCall & { readonly id: number }
 export function useHostileNodes(target: () => string): readonly HostileNode[] {
   const nodes: HostileNode[] = []
   beforeAll(async () => void nodes.push(...(await Promise.all([1, 2, 3].map(() => startHostileNode(target()))))))
-  afterEach(() => {
+  afterEach(async () => {
     for (const node of nodes) node.behave = () => 'honest'
+    await Promise.all(nodes.map((node) => node.idle()))
   })
   afterAll(async () => void (await Promise.all(nodes.map((node) => node.close()))))
   return nodes
@@ -46,6 +50,7 @@ export function useHostileNodes(target: () => string): readonly HostileNode[] {
 export async function startHostileNode(target: string): Promise<HostileNode> {
   const calls: RpcCall[] = []
   const dripping = new Set<NodeJS.Timeout>()
+  const underWay = new Set<Promise<void>>()
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -61,18 +66,21 @@ export async function startHostileNode(target: string): Promise<HostileNode> {
       if (typeof http === 'object' && 'status' in http)
         return void outgoing.writeHead(http.status, http.headers).end(http.text)
       const waits = malices.map((malice) => (typeof malice === 'object' && 'afterMs' in malice ? malice.afterMs : 0))
-      const answer = (): void =>
-        forward(target, body, (answer) => {
-          if (answer === null) return void outgoing.destroy()
-          const honest = JSON.parse(answer.toString()) as { id: number } | { id: number }[]
-          const answers = (Array.isArray(honest) ? honest : [honest]).map((one) =>
-            twist(one, malices[batch.findIndex(({ id }) => id === one.id)] ?? 'honest'),
-          )
-          outgoing.writeHead(200, { 'content-type': 'application/json' })
-          outgoing.end(JSON.stringify(Array.isArray(honest) ? answers : answers[0]))
-        })
-      if (Math.max(...waits) === 0) answer()
-      else setTimeout(answer, Math.max(...waits))
+      const pass = async (): Promise<void> => {
+        const late = Math.max(...waits)
+        if (late > 0) await delay(late)
+        const answer = await new Promise<Buffer | null>((resolve) => forward(target, body, resolve))
+        if (answer === null) return void outgoing.destroy()
+        const honest = JSON.parse(answer.toString()) as { id: number } | { id: number }[]
+        const answers = (Array.isArray(honest) ? honest : [honest]).map((one) =>
+          twist(one, malices[batch.findIndex(({ id }) => id === one.id)] ?? 'honest'),
+        )
+        outgoing.writeHead(200, { 'content-type': 'application/json' })
+        outgoing.end(JSON.stringify(Array.isArray(honest) ? answers : answers[0]))
+      }
+      const passing = pass()
+      underWay.add(passing)
+      void passing.finally(() => underWay.delete(passing))
     })
   })
   server.listen(0, '127.0.0.1')
@@ -83,6 +91,7 @@ export async function startHostileNode(target: string): Promise<HostileNode> {
     secrets,
     behave: () => 'honest',
     calls,
+    idle: async () => void (await Promise.all(underWay)),
     async close() {
       for (const timer of dripping) clearInterval(timer)
       server.closeAllConnections()

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Furnished, furnish, rowsFor } from '../support/furnished.ts'
-import { answersOf } from '../support/same-key.ts'
 import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 /** What was asked of the workflows, and what the next cancellation waits for. */
@@ -151,12 +150,6 @@ describe('Idempotency keys', () => {
     expect(waitedMs).toBeGreaterThanOrEqual(2000)
     expect((await create('slow')).status).toBe(201)
   })
-
-  test('40 keys, each used by 20 requests at once, make 40 payments', async () => {
-    const before = await shop.count('payment')
-    expect((await answersOf(shop, { waves: 2 })).size).toBe(40)
-    expect((await shop.count('payment')) - before).toBe(40)
-  }, 300_000)
 
   test('a request without a key that waited in vain is told so, and nothing of a key', async () => {
     expect((await shop.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)

@@ -1,14 +1,125 @@
 import { beforeEach, expect, test } from '@jest/globals'
+import { multicallCodec } from '../../../src/chain/codec.ts'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { carryWithEmptyLogs, floodWithNothing } from '../rpc/strangers.ts'
-import { stealUsdc, TOKEN, useWorld } from '../world.ts'
+import { sql } from '../../../src/db/db.ts'
+import { readSigned } from '../../../src/db/settlement/queue.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { startHostileNode } from '../../support/hostile-node.ts'
+import { addAwaited } from '../deposits/awaited.ts'
+import { carryWithEmptyLogs, carryWithNoise, floodWithNothing, sendUsdc } from '../rpc/strangers.ts'
+import { createWorld, type Queued, stealUsdc, TOKEN, useWorld } from '../world.ts'
+
+/** Blocks that strangers fill, so that what nodes answer about them is larger than one answer may be. */
 
 const world = useWorld()
 beforeEach(() => world.reset())
 
-const cursor = async () =>
-  (await world.db.query('select scanned_number::int as scanned, paused_reason as paused from chain_cursor'))
-    .rows[0] as { scanned: number; paused: string | null }
+const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+const cursor = async ({ db } = world) =>
+  (
+    await db.query(
+      'select scanned_number::int as scanned, deposits_number::int as deposits, paused_reason as paused from chain_cursor',
+    )
+  ).rows[0] as { scanned: number; deposits: number; paused: string | null }
+
+// the cursor stood before that block for ever, and the theft in it was never seen
+test('in a block with 24,000 transfers of nothing to the treasury a theft is seen at once, and a payout settles', async () => {
+  const runner = world.runner()
+  await world.finalize(runner)
+  const [queued] = await world.queue([{}])
+  await runner.tick()
+  const theft = await stealUsdc(world)
+  await floodWithNothing(world, world.treasury.address)
+  await world.chain.mine({ blocks: 1 })
+  const flooded = await world.chain.getBlock()
+  // Of one block: strangers, thief and payout.
+  expect(flooded.transactions).toHaveLength(10)
+  await runner.tick()
+  expect((await cursor()).paused).toContain(theft)
+  expect((await cursor()).scanned).toBeLessThan(Number(flooded.number))
+  await world.finalize(runner)
+  expect((await cursor()).scanned).toBeGreaterThan(Number(flooded.number))
+  expect(await stateOf(queued!)).toBe('settled')
+})
+
+// the cursor of deposits stood, for one buyer who flooded the address of his own payment
+test('in a block with 24,000 transfers of nothing to the address of one payment the money of another is found', async () => {
+  const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
+  const runner = world.runner({ deposits: { keys, wrongTokens: [] } })
+  await world.finalize(runner)
+  const [stranger, buyer] = [await addAwaited(world.db, keys, 'stranger'), await addAwaited(world.db, keys, 'buyer')]
+  await sendUsdc(world, [buyer.address], 5_000_000n)
+  await floodWithNothing(world, stranger.address)
+  await world.chain.mine({ blocks: 1 })
+  const flooded = await world.chain.getBlock()
+  expect(flooded.transactions).toHaveLength(9)
+  await world.finalize(runner, 3)
+  expect(world.heard.deposits).toMatchObject([{ address: buyer.address }])
+  expect((await cursor()).deposits).toBeGreaterThanOrEqual(Number(flooded.number))
+})
+
+async function signBatches(count: number): Promise<{ queued: Queued[]; batches: Hex[] }> {
+  const queued = await world.queue(Array.from({ length: count }, () => ({})))
+  await world.runner({ options: { maxInFlight: 0 } }).tick()
+  const signed = await readSigned(world.db, sql`true`, count)
+  return { queued, batches: signed.map((payout) => multicallCodec.encode(TOKEN.address, [payout]).calldata) }
+}
+
+// they were asked for together, and the answer was too large for ever
+test('payouts that a stranger carries in transactions with receipts of 4 MB settle', async () => {
+  const { queued, batches } = await signBatches(3)
+  await carryWithNoise(world, batches)
+  await world.chain.mine({ blocks: 1 })
+  const block = await world.chain.getBlock()
+  expect(block.gasUsed).toBeGreaterThan(49_000_000n)
+  await world.finalize(world.runner({ options: { maxInFlight: 0 } }))
+  expect(await Promise.all(queued.map(stateOf))).toEqual(['settled', 'settled', 'settled'])
+})
+
+// such a receipt was larger than any answer may be, and final blocks were not read any more
+test('a payout that a stranger carries beside 43,000 empty logs settles, and no node is asked for the receipt', async () => {
+  const { queued, batches } = await signBatches(1)
+  await carryWithEmptyLogs(world, batches)
+  await world.chain.mine({ blocks: 1 })
+  const { transactions } = await world.chain.getBlock()
+  expect(transactions).toHaveLength(1)
+  const node = await startHostileNode(world.anvil.url)
+  try {
+    const rpc = connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId })
+    await world.finalize(world.runner({ rpc, options: { maxInFlight: 0 } }))
+    expect(await stateOf(queued[0]!)).toBe('settled')
+    expect(node.calls.filter(({ method }) => method === 'eth_getTransactionReceipt')).toEqual([])
+  } finally {
+    await node.close()
+  }
+})
+
+// fifty of them were asked for together, which is 23 MB, and what is not final was not watched
+test('a worker that starts over forty full blocks that are not final sees the theft before them', async () => {
+  const still = await createWorld({ anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
+  const node = await startHostileNode(still.anvil.url)
+  try {
+    await still.runner().tick()
+    const theft = await stealUsdc(still)
+    await still.chain.mine({ blocks: 40 })
+    // 140 million gas of plain transfers.
+    const transactions = Array.from({ length: 6660 }, () => `0x${'ab'.repeat(32)}`)
+    node.behave = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] !== '0x0'
+        ? { lie: (block) => ({ ...(block as object), transactions }) }
+        : 'honest'
+    await still.runner({ rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }) }).tick()
+    expect((await cursor(still)).paused).toContain(theft)
+    // So many fit into one answer: none is asked for a second time.
+    const walked = node.calls.filter(({ method, params }) => method === 'eth_getBlockByNumber' && Number(params[0]) > 0)
+    expect(walked.length).toBeGreaterThanOrEqual(39)
+    expect(new Set(walked.map(({ params }) => params[0])).size).toBe(walked.length)
+  } finally {
+    await node.close()
+    await still.stop()
+  }
+})
 
 // a theft in the same block was seen neither at once nor when it was final
 test('a receipt of 15 MB in a flooded block hides no theft, and holds up neither final blocks nor proofs', async () => {

@@ -1,39 +1,162 @@
-import { expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { useHostileNodes } from '../../support/hostile-node.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { type HostileNode, type Malice, startHostileNode, useHostileNodes } from '../../support/hostile-node.ts'
 import { createRandom } from '../../support/random.ts'
-import { TOKEN, useWorld } from '../world.ts'
+import { addAwaited } from '../deposits/awaited.ts'
+import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 import { isCaughtUp, within } from './catching-up.ts'
 
-const LOGS = 'eth_getLogs'
+/** Nodes of any limit are caught up with, in ranges that get smaller until one is answered. */
+
 const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
 const deposits = { keys, wrongTokens: [] }
+const LOGS = 'eth_getLogs'
 
-const world = useWorld()
-const nodes = useHostileNodes(() => world.anvil.url)
-
-// failures that had nothing to do with the length made each range shorter, and the cursor fell behind for ever
-test('a worker stays within 100 blocks of the newest one when one node gives no logs and the others lose a third of the questions', async () => {
-  let now = 0
-  const urls = nodes.map(({ url }) => url)
-  const runner = world.runner({
-    rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000, now: () => now }),
-    deposits,
+describe('catching up', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
   })
-  expect(await within(20, runner, isCaughtUp(world))).toBe(true)
-  const random = createRandom(7)
-  for (const [index, node] of nodes.entries())
-    node.behave = ({ method }) =>
-      method !== LOGS || (index > 0 && !random.chance(0.33)) ? 'honest' : { status: 503, text: 'lost' }
-  const lags: number[] = []
-  for (let round = 0; round < 150; round++) {
-    await world.chain.mine({ blocks: 2 })
-    await runner.tick().catch(() => undefined)
-    // By the clock of the nodes, which leave each other alone for a while.
-    now += 4000
-    const { rows } = await world.db.query('select scanned_number::int as scanned from chain_cursor')
-    lags.push(Number(await world.chain.getBlockNumber()) - (rows[0] as { scanned: number }).scanned)
+  beforeEach(async () => {
+    await world.reset()
+    await world.chain.setAutomine(true)
+  })
+  afterAll(() => world.stop())
+  const nodes = useHostileNodes(() => world.anvil.url)
+
+  const connect = ({ now, of = nodes }: { now?: () => number; of?: readonly HostileNode[] } = {}) =>
+    connectRpc({
+      urls: of.map(({ url }) => url),
+      quorum: Math.ceil((of.length + 1) / 2),
+      chainId: TOKEN.chainId,
+      timeoutMs: 2000,
+      ...(now && { now }),
+    })
+
+  /** Nodes that answer questions for logs of more than `most` blocks with a refusal. */
+  function limit(
+    most: number,
+    refusal: Malice,
+    { of = nodes, onLogs = () => {} }: { of?: readonly HostileNode[]; onLogs?: () => void } = {},
+  ): void {
+    for (const node of of)
+      node.behave = ({ method, params }) => {
+        if (method !== LOGS) return 'honest'
+        onLogs()
+        const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+        return Number(toBlock) - Number(fromBlock) < most ? 'honest' : refusal
+      }
   }
-  expect(Math.max(...lags.slice(-50))).toBeLessThan(100)
-}, 180_000)
+
+  /** By nodes that give fifty blocks at a time; each question for logs takes `ms` of their clock. */
+  function slowRunner(ms: number) {
+    let time = 0
+    limit(50, { error: { code: -32000, message: 'no more than fifty at a time' } }, { onLogs: () => void (time += ms) })
+    return world.runner({ rpc: connect({ now: () => time }), deposits })
+  }
+
+  async function mine({ chain }: World, blocks: number): Promise<void> {
+    for (let left = blocks; left > 0; left -= 100) await chain.mine({ blocks: Math.min(100, left) })
+  }
+  const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
+  const laterBy = (seconds: number): void => {
+    world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
+  }
+  /** A payout that is in the chain, and the blocks after it. */
+  async function paid(blocks: number): Promise<Queued> {
+    const runner = world.runner({ deposits })
+    await world.finalize(runner)
+    const [queued] = await world.queue([{}])
+    await runner.tick()
+    await mine(world, blocks)
+    return queued!
+  }
+
+  describe('a thousand blocks are caught up with', () => {
+    // the same thousand were asked for again and again, and what had been read was forgotten each time
+    test('at nodes that give fifty at a time, late', async () => {
+      const queued = await paid(1100)
+      const runner = slowRunner(2500)
+      expect(await within(60, runner, isCaughtUp(world))).toBe(true)
+      expect(await state(queued)).toBe('settled')
+    })
+
+    // the words were taken for a wish to be left alone, and nothing was read any more
+    test('at nodes that call more than a hundred a limit that is exceeded', async () => {
+      const queued = await paid(1100)
+      limit(100, { error: { code: -32005, message: 'limit exceeded' } })
+      const runner = world.runner({ rpc: connect(), deposits })
+      expect(await within(60, runner, isCaughtUp(world))).toBe(true)
+      expect(await state(queued)).toBe('settled')
+    })
+
+    // short ranges counted as blocks of just now
+    test('with what came to an address whose watch has ended since', async () => {
+      const dayAgo = Math.floor(Date.now() / 1000) - 86_400
+      const past = await createWorld({ anvil: ['--timestamp', String(dayAgo), '--slots-in-an-epoch', '1'] })
+      const front = await startHostileNode(past.anvil.url)
+      try {
+        await past.finalize(past.runner({ deposits }))
+        const { address } = await addAwaited(past.db, keys, 'ended')
+        await mintUsdc(past.chain, { to: address, micro: 5_000_000n })
+        await mine(past, 400)
+        await past.db.query(
+          `update deposit set created_at = now() - interval '1 day', watch_until = now() - interval '20 hours'`,
+        )
+        limit(50, { error: { code: -32005, message: 'limit exceeded' } }, { of: [front] })
+        const runner = past.runner({ rpc: connect({ of: [front] }), deposits })
+        expect(await within(100, runner, isCaughtUp(past))).toBe(true)
+        expect(past.heard.deposits).toMatchObject([{ address }])
+      } finally {
+        await front.close()
+        await past.stop()
+      }
+    })
+
+    // the nodes had four seconds, however much was asked of them, and then none was left
+    test('by the search for a log that was missed', async () => {
+      const runner = world.runner({ rpc: connect() })
+      await world.finalize(runner)
+      const [queued] = await world.queue([{}])
+      await runner.tick()
+      for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
+      await mine(world, 1100)
+      expect(await within(5, runner, isCaughtUp(world))).toBe(true)
+      // The second reading too.
+      await within(3, runner, async () => false)
+      expect(await state(queued!)).not.toBe('settled')
+      const isFound = async () => {
+        laterBy(61)
+        return (await state(queued!)) === 'settled'
+      }
+      expect(await within(60, slowRunner(2500), isFound)).toBe(true)
+    })
+  })
+
+  // failures that had nothing to do with the length made each range shorter, and the cursor fell behind for ever
+  test('a worker stays within 100 blocks of the newest one when one node gives no logs and the others lose a third of the questions', async () => {
+    let now = 0
+    const urls = nodes.map(({ url }) => url)
+    const runner = world.runner({
+      rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000, now: () => now }),
+      deposits,
+    })
+    expect(await within(20, runner, isCaughtUp(world))).toBe(true)
+    const random = createRandom(7)
+    for (const [index, node] of nodes.entries())
+      node.behave = ({ method }) =>
+        method !== LOGS || (index > 0 && !random.chance(0.33)) ? 'honest' : { status: 503, text: 'lost' }
+    const lags: number[] = []
+    for (let round = 0; round < 150; round++) {
+      await world.chain.mine({ blocks: 2 })
+      await runner.tick().catch(() => undefined)
+      // By the clock of the nodes, which leave each other alone for a while.
+      now += 4000
+      const { rows } = await world.db.query('select scanned_number::int as scanned from chain_cursor')
+      lags.push(Number(await world.chain.getBlockNumber()) - (rows[0] as { scanned: number }).scanned)
+    }
+    expect(Math.max(...lags.slice(-50))).toBeLessThan(100)
+  }, 180_000)
+})

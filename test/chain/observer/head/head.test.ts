@@ -157,14 +157,11 @@ describe('one bad node of three while finality stands still', () => {
       const runner = world.runner({ rpc })
       await within(2, runner, async () => false)
       const [queued] = await world.queue([{ micro: 50_000_000n }])
-      expect(await within(ROUNDS, runner, async () => (await stateOf(queued!)) === 'broadcast')).toBe(true)
+      const hasState = (state: string) => async () => (await stateOf(queued!)) === state
+      expect(await within(ROUNDS, runner, hasState('broadcast'))).toBe(true)
       const theft = await stealUsdc(world)
-      // A transaction whose sending failed in one round is sent in another, and needs a block after that.
-      const isMined = async () => {
-        await world.chain.mine({ blocks: 1 })
-        return (await stateOf(queued!)) === 'mined'
-      }
-      expect(await within(ROUNDS, runner, isMined)).toBe(true)
+      await world.chain.mine({ blocks: 2 })
+      expect(await within(ROUNDS, runner, hasState('mined'))).toBe(true)
       expect(await pausedReason()).toEqual({ paused_reason: expect.stringContaining(theft) })
     })
   })
