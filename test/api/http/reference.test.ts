@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { DESCRIPTIONS } from '../../../src/api/document/descriptions.ts'
 import { createDocsSite } from '../../../src/api/document/docs-site.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 
@@ -46,6 +47,29 @@ test('the reference names the parameters, the fields of the body, those of the a
   expect(create).toMatch(/<summary>Errors<\/summary>.*amount_too_small.*invalid_api_key/)
   expect(create).toContain('&quot;amount_decimal&quot;: &quot;49.99&quot;')
   expect(section('listPayments')).toMatch(/<summary>Parameters<\/summary>.*<code>status<\/code>.*in the query/)
+})
+
+test('every field and parameter of the document has a description, and every description is of one', async () => {
+  const { text } = await get('/openapi.json')
+  const bare: string[] = []
+  const look = (value: unknown, at: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, part] of Object.entries(value)) {
+      const isNamed = /\.(?:properties|parameters)$/.test(at) && typeof part === 'object' && !('$ref' in part)
+      if (isNamed && !('description' in part)) bare.push(`${at}.${name}`)
+      // Examples and what is forbidden describe nothing.
+      if (!['example', 'examples', 'required', 'not'].includes(name) || isNamed) look(part, `${at}.${name}`)
+    }
+  }
+  look(JSON.parse(text), '')
+  expect(bare).toEqual([])
+  const used = new Set([...text.matchAll(/"description":("(?:[^"\\]|\\.)*")/g)].map(([, said]) => JSON.parse(said!)))
+  expect(Object.entries(DESCRIPTIONS).filter(([, said]) => !used.has(said))).toEqual([])
+})
+
+test('a field of the reference has its range and its default', async () => {
+  const { text } = await get('/docs/api/payments')
+  expect(text).toContain('Seconds for which the payment can be paid. From 1800 to 604800. Default: 86400.')
 })
 
 test('the language of an address is the language of every example on its page and of the links to others', async () => {
