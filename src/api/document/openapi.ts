@@ -174,7 +174,7 @@ function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {
         description: route.summary,
         headers: z.object({ 'Request-Id': requestId, ...limits }),
         content: {
-          'application/json': { schema, example: exampleOf(schema) },
+          'application/json': { schema, example: route.example?.answer ?? exampleOf(schema) },
           ...(route.csv !== undefined && { 'text/csv': { schema: route.csv, example: exampleOf(route.csv) } }),
         },
       },
