@@ -31,7 +31,9 @@ describe('tests that need a program which is missing', () => {
 
   test('fail in CI', async () => {
     process.env['CI'] = 'true'
-    await expect(prepareFor(['test/browser/links.test'], progress)).rejects.toThrow('CHROMIUM=/nowhere is not a program')
+    await expect(prepareFor(['test/browser/links.test'], progress)).rejects.toThrow(
+      'CHROMIUM=/nowhere is not a program',
+    )
   })
 
   test('do not matter to a run of other tests', async () => {
