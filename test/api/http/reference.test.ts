@@ -85,10 +85,10 @@ test('a search finds the parts of pages that have every word, in the reference t
 test('the examples of creating and canceling show a created and a canceled payment', async () => {
   const { text } = await get('/openapi.json')
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { responses: Record<string, object> }>> }
-  const exampleOf = (path: string, status: string) => paths[path]?.['post']?.responses[status]
+  const getExample = (path: string, status: string) => paths[path]?.['post']?.responses[status]
   const shown = (status: string) => ({ content: { 'application/json': { example: { status } } } })
-  expect(exampleOf('/v1/payments', '201')).toMatchObject(shown('created'))
-  expect(exampleOf('/v1/payments/{id}/cancel', '200')).toMatchObject(shown('canceled'))
+  expect(getExample('/v1/payments', '201')).toMatchObject(shown('created'))
+  expect(getExample('/v1/payments/{id}/cancel', '200')).toMatchObject(shown('canceled'))
 })
 
 test('no guide puts a key into the history of the shell, and curl takes brackets of a query as they are', async () => {
