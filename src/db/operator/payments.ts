@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { storedText } from '../../domain/text.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -57,7 +58,7 @@ export function searchPayments(db: Queryable, search: PaymentSearch): Promise<Fo
 /** Each is compared whole, so that an index or a small table answers. */
 function matching(text: string): Statement {
   const lower = text.toLowerCase()
-  return sql`and (id = ${text} or reference = ${text} or tx_hash = ${lower} or lower(destination) = ${lower}
+  return sql`and (id = ${text} or reference = ${storedText(text)} or tx_hash = ${lower} or lower(destination) = ${lower}
     or id in (select payment_id from attempt where attempt.id = ${text} or partner_reference = ${text})
     or id in (select payment_id from event where event.id = ${text})
     or id in (select payment_id from deposit where address::text = ${lower}))`
