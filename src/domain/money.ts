@@ -108,11 +108,11 @@ export function convertCurrency(money: Money, to: Currency, rates: { from: strin
   return { minor: (numerator / denominator).toString(), currency: to }
 }
 
-/** The next amount up or down that has two digits before its zeros: 8,634.12 becomes 8,600.00 or 8,700.00. */
+/** The nearest amount not below, or not above, with two digits before its zeros: 8,634.12 becomes 8,700.00 or 8,600.00. */
 export function roundToTwoDigits({ minor, currency }: Money, to: 'up' | 'down'): Money {
   const unit = 10n ** BigInt(Math.max(0, minor.length - 2))
-  const below = (BigInt(minor) / unit) * unit
-  return { minor: (to === 'up' ? below + unit : below).toString(), currency }
+  const units = (BigInt(minor) + (to === 'up' ? unit - 1n : 0n)) / unit
+  return { minor: (units * unit).toString(), currency }
 }
 
 /** Whether `a × rateA` is less than, equal to or more than `b × rateB`: exact, without rounding. */

@@ -11,7 +11,7 @@ import {
   WAYS,
   type Way,
 } from './methods.ts'
-import { compareAt, convertCurrency, type Money, roundToTwoDigits } from './money.ts'
+import { add, compareAt, convertCurrency, type Money, roundToTwoDigits } from './money.ts'
 
 /**
  * Which ways to pay can work for an amount, a currency and a buyer's country. Asked by the checkout's picker, by
@@ -65,7 +65,9 @@ export function limitsIn(
   const shown = (limit: Money, to: 'up' | 'down'): Money => {
     if (limit.currency === currency) return limit
     const own = { from: rateOf(limit.currency, rates), to: rateOf(currency, rates) }
-    return roundToTwoDigits(convertCurrency(limit, currency, own), to)
+    const floored = convertCurrency(limit, currency, own)
+    const isBelow = to === 'up' && compareWith(floored, limit, rates) < 0
+    return roundToTwoDigits(isBelow ? { currency, minor: add(floored.minor, '1') } : floored, to)
   }
   return { minimum: shown(minimum, 'up'), maximum: shown(maximum, 'down') }
 }

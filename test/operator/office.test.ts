@@ -233,6 +233,11 @@ describe('accounts, payments and webhooks', () => {
       expect((await inTest('payments', 'find', WALLET, '--status', 'created')).out).toContain(id)
       expect(await inTest('payments', 'find', 'nothing')).toMatchObject({ code: 1, out: 'no payment fits\n' })
 
+      const named = { ...body, reference: 'Bücher-1'.normalize('NFC') }
+      const { body: other } = await shop.ask('POST', '/v1/payments', { body: named })
+      const found = await inTest('payments', 'find', 'Bücher-1'.normalize('NFD'), '--json')
+      expect(found.payments).toEqual([expect.objectContaining({ id: other['id'] })])
+
       const explained = await inTest('payments', 'explain', 'order-7714', '--json')
       expect(explained).toMatchObject({ code: 0, next_step: 'await_buyer', decisions: ['hold'], attention: [] })
       expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])

@@ -49,7 +49,7 @@ export function amountProblem(written: string, currency: Currency): string | nul
     case 'zero':
       return 'Write more than zero.'
     case 'format':
-      return `This is not an amount in ${currency}. Write it like ${decimals === 0 ? '1250' : '12.50'}.`
+      return `Write an amount in ${currency}, like ${decimals === 0 ? '1250' : '12.50'}.`
   }
 }
 
