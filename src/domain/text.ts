@@ -1,4 +1,4 @@
-/** What the characters of a text do to the person who reads it. Every field that takes text uses these kinds. */
+/** Characters by their effect on the person who reads them. Every field that takes text uses these kinds. */
 
 /**
  * By kind, as a class of a regular expression writes them: the OpenAPI document has no property classes. `turn` are the
@@ -85,7 +85,7 @@ const LOOKALIKES = new Map(
 )
 
 /** The text as the eye reads it: one spelling for all that look alike. To compare, never to show. */
-export function skeletonOf(text: string): string {
+export function toSkeleton(text: string): string {
   const bare = withoutCharacters(text.normalize('NFKD'), 'control', 'turn', 'invisible').replace(/\p{M}/gu, '')
   return Array.from(bare, (character) => {
     const lower = character.toLowerCase()

@@ -6,7 +6,7 @@ import { withoutCharacters } from './text.ts'
 
 const isDigit = (character: string | undefined): boolean => character !== undefined && /^\p{Nd}$/u.test(character)
 
-/** Unicode has the ten digits of a script in a row from zero, and rows only beside whole rows. */
+/** Unicode has the ten digits of a script in a row from zero, and only whole rows next to each other. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0
   let zero = code
@@ -72,7 +72,7 @@ export function readTypedAmount(text: string, currency: Currency): TypedAmount {
   const { before = '', number = '', after = '' } = parts?.groups ?? {}
   if (number === '' || /[.,\u066b]$/.test(before)) return FORMAT
   const names = [before, after].map(nameForm).filter((name) => name !== '')
-  if (!names.every((name) => signsOf(currency).has(name)))
+  if (!names.every((name) => listSigns(currency).has(name)))
     return { ok: false, problem: names.some(isMoneySign) ? 'currency' : 'format' }
   const read = readTypedNumber(number, decimalsOf(currency))
   if (read.ok) return parseAmount(read.decimal, currency)
@@ -94,7 +94,7 @@ const nameForm = (name: string): string =>
     .toLowerCase()
 
 /** How people write the currency: its code, and the signs that Unicode's CLDR gives for it. */
-function signsOf(currency: Currency): ReadonlySet<string> {
+function listSigns(currency: Currency): ReadonlySet<string> {
   const found = signs.get(currency)
   if (found !== undefined) return found
   const written = LANGUAGES.split(' ').flatMap((language) =>

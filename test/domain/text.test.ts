@@ -8,8 +8,8 @@ import {
   isSafeText,
   isVisible,
   plainLine,
-  skeletonOf,
   storedText,
+  toSkeleton,
   withoutCharacters,
 } from '../../src/domain/text.ts'
 
@@ -149,8 +149,8 @@ test.each([
 })
 
 test('text that looks alike has one skeleton, and another word has another', () => {
-  expect(skeletonOf('Αpple')).toBe(skeletonOf('apple'))
-  expect(skeletonOf('apple')).not.toBe(skeletonOf('apply'))
+  expect(toSkeleton('Αpple')).toBe(toSkeleton('apple'))
+  expect(toSkeleton('apple')).not.toBe(toSkeleton('apply'))
 })
 
 test.each(['{PAYMENT_ID}', '%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id of the payment replaces %s', (place) => {

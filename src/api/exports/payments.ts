@@ -64,7 +64,7 @@ const COLUMNS = [
   'succeeded_at',
 ] as const
 const SETTLEMENT_COLUMNS = ['gross_usdc', 'fee_usdc', 'net_usdc', 'rate', 'destination', 'tx_hash'] as const
-/** What the buyer was charged, in the partner's currency, and the metadata as JSON. */
+/** The buyer's charge in the partner's currency, and the metadata as JSON. */
 const MORE_COLUMNS = ['charged_decimal', 'charged_currency', 'exception', 'payment_link', 'metadata'] as const
 
 function csvOf(read: readonly Read[], isFirst: boolean): string {

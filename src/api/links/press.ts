@@ -3,7 +3,7 @@ import type { Db, Tenant, Tx } from '../../db/db.ts'
 import { lockLink, waitForLink } from '../../db/links/links.ts'
 import { readWallet } from '../../db/merchants/wallets.ts'
 import { type CreatedEvent, insertPayment } from '../../db/payments/payments.ts'
-import { boundsOf, linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
+import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
 import { formatAmount, isMore, type Money } from '../../domain/money.ts'
 import type { NewPayment } from '../../domain/payment/new-payment.ts'
 import { checkoutUrl } from '../../domain/payment/payment-object.ts'
@@ -143,7 +143,7 @@ async function priceFor({ rates }: PressDeps, link: PaymentLink, text: string): 
   const now = await readRates(rates, currency).catch(() => null)
   if (now === null) return { kind: 'unavailable' }
   const answer = priceOf({ ...question, rates: now })
-  const { minimum, maximum } = boundsOf(link, now.table)
+  const { minimum, maximum } = findBounds(link, now.table)
   if (!answer.ok && answer.refusal.code === 'amount_too_small')
     return { kind: 'amount', why: 'too_small', amount: minimum }
   if (!answer.ok && answer.refusal.code === 'amount_too_large')

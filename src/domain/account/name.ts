@@ -1,8 +1,8 @@
-import { skeletonOf, withoutCharacters } from '../text.ts'
+import { toSkeleton, withoutCharacters } from '../text.ts'
 
 /** Names of accounts and brands are in mails and on pages that carry the name of Pinrail. */
 
-const OURS = skeletonOf('pinrail')
+const OURS = toSkeleton('pinrail')
 
 const DOTS = /[。｡․‧・·•]/g
 /** A full stop between a name and two letters or more, also in brackets: `shop.example`, `shop[.]example`. */
@@ -14,7 +14,7 @@ const ADDRESSES = [BARE_DOMAIN, SPELLED_OUT, IP_ADDRESS, SCHEME]
 
 /** Why an account or a brand cannot have the name; null: it can. */
 export function nameProblem(name: string): string | null {
-  const letters = skeletonOf(name).replace(/[^\p{L}\p{N}]/gu, '')
+  const letters = toSkeleton(name).replace(/[^\p{L}\p{N}]/gu, '')
   if (letters.includes(OURS)) return 'must not contain the name of Pinrail'
   const spelled = withoutCharacters(name.normalize('NFKC'), 'turn', 'invisible').toLowerCase().replace(DOTS, '.')
   const isAddress = ADDRESSES.some((form) => form.test(spelled))

@@ -54,7 +54,7 @@ export type LinkPrice = {
 }
 
 /** Between which amounts a buyer decides: the link's own bounds, within the limits of its method. */
-export function boundsOf(
+export function findBounds(
   { price: { currency, min, max }, provider }: Pick<PaymentLink, 'price' | 'provider'>,
   rates: RateTable,
 ): { readonly minimum: Money; readonly maximum: Money } {

@@ -64,13 +64,13 @@ describe('Exports', () => {
       body: { amount: 30, currency: 'EUR', reference: 'columns', metadata },
     })
     await shop.db.query(
-      `update payment set confirmed_minor = '270000', charge_currency = 'INR', exception = 'duplicate' where id = $1`,
+      `update payment set confirmed_minor = '270000', charge_currency = 'INR', exception = 'duplicate_payment' where id = $1`,
       [body['id']],
     )
     const { text } = await shop.ask('GET', `${PATH}?format=csv&reference=columns`)
     const [names, line] = text.trimEnd().split('\r\n')
     expect(names).toMatch(/,charged_decimal,charged_currency,exception,payment_link,metadata$/)
-    expect(line).toMatch(/,2700\.00,INR,duplicate,,"\{""cart"":""77"",/)
+    expect(line).toMatch(/,2700\.00,INR,duplicate_payment,,"\{""cart"":""77"",/)
   })
 
   test('a file has only what the filters let through, and is empty for whoever has nothing', async () => {

@@ -101,12 +101,12 @@ describe('Creating a payment', () => {
     const metadata = { [decomposed]: decomposed, [composed]: composed, blank: ' ', unseen: '\u200b', empty: '' }
     const { body } = await pay({ reference: decomposed, description: decomposed, metadata })
     expect(body).toMatchObject({ reference: composed, description: composed, metadata })
-    expect((await shop.ask('GET', `/v1/payments/${body['id']}`)).body['metadata']).toEqual(metadata)
+    expect((await shop.ask('GET', `/v1/payments/${String(body['id'])}`)).body['metadata']).toEqual(metadata)
   })
 
   test.each(['%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id replaces an encoded %s too', async (place) => {
     const { body } = await pay({ success_url: `https://shop.example/?p=${place}` })
-    expect(body['success_url']).toBe(`https://shop.example/?p=${body['id']}`)
+    expect(body['success_url']).toBe(`https://shop.example/?p=${String(body['id'])}`)
   })
 
   test('a host with an underscore is taken for return pages and for webhooks, and is none in a last label', async () => {

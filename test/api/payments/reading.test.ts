@@ -71,7 +71,8 @@ describe('Reading payments, events, quotes and routes', () => {
         const reference = `Bücher-Ångström-${form}`
         const id = await pay({ amount: '2000', currency: 'EUR', reference: reference.normalize(sent) })
         const asked = encodeURIComponent(reference.normalize(other))
-        for (const query of [`reference=${asked}`, `search=${asked}`, `search=${asked.slice(0, -3)}`])
+        const part = encodeURIComponent(reference.slice(3).normalize(other))
+        for (const query of [`reference=${asked}`, `search=${asked}`, `search=${part}`])
           expect([query, idsIn(await list(query))]).toEqual([query, [id]])
       },
     )

@@ -194,7 +194,7 @@ describe('The pages of the dashboard', () => {
       )
       const mail = (await mailsTo(shop, 'dev@shop.example')).at(-1)
       expect(mail?.text).toContain('Halden Coffee')
-      // The subject is ours: a stranger reads it before the sender.
+      // A stranger reads the subject first, so nobody else writes it.
       expect(mail?.subject).toBe('You are invited to an account at Pinrail')
       const dev = await signIn(shop, 'dev@shop.example')
       const welcome = await dev.get('/dashboard/welcome')

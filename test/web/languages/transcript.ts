@@ -51,7 +51,7 @@ function pagesIn(wordsOf: (country: string | null) => Words): [string, string][]
   ]
 }
 
-/** What `1.250` is with a sign that groups. */
+/** The amount of `1.250` if its sign groups. */
 const TWO_READINGS = { minor: '125000', currency: 'EUR' } as const
 
 /** Every page of a link. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../../db/db.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
-import { boundsOf, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { type DownPartners, type Offer, offersFor } from '../../../domain/offers.ts'
 import type { LinkView } from '../../../web/links/link-page.tsx'
 import { hasDeviceWallet } from '../buyer.ts'
@@ -49,7 +49,7 @@ export async function boundsNow(
   link: PaymentLink,
 ): Promise<LinkView['bounds']> {
   const now = link.price.amount === null ? await readRates(rates, link.price.currency).catch(() => null) : null
-  return now === null ? null : boundsOf(link, now.table)
+  return now === null ? null : findBounds(link, now.table)
 }
 
 /** The ways to pay that the page names. Where the buyer decides, no amount refuses one. */

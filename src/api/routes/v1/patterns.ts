@@ -23,7 +23,7 @@ export const MOMENT = new RegExp(`^(?:\\d{1,11}|(?:(?:19[7-9]\\d|[2-9]\\d{3})-${
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = `(?:${OCTET}\\.){3}${OCTET}`
 const PORT = '(?::(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
-/** What a URL has none of: blanks of any kind, controls, and characters that nobody sees. */
+/** Blanks of any kind, controls and invisible characters, of which a URL has none. */
 const UNSEEN = characterClass()
 const scheme = (name: string): string => Array.from(name, (letter) => `[${letter}${letter.toUpperCase()}]`).join('')
 

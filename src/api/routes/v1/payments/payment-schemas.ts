@@ -26,7 +26,10 @@ import { RETURN_URL, said, textPattern } from '../patterns.ts'
 export const url = z
   .string()
   .max(2048, 'must have at most 2048 characters')
-  .meta({ pattern: RETURN_URL.source, description: '`{PAYMENT_ID}` in it becomes the id of the payment.' })
+  .meta({
+    pattern: RETURN_URL.source,
+    description: '`{PAYMENT_ID}` in it, or `%7BPAYMENT_ID%7D`, becomes the id of the payment.',
+  })
   // Live mode refuses localhost when a payment is created.
   .refine((value) => RETURN_URL.test(value) && value.isWellFormed() && URL.canParse(value), {
     params: { code: 'url_invalid' },
