@@ -48,7 +48,7 @@ export const peopleShape = {
 
 /** Variables of the worker, which sends mails and messages. */
 export const mailShape = {
-  /** The mail server: `smtps://user:password@host`, or `smtp://host:port` on this machine. Without it no mail is sent. */
+  /** The mail server: `smtps://user:password@host`, or in test mode `smtp://host:port`. Without it no mail is sent. */
   SMTP_URL: z
     .string()
     .min(1)

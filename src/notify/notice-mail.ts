@@ -64,6 +64,11 @@ const PARTS: Readonly<Record<string, Parts>> = {
     mail(HELD[valueOf(told, 'reason')] ?? 'heldOperator'),
     pageOf(told, `/dashboard/payments/${valueOf(told, 'id')}`),
   ],
+  'webhook_endpoint.changed': (told, { mail }) => [
+    mail('endpointChanged', valuesOf(told)),
+    mail('unexpected'),
+    pageOf(told, '/dashboard/webhooks'),
+  ],
   'webhook_endpoint.disabled': (told, { mail }) => [
     mail(valueOf(told, 'reason') === 'gone' ? 'endpointGone' : 'endpointFailing', valuesOf(told)),
     mail('endpointThen'),

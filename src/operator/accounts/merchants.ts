@@ -5,7 +5,7 @@ import { listEndpoints } from '../../db/webhooks/webhook-endpoints.ts'
 import { nameProblem } from '../../domain/account/name.ts'
 import { isSafeText, isVisible, storedText } from '../../domain/text.ts'
 import { newId } from '../../ids.ts'
-import { columns, limitOf, merchantOf, type Office, signedBy, UsageError } from '../call.ts'
+import { limitOf, merchantOf, type Office, sayList, signedBy, UsageError } from '../call.ts'
 import { readKeys } from './keys.ts'
 import { describeWallet } from './wallets.ts'
 
@@ -17,18 +17,11 @@ const SHOWN_ACTIONS = 20
 export async function listAccounts(office: Office): Promise<number> {
   const merchants = await listMerchants(office.db, { text: office.options.name, limit: limitOf(office, USUAL_LINES) })
   office.give('merchants', merchants)
-  if (merchants.length === 0) office.say('no merchant')
-  for (const line of columns(
-    merchants.map(({ id, name, keys, payments, wallet }) => [
-      id,
-      name,
-      `${keys} keys`,
-      `${payments} payments`,
-      wallet ?? 'no wallet',
-    ]),
-  ))
-    office.say(line)
-  return merchants.length === 0 ? 1 : 0
+  return sayList(office.say, {
+    none: 'no merchant',
+    head: ['merchant', 'name', 'keys', 'payments', 'wallet'],
+    rows: merchants.map(({ id, name, keys, payments, wallet }) => [id, name, keys, payments, wallet]),
+  })
 }
 
 export async function createAccount(office: Office): Promise<number> {

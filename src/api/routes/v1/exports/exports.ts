@@ -39,11 +39,16 @@ const statementObject = z
 const csv = (example: string) =>
   z.string().meta({ description: 'RFC 4180, with a line of names.', examples: [example] })
 
+/** The filters and the format, which say what the file holds. */
+const QUERY = (_body: unknown, query: object): object => query
+
 export function exportRoutes(deps: ExportRouteDeps): Route[] {
   const payments = defineRoute({
     method: 'get',
     path: '/v1/exports/payments',
     operationId: 'exportPayments',
+    audited: QUERY,
+    reachesOut: true,
     tag: 'Exports',
     summary: 'Every payment that the filters let through, as a file',
     description:
@@ -64,6 +69,8 @@ export function exportRoutes(deps: ExportRouteDeps): Route[] {
     method: 'get',
     path: '/v1/exports/statement',
     operationId: 'exportStatement',
+    audited: QUERY,
+    reachesOut: true,
     tag: 'Exports',
     summary: 'What you received in a month by days, or in a year by months',
     description: 'Payments that succeeded, by the time at which their USDC was final.',

@@ -9,7 +9,7 @@ import {
 import { snapshotOf, whyNotCancelable } from '../../../../domain/payment/snapshot.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineRoute, NOTHING, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
 import { receiptRoute } from './receipt.ts'
@@ -38,6 +38,8 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     method: 'post',
     path: '/v1/payments/{id}/cancel',
     operationId: 'cancelPayment',
+    audited: NOTHING,
+    reachesOut: true,
     tag: 'Payments',
     problems: ['payment_not_cancelable', 'temporarily_unavailable'],
     summary: 'Cancel a payment before any money came',

@@ -11,7 +11,7 @@ import { isId } from '../../../../domain/ids.ts'
 import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
 import { answerOnce, claimOf } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { cursorOf, listAnswer, listOf, noCursor, pageOf, pageQuery, since } from '../lists.ts'
 import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
@@ -92,6 +92,8 @@ function redeliverRoute({ deliveries }: DeliveryRouteDeps): Route {
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/deliveries/{event}/redeliver',
     operationId: 'redeliverEvent',
+    audited: NOTHING,
+    reachesOut: true,
     tag: 'Webhooks',
     summary: 'Send an event to an endpoint again, with the same id and bytes',
     description: 'The schedule of retries begins anew, also for an event that arrived.',
@@ -119,6 +121,8 @@ function redeliverFailedRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/redeliver_failed',
     operationId: 'redeliverFailed',
+    audited: WHOLE,
+    reachesOut: true,
     tag: 'Webhooks',
     summary: 'Send again every event since a time that was given up',
     description: 'At most 30 days back. Deliveries that are still being retried are left alone.',
