@@ -123,7 +123,7 @@ describe('making a link', () => {
     await page.goto(link)
     expect(await page.locator('.button.fill').count()).toBe(0)
     await page.goto(owner)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Resume' }).click()
     await page.goto(link)
     await page.locator('.button.fill').click()
     expect(new URL(page.url()).pathname).toMatch(/^\/c\//)

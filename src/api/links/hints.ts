@@ -41,7 +41,7 @@ export function amountProblem(written: string, currency: Currency): string | nul
   const decimals = decimalsOf(currency)
   switch (read.problem) {
     case 'ambiguous':
-      return `“${written.trim()}” can be read in two ways. For ${text(read.grouped)} write ${formatAmount(read.grouped)}.`
+      return `“${written.trim()}” can be read in two ways. For ${text(read.grouped)}, write ${formatAmount(read.grouped)}.`
     case 'currency':
       return `Write the amount in ${currency}, without the sign of another currency.`
     case 'precision':

@@ -1,4 +1,5 @@
-import type { MethodName } from '../../domain/methods.ts'
+export { METHOD_LABELS as METHOD_WORDS } from '../../domain/methods.ts'
+
 import { formatUsdc, grouped, groupedAmount, type MicroUsdc, type Money } from '../../domain/money.ts'
 import { isClosed, PARK_REASONS, type ParkReason, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
@@ -38,16 +39,6 @@ export const isOver = ({ status, parkReason }: Payment): boolean => isClosed(sta
 
 /** What the merchant receives of a payment that has no amount in USDC. */
 export const receivesNothing = (payment: Payment): string => (isOver(payment) ? 'Nothing' : 'Nothing yet')
-
-export const METHOD_WORDS: Readonly<Record<MethodName, string>> = {
-  banking_app: 'Banking app',
-  card: 'Card',
-  device_wallet: 'Device wallet',
-  online_wallet: 'Online wallet',
-  bank_transfer: 'Bank transfer',
-  upi: 'UPI',
-  usdc: 'USDC',
-}
 
 /** 1,249.00 */
 export function fiatText(money: Money): string {

@@ -89,7 +89,7 @@ describe('the form', () => {
     ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'everybody uses'],
     ['no title', { title: ' ' }, '1 to 100 characters'],
     ['no amount', { amount: '' }, 'Write an amount in EUR, like 12.50.'],
-    ['an amount with two readings', { amount: '1.250' }, 'For 1,250.00 EUR write 1250.00.'],
+    ['an amount with two readings', { amount: '1.250' }, 'For 1,250.00 EUR, write 1250.00.'],
     ['an amount of another currency', { amount: '$12' }, 'Write the amount in EUR'],
     ['decimals of a yen', { amount: '12.5', currency: 'JPY' }, 'JPY has no decimals.'],
     ['decimals that are not there', { amount: '12.3456' }, 'decimal'],

@@ -87,7 +87,7 @@ describe('Canceling a payment', () => {
       body: {
         code: 'payment_not_cancelable',
         payment_status: 'pending',
-        detail: 'Too late to cancel: a part of the price has come.',
+        detail: 'Too late to cancel: a part of the price has arrived.',
       },
     })
   })

@@ -45,7 +45,7 @@ export function renderBalance(view: BalanceView): string {
       <>
         <Head
           title="Balance"
-          lead="Nothing rests here. This is what is on its way and what has arrived."
+          lead="Pinrail holds no balance. You see what is on its way and what has arrived."
           actions={
             <>
               <Files months={view.months} excel />

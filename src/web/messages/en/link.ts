@@ -18,7 +18,7 @@ export const enLink = {
   'link.wrong.format': 'Write an amount in {currency}, with digits alone.',
   'link.wrong.too_small': 'The least here is {limit}.',
   'link.wrong.too_large': 'The most here is {limit}.',
-  'link.wrong.ambiguous': 'This can be read in two ways. For {amount} write {plain}.',
+  'link.wrong.ambiguous': 'This can be read in two ways. For {amount}, write {plain}.',
   'link.paused.heading': 'This link is closed',
   'link.paused.text': 'It takes no payments at the moment.',
   'link.sold_out.heading': 'All places are taken',
