@@ -55,6 +55,16 @@ describe('The API of links', () => {
       expect((await change(id, { active: true })).body).toMatchObject({ active: true, status: 'active' })
     })
 
+    test('is found by a reference and a title in any form of Unicode', async () => {
+      const made = await create({ title: 'Käse-Büfett', reference: 'Ångström-7'.normalize('NFD') })
+      const asked = ['reference=Ångström-7', 'search=Ångström', 'search=Käse-B']
+      for (const query of asked.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]))
+        expect([query, (await shop.ask('GET', `/v1/payment_links?${encodeURI(query)}`)).body['data']]).toEqual([
+          query,
+          [expect.objectContaining({ id: made.body['id'] })],
+        ])
+    })
+
     test('leaves the amount to the buyer, within bounds', async () => {
       const tips = { title: 'Tip jar', amount: undefined, prefill: ['amount', 'amount'] }
       expect((await create(tips)).body).toMatchObject({ amount: null, min_amount: null, prefill: ['amount'] })
