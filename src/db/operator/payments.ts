@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { storedText, withoutCharacters } from '../../domain/text.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -62,8 +63,7 @@ const ADDRESS = /^https?:\/\/[^/]+\/(?:c|l|dashboard\/payments)\/([\w-]+)/i
 
 /** Without what a sentence puts around it, and in the form in which texts are stored. */
 function pasted(text: string): string {
-  const bare = text
-    .normalize('NFC')
+  const bare = withoutCharacters(storedText(text), 'turn', 'invisible')
     .trim()
     .replace(/^[<("'«“]+|[>)"'»”.,;:!?]+$/gu, '')
   return ADDRESS.exec(bare)?.[1] ?? bare
@@ -73,7 +73,7 @@ function pasted(text: string): string {
 function matching(text: string): Statement {
   const bare = pasted(text)
   const lower = bare.toLowerCase()
-  return sql`and (id = ${lower} or reference in (${text.normalize('NFC')}, ${bare}) or tx_hash = ${lower}
+  return sql`and (id = ${lower} or reference in (${storedText(text)}, ${bare}) or tx_hash = ${lower}
     or lower(destination) = ${lower} or checkout_token = ${bare}
     or payment_link in (select payment_link.id from payment_link where code = ${bare})
     or id in (select payment_id from attempt where attempt.id = ${lower} or partner_reference = ${bare})

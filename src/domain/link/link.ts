@@ -1,6 +1,7 @@
 import type { Currency } from '../currencies.ts'
 import type { ProviderName } from '../methods.ts'
-import { formatAmount, type Money } from '../money.ts'
+import { formatAmount, isMore, type Money } from '../money.ts'
+import { limitsIn, type RateTable } from '../offers.ts'
 
 /** A payment link: the page that makes a payment each time a buyer presses Continue. */
 
@@ -50,6 +51,18 @@ export type LinkPrice = {
   readonly amount: Money | null
   readonly min: Money | null
   readonly max: Money | null
+}
+
+/** Between which amounts a buyer decides: the link's own bounds, within the limits of its method. */
+export function findBounds(
+  { price: { currency, min, max }, provider }: Pick<PaymentLink, 'price' | 'provider'>,
+  rates: RateTable,
+): { readonly minimum: Money; readonly maximum: Money } {
+  const { minimum, maximum } = limitsIn(currency, provider, rates)
+  return {
+    minimum: min !== null && isMore(min, minimum) ? min : minimum,
+    maximum: max !== null && isMore(maximum, max) ? max : maximum,
+  }
 }
 
 export const LINK_STATUSES = ['active', 'paused', 'sold_out', 'expired', 'stopped'] as const

@@ -1,6 +1,6 @@
 export { METHOD_LABELS as METHOD_WORDS } from '../../domain/methods.ts'
 
-import { formatAmount, formatUsdc, type MicroUsdc, type Money } from '../../domain/money.ts'
+import { formatUsdc, grouped, groupedAmount, type MicroUsdc, type Money } from '../../domain/money.ts'
 import { isClosed, PARK_REASONS, type ParkReason, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import type { Tone } from '../look/parts.tsx'
@@ -42,19 +42,13 @@ export const receivesNothing = (payment: Payment): string => (isOver(payment) ? 
 
 /** 1,249.00 */
 export function fiatText(money: Money): string {
-  return grouped(formatAmount(money))
+  return groupedAmount(money)
 }
 
 /** All six decimals where money is accounted for, two in lists, the rest cut off. */
 export function usdcText(micro: MicroUsdc, decimals: 2 | 6): string {
   const text = grouped(formatUsdc(micro))
   return decimals === 6 ? text : text.slice(0, -4)
-}
-
-function grouped(decimal: string): string {
-  const [whole = '', fraction] = decimal.split('.')
-  const groups = whole.replace(/\B(?=(?:\d{3})+$)/g, ',')
-  return fraction === undefined ? groups : `${groups}.${fraction}`
 }
 
 export function Fiat({ money }: { money: Money }) {

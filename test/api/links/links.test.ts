@@ -55,6 +55,16 @@ describe('The API of links', () => {
       expect((await change(id, { active: true })).body).toMatchObject({ active: true, status: 'active' })
     })
 
+    test('is found by a reference and a title in any form of Unicode', async () => {
+      const made = await create({ title: 'Käse-Büfett', reference: 'Ångström-7'.normalize('NFD') })
+      const asked = ['reference=Ångström-7', 'search=Ångström', 'search=Käse-B']
+      for (const query of asked.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]))
+        expect([query, (await shop.ask('GET', `/v1/payment_links?${encodeURI(query)}`)).body['data']]).toEqual([
+          query,
+          [expect.objectContaining({ id: made.body['id'] })],
+        ])
+    })
+
     test('leaves the amount to the buyer, within bounds', async () => {
       const tips = { title: 'Tip jar', amount: undefined, prefill: ['amount', 'amount'] }
       expect((await create(tips)).body).toMatchObject({ amount: null, min_amount: null, prefill: ['amount'] })
@@ -281,9 +291,16 @@ describe('The page of a link', () => {
 
     test('takes what lies within its bounds, with a point or a comma', async () => {
       const { id, path } = await link(tips)
-      for (const amount of ['5', '50.00', ' 12,5 ', '12.50'])
+      for (const amount of ['5', '50.00', ' 12,5 ', '€12.50', '٥٠', '12,50 EUR'])
         expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
-      expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual(['500', '5000', '1250', '1250'])
+      expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual([
+        '500',
+        '5000',
+        '1250',
+        '1250',
+        '5000',
+        '1250',
+      ])
     })
 
     test('decides anew on a page that the browser has kept', async () => {
@@ -300,9 +317,11 @@ describe('The page of a link', () => {
       ['9'.repeat(40), 'Write an amount'],
       ['1e1', 'Write an amount'],
       ['-10', 'Write an amount'],
-      ['10.001', 'Write an amount'],
+      ['10.0001', 'Write an amount'],
+      ['1.250', 'For €1,250.00, write 1250.00.'],
+      ['1,250', 'For €1,250.00, write 1250.00.'],
+      ['$12', 'Write an amount'],
       ['', 'Write an amount'],
-      ['٥٠', 'Write an amount'],
       ['"><script>alert(1)</script>', 'Write an amount'],
     ])('refuses %s in words, and makes nothing', async (amount, words) => {
       const { id, path } = await link(tips)
@@ -310,6 +329,16 @@ describe('The page of a link', () => {
       const html = await answer.text()
       expect([answer.status, html.includes(words), html.includes('<script>alert')]).toEqual([422, true, false])
       expect(await paymentsOf(id)).toEqual([])
+    })
+
+    test('says its bounds before anybody writes, in its currency, and takes each as the page shows it', async () => {
+      const { path } = await link({ ...tips, min_amount: 5, max_amount: undefined })
+      const shown = /id="bounds"[^>]*>([^<]*)</.exec(await page(path))?.[1] ?? ''
+      // The most of any method is 10,000 USD, which are 8,000 EUR.
+      expect(shown).toBe('€5.00 to €8,000.00')
+      for (const amount of shown.split(' to '))
+        expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
+      expect(await (await press(path, { amount: '8000.01' })).text()).toContain('The most here is €8,000.00.')
     })
 
     test('without bounds has those of the method', async () => {
@@ -321,6 +350,13 @@ describe('The page of a link', () => {
   describe('the query of the address', () => {
     test('fills in what the link allows, and nothing else', async () => {
       const open = await link({ amount: undefined, prefill: ['amount', 'reference'] })
+      for (const typed of ['12,50 €', '١٢٫٥', '%E2%82%AC12.50'])
+        expect([typed, (await page(`${open.path}?amount=${typed}`)).includes('value="12.50"')]).toEqual([typed, true])
+      for (const typed of ['1.250', '$12', '-1', 'x'])
+        expect([typed, /name="amount"[^>]* value="[^"]/.test(await page(`${open.path}?amount=${typed}`))]).toEqual([
+          typed,
+          false,
+        ])
       const shown = await page(`${open.path}?amount=12.50&reference=A-17&press=stolen&wallet=0x1`)
       expect(shown).toContain('value="12.50"')
       expect(shown).toContain('name="reference" value="A-17"')

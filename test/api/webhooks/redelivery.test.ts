@@ -357,6 +357,8 @@ describe('The pages of events', () => {
     expect(await found('Order of events@shop.example')).toHaveLength(4)
     expect(await found(payment)).toHaveLength(4)
     expect(await found('Order of somebody else')).toEqual([])
+    await shop.db.query('update payment set reference = $2 where id = $1', [payment, 'Größe-1'.normalize('NFC')])
+    expect(await found('Größe-1'.normalize('NFD'))).toHaveLength(4)
     expect(typesIn((await owner.get('/dashboard/events?show=undelivered')).html)).toEqual([
       'payment.chargeback',
       'payment.succeeded',

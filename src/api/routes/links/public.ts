@@ -4,19 +4,21 @@ import { findLinkByCode } from '../../../db/links/links.ts'
 import { insertReport } from '../../../db/links/reports.ts'
 import { linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { REPORT_REASONS } from '../../../domain/link/report.ts'
+import { formatAmount } from '../../../domain/money.ts'
+import { readTypedAmount } from '../../../domain/typed-amount.ts'
 import type { Logger } from '../../../log.ts'
 import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/links/link-page.tsx'
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
 import { pageHeaders } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
-import { type PressDeps, plainAmount, pressLink } from '../../links/press.ts'
+import { type PressDeps, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
 import { buyerCountry, buyerLocale, type CountryDeps, languageCookie, VARY } from '../buyer.ts'
 import { fromOurPage, refuseMethod } from '../checkout/checkout.ts'
 import { languageForm, parseForm } from '../checkout/forms.ts'
 import { PageProblem } from '../page-problem.ts'
-import { safeText } from '../v1/fields.ts'
+import { safeText, textAsSent } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
 import { type LinkViewDeps, viewOfLink } from './link-view.ts'
 
@@ -69,18 +71,16 @@ async function show(deps: PublicLinkDeps, request: Request, response: Response):
 }
 
 const filled = z.object({
-  amount: z
-    .string()
-    .regex(/^\d{1,12}(?:\.\d{1,2})?$/)
-    .catch(''),
+  amount: z.string().catch(''),
   reference: safeText(200).nullable().catch(null),
 })
 
 /** What the query fills in, where the link allows it. Anything else in it is not read. */
-function filledIn({ prefill }: PaymentLink, { query }: Request): { amount: string; reference: string | null } {
+function filledIn({ prefill, price }: PaymentLink, { query }: Request): { amount: string; reference: string | null } {
   const { amount, reference } = filled.parse({ ...query })
+  const read = readTypedAmount(amount, price.currency)
   return {
-    amount: prefill.includes('amount') ? amount : '',
+    amount: prefill.includes('amount') && read.ok ? formatAmount(read.money) : '',
     reference: prefill.includes('reference') ? reference : null,
   }
 }
@@ -110,7 +110,7 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   const link = await loadLink(deps, request)
   deps.limits.countPress(request.ip ?? '', link.id)
   const reference = link.prefill.includes('reference') ? (form.reference ?? null) : null
-  const amount = link.price.amount === null ? plainAmount(form.amount) : ''
+  const amount = link.price.amount === null ? form.amount : ''
   const answer = await pressLink(deps, link, { press: form.press, amount, reference }).catch(busyWhereLocked)
   if (answer.kind === 'unavailable') {
     response.set('retry-after', '5')
@@ -150,7 +150,7 @@ async function showReport(deps: PublicLinkDeps, request: Request, response: Resp
 
 const reportForm = z.object({
   reason: z.enum(REPORT_REASONS),
-  details: safeText(1000, 0, 'lines').default(''),
+  details: textAsSent(1000).default(''),
 })
 
 async function report(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {

@@ -5,6 +5,7 @@ import { findLink } from '../../../db/accounts/sign-in-links.ts'
 import type { Tx } from '../../../db/db.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { LINK_MS } from '../../../domain/account/session.ts'
+import { asciiDigits } from '../../../domain/typed-amount.ts'
 import { renderDeadLink, renderLink, renderSent, renderSignIn } from '../../../web/sign-in/sign-in.tsx'
 import { type LinkDeps, type Proof, type SignInLink, sendLink, spendLink } from '../../accounts/links.ts'
 import { arePasskeysPossible, readPasskeyAnswer, requestOptions } from '../../accounts/passkeys.ts'
@@ -116,7 +117,7 @@ async function byLink(deps: SignInDeps, request: Request, response: Response): P
 async function byCode(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const { code, to } = fieldsOf(request)
   deps.limits.countSignIn(request.ip ?? '')
-  const done = await spend(deps, request, { code: code.replace(/\s/g, '') })
+  const done = await spend(deps, request, { code: asciiDigits(code).replace(/\D/g, '') })
   if (done === null) return response.redirect(303, `/sign-in/sent?wrong=1&to=${encodeURIComponent(pathOfOurs(to))}`)
   go(deps, response, { ...done, to })
 }

@@ -61,6 +61,8 @@ describe('The brand', () => {
   test.each([
     ['no name', { name: ' ' }],
     ['a name with an address', { name: 'www.evil.example' }],
+    ['a name with a bare domain', { name: 'Pay at evil．example' }],
+    ['our own name', { name: 'Рinrаil Support' }],
     ['a name that turns the line around', { name: 'Shop \u202e evil' }],
     ['a colour that is none', { color: 'red' }],
     ['a colour with a style in it', { color: '#fff;}body{display:none' }],

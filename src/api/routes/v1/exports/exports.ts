@@ -12,7 +12,9 @@ import { paymentObject } from '../payments/payment-schemas.ts'
 
 export type ExportRouteDeps = PaymentExportDeps
 
-const format = z.enum(EXPORT_FORMATS).default('json')
+const format = z.enum(EXPORT_FORMATS).default('json').meta({
+  description: '`excel` is CSV that begins with a byte order mark, so that Excel reads it as UTF-8.',
+})
 
 const line = z.strictObject({
   period: z.string().meta({ description: 'A day or a month of UTC; `sum` for all of them.' }),
@@ -84,7 +86,8 @@ export function exportRoutes(deps: ExportRouteDeps): Route[] {
     handle: async ({ caller, db, query }) => {
       const span = spanOf(query.period)
       const lines = await readStatement(db, caller, span)
-      if (query.format === 'csv') return { status: 200, body: '', file: statementFile(query.period, lines) }
+      if (query.format !== 'json')
+        return { status: 200, body: '', file: statementFile(query.period, query.format, lines) }
       const { livemode } = caller
       const sum = shownLine(sumOf(lines))
       return { status: 200, body: { object: 'statement', livemode, ...span, lines: lines.map(shownLine), sum } }
