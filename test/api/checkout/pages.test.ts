@@ -253,7 +253,12 @@ describe('back from the partner', () => {
   test('a partner that sends the buyer back by a form is answered with the page, and nothing in the form is read', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(303)
-    const returned = await supertest(world.url).post(path).set(navigated).type('form').send({ result: 'paid' }).expect(303)
+    const returned = await supertest(world.url)
+      .post(path)
+      .set(navigated)
+      .type('form')
+      .send({ result: 'paid' })
+      .expect(303)
     expect(returned.headers['location']).toBe(path)
     const back = await get(path).set(navigated).expect(303)
     expect((await get(String(back.headers['location'])).expect(200)).text).toContain('Checking with Velanto…')

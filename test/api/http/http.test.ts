@@ -405,11 +405,7 @@ describe('The document', () => {
     test('has an anchor on the page that type leads to', async () => {
       const { body } = await shop.ask('GET', '/v1/payments', { key: null })
       const type = new URL(String(body['type']))
-      expect([type.origin, type.pathname, type.hash]).toEqual([
-        shop.url,
-        '/docs/errors',
-        '#invalid_api_key',
-      ])
+      expect([type.origin, type.pathname, type.hash]).toEqual([shop.url, '/docs/errors', '#invalid_api_key'])
       const page = await shop.ask('GET', type.pathname, { key: null })
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
       for (const code of Object.keys(PROBLEMS)) expect(page.text).toContain(`id="${code}"`)
