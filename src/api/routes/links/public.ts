@@ -20,6 +20,7 @@ import { PageProblem } from '../page-problem.ts'
 import { safeText } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
 import { type LinkViewDeps, viewOfLink } from './link-view.ts'
+import { ownPlace, placeCookie } from './own-place.ts'
 
 /** The page of a payment link, for buyers. GET never creates anything: chats fetch links. */
 
@@ -66,6 +67,8 @@ async function loadLink({ db }: PublicLinkDeps, request: Request): Promise<Payme
 
 async function show(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const link = await loadLink(deps, request)
+  const own = await ownPlace(deps, link, request)
+  if (own !== null) return response.redirect(303, own)
   await send(deps, { request, response }, { link, ...filledIn(link, request), wrong: null })
 }
 
@@ -120,13 +123,16 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   if (answer.kind === 'made') {
     const checkout = new URL(answer.path, deps.publicUrl).href
     response.append('set-cookie', languageCookie(buyerLocale(request), checkout))
+    if (link.maxPayments !== null) response.append('set-cookie', placeCookie(deps, link, answer.path))
     response.redirect(303, answer.path)
     return
   }
   const wrong: WrongAmount | null = answer.kind === 'amount' ? answer : null
-  response.status(wrong === null ? 409 : 422)
   // Read again: the page says why it is closed by now.
   const now = await loadLink(deps, request)
+  const own = wrong === null ? await ownPlace(deps, now, request) : null
+  if (own !== null) return response.redirect(303, own)
+  response.status(wrong === null ? 409 : 422)
   await send(deps, { request, response }, { link: now, amount: form.amount.trim(), reference, wrong })
 }
 
