@@ -139,7 +139,11 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
         ...(route.body === undefined ? [] : [readJson]),
         (request, response) => run(route, { db: deps.db, atOnce }, { request, response }),
       )
-    app.all(expressPath, onlyMethods(methods.map((route) => route.method.toUpperCase())))
+    const refuse = onlyMethods(methods.map((route) => route.method.toUpperCase()))
+    app.all(expressPath, (request, response, next) => {
+      deps.limits.countVisit(request.ip ?? '', 'look')
+      return refuse(request, response, next)
+    })
   }
 }
 

@@ -80,6 +80,7 @@ describe('The API of links', () => {
       ['a wallet of its own', { wallet: `0x${'1'.repeat(40)}` }, 'validation_failed', 400],
       ['an end in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'validation_failed', 400],
       ['no title', { title: undefined }, 'validation_failed', 400],
+      ['a number as prefill', { prefill: 1 }, 'validation_failed', 400],
     ])('is refused with %s', async (_what, fields, code, status) => {
       expectProblem(await create(fields as Fields), status, code)
     })

@@ -175,11 +175,17 @@ const reportOf = ({ publicUrl }: PublicLinkDeps, { title, code, livemode }: Paym
   path: new URL(linkUrl(publicUrl, code)).pathname,
 })
 
+/** The address of a link never changes. */
+const A_DAY_IN_SECONDS = 86_400
+
 async function sendQr(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const { code } = await loadLink(deps, request)
   const url = linkUrl(deps.publicUrl, code)
   const extension = request.path.endsWith('.png') ? 'png' : 'svg'
-  response.set('content-disposition', `attachment; filename="payment-link-${code}.${extension}"`)
+  response.set({
+    'content-disposition': `attachment; filename="payment-link-${code}.${extension}"`,
+    'cache-control': `public, max-age=${A_DAY_IN_SECONDS}`,
+  })
   if (extension === 'png') response.type('image/png').send(qrPng(url))
   else response.type('image/svg+xml').send(qrSvg(url))
 }
