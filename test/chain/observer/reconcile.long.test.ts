@@ -1,47 +1,13 @@
 import { describe, expect, jest, test } from '@jest/globals'
-import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
-import { type HostileNode, useHostileNodes } from '../../support/hostile-node.ts'
-import { type Queued, TOKEN, useWorld } from '../world.ts'
+import { useHostileNodes } from '../../support/hostile-node.ts'
+import { TOKEN, useWorld } from '../world.ts'
+import { createMissedLogs } from './missed-logs.ts'
 
 describe('logs that nodes did not show', () => {
   const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
-
-  const createRunner = (timeoutMs = 2000) => {
-    const urls = nodes.map(({ url }) => url)
-    return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs }) })
-  }
-  const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
-  const attention = async () => listSettlementAttention(world.db)
-  const laterBy = (seconds: number): void => {
-    world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
-  }
-
-  /** A payout that is final on chain, and whose block was read while the given nodes said that it has no logs. */
-  async function missed(runner: ReturnType<typeof createRunner>, empty: readonly HostileNode[]): Promise<Queued> {
-    await runner.tick()
-    const [queued] = await world.queue([{}])
-    await runner.tick()
-    await world.chain.mine({ blocks: 4 })
-    for (const node of empty) node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
-    await runner.tick()
-    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
-    expect(await state(queued!)).not.toBe('settled')
-    return queued!
-  }
-
-  test('two of three nodes answer [] once for a final block: the second reading finds what was there', async () => {
-    const runner = createRunner()
-    const queued = await missed(runner, nodes.slice(0, 2))
-    for (const node of nodes) node.behave = () => 'honest'
-    await world.chain.mine({ blocks: 20 })
-    await runner.tick()
-    await runner.tick()
-    expect(await state(queued)).toBe('settled')
-    expect(world.heard.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
-  })
+  const { createRunner, state, attention, laterBy, missed } = createMissedLogs(world, nodes)
 
   // the lane had booked it when it ended the envelope, and the payout booked it once more
   test('the gas of a payout that is found by the second reading is booked once', async () => {
@@ -59,16 +25,6 @@ describe('logs that nodes did not show', () => {
     await runner.tick()
     expect(await state(queued)).toBe('settled')
     expect(booked() - bookedBefore).toBe(had - (await paidBy()))
-  })
-
-  test('two of three nodes have lost the logs of a block: within a minute the third one shows where to look', async () => {
-    const runner = createRunner()
-    const queued = await missed(runner, nodes.slice(0, 2))
-    laterBy(61)
-    await runner.tick()
-    await runner.tick()
-    expect(await state(queued)).toBe('settled')
-    expect(await attention()).toEqual([])
   })
 
   // nothing was compared until the clock was where it had been
