@@ -44,7 +44,7 @@ export const heading = (text: string) => page.getByRole('heading', { level: 1, n
 
 type Journey = (javaScript: boolean) => Promise<void>
 
-/** What buyers do, with and without JavaScript. */
+/** The journeys of a buyer, with and without JavaScript. */
 export const JOURNEYS = {
   'a pinned payment goes from the card to the partner, back, and on to the receipt': async (javaScript) => {
     await open({ javaScript })

@@ -59,7 +59,7 @@ describe('embedding by a shop', () => {
       expect([await tab.evaluate(() => window.opener), await dialog().count()]).toEqual([null, 0])
     })
 
-    test('has the script checked by the browser, and a policy of its own', async () => {
+    test('has its own policy, and the browser checks the script', async () => {
       // A header that browsers do not send would make them ask first.
       await open({ extraHTTPHeaders: {} })
       const policy = `default-src 'none'; script-src ${world.url}; frame-src ${world.url}`
@@ -88,7 +88,7 @@ describe('embedding by a shop', () => {
       const close = dialog().getByRole('button', { name: 'Schließen' })
       expect(await close.evaluate((button) => button === document.activeElement)).toBe(true)
       await close.click()
-      // The browser tells of the closing in a task of its own, and the dialog goes with that.
+      // The browser reports the closing in a separate task, and the dialog goes with that.
       await dialog().waitFor({ state: 'detached' })
       expect(await pay().evaluate((link) => link === document.activeElement)).toBe(true)
     })
@@ -138,7 +138,7 @@ describe('embedding by a shop', () => {
   })
 })
 
-/** What a shop's page, a stranger's page and a frame of either try with a checkout, and do not get. */
+/** Attempts of a shop's page, a stranger's page and a frame of either, which get nothing from a checkout. */
 describe('embedding that is refused', () => {
   describe('a page that is not in the list', () => {
     test.each([
@@ -165,7 +165,7 @@ describe('embedding that is refused', () => {
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     })
 
-    /** What stands in the frame is the browser's own page, whose origin is nobody's. */
+    /** The frame has the browser's own page, which has no origin. */
     async function expectRefused(): Promise<void> {
       const frame = page.frames().find((one) => one !== page.mainFrame())
       await frame?.waitForLoadState()

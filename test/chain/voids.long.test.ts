@@ -16,7 +16,7 @@ describe('a payout that is paid after it was voided', () => {
   const rotation = useRotation()
   const { world, old } = rotation
 
-  test('a payout that is paid after it was voided is told to its payment, once, and stays voided; a repair leaves it so', async () => {
+  test('a payout that is paid after it was voided is reported to its payment, once, and stays voided; a repair leaves it so', async () => {
     await world.finalize(rotation.before(), 1)
     const [late] = await rotation.queueOn(old, [{}])
     const { paymentId } = late!
@@ -174,7 +174,7 @@ describe('a void and the other treasuries', () => {
 })
 
 describe('a void that waits', () => {
-  /** A void that waits for a proof, for ever where another treasury has paid, is in nobody's way and keeps nothing busy. */
+  /** A void that waits for a proof, forever if another treasury has paid, is in nobody's way and keeps nothing busy. */
 
   const rotation = useRotation()
   const { world, old, successor } = rotation
@@ -289,7 +289,7 @@ describe('a void that waits', () => {
     expect(asked).toBe(2)
   })
 
-  // it stayed voiding for ever, and nobody was told
+  // it stayed voiding forever, and nobody was notified
   test('a payout above the limit of the policy is voided: a cancellation moves no money', async () => {
     const signer = createTreasurySigner(old, { livemode: false, token: TOKEN, maxMicroPerPayout: 5_000_000n })
     const runner = rotation.before({ treasuries: [signer] })
@@ -302,7 +302,7 @@ describe('a void that waits', () => {
   })
 
   // they were the first of every round, and filled the first stretch that is signed
-  test('voids of a treasury whose key refuses hold up none of another one, rest, and are told after two hours', async () => {
+  test('voids of a treasury whose key refuses hold up none of another one, rest, and are reported after two hours', async () => {
     await rotation.before().tick()
     const refuse = (): Promise<never> => Promise.reject(new Error('the key is disabled'))
     const refusing = { address: addressOf(old), signTransfer: refuse, signCancellation: refuse }

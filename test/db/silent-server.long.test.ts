@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { createTestDatabase } from '../../scripts/test/services/databases.ts'
 import { createDb } from '../../src/db/db.ts'
 
-test('a server that goes away without a word is given up after the time of a statement, and its connections are made anew', async () => {
+test('a server that goes away without a word is given up after the time of a statement, and its connections are opened again', async () => {
   const database = await createTestDatabase()
   const way = await openWay(database.url)
   const over = createDb({ url: way.url, livemode: false, pool: 2, statementTimeoutMs: 100 })

@@ -1,31 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { type Hex, parseEther } from 'viem'
-import { encodeFunctionData } from 'viem/utils'
 import { Secret } from '../../src/config/secret.ts'
-import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import type { Settlement } from '../../src/domain/settlement/payout.ts'
-import { acknowledge, changeOf, changePayout, type Operation } from '../../src/operator/payouts.ts'
+import { changeOf, changePayout } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { showStatus } from '../../src/operator/status.ts'
-import { mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
-import { newAddress, type Queued, settingsOf, TOKEN, useWorld } from '../chain/world.ts'
+import { settingsOf, useWorld } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
+import { createOperations, createReversals } from './operations.ts'
 
 const world = useWorld()
 
-/** The lines that the last operation printed. */
-let said: string[]
-function operation(dryRun = false): Operation {
-  said = []
-  return {
-    db: world.db,
-    settings: settingsOf(world),
-    hooks: world.hooks,
-    dryRun,
-    say: (line) => void said.push(line),
-  }
-}
+const { said, operation } = createOperations(world)
 
 describe('payouts', () => {
   beforeAll(() => world.reset())
@@ -120,30 +106,10 @@ describe('payouts', () => {
   })
 })
 
+/** `npm run test:long` repairs more kinds of reversals. */
 describe('the repair of finality', () => {
   beforeAll(() => world.reset())
-
-  const state = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
-  const paused = async () =>
-    ((await world.db.query('select paused_reason from chain_cursor')).rows[0] as { paused_reason: string | null })
-      .paused_reason
-  const reorganize = (depth: number, transactions: readonly unknown[] = []) =>
-    world.chain.request({ method: 'anvil_reorg' as never, params: [depth, transactions] as never })
-
-  /** A payout that is settled, with what the chain needs to bring it back. */
-  async function settle(): Promise<{ queued: Queued; raw: string; depth: number }> {
-    const runner = world.runner()
-    const [queued] = await world.queue([{}])
-    await world.finalize(runner)
-    expect(await state(queued!)).toBe('settled')
-    const { rows } = await world.db.query(
-      `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
-     from lane_tx t join lane_tx_attempt a using (chain_id, wallet, nonce) where t.state = 'finalized'
-     order by nonce desc, a.attempt desc limit 1`,
-    )
-    const { raw, number } = rows[0] as { raw: string; number: number }
-    return { queued: queued!, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
-  }
+  const { state, paused, reorganize, settle } = createReversals(world)
 
   test('a payout whose final block is gone is paid again on the new chain, once, and the others stay as they are', async () => {
     const older = await settle()
@@ -179,180 +145,6 @@ describe('the repair of finality', () => {
     expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
     expect(await repairFinality(operation())).toBe(0)
     expect(said).toContainEqual(expect.stringContaining('is what it was'))
-  })
-
-  // it said that the lanes go on, and for a round they did, on two chains
-  test('the pause of a replaced block is not ended by acknowledging a transaction of which nothing is unknown', async () => {
-    const { raw, depth } = await settle()
-    await reorganize(depth, [[raw, 1]])
-    await world.chain.mine({ blocks: 3 })
-    await world.runner().tick()
-    expect(await acknowledge(operation(), `0x${'1'.repeat(64)}`)).toBe(1)
-    expect(said.at(-1)).toMatch(/^nothing changed/)
-    expect(await paused()).toMatch(/^finalized block/)
-    expect(await repairFinality(operation())).toBe(0)
-    expect(await paused()).toBeNull()
-  })
-
-  test('a payout that the new chain has too, in another block, is not sent again', async () => {
-    const { queued, raw, depth } = await settle()
-    const sent = async () => (await world.db.query('select count(*)::int as n from lane_tx')).rows[0]
-    const before = await sent()
-    await reorganize(depth, [[raw, 1]])
-    await world.chain.mine({ blocks: 3 })
-    expect(await world.balance(queued.recipient)).toBe(queued.micro)
-    expect(await repairFinality(operation())).toBe(0)
-    expect(await state(queued)).toBe('settled')
-    await world.finalize(world.runner())
-    expect(await sent()).toEqual(before)
-    expect(await world.balance(queued.recipient)).toBe(queued.micro)
-  })
-
-  test('a top-up that never happened is booked back, and named for a person', async () => {
-    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8181n })
-    await world.finalize(world.runner())
-    expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', micro: '8181' })
-    await reorganize(9)
-    await world.chain.mine({ blocks: 3 })
-    expect(await repairFinality(operation())).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/LOOK AT THIS: 8181 micro-USDC in/))
-    expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', isGone: true, micro: '8181' })
-    expect(await paused()).toBeNull()
-  })
-
-  /** Somebody who has the treasury's key takes a little. */
-  async function takeWithTheKey(): Promise<Hex> {
-    await world.chain.setBalance({ address: world.treasury.address, value: parseEther('1') })
-    const hash = await world.chain.sendRawTransaction({
-      serializedTransaction: await world.treasury.signTransaction({
-        type: 'eip1559',
-        chainId: TOKEN.chainId,
-        nonce: await world.chain.getTransactionCount({ address: world.treasury.address }),
-        to: TOKEN.address,
-        data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 5n] }),
-        gas: 300_000n,
-        maxFeePerGas: 10n ** 12n,
-        maxPriorityFeePerGas: 10n ** 11n,
-      }),
-    })
-    await world.chain.mine({ blocks: 6 })
-    return hash
-  }
-
-  test('a transfer that nobody knows, and that the repair reads, keeps everything paused until somebody has looked at it', async () => {
-    const { queued, depth } = await settle()
-    await reorganize(depth)
-    const hash = await takeWithTheKey()
-    expect(await repairFinality(operation())).toBe(1)
-    expect(said.at(-1)).toBe('still paused: unknown transfers left the treasury')
-    expect(await paused()).toMatch(/^unknown transfers/)
-    await world.finalize(world.runner(), 3)
-    expect(await state(queued)).toBe('queued')
-    const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
-    expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
-    await world.finalize(world.runner(), 3)
-    expect(await state(queued)).toBe('settled')
-  })
-
-  // it was never named again, and the lanes went on with the books half repaired
-  test('a repair that is killed while it names what never happened is neither over nor lifted by acknowledging a transfer', async () => {
-    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8282n })
-    await world.finalize(world.runner())
-    await reorganize(9)
-    const hash = await takeWithTheKey()
-    await world.runner().tick()
-    const kill = (line: string): void => {
-      if (line.includes('never happened')) throw new Error('killed')
-    }
-    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
-    expect(await acknowledge(operation(), hash)).toBe(1)
-    expect(said).toEqual([expect.stringMatching(/^no unknown transfer is left; still paused: finalized block/)])
-    expect(await paused()).toMatch(/^finalized block/)
-    expect(await repairFinality(operation())).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8282 micro-USDC in/))
-    expect(await paused()).toBeNull()
-  })
-
-  // everything went on with the books half repaired: the blocks that were gone were known to nobody any more
-  test('a repair that is killed before the chain is read again keeps everything paused, though no worker has seen the reversal', async () => {
-    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8383n })
-    await world.finalize(world.runner())
-    await reorganize(9)
-    await world.chain.mine({ blocks: 6 })
-    const kill = (line: string): void => {
-      if (line.includes('read again from block')) throw new Error('killed')
-    }
-    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
-    expect(await paused()).toMatch(/^finalized block 0x[0-9a-f]{64} has left the chain, and its repair is not over$/)
-    await world.runner().assertReady()
-    await world.finalize(world.runner())
-    expect(await paused()).toMatch(/^finalized block/)
-    expect(await repairFinality(operation(true))).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/is what it was, and a repair has still to end the pause$/))
-    expect(await repairFinality(operation())).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8383 micro-USDC in/))
-    expect(await paused()).toBeNull()
-  })
-
-  test('the database refuses to take back an end whose proof is still there', async () => {
-    const { queued } = await settle()
-    await expect(
-      world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
-    ).rejects.toThrow('stays so')
-    await world.db.query(
-      `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
-     select payment_id, tx_hash, log_index, block_hash from treasury_log where payment_id = $1`,
-      [queued.paymentId],
-    )
-    await expect(
-      world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
-    ).rejects.toThrow('stays so')
-  })
-
-  /** Of the newest transaction and of what it has paid. */
-  async function dropBytes({ paymentId }: Queued): Promise<void> {
-    // What pruning never does to blocks that can be taken back.
-    await world.db.query(
-      `update lane_tx set calldata = '', dropped_at = now() where nonce = (select max(nonce) from lane_tx)`,
-    )
-    await world.db.query(`update lane_tx_attempt set raw = '' where nonce = (select max(nonce) from lane_tx)`)
-    await world.db.query('delete from lane_tx_item where nonce = (select max(nonce) from lane_tx)')
-    await world.db.query('delete from payout_signature where payment_id = $1', [paymentId])
-  }
-
-  test('a transaction whose bytes were dropped, and which a reversal takes back all the same, is named; its lane and payout go on', async () => {
-    const { queued, depth } = await settle()
-    await dropBytes(queued)
-    await reorganize(depth)
-    await world.chain.mine({ blocks: 3 })
-    const runner = world.runner()
-    await runner.tick()
-    expect(await repairFinality(operation())).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
-    expect(await state(queued)).toBe('queued')
-    // Four blocks without the lane's lowest nonce, then one in which it is used up.
-    await world.finalize(runner, 5)
-    expect(await state(queued)).toBe('settled')
-    expect(await world.balance(queued.recipient)).toBe(queued.micro)
-    const next = await settle()
-    expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
-  })
-
-  // only the repair that has taken it back knows it
-  test('a transaction whose bytes were dropped is named at once by a repair that then cannot read the chain again', async () => {
-    const { queued, depth } = await settle()
-    await dropBytes(queued)
-    await reorganize(depth)
-    await world.chain.mine({ blocks: 3 })
-    const kill = (line: string): void => {
-      if (line.includes('read again from block')) throw new Error('killed')
-      said.push(line)
-    }
-    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
-    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
-    expect(await repairFinality(operation())).toBe(0)
-    await world.finalize(world.runner(), 5)
-    expect(await world.balance(queued.recipient)).toBe(queued.micro)
   })
 })
 

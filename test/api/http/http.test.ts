@@ -187,7 +187,7 @@ describe('Requests and answers', () => {
     })
   })
 
-  test('every answer has a request id of its own, and a client’s own id is not taken over', async () => {
+  test('every answer has its own request id, and a client’s own id is not taken over', async () => {
     const paths = ['/healthz', '/v1/providers', '/v1/nothing', '/nothing']
     const ids = await Promise.all(
       paths.map(async (path) =>
@@ -233,7 +233,7 @@ describe('Requests and answers', () => {
 })
 
 describe('The negative corpus', () => {
-  test('of more than 600 requests that are not right every third is refused as a problem, and nothing is stored', async () => {
+  test('every third of more than 600 requests that are not right is refused as a problem, and nothing is stored', async () => {
     const other = await shop.asNewMerchant()
     const cases = await readCorpus(other)
     await expectAllRefused(

@@ -11,7 +11,7 @@ afterAll(() => world?.close())
 
 const stampNow = async (id: string) => (await readStamps(world.db, [id])).get(id)
 
-test('what happened while the process could not hear is told when it hears again', async () => {
+test('a page receives what happened while the process could not listen as soon as it listens again', async () => {
   const payment = await world.create()
   const page = await openStream(`${world.url}${payment.path}/live?knows=${await stampNow(payment.id)}`)
   await movePayment(world, payment.id, ['pending'])

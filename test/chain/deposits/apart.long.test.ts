@@ -151,7 +151,7 @@ describe('the reading of many addresses', () => {
   })
 
   describe('what came while nobody read it', () => {
-    // the cursor went on, and the money was at an address that nobody looked at any more
+    // the cursor continued, and the money was at an address that nobody looked at any more
     test('is seen when the engine is back, also after the watch of its address has ended', async () => {
       const weekAgo = Math.floor(Date.now() / 1000) - 7 * 86_400
       const past = await createWorld({ anvil: ['--timestamp', String(weekAgo)] })
@@ -239,7 +239,7 @@ describe('the reading after a standstill of the chain', () => {
     Number((await world.db.query('select count(*) from deposit_log')).rows[0]?.count)
 
   // only addresses that are watched now were asked for: the block was new enough, and few were behind
-  test('what came before the chain stood still for hours is read when it goes on, also where the watch has ended meanwhile', async () => {
+  test('what came before the chain stood still for hours is read when it continues, also if the watch has ended by then', async () => {
     const engine = world.runner({ deposits: { keys, wrongTokens: [] } })
     const { paymentId, address } = await addAwaited(world.db, keys, 'stood_still')
     await world.db.query(

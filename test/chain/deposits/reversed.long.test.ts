@@ -44,7 +44,7 @@ describe('deposits in blocks that were final', () => {
     const { paymentId, address } = await addAwaited(world.db, keys, `reversed${numbers}`)
     await pay(address, 5_000_000n)
     await finalize()
-    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    expect(await listSweeps(paymentId)).toEqual(['done 5000000'])
     const { rows } = await world.db.query(
       `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
      from lane_tx t join lane_tx_attempt a using (chain_id, wallet, nonce) where t.state = 'finalized'
@@ -56,7 +56,7 @@ describe('deposits in blocks that were final', () => {
 
   const transfers = (payments: Parameters<typeof transfersOf>[1]): Promise<Hex[]> => transfersOf(world, payments)
 
-  async function sweepsOf(paymentId: string): Promise<string[]> {
+  async function listSweeps(paymentId: string): Promise<string[]> {
     const { rows } = await world.db.query(
       `select state || ' ' || micro_usdc as line from deposit_sweep where payment_id = $1 order by idx`,
       [paymentId],
@@ -67,7 +67,7 @@ describe('deposits in blocks that were final', () => {
   const repair = (say: (line: string) => void, settings = settingsOf(world)) =>
     repairFinality({ db: world.db, hooks, settings, dryRun: false, say })
 
-  /** Answers what a person is told to look at. */
+  /** Returns the entries of the list for a person. */
   async function reorganizeAndRepair(depth: number, raw: readonly Hex[]): Promise<string[]> {
     await reorganize(world, depth, raw)
     const said: string[] = []
@@ -87,10 +87,10 @@ describe('deposits in blocks that were final', () => {
   test('a sweep that the new chain has too is one sweep, and what comes to the address later is swept', async () => {
     const { paymentId, address, raw, depth } = await swept()
     await reorganizeAndRepair(depth, [raw])
-    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    expect(await listSweeps(paymentId)).toEqual(['done 5000000'])
     await pay(address, 3_000_000n)
     await finalize()
-    expect(await sweepsOf(paymentId)).toEqual(['done 5000000', 'done 3000000'])
+    expect(await listSweeps(paymentId)).toEqual(['done 5000000', 'done 3000000'])
     await expectInTreasury(address)
   })
 
@@ -99,7 +99,7 @@ describe('deposits in blocks that were final', () => {
     await reorganizeAndRepair(depth, [])
     expect(await world.balance(address)).toBe(5_000_000n)
     await finalize(6)
-    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    expect(await listSweeps(paymentId)).toEqual(['done 5000000'])
     await expectInTreasury(address)
   })
 
@@ -109,7 +109,7 @@ describe('deposits in blocks that were final', () => {
     await world.chain.sendRawTransaction({ serializedTransaction: raw })
     await world.chain.mine({ blocks: 6 })
     await finalize(6)
-    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    expect(await listSweeps(paymentId)).toEqual(['done 5000000'])
     await expectInTreasury(address)
   })
 
@@ -118,7 +118,7 @@ describe('deposits in blocks that were final', () => {
     const before = await strangerOf(world)
     const { paymentId, address, raw, depth } = await swept()
     expect(await reorganizeAndRepair(depth, [before, raw])).toEqual([])
-    expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+    expect(await listSweeps(paymentId)).toEqual(['done 5000000'])
     await finalize()
     await expectInTreasury(address)
   })
@@ -246,7 +246,7 @@ describe('deposits in blocks that were final', () => {
 })
 
 describe('a replaced chain before its repair', () => {
-  /** What is read of a chain whose final blocks have been replaced, before that is repaired. */
+  /** Reads of a chain whose final blocks have been replaced, before that is repaired. */
 
   const keys = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
   const deposits = { keys: null, wrongTokens: [] }
@@ -302,7 +302,7 @@ describe('a replaced chain before its repair', () => {
     await expectOnce('rebuilt')
   })
 
-  // a worker without the seed had gone on: the rest was read of the new chain, and 3 USDC counted as 6
+  // a worker without the seed had continued: the rest was read of the new chain, and 3 USDC counted as 6
   test('addresses are not read on while a final block is another one', async () => {
     const before = await strangerOf(world)
     const { raw, from } = await paid('behind')
@@ -366,8 +366,8 @@ describe('a replaced chain before its repair', () => {
     })
   }
 
-  // where the second had been, the first is on the new chain: neither books nor payment were told of it
-  test('a transaction that pays one payment more than on the chain before is told and booked for both', async () => {
+  // where the second had been, the first is on the new chain: neither books nor payment learned of it
+  test('a transaction that pays one payment more than on the chain before is reported and booked for both', async () => {
     const [poor, rich] = [accountOf(newKey()), accountOf(newKey())]
     const names = ['first', 'second']
     const awaited = []

@@ -36,7 +36,7 @@ describe('sweeps', () => {
     return { paymentId, address }
   }
 
-  const sweepOf = async (paymentId: string) => {
+  const getSweep = async (paymentId: string) => {
     const { rows } = await world.db.query(
       `select state, treasury, auth_nonce as nonce, valid_before::int as until from deposit_sweep where payment_id = $1`,
       [paymentId],
@@ -69,17 +69,17 @@ describe('sweeps', () => {
   test('a sweep is signed for less than an hour, and again with the same nonce when it could not be sent by then', async () => {
     const { paymentId, address } = await paidDeposit()
     await signOnly()
-    const first = await sweepOf(paymentId)
+    const first = await getSweep(paymentId)
     const { timestamp } = await world.chain.getBlock()
     expect(first.until - Number(timestamp)).toBeLessThan(3600)
     await world.chain.increaseTime({ seconds: 46 * 60 })
     await world.chain.mine({ blocks: 1 })
     await signOnly()
-    const second = await sweepOf(paymentId)
+    const second = await getSweep(paymentId)
     expect(second).toMatchObject({ state: 'signed', nonce: first.nonce })
     expect(second.until).toBeGreaterThan(first.until)
     await world.finalize(world.runner({ deposits, hooks }), 3)
-    expect((await sweepOf(paymentId)).state).toBe('done')
+    expect((await getSweep(paymentId)).state).toBe('done')
     expect(await world.balance(address)).toBe(0n)
   })
 
@@ -88,31 +88,31 @@ describe('sweeps', () => {
     const lost = world.treasury.address.toLowerCase() as Hex
     const { paymentId, address } = await paidDeposit()
     await signOnly()
-    expect((await sweepOf(paymentId)).treasury).toBe(lost)
+    expect((await getSweep(paymentId)).treasury).toBe(lost)
     const inLost = await world.balance(lost)
     const treasuries = [createTreasurySigner(successor, policy)]
     await world.finalize(world.runner({ deposits, hooks, treasuries, options: { retiredTreasuries: [lost] } }), 3)
-    expect(await sweepOf(paymentId)).toMatchObject({ state: 'done', treasury: successor.address.toLowerCase() })
+    expect(await getSweep(paymentId)).toMatchObject({ state: 'done', treasury: successor.address.toLowerCase() })
     expect(await world.balance(successor.address)).toBe(5_000_000n)
     expect(await world.balance(lost)).toBe(inLost)
     expect(await world.balance(address)).toBe(0n)
   })
 
-  // what came later waited for ever behind a sweep that the token refuses, and nobody was told
+  // what came later waited forever behind a sweep that the token refuses, and nobody was notified
   test('a sweep that is signed for more than is at the address since a repair is signed again for what comes later', async () => {
     const { paymentId, address } = await paidDeposit()
     await signOnly()
-    const first = await sweepOf(paymentId)
+    const first = await getSweep(paymentId)
     await reorganize(world, 6, [])
     await repairFinality({ db: world.db, hooks, settings: settingsOf(world), dryRun: false, say: () => undefined })
     expect(await world.balance(address)).toBe(0n)
     // With nothing to be swept it stays as it is.
     await signOnly()
-    expect(await sweepOf(paymentId)).toEqual(first)
+    expect(await getSweep(paymentId)).toEqual(first)
     await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
     await world.chain.mine({ blocks: 25 })
     await world.finalize(world.runner({ deposits, hooks }), 6)
-    expect(await sweepOf(paymentId)).toMatchObject({ state: 'done', nonce: first.nonce })
+    expect(await getSweep(paymentId)).toMatchObject({ state: 'done', nonce: first.nonce })
     expect(await world.balance(address)).toBe(0n)
     const unswept = await world.db.query('select unswept_micro from deposit where payment_id = $1', [paymentId])
     expect(unswept.rows).toEqual([{ unswept_micro: '0' }])
@@ -164,7 +164,7 @@ describe('sweeps', () => {
       await world.chain.mine({ blocks: 4 })
     }
     await expect(runner.tick()).rejects.toThrow(`the key of ${unswept} follows from no deposit seed`)
-    expect((await sweepOf(paymentId)).state).toBe('done')
+    expect((await getSweep(paymentId)).state).toBe('done')
     expect(await world.balance(address)).toBe(0n)
     expect(await world.balance(unswept)).toBe(5_000_000n)
   })
@@ -172,7 +172,7 @@ describe('sweeps', () => {
   test('a sweep that was signed to an earlier treasury stays at its address when its seed is gone', async () => {
     const { paymentId, address } = await paidDeposit()
     await signOnly().catch(() => undefined)
-    expect((await sweepOf(paymentId)).state).toBe('signed')
+    expect((await getSweep(paymentId)).state).toBe('signed')
     const treasuries = [createTreasurySigner(accountOf(newKey()), policy)]
     const other = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
     const runner = world.runner({ deposits: { keys: other, wrongTokens: [] }, hooks, treasuries })
@@ -210,7 +210,7 @@ describe('sweeps', () => {
       await runner.tick().catch((error: Error) => expect(error.message).toContain('from no deposit seed'))
       await world.chain.mine({ blocks: 4 })
     }
-    expect((await sweepOf(paymentId)).state).toBe('done')
+    expect((await getSweep(paymentId)).state).toBe('done')
     expect(await world.balance(address)).toBe(0n)
     await world.db.query(`update deposit set unswept_micro = 0 where payment_id like $1`, [`pay_a${until}lost%`])
     await world.db.query(`update deposit_sweep set state = 'abandoned' where payment_id like $1`, [

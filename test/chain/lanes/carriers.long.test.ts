@@ -8,7 +8,7 @@ import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
 
 describe('a lane whose key was replaced', () => {
-  /** What a lane has on the way when its key is replaced by another one. */
+  /** Envelopes of a lane that are on their way when its key is replaced by another one. */
 
   let world: World
   let removed: LocalAccount
@@ -20,7 +20,7 @@ describe('a lane whose key was replaced', () => {
   beforeEach(() => world.reset())
   afterAll(() => world.stop())
 
-  const walletOf = ({ address }: LocalAccount): Hex => address.toLowerCase() as Hex
+  const getWallet = ({ address }: LocalAccount): Hex => address.toLowerCase() as Hex
 
   /** Each round is one of a worker that has just started: it looks at once at what others have left. */
   async function goOn(): Promise<void> {
@@ -30,7 +30,7 @@ describe('a lane whose key was replaced', () => {
   /** The removed relayer's envelopes in the order of their nonces. */
   async function envelopes(): Promise<{ state: string; block: bigint | null }[]> {
     const { rows } = await world.db.query('select state, block_number from lane_tx where wallet = $1 order by nonce', [
-      walletOf(removed),
+      getWallet(removed),
     ])
     return (rows as { state: string; block_number: string | null }[]).map(({ state, block_number: block }) => ({
       state,
@@ -46,20 +46,20 @@ describe('a lane whose key was replaced', () => {
     world.db.query(
       `with e as (update lane_tx set created_at = created_at - '${interval}'::interval where wallet = $1)
      update lane set lease_until = lease_until - '${interval}'::interval where wallet = $1`,
-      [walletOf(removed)],
+      [getWallet(removed)],
     )
 
-  /** What it answers, and its lines about the lane; a quarantine stays on the attention list until somebody reopens it. */
+  /** Its exit code, and its lines about the lane; a quarantine stays on the attention list until somebody reopens it. */
   async function status(): Promise<{ code: number; about: string[] }> {
     const said: string[] = []
     const say = (line: string): void => void said.push(line)
     const code = await showStatus({ db: world.db, hooks: world.hooks, settings: settingsOf(world), dryRun: false, say })
-    return { code, about: said.filter((line) => line.includes(walletOf(removed)) && !line.startsWith('LOOK')) }
+    return { code, about: said.filter((line) => line.includes(getWallet(removed)) && !line.startsWith('LOOK')) }
   }
 
   const QUIET = { code: 0, about: [] }
 
-  const gasOf = async (hash: Hex): Promise<bigint> => {
+  const readGas = async (hash: Hex): Promise<bigint> => {
     const { gasUsed, effectiveGasPrice } = await world.chain.getTransactionReceipt({ hash })
     return gasUsed * effectiveGasPrice
   }
@@ -69,13 +69,13 @@ describe('a lane whose key was replaced', () => {
     async ({ abandoned }) => {
       const [queued] = await world.queue([{}])
       await world.runner({ relayers: [removed] }).tick()
-      const lane = { chainId: TOKEN.chainId, wallet: walletOf(removed) }
+      const lane = { chainId: TOKEN.chainId, wallet: getWallet(removed) }
       if (abandoned) await world.db.transaction((tx) => abandonLane(tx, lane))
       await world.chain.mine({ blocks: 4 })
       await goOn()
       const { state, txHash } = await world.payout(queued!.paymentId)
       expect(state).toBe('settled')
-      expect(world.heard.settled.map(({ gasWei }) => gasWei)).toEqual([await gasOf(txHash!)])
+      expect(world.heard.settled.map(({ gasWei }) => gasWei)).toEqual([await readGas(txHash!)])
       await pass('3 days')
       await goOn()
       expect(await envelopes()).toEqual([{ state: 'finalized', block: await getBlockNumber(txHash!) }])
@@ -89,7 +89,7 @@ describe('a lane whose key was replaced', () => {
     await world.runner({ relayers: [removed] }).tick()
     await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
     await pass('3 days')
-    // While it carries something it is told.
+    // While it carries something it is reported.
     expect((await status()).code).toBe(1)
     await goOn()
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
@@ -98,13 +98,13 @@ describe('a lane whose key was replaced', () => {
     // Its bytes are still valid.
     const { rows } = await world.db.query(
       `select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where wallet = $1`,
-      [walletOf(removed)],
+      [getWallet(removed)],
     )
     const hash = await world.chain.sendRawTransaction({ serializedTransaction: rows[0].raw })
     await world.chain.mine({ blocks: 4 })
     await goOn()
     expect(await envelopes()).toEqual([{ state: 'finalized', block: await getBlockNumber(hash) }])
-    expect(world.heard.gas.map(({ wei }) => wei)).toEqual([await gasOf(hash)])
+    expect(world.heard.gas.map(({ wei }) => wei)).toEqual([await readGas(hash)])
     await goOn()
     expect(world.heard.gas).toHaveLength(1)
   })
@@ -132,7 +132,7 @@ describe('a lane whose key was replaced', () => {
     expect(await envelopes()).toEqual([{ state: 'foreign', block: null }])
     expect(await status()).toEqual(QUIET)
     await world.runner().tick()
-    const { rows } = await world.db.query('select status from lane where wallet = $1', [walletOf(removed)])
+    const { rows } = await world.db.query('select status from lane where wallet = $1', [getWallet(removed)])
     expect(rows).toEqual([{ status: 'quarantined' }])
   })
 
@@ -142,7 +142,7 @@ describe('a lane whose key was replaced', () => {
     await pass('1 hour')
     const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
     const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
-    expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [walletOf(removed)] })).toEqual([])
+    expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [getWallet(removed)] })).toEqual([])
     expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [] })).toHaveLength(1)
   })
 })
@@ -175,7 +175,7 @@ describe('a lane with a nonce that no node explains', () => {
         : 'deliver'
   }
 
-  const statesOf = async (queued: readonly Queued[]): Promise<string[]> =>
+  const listStates = async (queued: readonly Queued[]): Promise<string[]> =>
     Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
 
   const lane = async () => {
@@ -216,7 +216,7 @@ describe('a lane with a nonce that no node explains', () => {
     const queued = await replaceFirst()
     hideTransactions()
     await world.finalize(world.runner({ url: proxy.url }), 3)
-    expect(await statesOf(queued)).toEqual(['settled', 'settled'])
+    expect(await listStates(queued)).toEqual(['settled', 'settled'])
     expect(await lane()).toEqual({ status: 'open', states: ['broadcast', 'finalized'] })
     proxy.decide = () => 'deliver'
     await world.finalize(world.runner({ url: proxy.url }))
@@ -229,10 +229,10 @@ describe('a lane with a nonce that no node explains', () => {
     const alone = world.runner({ url: proxy.url, relayers: [first] })
     queued.push(...(await world.queue([{}])))
     await world.finalize(alone, 3)
-    expect(await statesOf(queued)).toEqual(['broadcast', 'settled', 'authorized'])
+    expect(await listStates(queued)).toEqual(['broadcast', 'settled', 'authorized'])
     proxy.decide = () => 'deliver'
     await world.finalize(alone, 3)
-    expect(await statesOf(queued)).toEqual(['settled', 'settled', 'settled'])
+    expect(await listStates(queued)).toEqual(['settled', 'settled', 'settled'])
   })
 
   test('the lane is stopped as soon as the transaction turns out to be somebody else’s', async () => {

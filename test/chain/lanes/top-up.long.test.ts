@@ -23,7 +23,7 @@ afterAll(async () => {
   await world.stop()
 })
 
-/** Each test has a funding wallet of its own, and a relayer that cannot pay for a batch. */
+/** Each test has its own funding wallet, and a relayer that cannot pay for a batch. */
 let account: ReturnType<typeof accountOf>
 const runner = (url = world.anvil.url) => world.runner({ funding: { account, wei, maxWeiPerDay }, url })
 const balance = (address: Hex) => world.chain.getBalance({ address })
@@ -51,14 +51,14 @@ test('a relayer without gas money gets some, and the payouts that waited for it 
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
   expect(await sent()).toEqual([{ nonce: 0, state: 'finalized', target: relayer.toLowerCase(), value: wei.toString() }])
   expect(await balance(relayer)).toBeGreaterThan(19n * POL)
-  // It costs gas of its own, which is told.
+  // It costs gas itself, which is reported.
   const spent = world.heard.gas.filter(({ wallet }) => wallet === account.address.toLowerCase())
   expect(spent).toMatchObject([{ nonce: 0, wei: 1000n * POL - wei - (await balance(account.address)) }])
   await world.finalize(engine)
   expect(await sent()).toHaveLength(1)
 })
 
-test('the answer to the transfer is lost, and the engine starts anew: the same bytes, once', async () => {
+test('the answer to the transfer is lost, and the engine starts again: the same bytes, once', async () => {
   proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_response' : 'deliver')
   await runner(proxy.url).tick()
   await runner(proxy.url).tick()
@@ -76,7 +76,7 @@ test('a worker that takes the wallet over with an older block than that of the l
   let turns = 0
   const late: Rpc = {
     ...rpc,
-    // The last that is read before the lanes are taken. Meanwhile the other worker ends the transfer.
+    // The last that is read before the lanes are taken. Then the other worker ends the transfer.
     async fees(blocks) {
       const fees = await rpc.fees(blocks)
       turns += 1
@@ -122,7 +122,7 @@ test('a relayer that uses up more than the limit of a day gets no more, and wait
   ])
 })
 
-// each relayer got gas money once, and what was left to be paid waited until finality went on
+// each relayer got gas money once, and what was left to be paid waited until finality continued
 test('while finality stands still a relayer gets gas money again, and payouts go out', async () => {
   const engine = runner(proxy.url)
   await world.finalize(engine)
@@ -189,7 +189,7 @@ test('a funding wallet that cannot pay is shown, and stops no payout of a relaye
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
 })
 
-// it asked for more than it had, which no node took, and its nonce held up all gas money for ever
+// it asked for more than it had, which no node took, and its nonce held up all gas money forever
 test('while gas is dear a relayer gets what the wallet has, and the next one waits until there is more', async () => {
   const second = accountOf(newKey())
   await world.chain.setBalance({ address: account.address, value: 25n * POL })

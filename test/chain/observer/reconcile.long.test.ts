@@ -1,47 +1,13 @@
 import { describe, expect, jest, test } from '@jest/globals'
-import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
-import { type HostileNode, useHostileNodes } from '../../support/hostile-node.ts'
-import { type Queued, TOKEN, useWorld } from '../world.ts'
+import { useHostileNodes } from '../../support/hostile-node.ts'
+import { TOKEN, useWorld } from '../world.ts'
+import { createMissedLogs } from './missed-logs.ts'
 
 describe('logs that nodes did not show', () => {
   const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
-
-  const runnerOf = (timeoutMs = 2000) => {
-    const urls = nodes.map(({ url }) => url)
-    return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs }) })
-  }
-  const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
-  const attention = async () => listSettlementAttention(world.db)
-  const laterBy = (seconds: number): void => {
-    world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
-  }
-
-  /** A payout that is final on chain, and whose block was read while the given nodes said that it has no logs. */
-  async function missed(runner: ReturnType<typeof runnerOf>, empty: readonly HostileNode[]): Promise<Queued> {
-    await runner.tick()
-    const [queued] = await world.queue([{}])
-    await runner.tick()
-    await world.chain.mine({ blocks: 4 })
-    for (const node of empty) node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
-    await runner.tick()
-    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
-    expect(await state(queued!)).not.toBe('settled')
-    return queued!
-  }
-
-  test('two of three nodes answer [] once for a final block: the second reading finds what was there', async () => {
-    const runner = runnerOf()
-    const queued = await missed(runner, nodes.slice(0, 2))
-    for (const node of nodes) node.behave = () => 'honest'
-    await world.chain.mine({ blocks: 20 })
-    await runner.tick()
-    await runner.tick()
-    expect(await state(queued)).toBe('settled')
-    expect(world.heard.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
-  })
+  const { createRunner, state, attention, laterBy, missed } = createMissedLogs(world, nodes)
 
   // the lane had booked it when it ended the envelope, and the payout booked it once more
   test('the gas of a payout that is found by the second reading is booked once', async () => {
@@ -50,7 +16,7 @@ describe('logs that nodes did not show', () => {
     const booked = (): bigint =>
       [...gas.map(({ wei }) => wei), ...settled.map(({ gasWei }) => gasWei ?? 0n)].reduce((sum, wei) => sum + wei, 0n)
     const [had, bookedBefore] = [await paidBy(), booked()]
-    const runner = runnerOf()
+    const runner = createRunner()
     const queued = await missed(runner, nodes.slice(0, 2))
     expect(gas).not.toEqual([])
     for (const node of nodes) node.behave = () => 'honest'
@@ -61,19 +27,9 @@ describe('logs that nodes did not show', () => {
     expect(booked() - bookedBefore).toBe(had - (await paidBy()))
   })
 
-  test('two of three nodes have lost the logs of a block: within a minute the third one shows where to look', async () => {
-    const runner = runnerOf()
-    const queued = await missed(runner, nodes.slice(0, 2))
-    laterBy(61)
-    await runner.tick()
-    await runner.tick()
-    expect(await state(queued)).toBe('settled')
-    expect(await attention()).toEqual([])
-  })
-
   // nothing was compared until the clock was where it had been
   test('a clock that was an hour ahead and is set right keeps nothing from being found', async () => {
-    const runner = runnerOf()
+    const runner = createRunner()
     laterBy(3600)
     const queued = await missed(runner, nodes.slice(0, 2))
     laterBy(-3600)
@@ -83,7 +39,7 @@ describe('logs that nodes did not show', () => {
   })
 
   test('a used nonce of which no node shows the log is on the attention list until one does', async () => {
-    const runner = runnerOf()
+    const runner = createRunner()
     const queued = await missed(runner, nodes)
     laterBy(61)
     await runner.tick()
@@ -101,7 +57,7 @@ describe('logs that nodes did not show', () => {
   })
 
   test('a log that one node invents for a used nonce is not believed without its receipt', async () => {
-    const runner = runnerOf()
+    const runner = createRunner()
     const queued = await missed(runner, nodes)
     const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [queued.paymentId])
     const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
@@ -124,7 +80,7 @@ describe('logs that nodes did not show', () => {
   })
 
   const LOGS = 'eth_getLogs'
-  /** A log of no meaning, in a transaction of its own. */
+  /** A log of no meaning, in a separate transaction. */
   const junk = (nonce: string, number: number) => ({
     address: TOKEN.address,
     topics: ['0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5', `0x${'0'.repeat(64)}`, nonce],
@@ -135,10 +91,10 @@ describe('logs that nodes did not show', () => {
     logIndex: '0x0',
   })
 
-  // each of them was looked up, one after the other, and nothing settled meanwhile
+  // each of them was looked up, one after the other, and nothing settled until then
   test('one node that names thousands of transactions is asked about one for each nonce', async () => {
     for (const node of nodes) node.behave = () => 'honest'
-    const runner = runnerOf()
+    const runner = createRunner()
     const queued = await missed(runner, nodes)
     const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [queued.paymentId])
     const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
@@ -163,7 +119,7 @@ describe('logs that nodes did not show', () => {
   // each of them was proved, one after the other, before any that had been missed
   test('three hundred missed logs are found although one node names another transaction for each', async () => {
     for (const node of nodes) node.behave = () => 'honest'
-    const runner = runnerOf()
+    const runner = createRunner()
     await runner.tick()
     const queued = await world.queue(Array.from({ length: 300 }, () => ({})))
     for (let round = 0; round < 4; round++) await runner.tick()
@@ -196,7 +152,7 @@ describe('logs that nodes did not show', () => {
   async function missedFarBack(timeoutMs?: number) {
     await world.reset()
     for (const node of nodes) node.behave = () => 'honest'
-    const runner = runnerOf(timeoutMs)
+    const runner = createRunner(timeoutMs)
     const queued = await missed(runner, nodes)
     for (let part = 0; part < 11; part++) await world.chain.mine({ blocks: 100 })
     for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
@@ -258,7 +214,7 @@ describe('logs that nodes did not show', () => {
   // it was called settled, by a block that was not final
   test('nothing is proved by a block that has taken the place of a final one', async () => {
     for (const node of nodes) node.behave = () => 'honest'
-    const runner = runnerOf()
+    const runner = createRunner()
     await world.finalize(runner)
     const [queued] = await world.queue([{}])
     await runner.tick()

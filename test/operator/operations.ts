@@ -1,0 +1,46 @@
+import { expect } from '@jest/globals'
+import type { Operation } from '../../src/operator/payouts.ts'
+import { type Queued, settingsOf, type World } from '../chain/world.ts'
+
+/** An operator's operations in the world, and the lines that the last one printed. */
+export function createOperations(world: World) {
+  const said: string[] = []
+  function operation(dryRun = false): Operation {
+    said.length = 0
+    return {
+      db: world.db,
+      settings: settingsOf(world),
+      hooks: world.hooks,
+      dryRun,
+      say: (line) => void said.push(line),
+    }
+  }
+  return { said, operation }
+}
+
+/** Blocks that leave the chain although they were final. */
+export function createReversals(world: World) {
+  const state = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+  const paused = async () =>
+    ((await world.db.query('select paused_reason from chain_cursor')).rows[0] as { paused_reason: string | null })
+      .paused_reason
+  const reorganize = (depth: number, transactions: readonly unknown[] = []) =>
+    world.chain.request({ method: 'anvil_reorg' as never, params: [depth, transactions] as never })
+
+  /** A payout that is settled, with what the chain needs to bring it back. */
+  async function settle(): Promise<{ queued: Queued; raw: string; depth: number }> {
+    const runner = world.runner()
+    const [queued] = await world.queue([{}])
+    await world.finalize(runner)
+    expect(await state(queued!)).toBe('settled')
+    const { rows } = await world.db.query(
+      `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
+     from lane_tx t join lane_tx_attempt a using (chain_id, wallet, nonce) where t.state = 'finalized'
+     order by nonce desc, a.attempt desc limit 1`,
+    )
+    const { raw, number } = rows[0] as { raw: string; number: number }
+    return { queued: queued!, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
+  }
+
+  return { state, paused, reorganize, settle }
+}

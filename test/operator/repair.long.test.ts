@@ -1,0 +1,196 @@
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { type Hex, parseEther } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
+import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
+import { acknowledge } from '../../src/operator/payouts.ts'
+import { repairFinality } from '../../src/operator/repair.ts'
+import { mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
+import { newAddress, type Queued, TOKEN, useWorld } from '../chain/world.ts'
+import { createOperations, createReversals } from './operations.ts'
+
+const world = useWorld()
+
+const { said, operation } = createOperations(world)
+
+describe('the repair of finality', () => {
+  const { state, paused, reorganize, settle } = createReversals(world)
+  // Reversals take back payouts alone, and nothing that the world begins with.
+  beforeAll(async () => {
+    await world.reset()
+    await world.chain.mine({ blocks: 20 })
+  })
+
+  // it said that the lanes continue, and for a round they did, on two chains
+  test('the pause of a replaced block is not ended by acknowledging a transaction of which nothing is unknown', async () => {
+    const { raw, depth } = await settle()
+    await reorganize(depth, [[raw, 1]])
+    await world.chain.mine({ blocks: 3 })
+    await world.runner().tick()
+    expect(await acknowledge(operation(), `0x${'1'.repeat(64)}`)).toBe(1)
+    expect(said.at(-1)).toMatch(/^nothing changed/)
+    expect(await paused()).toMatch(/^finalized block/)
+    expect(await repairFinality(operation())).toBe(0)
+    expect(await paused()).toBeNull()
+  })
+
+  test('a payout that the new chain has too, in another block, is not sent again', async () => {
+    const { queued, raw, depth } = await settle()
+    const sent = async () => (await world.db.query('select count(*)::int as n from lane_tx')).rows[0]
+    const before = await sent()
+    await reorganize(depth, [[raw, 1]])
+    await world.chain.mine({ blocks: 3 })
+    expect(await world.balance(queued.recipient)).toBe(queued.micro)
+    expect(await repairFinality(operation())).toBe(0)
+    expect(await state(queued)).toBe('settled')
+    await world.finalize(world.runner())
+    expect(await sent()).toEqual(before)
+    expect(await world.balance(queued.recipient)).toBe(queued.micro)
+  })
+
+  test('a top-up that never happened is booked back, and named for a person', async () => {
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8181n })
+    await world.finalize(world.runner())
+    expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', micro: '8181' })
+    await reorganize(9)
+    await world.chain.mine({ blocks: 3 })
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/LOOK AT THIS: 8181 micro-USDC in/))
+    expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', isGone: true, micro: '8181' })
+    expect(await paused()).toBeNull()
+  })
+
+  /** Somebody who has the treasury's key takes a little. */
+  async function takeWithTheKey(): Promise<Hex> {
+    await world.chain.setBalance({ address: world.treasury.address, value: parseEther('1') })
+    const hash = await world.chain.sendRawTransaction({
+      serializedTransaction: await world.treasury.signTransaction({
+        type: 'eip1559',
+        chainId: TOKEN.chainId,
+        nonce: await world.chain.getTransactionCount({ address: world.treasury.address }),
+        to: TOKEN.address,
+        data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 5n] }),
+        gas: 300_000n,
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 11n,
+      }),
+    })
+    await world.chain.mine({ blocks: 6 })
+    return hash
+  }
+
+  test('a transfer that nobody knows, and that the repair reads, keeps everything paused until somebody has looked at it', async () => {
+    const { queued, depth } = await settle()
+    await reorganize(depth)
+    const hash = await takeWithTheKey()
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said.at(-1)).toBe('still paused: unknown transfers left the treasury')
+    expect(await paused()).toMatch(/^unknown transfers/)
+    await world.finalize(world.runner(), 3)
+    expect(await state(queued)).toBe('queued')
+    const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
+    expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
+    await world.finalize(world.runner(), 3)
+    expect(await state(queued)).toBe('settled')
+  })
+
+  // it was never named again, and the lanes went on with the books half repaired
+  test('a repair that is killed while it names what never happened is neither over nor lifted by acknowledging a transfer', async () => {
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8282n })
+    await world.finalize(world.runner())
+    await reorganize(9)
+    const hash = await takeWithTheKey()
+    await world.runner().tick()
+    const kill = (line: string): void => {
+      if (line.includes('never happened')) throw new Error('killed')
+    }
+    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+    expect(await acknowledge(operation(), hash)).toBe(1)
+    expect(said).toEqual([expect.stringMatching(/^no unknown transfer is left; still paused: finalized block/)])
+    expect(await paused()).toMatch(/^finalized block/)
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8282 micro-USDC in/))
+    expect(await paused()).toBeNull()
+  })
+
+  // everything went on with the books half repaired: the blocks that were gone were known to nobody any more
+  test('a repair that is killed before the chain is read again keeps everything paused, though no worker has seen the reversal', async () => {
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 8383n })
+    await world.finalize(world.runner())
+    await reorganize(9)
+    await world.chain.mine({ blocks: 6 })
+    const kill = (line: string): void => {
+      if (line.includes('read again from block')) throw new Error('killed')
+    }
+    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+    expect(await paused()).toMatch(/^finalized block 0x[0-9a-f]{64} has left the chain, and its repair is not over$/)
+    await world.runner().assertReady()
+    await world.finalize(world.runner())
+    expect(await paused()).toMatch(/^finalized block/)
+    expect(await repairFinality(operation(true))).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/is what it was, and a repair has still to end the pause$/))
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8383 micro-USDC in/))
+    expect(await paused()).toBeNull()
+  })
+
+  test('the database refuses to take back an end whose proof is still there', async () => {
+    const { queued } = await settle()
+    await expect(
+      world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
+    ).rejects.toThrow('stays so')
+    await world.db.query(
+      `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
+     select payment_id, tx_hash, log_index, block_hash from treasury_log where payment_id = $1`,
+      [queued.paymentId],
+    )
+    await expect(
+      world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
+    ).rejects.toThrow('stays so')
+  })
+
+  /** Drops the bytes of the newest transaction, and of what it has paid. */
+  async function dropBytes({ paymentId }: Queued): Promise<void> {
+    // What pruning never does to blocks that can be taken back.
+    await world.db.query(
+      `update lane_tx set calldata = '', dropped_at = now() where nonce = (select max(nonce) from lane_tx)`,
+    )
+    await world.db.query(`update lane_tx_attempt set raw = '' where nonce = (select max(nonce) from lane_tx)`)
+    await world.db.query('delete from lane_tx_item where nonce = (select max(nonce) from lane_tx)')
+    await world.db.query('delete from payout_signature where payment_id = $1', [paymentId])
+  }
+
+  test('a transaction whose bytes were dropped, and which a reversal takes back anyway, is named; its lane and payout continue', async () => {
+    const { queued, depth } = await settle()
+    await dropBytes(queued)
+    await reorganize(depth)
+    await world.chain.mine({ blocks: 3 })
+    const runner = world.runner()
+    await runner.tick()
+    expect(await repairFinality(operation())).toBe(1)
+    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
+    expect(await state(queued)).toBe('queued')
+    // Four blocks without the lane's lowest nonce, then one in which it is used up.
+    await world.finalize(runner, 5)
+    expect(await state(queued)).toBe('settled')
+    expect(await world.balance(queued.recipient)).toBe(queued.micro)
+    const next = await settle()
+    expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
+  })
+
+  // only the repair that has taken it back knows it
+  test('a transaction whose bytes were dropped is named at once by a repair that then cannot read the chain again', async () => {
+    const { queued, depth } = await settle()
+    await dropBytes(queued)
+    await reorganize(depth)
+    await world.chain.mine({ blocks: 3 })
+    const kill = (line: string): void => {
+      if (line.includes('read again from block')) throw new Error('killed')
+      said.push(line)
+    }
+    await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
+    expect(await repairFinality(operation())).toBe(0)
+    await world.finalize(world.runner(), 5)
+    expect(await world.balance(queued.recipient)).toBe(queued.micro)
+  })
+})
