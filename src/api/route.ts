@@ -61,7 +61,12 @@ export type Route = {
   /** Its effect is not only in the database, so it is logged after it is done, and not with its change in one transaction. */
   readonly reachesOut?: true
   /** A request that works. The reference shows it, and a test sends it. */
-  readonly example?: { readonly body?: object; readonly query?: Readonly<Record<string, string>> }
+  readonly example?: {
+    readonly body?: object
+    readonly query?: Readonly<Record<string, string>>
+    /** The answer to it; without it the example of the answer's schema. */
+    readonly answer?: object
+  }
   handle(call: Call): Promise<Answer>
 }
 

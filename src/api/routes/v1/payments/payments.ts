@@ -8,6 +8,7 @@ import {
 } from '../../../../domain/payment/payment-object.ts'
 import { snapshotOf, whyNotCancelable } from '../../../../domain/payment/snapshot.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
+import { CANCELED_PAYMENT } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, NOTHING, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
@@ -42,10 +43,11 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     reachesOut: true,
     tag: 'Payments',
     problems: ['payment_not_cancelable', 'temporarily_unavailable'],
-    summary: 'Cancel a payment before any money came',
+    summary: 'Cancel a payment before any money arrives',
     scope: 'payments:write',
     params: idPath,
     answers: { 200: paymentObject },
+    example: { answer: CANCELED_PAYMENT },
     handle: async ({ caller, db, params }) => {
       const before = await load(db, caller, params)
       if (before.payment.status === 'canceled') return { status: 200, body: render(before) }
