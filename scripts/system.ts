@@ -28,6 +28,8 @@ export type SystemOptions = {
   /** Parts that run elsewhere, used instead of our own. */
   databaseUrl?: string | undefined
   rpcUrls?: string | undefined
+  /** Where people reach the api, such as the name of a tunnel; `http://localhost` and the port unless given. */
+  publicUrl?: string | undefined
   /** The chain's URL for the worker alone, such as a proxy in front of it. */
   workerRpcUrls?: string | undefined
   /** The demo merchant is told of its payments by mail and chat: for people. A measurement is without. */
@@ -282,7 +284,7 @@ class Starting {
     const { secrets } = this.#folder.remembered
     return {
       api_url: addresses.apiUrl,
-      dashboard_url: `${addresses.apiUrl}/dashboard`,
+      dashboard_url: `${addresses.publicUrl}/dashboard`,
       temporal_ui_url: temporal.kind === 'address' ? '' : `http://127.0.0.1:${ports.temporalUi}`,
       temporal_address: addresses.temporalAddress,
       inbox_url: addresses.inboxUrl,

@@ -18,22 +18,24 @@ import { createDurations } from '../observe/metrics.ts'
 import type { Tracing } from '../observe/traces.ts'
 import type { DeliveryWorkflows, SkipDeliveryTime } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
+import { answerHeaders } from '../web/page-headers.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
 import { createDocsSite } from './document/docs-site.ts'
 import { accessLog } from './http/metrics.ts'
-import { API_HEADERS, Problem, problemHandler } from './http/problems.ts'
+import { Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
 import { holding } from './limits/hold.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import type { OpenPages } from './live/open-pages.ts'
-import { mountRoutes } from './route.ts'
+import { mountRoutes, setHeaders } from './route.ts'
 import type { Locate } from './routes/buyer.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout/checkout.ts'
 import { healthRouter } from './routes/health.ts'
 import { createPublicLinkRouter, type PublicLinkDeps } from './routes/links/public.ts'
+import { onlyOurAddress } from './routes/our-address.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
@@ -62,6 +64,7 @@ export type ApiDeps = {
   readonly chainId: number
   readonly token: string
   readonly trustProxyHops: number
+  readonly hstsIncludeSubdomains: boolean
   readonly countryHeader: string | undefined
   /** Where an address is; null without a file of countries. */
   readonly locate: Locate | null
@@ -101,22 +104,25 @@ export function createApp(deps: ApiDeps): Express {
   // No answer may be cached, so computing ETags would be wasted.
   app.set('etag', false)
   app.use(requestId(deps.newId))
+  app.use(setHeaders(answerHeaders(deps)))
   app.use(accessLog({ durations: createDurations(deps.registry), tracing: deps.tracing, log: deps.log }))
   app.use(compressed())
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
   app.use(countVisits(deps.limits))
+  app.use(onlyOurAddress(deps))
   const forRoutes = routeDeps(deps)
   app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : forRoutes)))
   app.use(createPublicLinkRouter(linkDeps(deps)))
   const routes = apiRoutes(forRoutes)
   app.use(createSiteRouter(deps, routes))
-  app.use('/v1', apiHeaders, requestLog(deps))
+  app.use('/v1', requestLog(deps))
   const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: testUrlOf(deps) })
   app.use(referenceRouter(routes, docs, deps.publicUrl))
   app.use(receiptsRouter(deps, docs))
   mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits })
   app.use((request: Request) => {
+    if (hasKey(request.path)) deps.limits.countVisit(request.ip ?? '', 'look')
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
   })
   app.use(holding(pagesForBrowsers(deps)))
@@ -138,19 +144,23 @@ function compressed() {
   })
 }
 
-/** Everything that is asked without a key; files that browsers keep are not worth counting. */
+/**
+ * Everything that is asked without a key; files that browsers keep are not worth counting. A route of `/v1` counts whom it
+ * refuses, and a callback is counted if it is not authentic: partners are many requests from one network.
+ */
 function countVisits({ countVisit }: RequestLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { path, method, ip = '' } = request
-    if (!path.startsWith('/v1/') && !isFile(path)) countVisit(ip, method === 'POST' ? 'act' : 'look')
+    if (!hasKey(path) && !isFile(path)) countVisit(ip, method === 'POST' ? 'act' : 'look')
     next()
   }
 }
 
+const hasKey = (path: string): boolean => path.startsWith('/v1/') && path !== '/v1/openapi.json'
+
 /** The colours of a shop are computed when they are asked for, and anybody can ask for sixteen million of them. */
 function isFile(path: string): boolean {
-  if (path === '/pinrail.js' || path.startsWith('/logos/')) return true
-  return path.startsWith('/assets/') && !path.startsWith('/assets/brand.')
+  return path === '/pinrail.js' || (path.startsWith('/assets/') && !path.startsWith('/assets/brand.'))
 }
 
 /** A browser that asks for a page that is not there, or that fails, gets a page; programs get a problem. */
@@ -172,11 +182,6 @@ function requestId(newId: ApiDeps['newId']) {
     response.set('request-id', id)
     next()
   }
-}
-
-function apiHeaders(_request: Request, response: Response, next: NextFunction): void {
-  response.set(API_HEADERS)
-  next()
 }
 
 function routeDeps(deps: ApiDeps): ApiRouteDeps {

@@ -146,7 +146,18 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
         ...(route.body === undefined ? [] : [readJson]),
         (request, response) => run(route, { db: deps.db, atOnce }, { request, response }),
       )
-    app.all(expressPath, onlyMethods(methods.map((route) => route.method.toUpperCase())))
+    const refuse = onlyMethods(methods.map((route) => route.method.toUpperCase()))
+    app.all(expressPath, (request, response, next) => {
+      deps.limits.countVisit(request.ip ?? '', 'look')
+      return refuse(request, response, next)
+    })
+  }
+}
+
+export function setHeaders(headers: Readonly<Record<string, string>>): RequestHandler {
+  return (_request, response, next) => {
+    response.set(headers)
+    next()
   }
 }
 

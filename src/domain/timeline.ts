@@ -34,6 +34,7 @@ const MOVES = {
   reversed: ['partner', 'The partner reversed the payment for good'],
   given_back_by_partner: ['partner', 'The partner gave the money back'],
   expired: ['system', 'Nothing was paid in time'],
+  gave_way: ['system', 'The buyer did not continue for five minutes, and another buyer took the place of the link'],
   canceled: ['merchant', 'The merchant canceled the payment'],
   canceled_before: ['system', 'The merchant had canceled it, and the money that came after that has gone'],
   conversion_overdue: ['system', 'The converter has not filled the conversion in time'],

@@ -4,6 +4,20 @@ import { context, heading, inFrame, list, open, openShop, page, pay, payment, us
 
 useShop()
 
+test('a shop that opens the checkout in a window sees it as open until the buyer closes it', async () => {
+  await open()
+  await openShop()
+  const [opened] = await Promise.all([
+    context.waitForEvent('page'),
+    page.evaluate((url) => void Reflect.set(window, 'opened', window.open(url)), payment.url),
+  ])
+  await opened.getByRole('heading', { name: 'Pay in your banking app' }).waitFor()
+  const isClosed = () => page.evaluate(() => (Reflect.get(window, 'opened') as Window).closed)
+  expect(await isClosed()).toBe(false)
+  await opened.close()
+  expect(await isClosed()).toBe(true)
+})
+
 test('the page of the guide opens the checkout over itself; the buyer pays in a tab, and the shop hears how it goes', async () => {
   await open()
   await openShop()

@@ -1,10 +1,11 @@
 import type { Request } from 'express'
 
 /**
- * `session`: who is signed in. `browser`: that this browser asked for a link. Over https their names begin with
- * `__Host-`, so that no other host of the domain can set them; a browser takes such cookies only from https.
+ * `session`: who is signed in. `browser`: that this browser asked for a link. `known`: that somebody signed in here before.
+ * Over https their names begin with `__Host-`, so that no other host of the domain can set them; a browser takes such
+ * cookies only from https.
  */
-export type CookieName = 'session' | 'browser'
+export type CookieName = 'session' | 'browser' | 'known'
 
 export type Cookies = {
   /** Null: there is none, or more than one, which only somebody else can have set. */

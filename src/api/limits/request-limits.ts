@@ -13,14 +13,16 @@ export type RequestLimits = {
   readonly count: (tenant: Tenant, cost: number) => Record<string, string>
   /** Counts a refused key from this IP address. */
   readonly countRefusal: (address: string) => void
-  /** Counts a try to sign in from this IP address. */
-  readonly countSignIn: (address: string) => void
+  /** Counts a try to sign in, of a network or of a browser that is known. */
+  readonly countSignIn: (source: string) => void
   /** Counts a press on the page of a link, of this IP address and of the link. */
   readonly countPress: (address: string, linkId: string) => void
   /** Counts a link that is made without an account, or a report, from this IP address. */
   readonly countForm: (address: string) => void
   /** Counts a request without a key from this IP address: a page, or something that is to be done. */
   readonly countVisit: (address: string, kind: Visit) => void
+  /** Counts a test event or a redelivery that the account in its mode asks for. */
+  readonly countSend: (tenant: Tenant) => void
   /** Counts what a signed-in person has made, whichever account it is for. */
   readonly countPerson: (personId: string, what: Made) => void
   /** Counts a request with a buyer's link. */
@@ -42,12 +44,14 @@ export type RequestLimitSettings = {
   readonly windowSeconds: number
   /** Requests with an invalid key, from one network. Requests with a valid key are never refused for them. */
   readonly refusalsPerMinute: number
-  /** Tries to sign in, from one network. */
+  /** Tries to sign in, from one network, and in one browser that is known. */
   readonly signInsPerHour: number
   /** Presses on pages of links, from one network and on one link. */
   readonly pressesPerMinute: { readonly address: number; readonly link: number }
   /** Links that are made without an account, and reports, from one network. */
   readonly formsPerHour: number
+  /** Test events and redeliveries of one account in one mode. */
+  readonly sendsPerHour: number
   /** Of one person, in all their accounts together. */
   readonly madePerHour: Readonly<Record<Made, number>>
   /** Pages and questions about its state, with one link. */
@@ -72,6 +76,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
     presses: perMinute(settings.pressesPerMinute.address),
     linkPresses: perMinute(settings.pressesPerMinute.link),
     forms: perHour(settings.formsPerHour),
+    sends: perHour(settings.sendsPerHour),
     files: perHour(settings.madePerHour.file),
     keys: perHour(settings.madePerHour.key),
     linkLooks: perMinute(looksPerMinute),
@@ -97,13 +102,15 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       return headers
     },
     countRefusal: (address) => take(counters.refusals.take(networkOf(address)), 'Too many requests with invalid keys.'),
-    countSignIn: (address) => take(counters.signIns.take(networkOf(address)), 'Too many tries to sign in.'),
+    countSignIn: (source) => take(counters.signIns.take(source), 'Too many tries to sign in.'),
     countPress: (address, linkId) => {
       // The address first: one that is refused uses up nothing of the link.
       take(counters.presses.take(networkOf(address)), 'Too many payments were started from here.')
       take(counters.linkPresses.take(linkId), 'Too many payments of this link were started.')
     },
     countForm: (address) => take(counters.forms.take(networkOf(address)), 'Too many links or reports from here.'),
+    countSend: ({ merchantId, livemode }) =>
+      take(counters.sends.take(`${livemode} ${merchantId}`), 'Too many test events and redeliveries.'),
     countPerson: (personId, what) => {
       const counter = what === 'file' ? counters.files : counters.keys
       take(counter.take(personId), what === 'file' ? 'Too many files.' : 'Too many keys were made.')

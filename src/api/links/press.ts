@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Db, Tenant, Tx } from '../../db/db.ts'
 import { lockLink, waitForLink } from '../../db/links/links.ts'
+import { makeRoom } from '../../db/links/places.ts'
 import { readWallet } from '../../db/merchants/wallets.ts'
 import { type CreatedEvent, insertPayment } from '../../db/payments/payments.ts'
 import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
@@ -9,13 +10,19 @@ import type { NewPayment } from '../../domain/payment/new-payment.ts'
 import { checkoutUrl } from '../../domain/payment/payment-object.ts'
 import { type Price, priceOf, whyUnpriceable } from '../../domain/payment/price.ts'
 import { readTypedAmount } from '../../domain/typed-amount.ts'
+import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import type { WrongAmount } from '../../web/links/link-page.tsx'
 import { type Claim, claimOf, readReplay } from '../http/idempotency.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from '../routes/v1/payments/draft.ts'
 
 export type PressDeps = DraftDeps &
-  StartDeps & { readonly db: Db; readonly rates: RateBook; readonly publicUrl: string }
+  StartDeps & {
+    readonly db: Db
+    readonly rates: RateBook
+    readonly publicUrl: string
+    readonly workflows: Pick<PaymentWorkflows, 'start' | 'tellRowChanged'>
+  }
 
 /** A buyer's press on Continue. */
 export type Press = {
@@ -55,11 +62,20 @@ export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press
   const path = new URL(checkoutUrl(deps.publicUrl, asked.checkoutToken)).pathname
   const stored = { ...claim, status: 303, location: path, body: '' }
   const create = { payment: asked, claim: stored, publicUrl: deps.publicUrl }
-  const answer = await db.transaction((tx) => insertUnderLock(tx, { tenant, link, create }))
+  // Not as the merchant, who changes no payment: one of another buyer may give way.
+  const answer = await deps.db
+    .transaction((tx) => insertUnderLock(tx, deps, { tenant, link, create }))
+    .catch((error: unknown) => {
+      if (error instanceof NoRoom) return { kind: 'closed' } as const
+      throw error
+    })
   if ('kind' in answer) return answer
   await startWorkflows(deps, tenant, { payment: asked, event: answer })
   return { kind: 'made', path }
 }
+
+/** Thrown, so that no payment gives way for a press that gets no place. */
+class NoRoom extends Error {}
 
 type Stored = Claim & { readonly status: number; readonly location: string; readonly body: string }
 type Create = { readonly payment: NewPayment; readonly claim: Stored; readonly publicUrl: string }
@@ -67,6 +83,7 @@ type Create = { readonly payment: NewPayment; readonly claim: Stored; readonly p
 /** Under the lock of the link, so that of two presses for its last place one is told that it is taken. */
 async function insertUnderLock(
   tx: Tx,
+  deps: PressDeps,
   { tenant, link, create }: { tenant: Tenant; link: PaymentLink; create: Create },
 ): Promise<PressAnswer | CreatedEvent> {
   await waitForLink(tx)
@@ -76,6 +93,10 @@ async function insertUnderLock(
   const before = await readReplay(tx, tenant, create.claim)
   if (before !== null) return madeBefore(before)
   if (linkStatus(locked, create.payment.createdAt) !== 'active') return { kind: 'closed' }
+  const context = { publicUrl: deps.publicUrl, now: deps.clock }
+  // Its workflow reads the row at the old expiry at the latest.
+  const gone = (id: string) => tx.afterCommit(() => void deps.workflows.tellRowChanged(id).catch(() => undefined))
+  if (!(await makeRoom(tx, context, { link: locked, gone }))) throw new NoRoom()
   const event = await insertPayment(tx, tenant, create)
   if (event === null) throw new Error('a press was claimed without the lock')
   return event

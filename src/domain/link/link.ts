@@ -2,6 +2,7 @@ import type { Currency } from '../currencies.ts'
 import type { ProviderName } from '../methods.ts'
 import { formatAmount, isMore, type Money } from '../money.ts'
 import { limitsIn, type RateTable } from '../offers.ts'
+import type { PaymentStatus } from '../payment/payment.ts'
 
 /** A payment link: the page that makes a payment each time a buyer presses Continue. */
 
@@ -77,6 +78,11 @@ export function linkStatus(link: Judged, now: string): LinkStatus {
   if (link.expiresAt !== null && link.expiresAt <= now) return 'expired'
   if (link.maxPayments !== null && link.paymentsCount >= link.maxPayments) return 'sold_out'
   return 'active'
+}
+
+/** True if a payment of a link with a limit is open or paid: its buyer is led to it instead of to another one. */
+export function holdsPlace(status: PaymentStatus): boolean {
+  return !['expired', 'failed', 'canceled', 'refunded'].includes(status)
 }
 
 export function linkUrl(publicUrl: string, code: string): string {

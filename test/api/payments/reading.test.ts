@@ -243,6 +243,7 @@ describe('Reading payments, events, quotes and routes', () => {
       refusalsPerMinute: 2,
       signInsPerHour: 9,
       formsPerHour: 9,
+      sendsPerHour: 9,
       madePerHour: { file: 9, key: 9 },
     }
     const visits = { pressesPerMinute: { address: 9, link: 9 }, looksPerMinute: 9, actsPerMinute: 9 }

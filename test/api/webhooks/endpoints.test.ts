@@ -178,6 +178,22 @@ describe('deliveries', () => {
     await shop.ask('DELETE', `${PATH}/${id}`)
   })
 
+  test('of a test event are made once, however the receiver answers, and another can be sent after it', async () => {
+    const id = await register()
+    const test = () => shop.ask('POST', `${PATH}/${id}/test`)
+    status = 500
+    expect((await test()).status).toBe(202)
+    const [delivery] = await until(
+      () => deliveries(id),
+      (list) => list[0]?.['status'] !== 'pending',
+      40_000,
+    )
+    status = 204
+    expect(delivery).toMatchObject({ status: 'exhausted', attempts: 1, log: [{ response_status: 500 }] })
+    expect((await test()).status).toBe(202)
+    await shop.ask('DELETE', `${PATH}/${id}`)
+  })
+
   test('are sent again with the same id and bytes, also one that arrived', async () => {
     const id = await register()
     const event = await record()

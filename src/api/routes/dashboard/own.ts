@@ -1,13 +1,19 @@
 import type { Request } from 'express'
 import { z } from 'zod'
 import { writeAudit } from '../../../db/accounts/audit.ts'
-import { deletePasskey, insertPasskey, listPasskeys } from '../../../db/accounts/passkeys.ts'
-import { listMemberships } from '../../../db/accounts/people.ts'
+import { countPasskeys, deletePasskey, insertPasskey, listPasskeys } from '../../../db/accounts/passkeys.ts'
+import { listMemberships, lockPerson } from '../../../db/accounts/people.ts'
 import { endSessions, listSessions, type Session } from '../../../db/accounts/sessions.ts'
+import { KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Tx } from '../../../db/db.ts'
-import { IDLE_MS, LINK_MS } from '../../../domain/account/session.ts'
+import { IDLE_MS, LINK_MS, MOST_PASSKEYS } from '../../../domain/account/session.ts'
 import { renderAccount } from '../../../web/dashboard/account.tsx'
-import { renderConfirm, renderPasskeyOffer } from '../../../web/sign-in/sign-in.tsx'
+import {
+  type PasskeyProblem,
+  passkeyProblem,
+  renderConfirm,
+  renderPasskeyOffer,
+} from '../../../web/sign-in/sign-in.tsx'
 import { sendLink } from '../../accounts/links.ts'
 import {
   arePasskeysPossible,
@@ -85,11 +91,11 @@ function passkeyPages(deps: OwnDeps): Page[] {
       method: 'get',
       path: '/dashboard/passkey',
       fresh: () => '/dashboard/passkey',
-      handle: async ({ person, signedIn: { session }, csrf }) => {
+      handle: async ({ query, person, signedIn: { session }, csrf }) => {
         const options = arePasskeysPossible(deps.publicUrl)
           ? await creationOptions(deps, deps.db, { sessionId: session.id, person })
           : null
-        return { html: renderPasskeyOffer({ csrf, options }) }
+        return { html: renderPasskeyOffer({ csrf, options, problem: passkeyProblem(query['problem']) }) }
       },
     }),
     definePersonPage({
@@ -99,17 +105,19 @@ function passkeyPages(deps: OwnDeps): Page[] {
       form: answered,
       handle: async (call) => {
         const { session } = call.signedIn
-        const added = await deps.db.transaction(async (tx) => {
+        const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
           const made = await readNewPasskey(deps, tx, { answer: call.form.answer, sessionId: session.id })
-          if (made === null) return false
+          if (made === null) return 'failed'
+          await lockPerson(tx, call.person.id)
+          if ((await countPasskeys(tx, call.person.id)) >= MOST_PASSKEYS) return 'too_many'
           const name = deviceName(agentOf(call.request))
-          if (!(await insertPasskey(tx, { ...made, personId: call.person.id, name }))) return false
+          if (!(await insertPasskey(tx, { ...made, personId: call.person.id, name }))) return 'known'
           await auditEverywhere(tx, call, 'passkey.added')
           // Sessions from before the new way to sign in end, so that a stolen one does not outlive it.
           await endSessions(tx, call.person.id, { allBut: session.id, now: iso(deps) })
-          return true
+          return null
         })
-        return { to: added ? '/dashboard/account' : '/dashboard/passkey' }
+        return { to: problem === null ? '/dashboard/account' : `/dashboard/passkey?problem=${problem}` }
       },
     }),
     definePersonPage({
@@ -139,7 +147,10 @@ function confirmPages(deps: OwnDeps): Page[] {
       handle: async ({ query, csrf, person, signedIn: { session } }) => {
         const has = possible && (await listPasskeys(deps.db, person.id)).length > 0
         const passkeyOptions = has ? await requestOptions(deps, purposeOf(session)) : null
-        return { html: renderConfirm({ csrf, to: pathOfOurs(query['to']), passkeyOptions, email: person.email }) }
+        const problem = passkeyProblem(query['problem'])
+        return {
+          html: renderConfirm({ csrf, to: pathOfOurs(query['to']), passkeyOptions, problem, email: person.email }),
+        }
       },
     }),
     definePersonPage({
@@ -148,7 +159,8 @@ function confirmPages(deps: OwnDeps): Page[] {
       form: withTo,
       handle: async ({ form, person, signedIn: { session } }) => {
         const to = pathOfOurs(form.to)
-        const browser = await sendLink(deps, person.email, { sessionId: session.id, to })
+        const asks = { sessionId: session.id, to, askedFrom: KNOWN_BROWSER }
+        const browser = await sendLink(deps, person.email, asks)
         const cookie = deps.cookies.set('browser', browser, LINK_MS / 1000)
         return { to: `/sign-in/sent?to=${encodeURIComponent(to)}`, cookies: [cookie] }
       },
@@ -159,13 +171,14 @@ function confirmPages(deps: OwnDeps): Page[] {
       form: answered,
       handle: async ({ form, person, signedIn: { session } }) => {
         const to = pathOfOurs(form.to)
-        const confirmed = await deps.db.transaction(async (tx) => {
+        const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
           const found = await readPasskeyAnswer(deps, tx, { answer: form.answer, purpose: purposeOf(session) })
-          if (found?.personId !== person.id) return false
+          if (typeof found === 'string') return found
+          if (found.personId !== person.id) return 'of_another'
           await confirm(deps, tx, session.id)
-          return true
+          return null
         })
-        return { to: confirmed ? to : `/dashboard/confirm?to=${encodeURIComponent(to)}` }
+        return { to: problem === null ? to : `/dashboard/confirm?problem=${problem}&to=${encodeURIComponent(to)}` }
       },
     }),
   ]

@@ -10,17 +10,19 @@ import type { Logger } from '../../../log.ts'
 import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/links/link-page.tsx'
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
-import { pageHeaders } from '../../../web/page-headers.ts'
+import { BUYER_HEADERS } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import { type PressDeps, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
 import { buyerCountry, buyerLocale, type CountryDeps, languageCookie, VARY } from '../buyer.ts'
-import { fromOurPage, refuseMethod } from '../checkout/checkout.ts'
+import { refuseMethod } from '../checkout/checkout.ts'
 import { languageForm, parseForm } from '../checkout/forms.ts'
+import { fromOurPage } from '../from-our-page.ts'
 import { PageProblem } from '../page-problem.ts'
 import { safeText, textAsSent } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
 import { type LinkViewDeps, viewOfLink } from './link-view.ts'
+import { ownPlace, placeCookie } from './own-place.ts'
 
 /** The page of a payment link, for buyers. GET never creates anything: chats fetch links. */
 
@@ -37,9 +39,9 @@ const FORM_LIMIT = '4kb'
 export function createPublicLinkRouter(deps: PublicLinkDeps): Router {
   const router = Router()
   const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 })
-  const post = [fromOurPage(deps.publicUrl), readForm]
+  const post = [fromOurPage(deps.publicUrl, 'allowed'), readForm]
   router.use('/l', (_request, response, next) => {
-    response.set(pageHeaders(deps.publicUrl)).vary(VARY)
+    response.set(BUYER_HEADERS).vary(VARY)
     next()
   })
   router.get('/l/:code', (request, response) => show(deps, request, response))
@@ -67,6 +69,8 @@ async function loadLink({ db }: PublicLinkDeps, request: Request): Promise<Payme
 
 async function show(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const link = await loadLink(deps, request)
+  const own = await ownPlace(deps, link, request)
+  if (own !== null) return response.redirect(303, own)
   await send(deps, { request, response }, { link, ...filledIn(link, request), wrong: null })
 }
 
@@ -119,13 +123,16 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   if (answer.kind === 'made') {
     const checkout = new URL(answer.path, deps.publicUrl).href
     response.append('set-cookie', languageCookie(buyerLocale(request), checkout))
+    if (link.maxPayments !== null) response.append('set-cookie', placeCookie(deps, link, answer.path))
     response.redirect(303, answer.path)
     return
   }
   const wrong: WrongAmount | null = answer.kind === 'amount' ? answer : null
-  response.status(wrong === null ? 409 : 422)
   // Read again: the page says why it is closed by now.
   const now = await loadLink(deps, request)
+  const own = wrong === null ? await ownPlace(deps, now, request) : null
+  if (own !== null) return response.redirect(303, own)
+  response.status(wrong === null ? 409 : 422)
   await send(deps, { request, response }, { link: now, amount: form.amount.trim(), reference, wrong })
 }
 
@@ -168,11 +175,17 @@ const reportOf = ({ publicUrl }: PublicLinkDeps, { title, code, livemode }: Paym
   path: new URL(linkUrl(publicUrl, code)).pathname,
 })
 
+/** The address of a link never changes. */
+const A_DAY_IN_SECONDS = 86_400
+
 async function sendQr(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const { code } = await loadLink(deps, request)
   const url = linkUrl(deps.publicUrl, code)
   const extension = request.path.endsWith('.png') ? 'png' : 'svg'
-  response.set('content-disposition', `attachment; filename="payment-link-${code}.${extension}"`)
+  response.set({
+    'content-disposition': `attachment; filename="payment-link-${code}.${extension}"`,
+    'cache-control': `public, max-age=${A_DAY_IN_SECONDS}`,
+  })
   if (extension === 'png') response.type('image/png').send(qrPng(url))
   else response.type('image/svg+xml').send(qrSvg(url))
 }

@@ -259,7 +259,7 @@ describe('Embedding', () => {
 
   test('nobody may, until the shop lists somebody; then the page for frames says who, and no other page does', async () => {
     expect([await read(), await ancestorsOf(`${checkout}/frame`)]).toEqual([[], "'none'"])
-    const answer = await set(['https://www.shop.example/cart', 'https://shop.example', 'https://SHOP.example'])
+    const answer = await set(['https://www.shop.example/', 'https://shop.example', 'https://SHOP.example'])
     const origins = ['https://shop.example', 'https://www.shop.example']
     expect([answer.status, answer.body]).toEqual([200, { object: 'embedding', origins }])
     expect(await ancestorsOf(`${checkout}/frame`)).toBe(origins.join(' '))
@@ -307,6 +307,10 @@ describe('Embedding', () => {
     ['a scheme alone', ['https:']],
     ['eleven', Array.from({ length: 11 }, (_one, index) => `https://shop${index}.example`)],
     ['a word', 'https://shop.example'],
+    ['a path', ['https://shop.example/cart']],
+    ['blanks around', [' https://shop.example']],
+    ['NUL behind', ['https://shop.example/\0']],
+    ['a host without a domain', ['https://shop']],
   ])('%s is refused, and the list stays', async (_name, origins) => {
     await set(['https://shop.example'])
     const answer = await set(origins)
@@ -339,7 +343,7 @@ describe('Embedding', () => {
         const log = (await shop.ask('GET', '/v1/audit_log')).body['data'] as Record<string, unknown>[]
         expect(log[0]).toMatchObject({
           action: 'setEmbedding',
-          data: { origins: ['https://Shop.example/', 'http://localhost:3000'] },
+          data: { origins: ['https://shop.example', 'http://localhost:3000'] },
         })
         const { html } = await visitor.get('/dashboard/embedding')
         expect(html).toContain('http://localhost:3000\nhttps://shop.example</textarea>')
