@@ -49,8 +49,10 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'listAuditLog.action': 'Only entries of this action, such as `setWallet`.',
   'listAuditLog.actor': 'Only entries of this person or key.',
   'readQuote.provider': 'The partner through which the buyer would pay. Without it the buyer picks.',
-  'exportPayments.format': 'The form of the file: `json`, or `csv` for spreadsheets.',
-  'exportStatement.format': 'The form of the answer: `json`, or `csv` for spreadsheets.',
+  'exportPayments.format':
+    'The form of the file: `json`, `csv`, or `excel`, which is CSV with the byte order mark that Excel needs.',
+  'exportStatement.format':
+    'The form of the answer: `json`, `csv`, or `excel`, which is CSV with the byte order mark that Excel needs.',
   'exportStatement.period': 'A month such as 2026-11, or a year such as 2026.',
   'withdrawInvitation.email': 'The address that was invited.',
 

@@ -12,9 +12,7 @@ import { paymentObject } from '../payments/payment-schemas.ts'
 
 export type ExportRouteDeps = PaymentExportDeps
 
-const format = z.enum(EXPORT_FORMATS).default('json').meta({
-  description: '`excel` is CSV that begins with a byte order mark, so that Excel reads it as UTF-8.',
-})
+const format = z.enum(EXPORT_FORMATS).default('json')
 
 const line = z.strictObject({
   period: z.string().meta({ description: 'A day or a month of UTC; `sum` for all of them.' }),

@@ -52,7 +52,6 @@ export const metadata = z
     said({
       maxProperties: 50,
       propertyNames: { type: 'string', minLength: 1, maxLength: 40, pattern: textPattern('line') },
-      description: 'Your own names and values. They come back exactly as they were sent.',
     }),
   )
 
