@@ -224,17 +224,22 @@ async function handle(route: Route, call: Call, own: Session): Promise<Answer> {
   const { audited } = route
   const { caller, body, query, params, ip } = call
   if (audited === undefined) return route.handle(call)
-  const data = { ...(params as object | undefined), ...audited(body as never, query as never) }
-  const note = { merchantId: caller.merchantId, actor: `key_${caller.keyId}`, action: route.operationId, data, ip }
+  // After the route has judged the body.
+  const note = (answer: Answer) => ({
+    merchantId: caller.merchantId,
+    actor: `key_${caller.keyId}`,
+    action: route.operationId,
+    data: { ...createdId(answer), ...(params as object | undefined), ...audited(body as never, query as never) },
+    ip,
+  })
   if (route.reachesOut === true) {
     const answer = await route.handle(call)
-    await writeAudit(own, note)
+    await writeAudit(own, note(answer))
     return answer
   }
   return own.transaction(async (tx) => {
     const answer = await route.handle({ ...call, db: sessionIn(tx) })
-    if (answer.headers?.['idempotent-replayed'] !== 'true')
-      await writeAudit(tx, { ...note, data: { ...createdId(answer), ...data } })
+    if (answer.headers?.['idempotent-replayed'] !== 'true') await writeAudit(tx, note(answer))
     return answer
   })
 }

@@ -80,9 +80,7 @@ export async function composeApi(
     readCallback: createReadCallback(createPartners(settings)),
     rates,
     publicUrl: config.PUBLIC_URL,
-    pepper: config.API_KEY_PEPPER.reveal(),
-    retiredPeppers: listOf(config.RETIRED_API_KEY_PEPPERS),
-    secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
+    ...readSecrets(config),
     webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
     simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
     skipDeliveryTime: config.PINRAIL_MODE === 'test' ? createSkipDeliveryTime(temporal.client) : null,
@@ -122,6 +120,13 @@ export async function composeApi(
     },
   }
 }
+
+/** The secrets of API keys and webhooks. Retired ones are still accepted. */
+const readSecrets = (config: ApiConfig) => ({
+  pepper: config.API_KEY_PEPPER.reveal(),
+  retiredPeppers: listOf(config.RETIRED_API_KEY_PEPPERS),
+  secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
+})
 
 /** Who tells where buyers are. */
 const countriesOf = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: ApiConfig) => ({

@@ -3,6 +3,7 @@ import { countMailedInvitations, takeInvitationMail } from '../../db/accounts/in
 import { insertInvitation, listInvitations, listMembers, type Member } from '../../db/accounts/people.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { lockMerchant } from '../../db/merchants/merchants.ts'
+import { maskEmail } from '../../domain/account/email.ts'
 import { may, type Role } from '../../domain/account/roles.ts'
 import { invitationMail, type MailDeps, queueMail } from './mails.ts'
 
@@ -65,7 +66,13 @@ export function invite(
     // Who is invited again and again is not mailed as often; the invitation stands where the person signs in.
     if (await takeInvitationMail(tx, { merchantId, email, now, since: iso(-HOUR_MS), most: MAILS_PER_HOUR }))
       await queueMail(deps, tx, { mail, now, expiresAt })
-    await writeAudit(tx, { merchantId, actor: actorId(actor), action: 'member.invited', data: { email, role }, ip })
+    await writeAudit(tx, {
+      merchantId,
+      actor: actorId(actor),
+      action: 'member.invited',
+      data: { email: maskEmail(email), role },
+      ip,
+    })
     return { ok: true, expiresAt }
   })
 }

@@ -8,7 +8,7 @@ export type AuditNote = {
   readonly merchantId: string
   readonly actor: string
   readonly action: string
-  /** Ids, settings, and the address of who was invited; no secret. */
+  /** Ids and settings; no secret, no name, and of an invited address what a team knows it by. */
   readonly data: object
   readonly ip: string
 }

@@ -15,3 +15,6 @@ export function readEmail(text: string): string | null {
   const email = withoutCharacters(text.normalize('NFKC'), 'invisible', 'turn').trim().toLowerCase()
   return email.length <= LONGEST && FORM.test(email) ? email : null
 }
+
+/** Enough for the team to know whom it invited, and not enough to write to the person: `n…@shop.example`. */
+export const maskEmail = (email: string): string => email.replace(/^(.).*@/su, '$1…@')

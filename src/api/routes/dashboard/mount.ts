@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import { writeAudit } from '../../../db/accounts/audit.ts'
 import { listMemberships, type Membership } from '../../../db/accounts/people.ts'
 import { type Db, sessionIn } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
@@ -70,7 +71,10 @@ async function run(deps: RunDeps, page: Page, { request, response }: { request: 
     throw new SiteProblem('forbidden_form')
   if (page.needs !== 'person') {
     if (account === undefined) return response.redirect(303, '/dashboard/welcome')
-    if (!may(account.role, page.needs)) throw new SiteProblem('forbidden_role')
+    if (!may(account.role, page.needs)) {
+      await logRefusal(deps, { page, request, signedIn, account })
+      throw new SiteProblem('forbidden_role')
+    }
   }
   const params = request.params as Record<string, string>
   if (page.fresh !== undefined && !isConfirmed(signedIn.session, deps.clock())) {
@@ -87,6 +91,17 @@ async function run(deps: RunDeps, page: Page, { request, response }: { request: 
       : page.handle({ ...call, form })
   const answer = async (): Promise<void> => send(response, await made())
   return page.makes === 'file' ? deps.files(personId, answer) : answer()
+}
+
+/** A press that a role does not allow is in the account's log. A page that is only looked at is not. */
+async function logRefusal(
+  { db }: RunDeps,
+  { page, request, signedIn, account }: Pick<Seen, 'page' | 'request' | 'signedIn'> & { readonly account: Membership },
+): Promise<void> {
+  if (page.method !== 'post') return
+  const data = { path: page.path, role: account.role }
+  const { personId: actor } = signedIn.session
+  await writeAudit(db, { merchantId: account.merchantId, actor, action: 'person.refused', data, ip: request.ip ?? '' })
 }
 
 type Seen = {

@@ -142,6 +142,22 @@ describe('The wallet', () => {
     expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The change of the wallet was stopped')
   })
 
+  test('the log of the account names who signed in, and whose role did not allow a press', async () => {
+    const account = await openAccount(live, 'logged@shop.example')
+    const viewer = await addMember(live, account, 'curious@shop.example', 'viewer')
+    expect((await viewer.submit('/dashboard/team/invite', { email: 'x@shop.example', role: 'owner' })).status).toBe(403)
+    await signIn(live, 'curious@shop.example')
+    const { rows } = await live.db.query(
+      `select action, data from audit_entry join person on person.id = actor
+       where merchant_id = $1 and email = 'curious@shop.example' order by audit_entry.id`,
+      [account.tenant.merchantId],
+    )
+    expect(rows).toEqual([
+      { action: 'person.refused', data: { path: '/dashboard/team/invite', role: 'viewer' } },
+      { action: 'person.signed_in', data: { how: 'link' } },
+    ])
+  })
+
   test('a link stops the change that it was sent for, and no later one; everybody of the team and a live key may stop it too', async () => {
     const account = await openAccount(live, 'later@shop.example')
     const viewer = await addMember(live, account, 'looks@shop.example', 'viewer')

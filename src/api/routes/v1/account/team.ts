@@ -7,7 +7,7 @@ import {
   setRole,
 } from '../../../../db/accounts/people.ts'
 import { readShop } from '../../../../db/merchants/merchants.ts'
-import { readEmail } from '../../../../domain/account/email.ts'
+import { maskEmail, readEmail } from '../../../../domain/account/email.ts'
 import { ROLES, type Role } from '../../../../domain/account/roles.ts'
 import { changeTeam, invite, type TeamActor, type TeamDeps, TeamRefused } from '../../../accounts/team.ts'
 import type { Caller } from '../../../auth/auth.ts'
@@ -188,7 +188,7 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
       await orProblem(
         changeTeam(deps, actorOf({ caller, ip }), async (tx) => {
           const ended = read !== null && (await endInvitation(tx, { merchantId, email: read, now }))
-          return ended ? { action: 'invitation.withdrawn', data: { email: read } } : null
+          return ended ? { action: 'invitation.withdrawn', data: { email: maskEmail(read) } } : null
         }),
       )
       return { status: 200, body: { object: 'invitation', email: read, withdrawn: true } }
