@@ -38,7 +38,9 @@ test('the reference names the parameters, the fields of the body, those of the a
   const section = (id: string): string =>
     text.slice(text.indexOf(`<section class="op" id="${id}"`)).split('</section>')[0] ?? ''
   const create = section('createPayment')
-  expect(create).toMatch(/<summary>Body<\/summary>.*<code[^>]*>amount<\/code> <b>required<\/b>.*<code[^>]*>success_url<\/code>/)
+  expect(create).toMatch(
+    /<summary>Body<\/summary>.*<code[^>]*>amount<\/code> <b>required<\/b>.*<code[^>]*>success_url<\/code>/,
+  )
   expect(create).toMatch(
     /<summary>Answer 201<\/summary>.*<code[^>]*>settlement\.tx_hash<\/code>.*<code[^>]*>attempts\[\]\.status<\/code>/,
   )
