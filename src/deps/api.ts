@@ -79,7 +79,7 @@ export async function composeApi(
     deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: taskQueues.deliveries }),
     readCallback: createReadCallback(createPartners(settings)),
     rates,
-    publicUrl: config.PUBLIC_URL,
+    ...readAddress(config),
     pepper: config.API_KEY_PEPPER.reveal(),
     retiredPeppers: listOf(config.RETIRED_API_KEY_PEPPERS),
     secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
@@ -89,8 +89,6 @@ export async function composeApi(
     limits,
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
-    trustProxyHops: config.TRUST_PROXY_HOPS,
-    hstsIncludeSubdomains: config.HSTS_INCLUDE_SUBDOMAINS,
     ...countriesOf(config),
     crypto: config.CRYPTO_DEPOSITS,
     down: down.now,
@@ -122,6 +120,13 @@ export async function composeApi(
     },
   }
 }
+
+/** The address under which browsers reach the api, and the proxies in front of it. */
+const readAddress = (config: ApiConfig) => ({
+  publicUrl: config.PUBLIC_URL,
+  trustProxyHops: config.TRUST_PROXY_HOPS,
+  hstsIncludeSubdomains: config.HSTS_INCLUDE_SUBDOMAINS,
+})
 
 /** Who tells where buyers are. */
 const countriesOf = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: ApiConfig) => ({

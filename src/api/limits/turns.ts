@@ -5,7 +5,7 @@ import { type AtOnce, createAtOnce } from './at-once.ts'
  * reads many at once waits for itself, and the others not for it. `/v1` and the dashboard take the same turns.
  */
 export type Turns = {
-  /** Of an account, and of a person in all accounts together: lists, and pages with lists and sums. */
+  /** Lists, and pages with lists and sums: of an account, and of a person in all accounts together. */
   readonly lists: AtOnce
   /** Files take minutes, so they are counted apart: who reads files can still read lists. */
   readonly files: AtOnce

@@ -34,7 +34,7 @@ const sessionRow = z
     hasPasskey: row.has_passkey,
   }))
 
-/** Whether the person of the session has any. */
+/** True if the person of the session has a passkey. */
 const HAS_PASSKEY = sql`exists (select 1 from passkey where passkey.person_id = session.person_id) as has_passkey`
 
 /** Times are Unix milliseconds. */

@@ -16,7 +16,7 @@ export type Page = {
   readonly needs: Ability | 'person'
   /**
    * It reads lists and sums alone, which are bounded in time: of one moment, on one connection and in turns, or piece by
-   * piece for a file. It asks nothing else of the database meanwhile.
+   * piece for a file. The handler uses no other connection.
    */
   readonly lists?: 'at once' | 'in pieces'
   /** It makes what each person has a budget for, whichever account it is for. */
