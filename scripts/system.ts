@@ -28,7 +28,7 @@ export type SystemOptions = {
   /** Parts that run elsewhere, used instead of our own. */
   databaseUrl?: string | undefined
   rpcUrls?: string | undefined
-  /** Where people reach the api, such as the name of a tunnel; `http://localhost` and the port unless given. */
+  /** PUBLIC_URL, such as the name of a tunnel; `http://localhost` and the port unless given. */
   publicUrl?: string | undefined
   /** The chain's URL for the worker alone, such as a proxy in front of it. */
   workerRpcUrls?: string | undefined

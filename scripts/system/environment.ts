@@ -22,7 +22,7 @@ export type Addresses = {
   workerRpcUrls: string
   rpcUrl: string
   apiUrl: string
-  /** Where people reach it: PUBLIC_URL. */
+  /** PUBLIC_URL: the address for people. */
   publicUrl: string
   sandboxUrl: string
   inboxUrl: string

@@ -28,6 +28,7 @@ import { Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
 import { holding } from './limits/hold.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
+import { createTurns } from './limits/turns.ts'
 import type { OpenPages } from './live/open-pages.ts'
 import { mountRoutes, setHeaders } from './route.ts'
 import type { Locate } from './routes/buyer.ts'
@@ -115,12 +116,13 @@ export function createApp(deps: ApiDeps): Express {
   app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : forRoutes)))
   app.use(createPublicLinkRouter(linkDeps(deps)))
   const routes = apiRoutes(forRoutes)
-  app.use(createSiteRouter(deps, routes))
+  const turns = createTurns()
+  app.use(createSiteRouter({ ...deps, turns }, routes))
   app.use('/v1', requestLog(deps))
   const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: testUrlOf(deps) })
   app.use(referenceRouter(routes, docs, deps.publicUrl))
   app.use(receiptsRouter(deps, docs))
-  mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits })
+  mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits, turns })
   app.use((request: Request) => {
     if (hasKey(request.path)) deps.limits.countVisit(request.ip ?? '', 'look')
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)

@@ -13,8 +13,8 @@ import { type ProblemCode } from './http/problem-codes.ts'
 import { Problem } from './http/problems.ts'
 import { noteAnswer, noteCaller } from './http/request-log.ts'
 import { explain, mustBe } from './http/validation.ts'
-import { type AtOnce, createAtOnce } from './limits/at-once.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
+import type { Turns } from './limits/turns.ts'
 
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',
@@ -113,17 +113,11 @@ export type RouterDeps = {
   readonly db: Db
   readonly authenticate: Authenticate
   readonly limits: RequestLimits
+  readonly turns: Turns
 }
 
-/**
- * Lists are what costs much for one request: an account that reads many at once waits for itself, and not the others
- * for it. A process has ten connections to the database, unless configured.
- */
-const LISTS_AT_ONCE = { running: 3, waiting: 50 }
 /** So many rows of a list count as one request of the account. */
 const ROWS_OF_REQUEST = 10
-/** Files take minutes, so they are counted apart: an account that reads files can still read its lists. */
-const FILES_AT_ONCE = { running: 2, waiting: 10 }
 /** Milliseconds after which a reader of a file who takes nothing is cut off. */
 export const STALLED_MS = 60_000
 
@@ -133,7 +127,6 @@ export const readsList = ({ method, query }: Route): boolean =>
 
 /** Mounts the routes: authenticate, count, parse, call, answer. Other methods on a known path get 405 with Allow. */
 export function mountRoutes(app: Express, routes: readonly Route[], deps: RouterDeps): void {
-  const atOnce = { lists: createAtOnce(LISTS_AT_ONCE), files: createAtOnce(FILES_AT_ONCE) }
   const paths = new Map<string, Route[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
   for (const [path, methods] of paths) {
@@ -144,7 +137,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
         admit(route, deps),
         // A route without a body schema never reads a body.
         ...(route.body === undefined ? [] : [readJson]),
-        (request, response) => run(route, { db: deps.db, atOnce }, { request, response }),
+        (request, response) => run(route, deps, { request, response }),
       )
     const refuse = onlyMethods(methods.map((route) => route.method.toUpperCase()))
     app.all(expressPath, (request, response, next) => {
@@ -187,11 +180,9 @@ function costOf(route: Route, { query }: Request): number {
   return readsList(route) && rows > ROWS_OF_REQUEST ? Math.ceil(Math.min(rows, 100) / ROWS_OF_REQUEST) : 1
 }
 
-type AtOnceOf = { readonly lists: AtOnce; readonly files: AtOnce }
-
 async function run(
   route: Route,
-  { db, atOnce }: { db: Db; atOnce: AtOnceOf },
+  { db, turns }: Pick<RouterDeps, 'db' | 'turns'>,
   { request, response }: { request: Request; response: Response },
 ): Promise<void> {
   const caller = response.locals['caller'] as Caller
@@ -207,9 +198,9 @@ async function run(
   }
   const own = db.as(caller)
   if (route.csv !== undefined)
-    return atOnce.files(caller.merchantId, async () => send(await handle(route, call, own), { request, response }))
+    return turns.files(caller.merchantId, async () => send(await handle(route, call, own), { request, response }))
   const answer = await (isList
-    ? atOnce.lists(caller.merchantId, () =>
+    ? turns.lists(caller.merchantId, () =>
         // A list and what belongs to its items are of one moment, and never of two replicas.
         call.db.transaction((tx) => route.handle({ ...call, db: sessionIn(tx) })),
       )

@@ -79,7 +79,7 @@ export async function composeApi(
     deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: taskQueues.deliveries }),
     readCallback: createReadCallback(createPartners(settings)),
     rates,
-    publicUrl: config.PUBLIC_URL,
+    ...readAddress(config),
     ...readSecrets(config),
     webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
     simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
@@ -87,8 +87,6 @@ export async function composeApi(
     limits,
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
-    trustProxyHops: config.TRUST_PROXY_HOPS,
-    hstsIncludeSubdomains: config.HSTS_INCLUDE_SUBDOMAINS,
     ...countriesOf(config),
     crypto: config.CRYPTO_DEPOSITS,
     down: down.now,
@@ -126,6 +124,13 @@ const readSecrets = (config: ApiConfig) => ({
   pepper: config.API_KEY_PEPPER.reveal(),
   retiredPeppers: listOf(config.RETIRED_API_KEY_PEPPERS),
   secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
+})
+
+/** The address under which browsers reach the api, and the proxies in front of it. */
+const readAddress = (config: ApiConfig) => ({
+  publicUrl: config.PUBLIC_URL,
+  trustProxyHops: config.TRUST_PROXY_HOPS,
+  hstsIncludeSubdomains: config.HSTS_INCLUDE_SUBDOMAINS,
 })
 
 /** Who tells where buyers are. */

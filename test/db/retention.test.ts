@@ -78,8 +78,8 @@ describe('accounts', () => {
         [text, digest, at(days)],
       )
       await db.query(
-        `insert into sign_in_link (id, email, digest, code_digest, browser_digest, session_id, created_at, expires_at)
-       values ($1, 'a@shop.example', $2, $2, $2, $1, $3, $3)`,
+        `insert into sign_in_link (id, email, digest, code_digest, browser_digest, session_id, asked_from, created_at, expires_at)
+       values ($1, 'a@shop.example', $2, $2, $2, $1, 'known', $3, $3)`,
         [text, digest, at(days)],
       )
       await db.query(`insert into mail (id, sealed, created_at, expires_at, next_at) values ($1, null, $2, $2, $2)`, [

@@ -4,7 +4,7 @@ import { renderOtherAddress } from '../../web/site/problem.tsx'
 
 export type OurAddress = { readonly publicUrl: string; readonly trustProxyHops: number }
 
-/** What programs and pages of other sites load. It is served under every name of the host. */
+/** Paths that programs and pages of other sites load, under every name of the host. */
 const FOR_PROGRAMS =
   /^\/(?:(?:v1|callbacks|assets|logos|\.well-known)(?:\/|$)|(?:pinrail\.js|openapi\.json|llms\.txt|robots\.txt|favicon\.ico)$)/
 

@@ -37,7 +37,7 @@ import { SiteProblem, siteProblemHandler } from './site-problem.ts'
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
   Omit<MakerDeps, `new${string}`> &
   ClaimDeps &
-  Pick<MountDeps, 'otherModeUrl' | 'limits'> &
+  Pick<MountDeps, 'otherModeUrl' | 'limits' | 'turns'> &
   Pick<NotificationPageDeps, 'webhookTargets'> & {
     readonly log: Logger
     readonly newId: (kind: IdKind) => string

@@ -17,6 +17,7 @@ const sessionRow = z
     used_at: at,
     confirmed_at: at,
     ended_at: at.nullable(),
+    has_passkey: z.boolean(),
   })
   .transform((row) => ({
     id: row.id,
@@ -30,7 +31,11 @@ const sessionRow = z
     usedAt: row.used_at,
     confirmedAt: row.confirmed_at,
     endedAt: row.ended_at,
+    hasPasskey: row.has_passkey,
   }))
+
+/** True if the person of the session has a passkey. */
+const HAS_PASSKEY = sql`exists (select 1 from passkey where passkey.person_id = session.person_id) as has_passkey`
 
 /** Times are Unix milliseconds. */
 export type Session = z.output<typeof sessionRow>
@@ -74,7 +79,7 @@ export function findSession(db: Queryable, digest: Uint8Array): Promise<Session 
   return maybeOne(
     db,
     sessionRow,
-    sql`select session.*, person.email from session join person on person.id = person_id where digest = ${digest}`,
+    sql`select session.*, person.email, ${HAS_PASSKEY} from session join person on person.id = person_id where digest = ${digest}`,
   )
 }
 
@@ -83,7 +88,7 @@ export function listSessions(db: Queryable, personId: string, usedAfter: string)
   return many(
     db,
     sessionRow,
-    sql`select session.*, person.email from session join person on person.id = person_id
+    sql`select session.*, person.email, ${HAS_PASSKEY} from session join person on person.id = person_id
         where person_id = ${personId} and ended_at is null and used_at > ${usedAfter}::timestamptz
         order by used_at desc, session.id limit 100`,
   )

@@ -26,7 +26,7 @@ async function lockAddress(tx: Tx, email: string): Promise<void> {
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`sign_in_link ${email}`}, 0))`)
 }
 
-/** What asks for a link in a browser in which the address signed in before. Otherwise it is a network. */
+/** The value of `asked_from` for a browser in which the address signed in before. Otherwise it is a network. */
 export const KNOWN_BROWSER = 'known'
 
 /**

@@ -46,7 +46,7 @@ export async function readEvent(db: Queryable, tenant: Tenant, id: string): Prom
   return row?.body ?? null
 }
 
-/** Of one endpoint. It is tried once, so it is pending for seconds (`recordTries`). */
+/** The type of a test event. It is tried once, so it is pending for seconds (`recordTries`). */
 const TEST_TYPE = 'webhook.test'
 
 /**

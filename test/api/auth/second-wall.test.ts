@@ -5,6 +5,7 @@ import express from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from '../../../src/api/app.ts'
 import { createAuthenticate } from '../../../src/api/auth/auth.ts'
+import { createTurns } from '../../../src/api/limits/turns.ts'
 import { defineRoute, mountRoutes, type Route } from '../../../src/api/route.ts'
 import { plant } from '../../deps/two-modes.ts'
 import { type Furnished, furnish } from '../support/furnished.ts'
@@ -74,7 +75,7 @@ beforeAll(async () => {
   if (composed === undefined) throw new Error('the shop was opened without its parts')
   const app = express()
   const { db, limits } = composed
-  mountRoutes(app, ROUTES, { db, limits, authenticate: createAuthenticate(composed) })
+  mountRoutes(app, ROUTES, { db, limits, turns: createTurns(), authenticate: createAuthenticate(composed) })
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

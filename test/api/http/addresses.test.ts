@@ -1,5 +1,8 @@
-import { request } from 'node:http'
+import { createServer, request } from 'node:http'
+import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { onFreePort } from '../../../scripts/system/ports.ts'
+import { listen } from '../../../src/main/listen.ts'
 import { ASSETS } from '../../../src/web/assets.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 
@@ -142,4 +145,19 @@ describe('The headers of every answer', () => {
     }
     expect((await ask('/')).headers['strict-transport-security']).toBeUndefined()
   })
+})
+
+test('a server at `localhost` answers at both addresses of this machine', async () => {
+  const create = () => createServer((_request, response) => response.end('here'))
+  const { servers, port } = await onFreePort(async (free) => ({
+    servers: await listen(create, { host: 'localhost', port: free }),
+    port: free,
+  }))
+  try {
+    const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+    for (const host of ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])])
+      expect(await (await fetch(`http://${host}:${port}`)).text()).toBe('here')
+  } finally {
+    for (const server of servers) server.close()
+  }
 })

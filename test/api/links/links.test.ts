@@ -277,20 +277,20 @@ describe('The page of a link', () => {
            expires_at = expires_at - $2 * interval '1 minute' where payment_link = $1`,
         [id, minutes],
       )
-    const statusesOf = async (id: string) => (await paymentsOf(id)).map(({ status }) => status)
-    const cookieOf = (answer: Response): string =>
+    const readStatuses = async (id: string) => (await paymentsOf(id)).map(({ status }) => status)
+    const readCookie = (answer: Response): string =>
       answer.headers
         .getSetCookie()
         .filter((cookie) => cookie.startsWith('pinrail_payment='))
         .map((cookie) => cookie.split(';')[0])
         .join('')
 
-    test('of a link with one place leads its buyer, who goes back or opens the link again, to the open payment', async () => {
+    test('a link with one place leads its buyer, who goes back or opens it again, to the open payment', async () => {
       const { id, path } = await link({ max_payments: 1 })
       const before = pressOf(await page(path))
       const pressed = await post(path, { press: before })
       const checkout = pressed.headers.get('location')
-      const cookie = cookieOf(pressed)
+      const cookie = readCookie(pressed)
       expect(pressed.headers.getSetCookie().join()).toContain(`; Path=${path}; Max-Age=604800; HttpOnly; SameSite=Lax`)
       const again = await get(path, { cookie })
       expect([again.status, again.headers.get('location')]).toEqual([303, checkout])
@@ -301,63 +301,63 @@ describe('The page of a link', () => {
       expect((await get(path, { cookie })).status).toBe(200)
     })
 
-    test('of a link with places left can be pressed once more by the same buyer, and leads to the own payment when it is full', async () => {
+    test('a link with places left can be pressed again by the same buyer, and leads to the open payment when it is full', async () => {
       const { path } = await link({ max_payments: 2 })
-      const cookie = cookieOf(await press(path))
+      const cookie = readCookie(await press(path))
       expect((await get(path, { cookie })).status).toBe(200)
       await press(path)
       expect((await get(path, { cookie })).status).toBe(303)
     })
 
-    test('leads nobody to a payment of another link by its cookie', async () => {
+    test('the cookie of a link leads to no payment from another link', async () => {
       const [one, other] = [await link({ max_payments: 1 }), await link({ max_payments: 1 })]
-      const cookie = cookieOf(await press(one.path))
+      const cookie = readCookie(await press(one.path))
       expect((await get(other.path, { cookie })).status).toBe(200)
     })
 
-    test('of a stranger who does not continue gives way after five minutes, and not before', async () => {
+    test('the payment of a stranger who does not continue gives way after five minutes, and not before', async () => {
       const { id, path } = await link({ max_payments: 1 })
       await press(path)
       await ago(id, 4)
       expect(await page(path)).toContain('All places are taken')
       await ago(id, 2)
       expect((await press(path)).status).toBe(303)
-      expect(await statusesOf(id)).toEqual(['expired', 'created'])
+      expect(await readStatuses(id)).toEqual(['expired', 'created'])
       expect(await page(path)).toContain('All places are taken')
     })
 
-    test('holds its place if the buyer continued, however long ago', async () => {
+    test('a payment holds its place if the buyer continued, however long ago', async () => {
       const { id, path } = await link({ max_payments: 1 })
       await press(path)
       await ago(id, 20)
       const before = pressOf(await page(path))
       await shop.db.query("update payment set status = 'pending' where payment_link = $1", [id])
       expect((await post(path, { press: before })).status).toBe(409)
-      expect(await statusesOf(id)).toEqual(['pending'])
+      expect(await readStatuses(id)).toEqual(['pending'])
     })
 
-    test('makes no more payments than places of fifty presses at the same time, although others give way', async () => {
+    test('fifty presses at the same time make no more payments than places, although others give way', async () => {
       const { id, path } = await link({ max_payments: 3 })
       for (let time = 0; time < 3; time++) await press(path)
       await ago(id, 10)
       const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: pressOf(await page(path)) })))
       const answers = await Promise.all(forms.map((form) => post(path, form)))
       expect(answers.filter(({ status }) => status === 303)).toHaveLength(3)
-      const statuses = await statusesOf(id)
+      const statuses = await readStatuses(id)
       expect([statuses.filter((one) => one === 'expired'), statuses.filter((one) => one === 'created')]).toEqual([
         ['expired', 'expired', 'expired'],
         ['created', 'created', 'created'],
       ])
     })
 
-    test('gives way only as often as another buyer needs the place', async () => {
+    test('a payment gives way only if another buyer needs the place', async () => {
       const { id, path } = await link({ max_payments: 3 })
       for (let time = 0; time < 2; time++) await press(path)
       await ago(id, 10)
       expect((await press(path)).status).toBe(303)
-      expect(await statusesOf(id)).toEqual(['created', 'created', 'created'])
+      expect(await readStatuses(id)).toEqual(['created', 'created', 'created'])
       await press(path)
-      expect((await statusesOf(id)).filter((one) => one === 'expired')).toHaveLength(1)
+      expect((await readStatuses(id)).filter((one) => one === 'expired')).toHaveLength(1)
     })
 
     test('refuses a press from another site, and one without its name', async () => {

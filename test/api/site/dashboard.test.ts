@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import { until } from '../../../scripts/test/until.ts'
 import { createCookies } from '../../../src/api/accounts/cookies.ts'
+import { createTurns } from '../../../src/api/limits/turns.ts'
 import { mountPages } from '../../../src/api/routes/dashboard/mount.ts'
 import { definePage, type Page, type PageCall } from '../../../src/api/routes/dashboard/page.ts'
 import { siteProblemHandler } from '../../../src/api/routes/site-problem.ts'
@@ -361,7 +362,7 @@ describe('Mounting the pages', () => {
     await visiting(page, owner, async (visitor) => {
       const load = () => visitor.get('/dashboard/all.csv').then(({ status }) => status)
       const statuses: number[] = []
-      const loads = Array.from({ length: 4 }, load)
+      const loads = Array.from({ length: 10 }, load)
       await until(
         async () => running,
         (count) => count === 2,
@@ -376,10 +377,49 @@ describe('Mounting the pages', () => {
       expect(statuses).toEqual([429])
       end()
       expect((await Promise.all([...loads, ...others])).toSorted((a, b) => a - b)).toEqual([
-        200, 200, 200, 200, 200, 200, 429,
+        ...Array(12).fill(200),
+        429,
       ])
       expect(most).toBe(2)
     })
+  })
+
+  test('lists of a person are read three at once, whatever the number of pages and accounts, and the rest takes turns', async () => {
+    const owner = await signUp(shop, 'turns@shop.example')
+    let [running, most, asked] = [0, 0, 0]
+    let end: () => void = () => undefined
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const page = definePage({
+      method: 'get',
+      path: '/dashboard/listed',
+      needs: 'look',
+      lists: 'at once',
+      handle: async () => {
+        asked += 1
+        running += 1
+        most = Math.max(most, running)
+        await ended
+        running -= 1
+        return { html: 'listed' }
+      },
+    })
+    await visiting(page, owner, async (visitor) => {
+      const loads = Array.from({ length: 16 }, () => visitor.get('/dashboard/listed'))
+      await until(
+        async () => running,
+        (count) => count === 3,
+      )
+      end()
+      expect((await Promise.all(loads)).map(({ status }) => status)).toEqual(Array(16).fill(200))
+      expect([most, asked]).toEqual([3, 16])
+    })
+  })
+
+  test('the overview and the balance take turns as lists do', () => {
+    const inTurns = composedPages().flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
+    expect(inTurns).toEqual(expect.arrayContaining(['/dashboard', '/dashboard/balance', '/dashboard/payments']))
   })
 
   /** The page alone, asked by the owner's browser. */
@@ -395,6 +435,7 @@ describe('Mounting the pages', () => {
       publicUrl,
       otherModeUrl: null,
       limits,
+      turns: createTurns(),
     }
     const app = express().use(mountPages([page], deps))
     app.use(siteProblemHandler({ log: pino({ level: 'silent' }) }))

@@ -178,7 +178,7 @@ describe('deliveries', () => {
     await shop.ask('DELETE', `${PATH}/${id}`)
   })
 
-  test('of a test event are made once, however the receiver answers, and another can be sent after it', async () => {
+  test('a test event is tried once, however the receiver answers, and another can be sent after it', async () => {
     const id = await register()
     const test = () => shop.ask('POST', `${PATH}/${id}/test`)
     status = 500

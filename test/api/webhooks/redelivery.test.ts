@@ -118,7 +118,7 @@ describe('Sending failed deliveries again', () => {
     expect(starts.made).toEqual([`parked_${endpoint}_1`])
   })
 
-  test('of twenty test events that are asked for at once one is sent, and the others are told to wait for its answer', async () => {
+  test('one of twenty test events that are requested at once is sent, and the others are refused until its answer', async () => {
     const test = () => shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`)
     const answers = await Promise.all(Array.from({ length: 20 }, test))
     const refused = answers.filter(({ status }) => status !== 202)
@@ -127,7 +127,7 @@ describe('Sending failed deliveries again', () => {
     expect(await pending()).toHaveLength(1)
   })
 
-  test('an account sends test events and redeliveries as often as its limit says, and then is told to wait', async () => {
+  test('an account sends test events and redeliveries up to its limit, and then is refused', async () => {
     await addDeliveries('counted', 3)
     limits = limited(2)
     const [event] = (await shop.db.query('select event_id from delivery where endpoint_id = $1 limit 1', [endpoint]))

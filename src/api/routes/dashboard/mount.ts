@@ -10,8 +10,8 @@ import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
-import { type AtOnce, createAtOnce } from '../../limits/at-once.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
+import type { Turns } from '../../limits/turns.ts'
 import { onlyMethods, STALLED_MS, setHeaders } from '../../route.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem } from '../site-problem.ts'
@@ -23,10 +23,8 @@ export type MountDeps = SessionDeps & {
   /** Where the deployment of the other mode is; null when it is not known. */
   readonly otherModeUrl: string | null
   readonly limits: Pick<RequestLimits, 'countPerson'>
+  readonly turns: Turns
 }
-
-/** Files of one person that are sent at the same moment, whichever account they are of: each reads for minutes. */
-const FILES_AT_ONCE = { running: 2, waiting: 4 }
 
 /** The name of the hidden field of every form. */
 export const CSRF_FIELD = '_form'
@@ -37,16 +35,13 @@ const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parame
 /** Mounts the pages: same origin, session, form token, role, fresh confirmation, form, handler, in this order. */
 export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   const router = Router()
-  const files = createAtOnce(FILES_AT_ONCE)
   const paths = new Map<string, Page[]>()
   for (const page of pages) paths.set(page.path, [...(paths.get(page.path) ?? []), page])
   for (const [path, methods] of paths) {
     const every = setHeaders(PAGE_HEADERS)
     for (const page of methods) {
       const guards = page.method === 'post' ? [fromOurPage(deps.publicUrl), ...readersOf(page)] : []
-      router[page.method](path, every, ...guards, (request, response) =>
-        run({ ...deps, files }, page, { request, response }),
-      )
+      router[page.method](path, every, ...guards, (request, response) => run(deps, page, { request, response }))
     }
     router.all(path, every, onlyMethods(methods.map(({ method }) => method.toUpperCase())))
   }
@@ -58,9 +53,7 @@ function readersOf({ upload }: Page): RequestHandler[] {
   return upload === undefined ? [readForm] : [readUpload(upload), readForm]
 }
 
-type RunDeps = MountDeps & { readonly files: AtOnce }
-
-async function run(deps: RunDeps, page: Page, { request, response }: { request: Request; response: Response }) {
+async function run(deps: MountDeps, page: Page, { request, response }: { request: Request; response: Response }) {
   const signedIn = await findSignedIn(deps, request)
   const back = page.method === 'get' ? request.originalUrl : '/dashboard'
   if (signedIn === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(back)}`)
@@ -85,12 +78,17 @@ async function run(deps: RunDeps, page: Page, { request, response }: { request: 
   const form = parseForm(page, request) as never
   const { personId } = signedIn.session
   if (page.makes !== undefined) deps.limits.countPerson(personId, page.makes)
+  // One connection for the whole page, and in turns: of the person first, who so waits for nobody else's.
   const made = (): Promise<PageAnswer> =>
     page.lists === 'at once'
-      ? call.db.transaction((tx) => page.handle({ ...call, form, db: sessionIn(tx) }))
+      ? deps.turns.lists(personId, () =>
+          deps.turns.lists(call.tenant.merchantId, () =>
+            call.db.transaction((tx) => page.handle({ ...call, form, db: sessionIn(tx) })),
+          ),
+        )
       : page.handle({ ...call, form })
   const answer = async (): Promise<void> => send(response, await made())
-  return page.makes === 'file' ? deps.files(personId, answer) : answer()
+  return page.makes === 'file' ? deps.turns.files(personId, answer) : answer()
 }
 
 /** A press that a role does not allow is in the account's log. A page that is only looked at is not. */

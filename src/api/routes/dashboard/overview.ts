@@ -1,5 +1,3 @@
-import { listPasskeys } from '../../../db/accounts/passkeys.ts'
-import type { Db } from '../../../db/db.ts'
 import { countActiveKeys } from '../../../db/merchants/api-keys.ts'
 import {
   countByStatus,
@@ -16,7 +14,7 @@ import { PARK_REASONS } from '../../../domain/payment/payment.ts'
 import { renderOverview } from '../../../web/dashboard/overview.tsx'
 import { definePage, type Page } from './page.ts'
 
-export type OverviewDeps = { readonly db: Db; readonly clock: () => number }
+export type OverviewDeps = { readonly clock: () => number }
 
 const LATEST = 6
 const DAYS = 30
@@ -30,21 +28,21 @@ export function overviewPages(deps: OverviewDeps): Page[] {
       method: 'get',
       path: '/dashboard',
       needs: 'look',
-      handle: async ({ db, tenant, frame, person }) => {
+      lists: 'at once',
+      handle: async ({ db, tenant, frame, signedIn }) => {
         const now = new Date(deps.clock()).toISOString()
         const page = { limit: LATEST, after: null, before: null }
-        const [days, ended, counts, waiting, latest, wallet, endpoints, deliveries] = await Promise.all([
-          receivedByDay(db, tenant, { now, days: DAYS }),
-          countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`),
-          countByStatus(db, tenant),
-          listWaiting(db, tenant, MOST_WAITING),
-          listPayments(db, tenant, { filters: {}, page }),
-          readWallet(db, tenant),
-          listEndpoints(db, tenant),
-          countDeliveries(db, tenant, new Date(deps.clock() - 86_400_000).toISOString()),
-        ])
+        const yesterday = new Date(deps.clock() - 86_400_000).toISOString()
+        // One after the other, on one connection.
+        const days = await receivedByDay(db, tenant, { now, days: DAYS })
+        const ended = await countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`)
+        const counts = await countByStatus(db, tenant)
+        const waiting = await listWaiting(db, tenant, MOST_WAITING)
+        const latest = await listPayments(db, tenant, { filters: {}, page })
+        const wallet = await readWallet(db, tenant)
+        const endpoints = await listEndpoints(db, tenant)
+        const deliveries = await countDeliveries(db, tenant, yesterday)
         const keys = await db.transaction((tx) => countActiveKeys(tx, tenant, now))
-        const passkeys = await listPasskeys(deps.db, person.id)
         const html = renderOverview({
           frame,
           now,
@@ -56,7 +54,7 @@ export function overviewPages(deps: OverviewDeps): Page[] {
           wallet,
           webhooks: endpoints.length === 0 ? null : deliveries,
           steps: {
-            passkey: passkeys.length > 0,
+            passkey: signedIn.session.hasPasskey,
             wallet: wallet !== null,
             key: keys > 0,
             payment: counts.size > 0,

@@ -14,7 +14,10 @@ export type Page = {
   readonly path: string
   /** What the role must be able to do. `person`: be signed in; an account is not needed. */
   readonly needs: Ability | 'person'
-  /** It reads lists alone, which are bounded in time: of one moment, or piece by piece for a file. */
+  /**
+   * It reads lists and sums alone, which are bounded in time: of one moment, on one connection and in turns, or piece by
+   * piece for a file. The handler uses no other connection.
+   */
   readonly lists?: 'at once' | 'in pieces'
   /** It makes what each person has a budget for, whichever account it is for. */
   readonly makes?: Made

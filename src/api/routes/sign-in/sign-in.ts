@@ -108,7 +108,7 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   response.redirect(303, `/sign-in/sent?to=${encodeURIComponent(to)}`)
 }
 
-/** A browser in which somebody signed in before is counted by itself: others of its network do not use up its tries. */
+/** A browser in which somebody signed in before is counted separately: others of its network do not use up its tries. */
 function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): void {
   const known = cookies.read(request, 'known')
   limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
@@ -176,7 +176,7 @@ async function asDemo(deps: SignInDeps, request: Request, response: Response): P
   go(deps, response, { signedIn: { cookie, email }, to })
 }
 
-/** Who is signed in now; null: a session that was open is confirmed. */
+/** The person who is signed in now; null: a session that was open is confirmed. */
 type Done = { readonly signedIn: { readonly cookie: string; readonly email: string } | null }
 
 /** Null: the proof is none. A link that confirms a session does so only in that session. */

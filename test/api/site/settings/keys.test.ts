@@ -255,7 +255,7 @@ describe('The log of requests', () => {
     ])
   })
 
-  test('of an account that is refused again and again, bodies are kept up to a limit a minute, and then lines alone', async () => {
+  test('the log keeps bodies of an account up to a limit a minute, and after that only lines', async () => {
     const { key } = await openAccount(shop, 'many@shop.example')
     await written()
     ahead = 120_000
