@@ -28,6 +28,7 @@ import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { traceWorkflows } from '../temporal/traced.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
+import { createLocalInbox } from './inbox.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerNames, partnerSettings, ratesOf } from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
@@ -96,6 +97,8 @@ export async function composeApi(
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
     demoEmail: config.DEMO_SIGN_IN ?? null,
+    inbox: config.INBOX_URL === undefined ? null : createLocalInbox(config.INBOX_URL),
+    simulatedWalletUrl: config.SIMULATED_WALLET_URL ?? null,
     clock,
     newId,
     log,

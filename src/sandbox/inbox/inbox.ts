@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response, Router } from 'express'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
@@ -19,7 +20,12 @@ const behaviourSchema = z.strictObject({
 })
 type Behaviour = z.infer<typeof behaviourSchema>
 
-const secretsSchema = z.strictObject({ secrets: z.array(z.string().startsWith('whsec_')).min(1).max(8) })
+const secret = z.string().startsWith('whsec_')
+const secretsSchema = z.strictObject({ secrets: z.array(secret).min(1).max(8) })
+const handedSchema = z.strictObject({ secret })
+
+/** Most secrets that it has been handed; the oldest make room. */
+const MOST_HANDED = 200
 
 const MAX_BODY = '256kb'
 
@@ -47,6 +53,11 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   })
   const live = createLive()
   let secrets = options.secrets
+  let handed: readonly string[] = []
+  const secretsFile = join(dirname(options.dataFile), 'secrets.jsonl')
+  const keys = await openJournal(secretsFile, handedSchema, (entry) => {
+    handed = [entry.secret, ...handed].slice(0, MOST_HANDED)
+  })
   let behaviour: Behaviour | null = null
 
   const nextAnswer = (): Behaviour | null => {
@@ -59,7 +70,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   async function receive(request: Request, response: Response): Promise<void> {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
     const headers = textHeaders(request)
-    const problem = verify(secrets, { headers, body })
+    const problem = verify([...secrets, ...handed], { headers, body })
     const special = nextAnswer()
     const status = statusOf(special, problem)
     const delivery = { received_at: new Date().toISOString(), path: request.path, headers, body, status }
@@ -94,6 +105,13 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     secrets = wanted.data.secrets
     response.status(204).end()
   })
+  app.post('/secrets', async (request, response) => {
+    const wanted = handedSchema.safeParse(readJson(request))
+    if (!isLoopback(request)) return void response.status(403).json({ error: 'only from this machine' })
+    if (!wanted.success) return void response.status(400).json({ error: 'send {"secret": "whsec_…"}' })
+    await keys.append(wanted.data)
+    response.status(204).end()
+  })
   app.post('/{*path}', receive)
   app.use((_request, response) => {
     response.status(404).json({ error: 'there is nothing here' })
@@ -102,7 +120,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   const close = async (): Promise<void> => {
     await options.mailbox?.close()
     await options.chat?.close()
-    await journal.close()
+    await Promise.all([journal.close(), keys.close()])
   }
   return { app, close }
 }

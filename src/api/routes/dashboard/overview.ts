@@ -1,6 +1,3 @@
-import { listPasskeys } from '../../../db/accounts/passkeys.ts'
-import type { Db } from '../../../db/db.ts'
-import { countActiveKeys } from '../../../db/merchants/api-keys.ts'
 import {
   countByStatus,
   countDeliveries,
@@ -14,9 +11,10 @@ import { listPayments } from '../../../db/payments/payment-list.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
 import { PARK_REASONS } from '../../../domain/payment/payment.ts'
 import { renderOverview } from '../../../web/dashboard/overview.tsx'
-import { definePage, type Page } from './page.ts'
+import { type FirstStepsDeps, firstStepsPages, readFirstSteps, type Shown, type ShowOverview } from './first-steps.ts'
+import { definePage, type Page, type PageCall } from './page.ts'
 
-export type OverviewDeps = { readonly db: Db; readonly clock: () => number }
+export type OverviewDeps = FirstStepsDeps
 
 const LATEST = 6
 const DAYS = 30
@@ -25,48 +23,44 @@ const MOST_WAITING = 20
 const IN_FLIGHT = ['pending', 'processing', 'settling'] as const
 
 export function overviewPages(deps: OverviewDeps): Page[] {
+  const show: ShowOverview = (call, shown) => overview(deps, call, shown)
   return [
     definePage({
       method: 'get',
       path: '/dashboard',
       needs: 'look',
-      handle: async ({ db, tenant, frame, person }) => {
-        const now = new Date(deps.clock()).toISOString()
-        const page = { limit: LATEST, after: null, before: null }
-        const [days, ended, counts, waiting, latest, wallet, endpoints, deliveries] = await Promise.all([
-          receivedByDay(db, tenant, { now, days: DAYS }),
-          countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`),
-          countByStatus(db, tenant),
-          listWaiting(db, tenant, MOST_WAITING),
-          listPayments(db, tenant, { filters: {}, page }),
-          readWallet(db, tenant),
-          listEndpoints(db, tenant),
-          countDeliveries(db, tenant, new Date(deps.clock() - 86_400_000).toISOString()),
-        ])
-        const keys = await db.transaction((tx) => countActiveKeys(tx, tenant, now))
-        const passkeys = await listPasskeys(deps.db, person.id)
-        const html = renderOverview({
-          frame,
-          now,
-          days,
-          ended,
-          inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
-          waiting: waiting.map((row) => ({ paymentId: row.payment_id, what: whatWaits(row), since: row.since })),
-          latest: (latest?.rows ?? []).map(({ payment }) => payment),
-          wallet,
-          webhooks: endpoints.length === 0 ? null : deliveries,
-          steps: {
-            passkey: passkeys.length > 0,
-            wallet: wallet !== null,
-            key: keys > 0,
-            payment: counts.size > 0,
-            webhook: endpoints.length > 0,
-          },
-        })
-        return { html }
-      },
+      handle: async (call) => ({ html: await show(call, {}) }),
     }),
+    ...firstStepsPages(deps, show),
   ]
+}
+
+async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promise<string> {
+  const { db, tenant, frame } = call
+  const now = new Date(deps.clock()).toISOString()
+  const page = { limit: LATEST, after: null, before: null }
+  const [days, ended, counts, waiting, latest, wallet, endpoints, deliveries] = await Promise.all([
+    receivedByDay(db, tenant, { now, days: DAYS }),
+    countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`),
+    countByStatus(db, tenant),
+    listWaiting(db, tenant, MOST_WAITING),
+    listPayments(db, tenant, { filters: {}, page }),
+    readWallet(db, tenant),
+    listEndpoints(db, tenant),
+    countDeliveries(db, tenant, new Date(deps.clock() - 86_400_000).toISOString()),
+  ])
+  return renderOverview({
+    frame,
+    now,
+    days,
+    ended,
+    inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
+    waiting: waiting.map((row) => ({ paymentId: row.payment_id, what: whatWaits(row), since: row.since })),
+    latest: (latest?.rows ?? []).map(({ payment }) => payment),
+    wallet,
+    webhooks: endpoints.length === 0 ? null : deliveries,
+    first: await readFirstSteps(deps, call, shown),
+  })
 }
 
 /** What the entries of the view `attention` mean to a merchant. Those of its newer kinds are told by their name. */

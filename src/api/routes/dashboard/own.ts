@@ -5,7 +5,7 @@ import { deletePasskey, insertPasskey, listPasskeys } from '../../../db/accounts
 import { listMemberships } from '../../../db/accounts/people.ts'
 import { endSessions, listSessions, type Session } from '../../../db/accounts/sessions.ts'
 import type { Tx } from '../../../db/db.ts'
-import { IDLE_MS, LINK_MS } from '../../../domain/account/session.ts'
+import { IDLE_MS } from '../../../domain/account/session.ts'
 import { renderAccount } from '../../../web/dashboard/account.tsx'
 import { renderConfirm, renderPasskeyOffer } from '../../../web/sign-in/sign-in.tsx'
 import { sendLink } from '../../accounts/links.ts'
@@ -18,6 +18,7 @@ import {
 } from '../../accounts/passkeys.ts'
 import { confirm } from '../../accounts/sessions.ts'
 import { pathOfOurs } from '../sign-in/return-path.ts'
+import { sentCookies } from '../sign-in/sign-in.ts'
 import { type OwnDeps, ownDataPages } from './own-data.ts'
 import { definePersonPage, type Page, type PersonCall } from './page.ts'
 
@@ -55,7 +56,7 @@ function sessionPages(deps: OwnDeps): Page[] {
       path: '/dashboard/sign-out',
       handle: async ({ signedIn: { session } }) => {
         await endSessions(deps.db, session.personId, { only: session.id, now: iso(deps) })
-        return { to: '/sign-in', cookies: [deps.cookies.clear('session')] }
+        return { to: '/sign-in', done: null, cookies: [deps.cookies.clear('session')] }
       },
     }),
     definePersonPage({
@@ -64,7 +65,7 @@ function sessionPages(deps: OwnDeps): Page[] {
       form: id,
       handle: async ({ person, form }) => {
         await endSessions(deps.db, person.id, { only: form.id, now: iso(deps) })
-        return { to: '/dashboard/account' }
+        return { to: '/dashboard/account', done: 'session_ended' }
       },
     }),
     definePersonPage({
@@ -72,7 +73,7 @@ function sessionPages(deps: OwnDeps): Page[] {
       path: '/dashboard/sessions/end-others',
       handle: async ({ person, signedIn: { session } }) => {
         await endSessions(deps.db, person.id, { allBut: session.id, now: iso(deps) })
-        return { to: '/dashboard/account' }
+        return { to: '/dashboard/account', done: 'sessions_ended' }
       },
     }),
   ]
@@ -109,7 +110,7 @@ function passkeyPages(deps: OwnDeps): Page[] {
           await endSessions(tx, call.person.id, { allBut: session.id, now: iso(deps) })
           return true
         })
-        return { to: added ? '/dashboard/account' : '/dashboard/passkey' }
+        return added ? { to: '/dashboard/account', done: 'passkey_added' } : { to: '/dashboard/passkey', done: null }
       },
     }),
     definePersonPage({
@@ -123,7 +124,7 @@ function passkeyPages(deps: OwnDeps): Page[] {
           await auditEverywhere(tx, call, 'passkey.removed')
           await endSessions(tx, call.person.id, { allBut: call.signedIn.session.id, now: iso(deps) })
         })
-        return { to: back() }
+        return { to: back(), done: 'passkey_removed' }
       },
     }),
   ]
@@ -149,8 +150,8 @@ function confirmPages(deps: OwnDeps): Page[] {
       handle: async ({ form, person, signedIn: { session } }) => {
         const to = pathOfOurs(form.to)
         const browser = await sendLink(deps, person.email, { sessionId: session.id, to })
-        const cookie = deps.cookies.set('browser', browser, LINK_MS / 1000)
-        return { to: `/sign-in/sent?to=${encodeURIComponent(to)}`, cookies: [cookie] }
+        const cookies = sentCookies(deps.cookies, { browser, email: person.email })
+        return { to: `/sign-in/sent?confirm=1&to=${encodeURIComponent(to)}`, done: null, cookies }
       },
     }),
     definePersonPage({
@@ -165,7 +166,7 @@ function confirmPages(deps: OwnDeps): Page[] {
           await confirm(deps, tx, session.id)
           return true
         })
-        return { to: confirmed ? to : `/dashboard/confirm?to=${encodeURIComponent(to)}` }
+        return { to: confirmed ? to : `/dashboard/confirm?to=${encodeURIComponent(to)}`, done: null }
       },
     }),
   ]

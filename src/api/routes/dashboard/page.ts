@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { z } from 'zod'
 import type { Session as DbSession, Tenant } from '../../../db/db.ts'
 import type { Ability, Role } from '../../../domain/account/roles.ts'
+import type { Done } from '../../../web/dashboard/done.ts'
 import type { Frame } from '../../../web/dashboard/frame.tsx'
 import type { SignedIn } from '../../accounts/sessions.ts'
 import type { ExportFile } from '../../exports/file.ts'
@@ -52,8 +53,8 @@ export type PageCall<F = unknown> = PersonCall<F> & {
 export type PageAnswer =
   /** `holds`: a frame with a page of ours is in it; `held`: it stands in one. */
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
-  /** 303 to a path of ours. */
-  | { readonly to: string; readonly cookies?: readonly string[] }
+  /** 303 to a path of ours. `done`: what the page there confirms; null if it is plain to see. */
+  | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[] }
   | { readonly file: ExportFile }
 
 /** Gives the handler's `form` the type of its schema. */

@@ -37,7 +37,7 @@ export function paymentPages(deps: PaymentPageDeps): Page[] {
           if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
           return { status: 409, html: await show(deps, call, error.message) }
         }
-        return { to: `/dashboard/payments/${id}` }
+        return { to: `/dashboard/payments/${id}`, done: 'payment_canceled' }
       },
     }),
   ]

@@ -8,6 +8,7 @@ import {
   merchantUsdc,
   type Payment,
 } from '../../../domain/payment/payment-object.ts'
+import { stampOf } from '../../checkout/live.ts'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { momentText } from '../../site/moment.tsx'
@@ -46,6 +47,7 @@ export function renderPaymentPage(view: PaymentView): string {
   return renderFramed({
     frame,
     title: `${fiatText(amount)} ${amount.currency}`,
+    follow: `${new URL(checkoutUrl(publicUrl, payment.checkoutToken)).pathname}/live?knows=${stampOf(view)}`,
     children: (
       <>
         <Head
@@ -91,6 +93,12 @@ function Actions({ view: { payment, publicUrl, cancelable, frame } }: { view: Pa
         <SiteIcon name="receipt" />
         {payment.status === 'succeeded' ? 'Receipt' : isOpen(payment.status) ? 'Open checkout' : 'What the buyer sees'}
       </a>
+      {isOpen(payment.status) && (
+        <button class="btn" type="button" hidden data-copy={checkout}>
+          <SiteIcon name="copy" />
+          <span>Copy checkout link</span>
+        </button>
+      )}
       {cancelable && (
         <PostButton action={`/dashboard/payments/${payment.id}/cancel`} csrf={frame.csrf} look="btn danger">
           Cancel payment

@@ -33,7 +33,7 @@ export function deliveryPages(deps: WebhookPageDeps): Page[] {
           if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
           return { status: 409, html: await show(deps, call, error.message) }
         }
-        return { to: `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}` }
+        return { to: `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}`, done: 'delivery_queued' }
       },
     }),
   ]

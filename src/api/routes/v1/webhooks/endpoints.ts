@@ -11,7 +11,7 @@ import {
 } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { renderEndpoint } from '../../../../domain/webhook.ts'
-import { checkEndpointUrl, type TargetRules, URL_REFUSALS } from '../../../../webhooks/endpoint-url.ts'
+import { checkEndpointUrl, type TargetRules, urlRefusal } from '../../../../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../../../../webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../../../webhooks/sign.ts'
 import { answerOnce, claimOf, sealedWith } from '../../../http/idempotency.ts'
@@ -33,6 +33,14 @@ export type EndpointRouteDeps = {
   readonly secretBox: SecretBox
   readonly webhookTargets: TargetRules
   readonly newEndpointId: () => string
+  /** Null unless the whole system runs on one machine. */
+  readonly inbox: LocalInbox | null
+}
+
+/** The inbox of `npm start`, which verifies with every secret that it has been handed. */
+export type LocalInbox = {
+  readonly url: string
+  readonly handOver: (secret: string) => Promise<void>
 }
 
 /** Most endpoints that an account may have in each mode. */
@@ -74,6 +82,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
           enabledEvents: body.enabled_events,
           sealedSecret: secretBox.seal(secret, id),
         })
+        await handOver(deps, endpoint, secret)
         const headers = { location: `/v1/webhook_endpoints/${id}` }
         return { status: 201, body: { ...renderEndpoint(endpoint), secret }, headers }
       })
@@ -154,7 +163,8 @@ function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
   return [update, remove]
 }
 
-function rotateRoute({ clock, secretBox }: EndpointRouteDeps): Route {
+function rotateRoute(deps: EndpointRouteDeps): Route {
+  const { clock, secretBox } = deps
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/rotate_secret',
@@ -181,6 +191,7 @@ function rotateRoute({ clock, secretBox }: EndpointRouteDeps): Route {
           previousExpiresAt,
         })
         if (endpoint === null) throw noEndpoint()
+        await handOver(deps, endpoint, secret)
         return { status: 200, body: { ...renderEndpoint(endpoint), secret } }
       })
     },
@@ -203,10 +214,15 @@ function noEndpoint(): Problem {
   return new Problem('resource_missing', 'There is no such webhook endpoint.')
 }
 
+/** A shop's developer copies the secret to the server. The inbox of this machine receives it here instead. */
+async function handOver({ inbox }: EndpointRouteDeps, { url }: WebhookEndpoint, secret: string): Promise<void> {
+  if (inbox !== null && url.startsWith(`${inbox.url}/`)) await inbox.handOver(secret)
+}
+
 function requireSendable(rules: TargetRules, url: string): void {
   const check = checkEndpointUrl(url, rules)
   if (check.ok) return
-  const message = `url: ${URL_REFUSALS[check.reason]}.`
+  const message = `url: ${urlRefusal(check.reason, rules)}.`
   throw new Problem('validation_failed', message, {
     param: 'url',
     errors: [{ pointer: '/url', code: 'url_invalid', message }],
