@@ -49,7 +49,12 @@ function walk(page: Page) {
   const arrive = async (name: string): Promise<void> => {
     await page.waitForLoadState('load')
     const actions = page.locator('main :is(a[href], button[type=submit], button:not([type])):visible')
-    expect(`${name}: ${await actions.count()} next actions`).not.toBe(`${name}: 0 next actions`)
+    await actions
+      .first()
+      .waitFor()
+      .catch(() => {
+        throw new Error(`“${name}” is a dead end: nothing on it can be pressed`)
+      })
     expect(errors).toEqual([])
     expect(await findFaults(page, name, { looks: PICTURES })).toEqual([])
     await page.setViewportSize({ width: 1280, height: 900 })
@@ -125,9 +130,9 @@ test('a new merchant takes a payment, sees its webhook delivered and adds a pass
   await watching.close()
 
   await page.goto(system.info.dashboard_url)
-  await arrive('13 overview')
+  await arrive('14 overview')
   expect(await page.locator('section[aria-labelledby=wh]').textContent()).toContain('Delivered, 24 h1 of 1')
-  await press(button('Add a passkey'), '14 passkey')
+  await press(button('Add a passkey'), '15 passkey')
   await page.getByText('The passkey is added.').waitFor()
   expect(clicks()).toBeLessThanOrEqual(MOST_CLICKS)
 }, 180_000)

@@ -1,4 +1,3 @@
-import { PROVIDERS } from '../../../domain/methods.ts'
 import { FEE_PERCENT } from '../../../domain/money.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import {
@@ -8,6 +7,7 @@ import {
   merchantUsdc,
   type Payment,
 } from '../../../domain/payment/payment-object.ts'
+import type { Amounts } from '../../checkout/amounts.ts'
 import { stampOf } from '../../checkout/live.ts'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
@@ -18,10 +18,11 @@ import {
   Fiat,
   fiatText,
   isOver,
+  lookOf,
   METHOD_WORDS,
+  methodText,
   nextStep,
   receivesNothing,
-  STATUS_LOOKS,
   Usdc,
   usdcText,
 } from '../payment-words.tsx'
@@ -31,6 +32,10 @@ export type PaymentView = {
   readonly frame: Frame
   readonly payment: Payment
   readonly attempts: readonly Attempt[]
+  /** What its money comes to. A part of the price that has arrived at an address of the payment is in it. */
+  readonly amounts: Amounts
+  /** The hosts of the account's endpoints by id, for the timeline. */
+  readonly endpoints: ReadonlyMap<string, string>
   readonly timeline: readonly TimelineItem[]
   readonly show: Group
   /** Whether this person may cancel, and the payment may be canceled. */
@@ -42,8 +47,8 @@ export type PaymentView = {
 
 export function renderPaymentPage(view: PaymentView): string {
   const { frame, payment, attempts, timeline, show, publicUrl } = view
-  const { id, amount, status } = payment
-  const { word, tone, icon } = STATUS_LOOKS[status]
+  const { id, amount } = payment
+  const { word, tone, icon } = lookOf(payment, view.amounts.short !== null)
   return renderFramed({
     frame,
     title: `${fiatText(amount)} ${amount.currency}`,
@@ -63,7 +68,7 @@ export function renderPaymentPage(view: PaymentView): string {
               </span>
             </>
           }
-          lead={<span class="lead">{nextStep(payment)}</span>}
+          lead={<span class="lead">{nextStep(payment, view.amounts)}</span>}
           actions={<Actions view={view} />}
         >
           <Stops payment={payment} />
@@ -71,10 +76,11 @@ export function renderPaymentPage(view: PaymentView): string {
         {view.problem !== null && <Note tone="problem" icon="warn" strong={view.problem} />}
         <div class="cols">
           <div class="col">
-            <Timeline items={timeline} show={show} />
+            <Timeline items={timeline} show={show} about={view} />
           </div>
           <div class="side">
-            <Money payment={payment} />
+            <Money payment={payment} amounts={view.amounts} />
+            <Others amounts={view.amounts} />
             <Details payment={payment} />
             <Ids payment={payment} attempts={attempts} />
             <Curl command={`curl ${publicUrl}/v1/payments/${id} \\\n  -H "authorization: Bearer $SECRET_KEY"`} />
@@ -139,7 +145,7 @@ function Stops({ payment }: { payment: Payment }) {
 }
 
 /** What the merchant would receive, or that it is nothing. */
-function Expected({ payment }: { payment: Payment }) {
+function Expected({ payment, amounts: { short } }: MoneyProps) {
   const { amount, quote } = payment
   const isNothing = isOver(payment)
   return (
@@ -148,6 +154,16 @@ function Expected({ payment }: { payment: Payment }) {
         <Fact name="Asked">
           <Fiat money={amount} />
         </Fact>
+        {short !== null && (
+          <>
+            <Fact name="Paid">
+              <Fiat money={short.received} />
+            </Fact>
+            <Fact name="Missing">
+              <Fiat money={short.missing} />
+            </Fact>
+          </>
+        )}
         <Fact name={isNothing ? 'You receive' : 'You would receive'}>
           {isNothing ? receivesNothing(payment) : <Amount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />}
         </Fact>
@@ -161,10 +177,33 @@ function Expected({ payment }: { payment: Payment }) {
   )
 }
 
-function Money({ payment }: { payment: Payment }) {
+type MoneyProps = { readonly payment: Payment; readonly amounts: Amounts }
+
+/** Payments of the buyer that do not go to the merchant. */
+function Others({ amounts: { surplus, returned } }: { amounts: Amounts }) {
+  if (surplus.length + returned.length === 0) return null
+  return (
+    <Card id="others" title="Other payments of the buyer">
+      <Facts>
+        {surplus.map(({ attempt, amount }) => (
+          <Fact key={attempt.id} name={`${METHOD_WORDS[attempt.method]}, held for the buyer`}>
+            <Fiat money={amount} />
+          </Fact>
+        ))}
+        {returned.map(({ attempt, amount }) => (
+          <Fact key={attempt.id} name={`${METHOD_WORDS[attempt.method]}, returned`}>
+            <Fiat money={amount} />
+          </Fact>
+        ))}
+      </Facts>
+    </Card>
+  )
+}
+
+function Money({ payment, amounts }: MoneyProps) {
   const { amount, confirmed, rate } = payment
   const usdc = merchantUsdc(payment)
-  if (usdc === null) return <Expected payment={payment} />
+  if (usdc === null) return <Expected payment={payment} amounts={amounts} />
   const paid = confirmed ?? amount
   return (
     <Card id="money" title="Money">
@@ -213,16 +252,14 @@ function Money({ payment }: { payment: Payment }) {
 }
 
 function Details({ payment }: { payment: Payment }) {
-  const { description, reference, provider, providerUsed, methodUsed, metadata } = payment
-  const used = providerUsed ?? provider
+  const { description, reference, provider, metadata } = payment
   return (
     <Card id="det" title="Details">
       <Facts>
         {description !== null && <Fact name="Description">{description}</Fact>}
         {reference !== null && <Fact name="Reference">{reference}</Fact>}
         <Fact name="Method">
-          {methodUsed !== null ? METHOD_WORDS[methodUsed] : used === null ? 'The buyer picks' : PROVIDERS[used].label}{' '}
-          {provider !== null && <span class="tag">pinned</span>}
+          {methodText(payment) ?? 'The buyer picks'} {provider !== null && <span class="tag">pinned</span>}
         </Fact>
         {metadata !== null &&
           Object.entries(metadata).map(([key, value]) => (
