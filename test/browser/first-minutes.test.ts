@@ -123,10 +123,11 @@ test('a new merchant takes a payment, sees its webhook delivered and adds a pass
   await page.goto(payment.checkout_url)
   await arrive('10 checkout')
   await press(page.getByRole('button', { name: /^Continue/ }), '11 partner')
-  await press(page.getByRole('button', { name: /^Pay / }), '12 returned')
+  await press(page.getByRole('button', { name: /^Pay / }), '12 identity check')
+  await press(page.getByRole('button', { name: /^Confirm and pay / }), '13 returned')
   await page.getByRole('heading', { name: 'Paid. Thank you.' }).waitFor()
   await watching.getByText('Succeeded').first().waitFor()
-  await watching.getByText('delivered').first().waitFor()
+  await watching.getByText('took the event').first().waitFor()
   await watching.close()
 
   await page.goto(system.info.dashboard_url)

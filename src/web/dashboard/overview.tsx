@@ -1,17 +1,22 @@
+import type { Money } from '../../domain/money.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import { SiteIcon } from '../site/icons.tsx'
-import { Moment, Recent } from '../site/moment.tsx'
+import { Moment, momentText, spanText } from '../site/moment.tsx'
 import { Card, Copy, Fact, Facts, Head, shortened } from '../site/parts.tsx'
 import { Chart, type DayReceived } from './chart.tsx'
 import { FirstSteps, type FirstView } from './first-steps.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
 import { NewPayment } from './new-payment.tsx'
 import { PaymentTable } from './payment-table.tsx'
-import { usdcText } from './payment-words.tsx'
+import { fiatText, usdcText } from './payment-words.tsx'
 
 /** Something that waits for a person. */
 export type Waiting = {
   readonly paymentId: string
+  readonly amount: Money
+  /** The merchant's reference, else the description. */
+  readonly order: string | null
+  /** What happened, and what follows from it. */
   readonly what: string
   readonly since: string
 }
@@ -133,16 +138,23 @@ function Attention({ waiting, now }: { waiting: readonly Waiting[]; now: string 
   return (
     <Card id="attention" title="Needs attention" flush look="alert">
       <ul class="list">
-        {waiting.map(({ paymentId, what, since }) => (
+        {waiting.map(({ paymentId, amount, order, what, since }) => (
           <li key={`${paymentId} ${what}`} class="wait">
             <SiteIcon name="warn" />
             <div class="grow">
               <a class="row-link" href={`/dashboard/payments/${paymentId}`}>
-                <b>{what}</b>
+                <b>
+                  {fiatText(amount)} {amount.currency}, {order ?? shortened(paymentId, 12, 5)}
+                </b>
               </a>
-              <p class="soft">{shortened(paymentId, 12, 5)}</p>
+              <p class="soft">{what}</p>
             </div>
-            <Recent at={since} now={now} />
+            <time class="soft" dateTime={since} title={`Since ${momentText(since, 'long')} UTC`}>
+              {spanText(Date.parse(now) - Date.parse(since))}
+            </time>
+            <span class="btn" aria-hidden="true">
+              Review
+            </span>
           </li>
         ))}
       </ul>

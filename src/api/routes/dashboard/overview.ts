@@ -55,7 +55,13 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
     days,
     ended,
     inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
-    waiting: waiting.map((row) => ({ paymentId: row.payment_id, what: whatWaits(row), since: row.since })),
+    waiting: waiting.map((row) => ({
+      paymentId: row.payment_id,
+      amount: { minor: row.amount_minor, currency: row.currency },
+      order: row.order,
+      what: whatWaits(row),
+      since: row.since,
+    })),
     latest: (latest?.rows ?? []).map(({ payment }) => payment),
     wallet,
     webhooks: endpoints.length === 0 ? null : deliveries,
@@ -63,20 +69,20 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
   })
 }
 
-/** What the entries of the view `attention` mean to a merchant. Those of its newer kinds are told by their name. */
+/** What the entries of the view `attention` mean to a merchant: what happened, and what follows from it. */
 const WAITING: Readonly<Record<string, string>> = {
-  processing_stale: 'The partner has been confirming the payment for more than a day',
-  conversion_open: 'The converter has not said what it made of an order that is not needed any more',
-  conversion_overdue: 'The conversion to USDC takes longer than it should',
-  settlement_overdue: 'The USDC takes longer than it should',
-  expiry_overdue: 'The payment should have expired, and has not yet',
-  held: 'An operator of Pinrail holds the payment',
-  partner_unread: 'The partner does not answer about the payment',
-  surplus: 'A second payment came; it is kept apart',
-  late: 'Money came after the payment had ended',
-  intent_pending: 'A refund was asked for and is not confirmed yet',
-  suspense: 'USDC was bought for a payment that had ended',
-  chargeback: 'The partner took the money back after the payment',
+  processing_stale: 'The partner has been confirming the payment for more than a day. Do not ship yet.',
+  conversion_open: 'The converter has not reported on an order that is no longer needed. You need to do nothing.',
+  conversion_overdue: 'The conversion to USDC takes longer than it should. The money is safe.',
+  settlement_overdue: 'The USDC takes longer than it should. Do not ship before it is in your wallet.',
+  expiry_overdue: 'The payment should have expired. Do not ask the buyer to pay it.',
+  held: 'An operator of Pinrail holds the payment. Do not ship yet.',
+  partner_unread: 'The partner does not answer about the payment. Do not ship yet.',
+  surplus: 'The buyer paid a second time. That money is not yours: Pinrail returns it to the buyer.',
+  late: 'Money arrived after the payment had ended. It is not yours: Pinrail returns it to the buyer.',
+  intent_pending: 'A refund was requested and is not confirmed yet.',
+  suspense: 'USDC was bought for a payment that had ended. You receive nothing for it.',
+  chargeback: 'The partner took the money back after the payment. You keep what you received.',
 }
 
 function whatWaits({ kind, detail }: Waiting): string {
