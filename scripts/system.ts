@@ -29,6 +29,8 @@ export type SystemOptions = {
   /** Parts that run elsewhere, used instead of our own. */
   databaseUrl?: string | undefined
   rpcUrls?: string | undefined
+  /** Where people reach the api, such as the name of a tunnel; `http://localhost` and the port unless given. */
+  publicUrl?: string | undefined
   /** The chain's URL for the worker alone, such as a proxy in front of it. */
   workerRpcUrls?: string | undefined
   /** The demo merchant is told of its payments by mail and chat: for people. A measurement is without. */
@@ -292,7 +294,7 @@ type InfoParts = {
 function infoOf({ addresses, ports, secrets, secretKey, ownTemporal }: InfoParts): SystemInfo {
   return {
     api_url: addresses.apiUrl,
-    dashboard_url: `${addresses.apiUrl}/dashboard`,
+    dashboard_url: `${addresses.publicUrl}/dashboard`,
     temporal_ui_url: ownTemporal ? `http://127.0.0.1:${ports.temporalUi}` : '',
     temporal_address: addresses.temporalAddress,
     inbox_url: addresses.inboxUrl,
@@ -318,8 +320,8 @@ export function findRunning(dataFolder: string): Omit<System, 'children'> | null
   }
   const { secrets, secretKey } = memory
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
-  const { DATABASE_URL: databaseUrl, POLYGON_RPC_URLS: rpcUrls } = process.env
-  const addresses = addressesOf(ports, secrets, { databaseUrl, rpcUrls })
+  const { DATABASE_URL: databaseUrl, POLYGON_RPC_URLS: rpcUrls, PUBLIC_URL: publicUrl } = process.env
+  const addresses = addressesOf(ports, secrets, { databaseUrl, rpcUrls, publicUrl: publicUrl || undefined })
   const info = infoOf({ addresses, ports, secrets, secretKey, ownTemporal: true })
   return { info, sandboxUrl: addresses.sandboxUrl, stop: async () => undefined }
 }

@@ -46,7 +46,7 @@ const commonSchema = z.object({
    */
   TEMPORAL_CODEC_KEYS: codecKeys.optional(),
   /** Where buyers, merchants and partners reach the api: the base of checkout and callback URLs. */
-  PUBLIC_URL: origin.default('http://127.0.0.1:4242'),
+  PUBLIC_URL: origin.default('http://localhost:4242'),
   /** Key of the HMAC over API keys. */
   API_KEY_PEPPER: secret,
   /** 32 bytes in base64: encrypts webhook secrets at rest. */
@@ -75,10 +75,13 @@ const commonSchema = z.object({
 })
 
 const apiSchema = commonSchema.extend({
-  API_HOST: z.string().default('127.0.0.1'),
+  /** `localhost` is both addresses of this machine, 127.0.0.1 and ::1. */
+  API_HOST: z.string().default('localhost'),
   API_PORT: port.default(4242),
   /** How many proxies stand in front: so many entries of X-Forwarded-For are believed. */
   TRUST_PROXY_HOPS: z.coerce.number().int().min(0).max(5).default(0),
+  /** Adds `includeSubDomains` to the header that binds browsers to https. */
+  HSTS_INCLUDE_SUBDOMAINS: flag.default(false),
   ...peopleShape,
   /** Milliseconds that requests under way have to finish after SIGTERM. A buyer's click waits for up to 30 s. */
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),

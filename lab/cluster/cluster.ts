@@ -210,7 +210,7 @@ function infoOf({ folder, databases, addresses, secretKey }: Known & { readonly 
   const { secrets } = folder.remembered
   return {
     api_url: addresses.apiUrl,
-    dashboard_url: `${addresses.apiUrl}/dashboard`,
+    dashboard_url: `${addresses.publicUrl}/dashboard`,
     temporal_ui_url: '',
     temporal_address: addresses.temporalAddress,
     inbox_url: addresses.inboxUrl,

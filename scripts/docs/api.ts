@@ -6,7 +6,7 @@ import { type ApiRouteDeps, apiRoutes } from '../../src/api/routes/v1/index.ts'
 export function openApiText(): string {
   // The routes are only described, as in test mode, and never called.
   const routes = apiRoutes({ webhookTargets: { mode: 'test', testTargets: [] } } as unknown as ApiRouteDeps)
-  return `${JSON.stringify(openApiDocument(routes, 'http://127.0.0.1:4242'), null, 1)}\n`
+  return `${JSON.stringify(openApiDocument(routes, 'http://localhost:4242'), null, 1)}\n`
 }
 
 export const errorsText = errorDocs

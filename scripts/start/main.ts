@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Progress } from '../setup/progress.mjs'
+import { unusedVariables } from '../system/environment.ts'
 import { startSystem } from '../system.ts'
 import { banner } from './banner.ts'
 
@@ -24,7 +25,9 @@ export async function main(args: string[], progress: Progress): Promise<void> {
     process.stdout.write(`${USAGE}\n`)
     return
   }
-  const { DATABASE_URL, POLYGON_RPC_URLS, PINRAIL_DATA } = process.env
+  const { DATABASE_URL, POLYGON_RPC_URLS, PUBLIC_URL, PINRAIL_DATA } = process.env
+  for (const name of unusedVariables(process.env))
+    progress.line(`${name} is set, but \`npm start\` chooses this value itself and does not use yours`)
   const begun = Date.now()
   const abort = new AbortController()
   const asked = new Promise<void>((resolve) => abort.signal.addEventListener('abort', () => resolve()))
@@ -39,6 +42,7 @@ export async function main(args: string[], progress: Progress): Promise<void> {
     signal: abort.signal,
     databaseUrl: DATABASE_URL,
     rpcUrls: POLYGON_RPC_URLS,
+    publicUrl: PUBLIC_URL || undefined,
   })
   const system = await starting.catch((error: unknown) => {
     if (abort.signal.aborted) return null

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { callersVariables, type Environments } from './environment.ts'
+import { type Environments, withCallersVariables } from './environment.ts'
 import type { ProcessSpec } from './supervisor.ts'
 import { answersOk } from './waiting.ts'
 
@@ -32,7 +32,7 @@ export function appSpec(name: AppName, { environments, dataFolder, url }: AppOpt
     name,
     command: process.execPath,
     args: ['--import', 'tsx', ENTRY[name]],
-    env: { ...machinesVariables(), ...environments[name], ...callersVariables(process.env) },
+    env: { ...machinesVariables(), ...withCallersVariables(environments[name], process.env) },
     cwd: ROOT,
     stopSignal: 'SIGTERM',
     logFile: join(dataFolder, 'logs', `${name}.log`),

@@ -22,6 +22,8 @@ export type Addresses = {
   workerRpcUrls: string
   rpcUrl: string
   apiUrl: string
+  /** Where people reach it: PUBLIC_URL. */
+  publicUrl: string
   sandboxUrl: string
   inboxUrl: string
 }
@@ -31,17 +33,21 @@ export type PartsGiven = {
   temporalAddress?: string | undefined
   rpcUrls?: string | undefined
   workerRpcUrls?: string | undefined
+  publicUrl?: string | undefined
 }
 
 export function addressesOf(ports: Ports, secrets: Secrets, given: PartsGiven): Addresses {
   const local = (port: number): string => `http://127.0.0.1:${port}`
+  // Browsers make passkeys for a name only, so people reach the api under one.
+  const apiUrl = `http://localhost:${ports.api}`
   const rpcUrls = given.rpcUrls ?? local(ports.anvil)
   return {
     databaseUrl: given.databaseUrl ?? postgresUrl({ port: ports.postgres, password: secrets.postgresPassword }),
     temporalAddress: given.temporalAddress ?? `127.0.0.1:${ports.temporal}`,
     workerRpcUrls: given.workerRpcUrls ?? rpcUrls,
     rpcUrl: rpcUrls.split(',')[0] ?? rpcUrls,
-    apiUrl: local(ports.api),
+    apiUrl,
+    publicUrl: given.publicUrl ?? apiUrl,
     sandboxUrl: local(ports.sandbox),
     inboxUrl: local(ports.inbox),
   }
@@ -62,10 +68,10 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
   const common = {
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
-    PUBLIC_URL: addresses.apiUrl,
+    PUBLIC_URL: addresses.publicUrl,
     API_KEY_PEPPER: secrets.apiKeyPepper,
     WEBHOOK_ENCRYPTION_KEY: secrets.webhookEncryptionKey,
-    WEBHOOK_TEST_TARGETS: `127.0.0.1:${ports.inbox}`,
+    WEBHOOK_TEST_TARGETS: `127.0.0.1:${ports.inbox},localhost:${ports.inbox}`,
     CHAIN_ID: String(DEVELOPMENT_CHAIN_ID),
     USDC_ADDRESS,
     CRYPTO_DEPOSITS: 'true',
@@ -118,28 +124,39 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
   }
 }
 
-/** Variables that the start decides, so the caller's values of these names are ignored. */
-const DECIDED = new Set(
-  [
-    ['DATABASE_URL', 'POLYGON_RPC_URLS', 'PUBLIC_URL', 'PINRAIL_DATA'],
-    [
-      'API_PORT',
-      'SANDBOX_PORT',
-      'INBOX_PORT',
-      'INBOX_SMTP_PORT',
-      'SANDBOX_PUBLIC_URL',
-      'SANDBOX_DATA',
-      'SANDBOX_CALLBACK_URL',
-      'INBOX_DATA',
-    ],
-  ].flat(),
-)
+/** Variables that `npm start` reads for the whole system, so no process gets the caller's value directly. */
+const READ_BY_START = ['DATABASE_URL', 'POLYGON_RPC_URLS', 'PUBLIC_URL', 'PINRAIL_DATA']
+/** Variables that the start decides. It does not use the caller's values, and says so. */
+const DECIDED = [
+  'API_PORT',
+  'SANDBOX_PORT',
+  'INBOX_PORT',
+  'INBOX_SMTP_PORT',
+  'SANDBOX_PUBLIC_URL',
+  'SANDBOX_DATA',
+  'SANDBOX_CALLBACK_URL',
+  'INBOX_DATA',
+]
 
-/** Our variables that the caller has set (LOG_LEVEL, SETTLEMENT_TICK_MS, …). They override the defaults here. */
-export function callersVariables(env: NodeJS.ProcessEnv): Environment {
+/** Names of variables that the caller has set in vain. */
+export const unusedVariables = (env: NodeJS.ProcessEnv): string[] => DECIDED.filter((name) => env[name])
+
+const TARGETS = 'WEBHOOK_TEST_TARGETS'
+
+/** A process's variables here, overridden by the caller's. The caller's webhook targets are added to ours. */
+export function withCallersVariables(ours: Environment, env: NodeJS.ProcessEnv): Environment {
+  const theirs = callersVariables(env)
+  const targets = [ours[TARGETS], theirs[TARGETS]].filter((list) => list !== undefined)
+  return { ...ours, ...theirs, ...(targets.length > 0 && { [TARGETS]: targets.join(',') }) }
+}
+
+/** Our variables that the caller has set (LOG_LEVEL, SETTLEMENT_TICK_MS, …). */
+function callersVariables(env: NodeJS.ProcessEnv): Environment {
   // The credentials of another server are not for ours.
   const isForUs = (name: string): boolean =>
-    isOfTemporal(name) ? namesTemporal(env) : KNOWN_VARIABLES.has(name) && !DECIDED.has(name)
+    isOfTemporal(name)
+      ? namesTemporal(env)
+      : KNOWN_VARIABLES.has(name) && ![...READ_BY_START, ...DECIDED].includes(name)
   const set = Object.entries(env).filter(([name, value]) => isForUs(name) && value)
   return Object.fromEntries(set) as Environment
 }

@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { messageOf } from '../setup/run.ts'
 
-const HOST = '127.0.0.1'
+/** The addresses of this machine, either of which `localhost` may mean. */
+const HOSTS = ['127.0.0.1', '::1']
 /** Operating systems choose ports for their programs above these: from 32768 on Linux, from 49152 on others. */
 const FREE_PORTS = [10_000, 32_000] as const
 /** Node, Go, Java, Rust and Postgres report it in the operating system's words. */
@@ -38,11 +39,17 @@ export async function nextFreePort(wanted: number, taken = NONE): Promise<number
   throw new Error(`no free port above ${wanted}`)
 }
 
-function isFree(port: number): Promise<boolean> {
+async function isFree(port: number): Promise<boolean> {
+  for (const host of HOSTS) if (!(await isFreeAt(port, host))) return false
+  return true
+}
+
+function isFreeAt(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen({ port, host: HOST, exclusive: true }, () => server.close(() => resolve(true)))
+    // A machine without IPv6 has no ::1 that could be taken.
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'EADDRINUSE' && host === '::1'))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)))
   })
 }
 

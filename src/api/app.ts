@@ -18,22 +18,24 @@ import { createDurations } from '../observe/metrics.ts'
 import type { Tracing } from '../observe/traces.ts'
 import type { DeliveryWorkflows, SkipDeliveryTime } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
+import { answerHeaders } from '../web/page-headers.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
 import { createDocsSite } from './document/docs-site.ts'
 import { accessLog } from './http/metrics.ts'
-import { API_HEADERS, Problem, problemHandler } from './http/problems.ts'
+import { Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
 import { holding } from './limits/hold.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import type { OpenPages } from './live/open-pages.ts'
-import { mountRoutes } from './route.ts'
+import { mountRoutes, setHeaders } from './route.ts'
 import type { Locate } from './routes/buyer.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout/checkout.ts'
 import { healthRouter } from './routes/health.ts'
 import { createPublicLinkRouter, type PublicLinkDeps } from './routes/links/public.ts'
+import { onlyOurAddress } from './routes/our-address.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
@@ -63,6 +65,7 @@ export type ApiDeps = {
   readonly chainId: number
   readonly token: string
   readonly trustProxyHops: number
+  readonly hstsIncludeSubdomains: boolean
   readonly countryHeader: string | undefined
   /** Where an address is; null without a file of countries. */
   readonly locate: Locate | null
@@ -106,17 +109,19 @@ export function createApp(deps: ApiDeps): Express {
   // No answer may be cached, so computing ETags would be wasted.
   app.set('etag', false)
   app.use(requestId(deps.newId))
+  app.use(setHeaders(answerHeaders(deps)))
   app.use(accessLog({ durations: createDurations(deps.registry), tracing: deps.tracing, log: deps.log }))
   app.use(compressed())
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
   app.use(countVisits(deps.limits))
+  app.use(onlyOurAddress(deps))
   const forRoutes = routeDeps(deps)
   app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : forRoutes)))
   app.use(createPublicLinkRouter(linkDeps(deps)))
   const routes = apiRoutes(forRoutes)
   app.use(createSiteRouter(deps, routes))
-  app.use('/v1', apiHeaders, requestLog(deps))
+  app.use('/v1', requestLog(deps))
   const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: testUrlOf(deps) })
   app.use(referenceRouter(routes, docs, deps.publicUrl))
   app.use(receiptsRouter(deps, docs))
@@ -177,11 +182,6 @@ function requestId(newId: ApiDeps['newId']) {
     response.set('request-id', id)
     next()
   }
-}
-
-function apiHeaders(_request: Request, response: Response, next: NextFunction): void {
-  response.set(API_HEADERS)
-  next()
 }
 
 function routeDeps(deps: ApiDeps): ApiRouteDeps {

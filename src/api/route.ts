@@ -143,6 +143,13 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
   }
 }
 
+export function setHeaders(headers: Readonly<Record<string, string>>): RequestHandler {
+  return (_request, response, next) => {
+    response.set(headers)
+    next()
+  }
+}
+
 /** The answer to any other method on a known path. */
 export function onlyMethods(methods: readonly string[]): RequestHandler {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')

@@ -91,6 +91,7 @@ export async function composeApi(
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
     trustProxyHops: config.TRUST_PROXY_HOPS,
+    hstsIncludeSubdomains: config.HSTS_INCLUDE_SUBDOMAINS,
     ...countriesOf(config),
     crypto: config.CRYPTO_DEPOSITS,
     down: down.now,

@@ -4,6 +4,7 @@ import { readApiConfig } from '../config.ts'
 import { composeApi } from '../deps/api.ts'
 import { createLogger } from '../log.ts'
 import { createInternalServer, listenInternally } from '../observe/internal-server.ts'
+import { listen } from './listen.ts'
 import { onStop } from './stop.ts'
 
 /** The process of the API: checkout, `/v1`, callbacks of the partners. */
@@ -11,8 +12,12 @@ const config = readApiConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'api' })
 const { deps, close } = await composeApi(config, log)
 const newRequestId = (): string => deps.newId('request')
-const server = createApiServer(createApp(deps), { publicUrl: config.PUBLIC_URL, newRequestId })
-server.listen(config.API_PORT, config.API_HOST, () => log.info({ url: config.PUBLIC_URL }, 'api ready'))
+const app = createApp(deps)
+const servers = await listen(() => createApiServer(app, { ...deps, newRequestId }), {
+  host: config.API_HOST,
+  port: config.API_PORT,
+})
+log.info({ url: config.PUBLIC_URL }, 'api ready')
 
 const internal = createInternalServer({ checks: deps.healthChecks, registry: deps.registry })
 await listenInternally(internal, config)
@@ -20,7 +25,7 @@ await listenInternally(internal, config)
 onStop(log, async () => {
   // These answers have no end of their own.
   deps.openPages.close()
-  await stopApiServer(server, config.API_DRAIN_MS)
+  await Promise.all(servers.map((server) => stopApiServer(server, config.API_DRAIN_MS)))
   await close()
   internal.close()
   internal.closeAllConnections()

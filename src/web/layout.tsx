@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { renderToString } from 'preact-render-to-string'
 import { ASSETS, brandSheet } from './assets.ts'
 import type { Hex } from './look/colour.ts'
 import { Icon } from './look/icons.tsx'
 import { type LanguageChange, LanguageMenu } from './look/languages.tsx'
 import { LANGUAGES } from './messages/locales.ts'
 import type { Words } from './messages/words.ts'
+import { renderHtml } from './render.ts'
 
 export type PageShape = {
   readonly words: Words
@@ -32,7 +32,7 @@ export type PageShape = {
 
 /** A whole HTML document as text. */
 export function renderPage(page: PageShape): string {
-  return `<!doctype html>${renderToString(<Document {...page} />)}`
+  return renderHtml(<Document {...page} />)
 }
 
 function Document(page: PageShape) {

@@ -249,10 +249,11 @@ test('a second press of Continue, while the first is not answered, asks nothing 
   expect(world.asked).toHaveLength(1)
 })
 
-test('the page works under another name of its host, whose forms stay where they are', async () => {
+test('another name of the host leads to the public one, where the forms work', async () => {
   await open({ javaScript: true })
   const payment = await world.create({ provider: 'wallet_app' })
   await page.goto(payment.url.replace('127.0.0.1', 'localhost'))
+  expect(page.url()).toBe(payment.url)
   await page.getByRole('button', { name: 'Continue' }).click()
   await heading('Partner page').waitFor()
 })

@@ -27,6 +27,20 @@ useShop()
 
 /** The checkout over the shop's page of the guide. */
 describe('embedding by a shop', () => {
+  test('a shop that opens the checkout in a window sees it as open until the buyer closes it', async () => {
+    await open()
+    await openShop()
+    const [opened] = await Promise.all([
+      context.waitForEvent('page'),
+      page.evaluate((url) => void Reflect.set(window, 'opened', window.open(url)), payment.url),
+    ])
+    await opened.getByRole('heading', { name: 'Pay in your banking app' }).waitFor()
+    const isClosed = () => page.evaluate(() => (Reflect.get(window, 'opened') as Window).closed)
+    expect(await isClosed()).toBe(false)
+    await opened.close()
+    expect(await isClosed()).toBe(true)
+  })
+
   describe('the page of the guide', () => {
     test('opens the checkout over itself; the buyer pays in a tab, and the shop hears how it goes', async () => {
       await open()

@@ -6,7 +6,7 @@ import { renderCheckout, renderHandoff, renderReceipt } from '../../src/web/chec
 import { renderProblem } from '../../src/web/checkout/problem.tsx'
 import { isLocale, type Locale } from '../../src/web/messages/locales.ts'
 import { type Words, wordsIn } from '../../src/web/messages/words.ts'
-import { pageHeaders } from '../../src/web/page-headers.ts'
+import { BUYER_HEADERS } from '../../src/web/page-headers.ts'
 import { aCheckout, anAttempt, type CheckoutChanges } from '../web/fixtures.ts'
 import { BY_STATUS, SITUATIONS } from '../web/situations.ts'
 
@@ -57,7 +57,7 @@ export async function serveGallery(): Promise<{
       return
     }
     const name = decodeURIComponent(slug ?? '')
-    response.writeHead(200, { ...pageHeaders(origin), 'content-type': status ? 'application/json' : 'text/html' })
+    response.writeHead(200, { ...BUYER_HEADERS, 'content-type': status ? 'application/json' : 'text/html' })
     const language = searchParams.get('language') ?? ''
     const words = wordsIn(isLocale(language) ? language : (TRANSLATED[name] ?? 'en'), 'DE')
     response.end(status === undefined ? pageOf(name, words) : JSON.stringify(liveStatus(checkoutOf(name, origin))))

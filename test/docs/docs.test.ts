@@ -47,7 +47,7 @@ describe.each(pages)('%s', (page) => {
 
 test('the README’s curl line asks for what the printed one asks for', () => {
   const body = /-d '([^']+)'/
-  const printed = curlLine({ api_url: 'http://127.0.0.1:4242', secret_key: 'sk' } as Parameters<typeof curlLine>[0])
+  const printed = curlLine({ api_url: 'http://localhost:4242', secret_key: 'sk' } as Parameters<typeof curlLine>[0])
   expect(body.exec(read('README.md'))?.[1]).toBe(body.exec(printed)?.[1])
 })
 

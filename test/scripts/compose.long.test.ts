@@ -48,6 +48,7 @@ describe('docker-compose.yml', () => {
       workerRpcUrls: '',
       rpcUrl: '',
       apiUrl: '',
+      publicUrl: '',
       sandboxUrl: '',
       inboxUrl: '',
     }

@@ -41,6 +41,7 @@ const HOSTS = [
 ] as const
 /** Where compose publishes a port for buyers and merchants. */
 const PUBLISHED = {
+  'localhost:4242': 'api:4242',
   '127.0.0.1:4242': 'api:4242',
   '127.0.0.1:4300': 'sandbox:4300',
   '127.0.0.1:4301': 'inbox:4301',

@@ -24,6 +24,13 @@ describe('what every page has', () => {
     expect((page.match(/class="note /g) ?? []).length).toBeLessThanOrEqual(1)
   })
 
+  test.each(EVERY_PAGE)('%s: no browser translates amounts, names, addresses and codes', (_name, changes) => {
+    const page = html(changes)
+    const exact = [...page.matchAll(/<(?:bdi|code|data)[ >][^>]*|<[^>]* class="(?:shop|value|id|cost)"[^>]*/g)]
+    expect(exact.length).toBeGreaterThan(1)
+    expect(exact.filter(([tag]) => !tag.includes(' translate="no"'))).toEqual([])
+  })
+
   test.each(EVERY_PAGE)('%s: nothing inline, nothing from another origin', (_name, changes) => {
     const page = html(changes)
     expect(page).not.toMatch(/\sstyle=|<style|\son[a-z]+=|javascript:/i)

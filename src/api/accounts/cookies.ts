@@ -1,14 +1,19 @@
 import type { Request } from 'express'
 
 /**
- * `session`: who is signed in. `browser`: that this browser asked for a link.
- * `sent`: the address that the link went to, in base64url. Over https their names begin with
- * `__Host-`, so that no other host of the domain can set them; a browser takes such cookies only from https.
+ * `session`: who is signed in. `browser`: that this browser asked for a link. `known`: that somebody signed in here before.
+ * `sent`: the address that the link went to, in base64url. Over https their names begin with `__Host-`, so that no other
+ * host of the domain can set them; a browser takes such cookies only from https.
  */
-export type CookieName = 'session' | 'browser' | 'sent'
+export type CookieName = 'session' | 'browser' | 'known' | 'sent'
 
 const TOKEN = /^[\w-]{43}$/
-const VALUES: Readonly<Record<CookieName, RegExp>> = { session: TOKEN, browser: TOKEN, sent: /^[\w-]{1,400}$/ }
+const VALUES: Readonly<Record<CookieName, RegExp>> = {
+  session: TOKEN,
+  browser: TOKEN,
+  known: TOKEN,
+  sent: /^[\w-]{1,400}$/,
+}
 
 export type Cookies = {
   /** Null: there is none, or more than one, which only somebody else can have set. */

@@ -1,6 +1,19 @@
-import { countLinks, insertLink, type SignInLink, useCode, useLink } from '../../db/accounts/sign-in-links.ts'
+import {
+  countLinks,
+  insertLink,
+  KNOWN_BROWSER,
+  type SignInLink,
+  useCode,
+  useLink,
+} from '../../db/accounts/sign-in-links.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { CODE_TRIES, CODE_TRIES_A_DAY, LINK_MS, LINKS_PER_HOUR } from '../../domain/account/session.ts'
+import {
+  CODE_TRIES,
+  CODE_TRIES_A_DAY,
+  LINK_MS,
+  LINKS_PER_HOUR,
+  STRANGERS_LINKS_PER_HOUR,
+} from '../../domain/account/session.ts'
 import { confirmMail, type MailDeps, queueMail, signInMail } from './mails.ts'
 import { digestOfCode, digestOfToken, newCode, newToken } from './tokens.ts'
 
@@ -19,13 +32,13 @@ const HOME = '/dashboard'
 
 /**
  * Sends a link to the address: one that signs in, or one that confirms the session. Every address gets one, whether it
- * has an account or not, so answer, time and mail tell nothing. `to`: the path to
- * go on with. Returns the token for the browser's cookie.
+ * has an account or not, so answer, time and mail tell nothing. `to`: the path to continue with. `askedFrom`: the network,
+ * or a known browser. Returns the token for the browser's cookie.
  */
 export async function sendLink(
   deps: LinkDeps,
   email: string,
-  { sessionId, to }: { sessionId: string | null; to: string },
+  { sessionId, to, askedFrom }: { sessionId: string | null; to: string; askedFrom: string },
 ): Promise<string> {
   const now = deps.clock()
   const iso = (ms: number): string => new Date(ms).toISOString()
@@ -35,8 +48,10 @@ export async function sendLink(
   const mail = sessionId === null ? signInMail(email, { url, code }) : confirmMail(email, { url, code })
   const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
   await deps.db.transaction(async (tx) => {
+    const sent = await countLinks(tx, { email, sessionId, askedFrom, since: iso(now - HOUR_MS) })
     // Who fills the mailbox of another gets the same page, and no further mail is sent.
-    if ((await countLinks(tx, { email, sessionId, since: iso(now - HOUR_MS) })) >= LINKS_PER_HOUR) return
+    if (sent.same >= LINKS_PER_HOUR) return
+    if (askedFrom !== KNOWN_BROWSER && sent.strangers >= STRANGERS_LINKS_PER_HOUR) return
     await insertLink(tx, {
       id: deps.newLinkId(),
       email,
@@ -44,6 +59,7 @@ export async function sendLink(
       codeDigest: digestOfCode(code, browserDigest, deps.pepper),
       browserDigest,
       sessionId,
+      askedFrom,
       ...times,
     })
     await queueMail(deps, tx, { mail, ...times })

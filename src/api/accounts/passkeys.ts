@@ -71,8 +71,11 @@ export async function requestOptions(deps: PasskeyDeps, purpose: Purpose): Promi
   return JSON.stringify(options)
 }
 
+/** Base64url, so it has no NUL, which Postgres refuses. */
+const credentialId = z.string().regex(/^[\w-]{1,1400}$/)
+
 const registrationResponse = z.looseObject({
-  id: z.string().min(1).max(1400),
+  id: credentialId,
   rawId: z.string(),
   type: z.literal('public-key'),
   clientExtensionResults: z.looseObject({}).default({}),
@@ -83,7 +86,7 @@ const registrationResponse = z.looseObject({
   }),
 })
 const authenticationResponse = z.looseObject({
-  id: z.string().min(1).max(1400),
+  id: credentialId,
   rawId: z.string(),
   type: z.literal('public-key'),
   clientExtensionResults: z.looseObject({}).default({}),
@@ -121,17 +124,21 @@ export async function readNewPasskey(
   return { id, publicKey, counter, transports: response.data.response.transports ?? [] }
 }
 
-/** Whose passkey has answered; null: nobody's. For the transaction that acts upon it. */
+/**
+ * The person whose passkey has answered. `removed`: no person has this passkey, any more at least. `failed`: the answer is
+ * none to our challenge, or came too late. For the transaction that acts upon it.
+ */
 export async function readPasskeyAnswer(
   deps: PasskeyDeps,
   tx: Tx,
   { answer, purpose }: { answer: string; purpose: Purpose },
-): Promise<{ personId: string; email: string } | null> {
+): Promise<{ personId: string; email: string } | 'removed' | 'failed'> {
   const response = authenticationResponse.safeParse(fromJson(answer))
-  if (!response.success) return null
+  if (!response.success) return 'failed'
   const challenge = await spendChallenge(deps, tx, { clientData: response.data.response.clientDataJSON, purpose })
+  if (challenge === null) return 'failed'
   const passkey = await findPasskey(tx, response.data.id)
-  if (challenge === null || passkey === null) return null
+  if (passkey === null) return 'removed'
   const verified = await quietly(
     verifyAuthenticationResponse({
       response: response.data as Parameters<typeof verifyAuthenticationResponse>[0]['response'],
@@ -141,7 +148,7 @@ export async function readPasskeyAnswer(
       credential: { id: passkey.id, publicKey: new Uint8Array(passkey.publicKey), counter: passkey.counter },
     }),
   )
-  if (verified?.verified !== true) return null
+  if (verified?.verified !== true) return 'failed'
   const now = new Date(deps.clock()).toISOString()
   await passkeyWasUsed(tx, { id: passkey.id, counter: verified.authenticationInfo.newCounter, now })
   return { personId: passkey.personId, email: passkey.email }

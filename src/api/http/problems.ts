@@ -2,19 +2,12 @@ import type { ErrorRequestHandler, Response } from 'express'
 import { isSilent } from '../../db/connection/pool.ts'
 import { TooSlow } from '../../db/db.ts'
 import type { Logger } from '../../log.ts'
+import { API_HEADERS } from '../../web/page-headers.ts'
 import { routeOf } from './metrics.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { noteAnswer } from './request-log.ts'
 
 /** Every 4xx and 5xx answer is RFC 9457 problem details. Codes are stable; the texts are for people and may change. */
-
-/** Headers of answers for programs: not to be cached, framed or sniffed. */
-export const API_HEADERS = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-} as const
 
 export type FieldProblem = { readonly pointer: string; readonly code: string; readonly message: string }
 

@@ -2,11 +2,13 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { PATIENCE, type Patience, patienceOf } from '../../patience.ts'
+import { answerHeaders } from '../../web/page-headers.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
-import { API_HEADERS, PROBLEM_TYPE, Problem, problemText } from './problems.ts'
+import { PROBLEM_TYPE, Problem, problemText } from './problems.ts'
 
 export type ServerSettings = {
   readonly publicUrl: string
+  readonly hstsIncludeSubdomains?: boolean
   readonly newRequestId: () => string
   readonly patience?: Patience
 }
@@ -60,11 +62,12 @@ export function createApiServer(app: RequestListener, settings: ServerSettings):
   return server
 }
 
-function problemAnswer(problem: Problem, { publicUrl, newRequestId, instance }: ServerSettings & { instance: string }) {
+function problemAnswer(problem: Problem, settings: ServerSettings & { instance: string }) {
+  const { publicUrl, hstsIncludeSubdomains = false, newRequestId, instance } = settings
   const requestId = newRequestId()
   const body = problemText(problem, { publicUrl, instance, requestId })
   const headers = {
-    ...API_HEADERS,
+    ...answerHeaders({ publicUrl, hstsIncludeSubdomains }),
     'request-id': requestId,
     'content-type': `${PROBLEM_TYPE}; charset=utf-8`,
     'content-length': String(Buffer.byteLength(body)),

@@ -13,8 +13,8 @@ export type RequestLimits = {
   readonly count: (tenant: Tenant, cost: number) => Record<string, string>
   /** Counts a refused key from this IP address. */
   readonly countRefusal: (address: string) => void
-  /** Counts a try to sign in from this IP address. */
-  readonly countSignIn: (address: string) => void
+  /** Counts a try to sign in, of a network or of a browser that is known. */
+  readonly countSignIn: (source: string) => void
   /** Counts a press on the page of a link, of this IP address and of the link. */
   readonly countPress: (address: string, linkId: string) => void
   /** Counts a link that is made without an account, or a report, from this IP address. */
@@ -42,7 +42,7 @@ export type RequestLimitSettings = {
   readonly windowSeconds: number
   /** Requests with an invalid key, from one network. Requests with a valid key are never refused for them. */
   readonly refusalsPerMinute: number
-  /** Tries to sign in, from one network. */
+  /** Tries to sign in, from one network, and in one browser that is known. */
   readonly signInsPerHour: number
   /** Presses on pages of links, from one network and on one link. */
   readonly pressesPerMinute: { readonly address: number; readonly link: number }
@@ -97,7 +97,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       return headers
     },
     countRefusal: (address) => take(counters.refusals.take(networkOf(address)), 'Too many requests with invalid keys.'),
-    countSignIn: (address) => take(counters.signIns.take(networkOf(address)), 'Too many tries to sign in.'),
+    countSignIn: (source) => take(counters.signIns.take(source), 'Too many tries to sign in.'),
     countPress: (address, linkId) => {
       // The address first: one that is refused uses up nothing of the link.
       take(counters.presses.take(networkOf(address)), 'Too many payments were started from here.')

@@ -121,14 +121,3 @@ export function comesBack(
 function originOf(url: string | null): string | null {
   return url !== null && URL.canParse(url) ? new URL(url).origin : null
 }
-
-/**
- * Whether a POST comes from a page of ours, or from no browser at all. Browsers say so in `Sec-Fetch-Site` (W3C Fetch
- * Metadata), older ones in `Origin` (RFC 6454).
- */
-export function isFromOurPage(request: Request, origin: string): boolean {
-  const site = request.get('sec-fetch-site')
-  if (site !== undefined) return site === 'same-origin'
-  const claimed = request.get('origin')
-  return claimed === undefined || claimed === origin
-}

@@ -19,7 +19,6 @@ export function createLogoRouter({ db }: { readonly db: Queryable }): Router {
     response.set({
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': TYPES[name.split('.')[1] ?? ''],
-      'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
       'cross-origin-resource-policy': 'same-origin',
     })

@@ -6,6 +6,7 @@ import { PROBLEMS } from '../http/problem-codes.ts'
 import { asProblem } from '../http/problems.ts'
 import { holding } from '../limits/hold.ts'
 import { buyerLocale } from './buyer.ts'
+import { SiteProblem } from './site-problem.ts'
 
 const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
   bad_request: 400,
@@ -53,6 +54,7 @@ type PageAnswer = { readonly problem: CheckoutProblem; readonly status: number; 
 
 function answerFor(error: unknown): PageAnswer {
   if (error instanceof PageProblem) return { problem: error.problem, status: PROBLEM_STATUS[error.problem] }
+  if (error instanceof SiteProblem && error.problem === 'forbidden_origin') return { problem: 'forbidden', status: 403 }
   const { code, extras } = asProblem(error)
   const { status } = PROBLEMS[code]
   const retryAfter = extras.headers?.['retry-after']

@@ -2,27 +2,23 @@ import { Router } from 'express'
 import type { Db } from '../../db/db.ts'
 import { listReceiptKeys } from '../../db/receipts/receipts.ts'
 import { renderVerify } from '../../web/docs/verify.tsx'
-import { pageHeaders } from '../../web/page-headers.ts'
+import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { DocsSite } from '../document/docs-site.ts'
-import { API_HEADERS } from '../http/problems.ts'
 import { onlyMethods } from '../route.ts'
 
 const KEYS = '/.well-known/jwks.json'
 const VERIFY = '/receipts/verify'
 
 /** The keys of receipts, and the page that checks one in the browser. Public: they need no key. */
-export function receiptsRouter(
-  { db, publicUrl }: { readonly db: Db; readonly publicUrl: string },
-  docs: Pick<DocsSite, 'frame'>,
-): Router {
+export function receiptsRouter({ db }: { readonly db: Db }, docs: Pick<DocsSite, 'frame'>): Router {
   const router = Router()
   const page = renderVerify(docs.frame(VERIFY, 'curl'), KEYS)
   router.get(KEYS, async (_request, response) => {
     const keys = await listReceiptKeys(db)
-    response.set(API_HEADERS).type('application/jwk-set+json').send(JSON.stringify({ keys }))
+    response.type('application/jwk-set+json').send(JSON.stringify({ keys }))
   })
   router.get(VERIFY, (_request, response) => {
-    response.set(pageHeaders(publicUrl)).type('html').send(page)
+    response.set(PAGE_HEADERS).type('html').send(page)
   })
   router.all([KEYS, VERIFY], onlyMethods(['GET']))
   return router

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { isLanguage, type Language } from '../../web/docs/code/languages.ts'
-import { pageHeaders } from '../../web/page-headers.ts'
+import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { DocsPage, DocsSite } from '../document/docs-site.ts'
 import { openApiDocument } from '../document/openapi.ts'
 import { onlyMethods, type Route } from '../route.ts'
@@ -21,12 +21,12 @@ export function referenceRouter(routes: readonly Route[], site: DocsSite, public
   for (const page of site.pages) {
     const rendered = renderedOnce(site, page)
     router.get(page.path, (request, response) => {
-      publicPage(response, publicUrl)
+      publicPage(response)
         .type('html')
         .send(rendered(languageOf(request)))
     })
     router.get(`${page.path}.md`, (_request, response) => {
-      publicPage(response, publicUrl).type('text/markdown').send(page.markdown())
+      publicPage(response).type('text/markdown').send(page.markdown())
     })
   }
   router.all([...DOCUMENT, LLMS, ...site.pages.flatMap(({ path }) => [path, `${path}.md`])], onlyMethods(['GET']))
@@ -34,8 +34,8 @@ export function referenceRouter(routes: readonly Route[], site: DocsSite, public
 }
 
 /** Search engines may find it, as the only pages beside the home page. */
-function publicPage(response: Response, publicUrl: string): Response {
-  const { 'x-robots-tag': _hidden, ...headers } = pageHeaders(publicUrl)
+function publicPage(response: Response): Response {
+  const { 'x-robots-tag': _hidden, ...headers } = PAGE_HEADERS
   return response.set(headers)
 }
 

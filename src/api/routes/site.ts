@@ -2,9 +2,10 @@ import { Router } from 'express'
 import type { IdKind } from '../../domain/ids.ts'
 import type { Logger } from '../../log.ts'
 import { ASSETS, findAsset } from '../../web/assets.ts'
+import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import { renderHome } from '../../web/site/home.tsx'
 import { createCookies } from '../accounts/cookies.ts'
-import { onlyMethods, type Route } from '../route.ts'
+import { onlyMethods, type Route, setHeaders } from '../route.ts'
 import { accountPages } from './dashboard/accounts.ts'
 import { confirming } from './dashboard/confirming.ts'
 import { deliveryPages } from './dashboard/developers/deliveries.ts'
@@ -15,7 +16,7 @@ import { webhookPages } from './dashboard/developers/webhooks.ts'
 import { type ClaimDeps, claimPages } from './dashboard/links/claim.ts'
 import { linkPages } from './dashboard/links/links.ts'
 import { balancePages } from './dashboard/money/balance.ts'
-import { type MountDeps, mountPages, setHeaders } from './dashboard/mount.ts'
+import { type MountDeps, mountPages } from './dashboard/mount.ts'
 import { newPaymentPages } from './dashboard/new-payment.ts'
 import { overviewPages } from './dashboard/overview.ts'
 import { ownPages } from './dashboard/own.ts'
@@ -49,7 +50,7 @@ export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
 /** Everything for people who are no buyers: the home page, signing in, the dashboard. */
 export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Router {
   const router = Router()
-  const headers = setHeaders(deps.publicUrl)
+  const headers = setHeaders(PAGE_HEADERS)
   router.get('/', headers, (_request, response) => {
     response.removeHeader('x-robots-tag')
     response.type('html').send(renderHome({ testMode: !deps.db.livemode }))

@@ -27,7 +27,7 @@ export async function readOwnData(db: Queryable, { id, email }: { id: string; em
       sql`select name, transports, created_at, used_at from passkey where person_id = ${id} order by created_at`,
     ),
     links_by_mail: await rows(
-      sql`select created_at, expires_at, used_at from sign_in_link where email = ${email} order by created_at`,
+      sql`select created_at, expires_at, used_at, asked_from from sign_in_link where email = ${email} order by created_at`,
     ),
     channels: await rows(
       sql`select merchant.name as account, kind, channel.name, events, language, channel.created_at from channel

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
 const passkeyRow = z
@@ -47,6 +47,11 @@ export function listPasskeys(db: Queryable, personId: string): Promise<Passkey[]
     sql`select passkey.*, email from passkey join person on person.id = person_id
         where person_id = ${personId} order by passkey.created_at, passkey.id`,
   )
+}
+
+export async function countPasskeys(db: Queryable, personId: string): Promise<number> {
+  const counted = z.object({ n: z.coerce.number() })
+  return (await one(db, counted, sql`select count(*) as n from passkey where person_id = ${personId}`)).n
 }
 
 export function findPasskey(db: Queryable, id: string): Promise<Passkey | null> {

@@ -15,6 +15,7 @@ export type NewSignInLink = {
   readonly browserDigest: Uint8Array
   /** The session that it confirms; null: it opens one. */
   readonly sessionId: string | null
+  readonly askedFrom: string
   /** ISO 8601. */
   readonly now: string
   readonly expiresAt: string
@@ -25,31 +26,36 @@ async function lockAddress(tx: Tx, email: string): Promise<void> {
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`sign_in_link ${email}`}, 0))`)
 }
 
+/** What asks for a link in a browser in which the address signed in before. Otherwise it is a network. */
+export const KNOWN_BROWSER = 'known'
+
 /**
  * Links that the address was sent since the time: those that sign in, or those that confirm the session. They are
- * counted apart, because anybody may ask for the first.
+ * counted apart, because anybody may ask for the first. `same`: those that the same network asked for. `strangers`:
+ * those that any network asked for.
  */
 export async function countLinks(
   tx: Tx,
-  { email, sessionId, since }: { email: string; sessionId: string | null; since: string },
-): Promise<number> {
+  { email, sessionId, askedFrom, since }: Pick<NewSignInLink, 'email' | 'sessionId' | 'askedFrom'> & { since: string },
+): Promise<{ same: number; strangers: number }> {
   await lockAddress(tx, email)
-  const { sent } = await one(
+  return one(
     tx,
-    z.object({ sent: z.coerce.number() }),
-    sql`select count(*) as sent from sign_in_link where email = ${email}
+    z.object({ same: z.coerce.number(), strangers: z.coerce.number() }),
+    sql`select count(*) filter (where asked_from = ${askedFrom}) as same,
+          count(*) filter (where asked_from <> ${KNOWN_BROWSER}) as strangers
+        from sign_in_link where email = ${email}
           and session_id is not distinct from ${sessionId} and created_at > ${since}::timestamptz`,
   )
-  return sent
 }
 
 export async function insertLink(tx: Tx, link: NewSignInLink): Promise<void> {
   await execute(
     tx,
     sql`insert into sign_in_link
-          (id, email, digest, code_digest, browser_digest, session_id, created_at, expires_at)
+          (id, email, digest, code_digest, browser_digest, session_id, asked_from, created_at, expires_at)
         values (${link.id}, ${link.email}, ${link.digest}, ${link.codeDigest}, ${link.browserDigest}, ${link.sessionId},
-          ${link.now}::timestamptz, ${link.expiresAt}::timestamptz)`,
+          ${link.askedFrom}, ${link.now}::timestamptz, ${link.expiresAt}::timestamptz)`,
   )
 }
 
@@ -84,7 +90,8 @@ export function useLink(
 
 /**
  * Uses up the link that this browser asked for by the code from the same mail. Each try counts, also a wrong one, so it
- * must be committed whatever is answered. After too many wrong ones for the address since the time, none works.
+ * must be committed whatever is answered. After too many wrong ones for the address since the time, none works: those in
+ * browsers that the address knows are counted apart, because a stranger cannot try there.
  */
 export async function useCode(
   tx: Tx,
@@ -99,8 +106,8 @@ export async function useCode(
 ): Promise<SignInLink | null> {
   const asked = await maybeOne(
     tx,
-    z.object({ email: z.string() }),
-    sql`select email from sign_in_link where browser_digest = ${code.browserDigest}`,
+    z.object({ email: z.string(), known: z.boolean() }),
+    sql`select email, asked_from = ${KNOWN_BROWSER} as known from sign_in_link where browser_digest = ${code.browserDigest}`,
   )
   if (asked === null) return null
   await lockAddress(tx, asked.email)
@@ -113,7 +120,8 @@ export async function useCode(
           where browser_digest = ${code.browserDigest} and used_at is null and code_tries < ${code.tries}
             and expires_at > ${code.now}::timestamptz
             and ${code.addressTries} > (select sum(code_tries) from sign_in_link where email = ${asked.email}
-              and used_at is null and created_at > ${code.since}::timestamptz)
+              and (asked_from = ${KNOWN_BROWSER}) = ${asked.known} and used_at is null
+              and created_at > ${code.since}::timestamptz)
           returning *)
         select id, email, session_id from tried where used_at is not null`,
   )

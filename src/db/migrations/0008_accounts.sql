@@ -66,6 +66,7 @@ create table sign_in_link (
   digest bytea not null unique check (length(digest) = 32),
   code_digest bytea not null check (length(code_digest) = 32),
   browser_digest bytea not null unique check (length(browser_digest) = 32),
+  asked_from text not null,
   code_tries int not null default 0,
   session_id text references session on delete cascade,
   created_at timestamptz not null,
@@ -76,6 +77,7 @@ comment on table sign_in_link is 'A link and a code that were mailed to an addre
 comment on column sign_in_link.digest is 'The digest of the token in the link.';
 comment on column sign_in_link.code_digest is 'The digest of the code in the same mail.';
 comment on column sign_in_link.browser_digest is 'The digest of the cookie of the browser that asked: the link signs in no other browser.';
+comment on column sign_in_link.asked_from is 'The network that asked, or `known`: a browser in which the address signed in before.';
 comment on column sign_in_link.code_tries is 'How often a code was entered for it.';
 comment on column sign_in_link.session_id is 'The session that it confirms; null: it opens one.';
 create index on sign_in_link (email, created_at);

@@ -5,6 +5,9 @@ export const ABSOLUTE_MS = 86_400_000
 /** For how long a fresh passkey or link counts for changes of wallet, keys, secrets and members (milliseconds). */
 export const CONFIRMED_MS = 600_000
 
+/** Passkeys of one person. */
+export const MOST_PASSKEYS = 20
+
 /** For how long a link in a mail works (milliseconds). */
 export const LINK_MS = 900_000
 
@@ -13,15 +16,21 @@ export const CODE_TRIES = 5
 
 /**
  * Wrong codes for one address within a day, whatever the number of its mails: a guesser who asks for mail after mail has
- * one chance in 50,000 a day. Links work on, so nobody is kept out by it.
+ * one chance in 50,000 a day. Links still work. Browsers that the address knows are counted apart from strangers.
  */
 export const CODE_TRIES_A_DAY = 20
 
 /**
- * Links that one address is sent within an hour to sign in, and one session to confirm itself. More are not
- * sent, and the page says the same.
+ * Links that one network may have sent to one address within an hour, and that one session may ask for to confirm itself.
+ * More are not sent, and the page says the same. Browsers in which the address signed in before count as one network.
  */
 export const LINKS_PER_HOUR = 5
+
+/** Links that all networks together may have sent to one address within an hour, so that strangers fill no mailbox. */
+export const STRANGERS_LINKS_PER_HOUR = 20
+
+/** For how long a browser is known after a sign-in (seconds): the most that browsers keep a cookie for. */
+export const KNOWN_BROWSER_SECONDS = 400 * 86_400
 
 /** Unix milliseconds. */
 export type SessionTimes = {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { renderToString } from 'preact-render-to-string'
 import { ASSETS } from '../assets.ts'
+import { renderHtml } from '../render.ts'
 import { SiteIcon } from '../site/icons.tsx'
 import { SideNav, TopBar } from '../site/nav.tsx'
 import type { Language } from './code/languages.ts'
@@ -34,7 +34,7 @@ type Shape = {
 
 /** A whole page of the documentation, in the frame of the dashboard. It needs no script; one copies code. */
 export function renderDocs(shape: Shape): string {
-  return `<!doctype html>${renderToString(<Document {...shape} />)}`
+  return renderHtml(<Document {...shape} />)
 }
 
 function Document(shape: Shape) {

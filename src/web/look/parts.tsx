@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { formatAmount, type Money } from '../../domain/money.ts'
 import type { Words } from '../messages/words.ts'
 import { newest } from '../newest.ts'
 import { codeOf, pathOf } from './code.ts'
@@ -178,6 +179,11 @@ export function Qr({ text, name, size = 'usual' }: { text: string; name: string;
       </svg>
     </div>
   )
+}
+
+/** An amount of money, which no browser translates. */
+export function Amount({ money, words }: { money: Money; words: Words }) {
+  return <data value={`${formatAmount(money)} ${money.currency}`}>{words.money(money)}</data>
 }
 
 /** A value to take along, whole and to be selected. With JavaScript, a button copies it. */

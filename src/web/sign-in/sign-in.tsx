@@ -1,3 +1,4 @@
+import { MOST_PASSKEYS } from '../../domain/account/session.ts'
 import { renderDoor } from '../site/document.tsx'
 import { Field, type FormErrors } from '../site/form.tsx'
 import { SiteIcon } from '../site/icons.tsx'
@@ -5,6 +6,32 @@ import { SiteIcon } from '../site/icons.tsx'
 /** Where to go afterwards; every form carries it along. */
 function To({ to }: { to: string }) {
   return <input type="hidden" name="to" value={to} />
+}
+
+const PASSKEY_PROBLEMS = {
+  removed:
+    'This passkey does not work any more: it was removed from its account. Use the e-mail link, then delete the passkey in the settings of this device.',
+  failed:
+    'The passkey was not accepted, or the page was open for more than 10 minutes. Try again, or use the e-mail link.',
+  of_another: 'This passkey belongs to another person. Use one of yours, or the e-mail link.',
+  known: 'This device already has a passkey for you. You can sign in with it.',
+  too_many: `You have ${MOST_PASSKEYS} passkeys, which is the most. Remove one under “Your sign-in” first.`,
+} as const
+
+export type PasskeyProblem = keyof typeof PASSKEY_PROBLEMS
+
+/** From the query of the address; null if it names none. */
+export function passkeyProblem(name: unknown): PasskeyProblem | null {
+  return typeof name === 'string' && Object.hasOwn(PASSKEY_PROBLEMS, name) ? (name as PasskeyProblem) : null
+}
+
+function Problem({ problem }: { problem: PasskeyProblem | null }) {
+  if (problem === null) return null
+  return (
+    <p class="error" role="alert">
+      {PASSKEY_PROBLEMS[problem]}
+    </p>
+  )
 }
 
 export type PasskeyForm = {
@@ -37,7 +64,7 @@ export function PasskeyButton({
         <SiteIcon name="passkey" />
         {label}
       </button>
-      <p class="error" role="alert" hidden>
+      <p class="error" role="alert" hidden data-known={PASSKEY_PROBLEMS.known}>
         The passkey was not used. Try again, or use the e-mail link.
       </p>
     </form>
@@ -47,16 +74,18 @@ export function PasskeyButton({
 export type SignInView = {
   readonly to: string
   readonly passkeyOptions: string | null
+  readonly problem: PasskeyProblem | null
   /** Whether the demo merchant may be entered with one press. */
   readonly demo: boolean
   readonly email: string
   readonly errors?: FormErrors
 }
 
-export function renderSignIn({ to, passkeyOptions, demo, email, errors }: SignInView): string {
+export function renderSignIn({ to, passkeyOptions, problem, demo, email, errors }: SignInView): string {
   return renderDoor(
     'Sign in',
     <>
+      <Problem problem={problem} />
       <p>New here? The same form makes your free account.</p>
       <PasskeyButton
         form={{ action: '/sign-in/passkey', options: passkeyOptions, kind: 'get' }}
@@ -211,16 +240,19 @@ export function renderConfirm({
   csrf,
   to,
   passkeyOptions,
+  problem,
   email,
 }: {
   readonly csrf: string
   readonly to: string
   readonly passkeyOptions: string | null
+  readonly problem: PasskeyProblem | null
   readonly email: string
 }): string {
   return renderDoor(
     'Confirm that it is you',
     <>
+      <Problem problem={problem} />
       <p>Wallet, keys, secrets and people are changed only after that.</p>
       <PasskeyButton
         form={{ action: '/dashboard/confirm/passkey', options: passkeyOptions, kind: 'get' }}
@@ -243,7 +275,15 @@ export function renderConfirm({
   )
 }
 
-export function renderPasskeyOffer({ csrf, options }: { csrf: string; options: string | null }): string {
+export function renderPasskeyOffer({
+  csrf,
+  options,
+  problem,
+}: {
+  csrf: string
+  options: string | null
+  problem: PasskeyProblem | null
+}): string {
   return renderDoor(
     'Sign in faster next time',
     <>
@@ -252,6 +292,7 @@ export function renderPasskeyOffer({ csrf, options }: { csrf: string; options: s
           <SiteIcon name="passkey" />
         </span>
       </p>
+      <Problem problem={problem} />
       <p>A passkey uses your fingerprint, face or device PIN. There is no password, so none can be stolen.</p>
       {options === null && (
         <p class="hint">

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { renderToString } from 'preact-render-to-string'
 import { ASSETS } from '../assets.ts'
+import { renderHtml } from '../render.ts'
 import { Mark } from './icons.tsx'
 
 export type DocumentShape = {
@@ -12,7 +12,7 @@ export type DocumentShape = {
 
 /** A whole HTML document as text. */
 export function renderDocument({ title, look, children }: DocumentShape): string {
-  return `<!doctype html>${renderToString(
+  return renderHtml(
     <html lang="en" dir="ltr">
       <head>
         <meta charset="utf-8" />
@@ -27,7 +27,7 @@ export function renderDocument({ title, look, children }: DocumentShape): string
       </head>
       <body class={look}>{children}</body>
     </html>,
-  )}`
+  )
 }
 
 /** A page that is one box: sign-in and confirmation. */

@@ -38,6 +38,23 @@ const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
   busy: ['Not available for a moment', 'Your money is safe: payments go on by themselves. Try again in a moment.'],
 }
 
+/** A form was sent under another name of the host. `page` is the address of the page that the form is on. */
+export function renderOtherAddress(page: string): string {
+  const title = 'This site has another address'
+  return renderSite(
+    title,
+    '',
+    <main id="main" class="page mid">
+      <div class="in gap">
+        <h1>{title}</h1>
+        <p class="lead">
+          Nothing was changed. Open <a href={page}>{page}</a> and send the form there.
+        </p>
+      </div>
+    </main>,
+  )
+}
+
 /** A page for an error: the number small, the sentence large, one way on. */
 export function renderSiteProblem(
   problem: SiteProblemName,

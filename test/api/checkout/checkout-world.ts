@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { createTestDatabase } from '../../../scripts/test/services/databases.ts'
 import { createOpenPages } from '../../../src/api/live/open-pages.ts'
 import { type CheckoutDeps, createCheckoutRouter } from '../../../src/api/routes/checkout/checkout.ts'
+import { onlyOurAddress } from '../../../src/api/routes/our-address.ts'
 import { createDb, many, sql } from '../../../src/db/db.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { createNotifier, listen as listenFor, PAYMENTS_CHANNEL } from '../../../src/db/notices.ts'
@@ -69,6 +70,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     ...changes,
   }
   app.set('query parser', 'simple')
+  app.use(onlyOurAddress({ publicUrl: server.url, trustProxyHops: 0 }))
   app.use(createCheckoutRouter(deps))
 
   return {

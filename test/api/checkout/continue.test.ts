@@ -145,7 +145,7 @@ describe('Continue', () => {
 
   test('another method on a path is a 405 page that names what is allowed', async () => {
     const { path } = await world.create()
-    const posted = await post(path, APP)
+    const posted = await post(`${path}/receipt`, APP)
     expect([posted.status, posted.type, posted.headers['allow']]).toEqual([405, 'text/html', 'GET, HEAD'])
     const fetched = await get(`${path}/continue`)
     expect([fetched.status, fetched.type, fetched.headers['allow']]).toEqual([405, 'text/html', 'POST'])

@@ -250,6 +250,20 @@ describe('back from the partner', () => {
     expect(status.body).toMatchObject({ status: 'pending', poll: 1, url: location })
   })
 
+  test('a partner that sends the buyer back by a form is answered with the page, and nothing in the form is read', async () => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    await post(`${path}/continue`, APP).expect(303)
+    const returned = await supertest(world.url)
+      .post(path)
+      .set(navigated)
+      .type('form')
+      .send({ result: 'paid' })
+      .expect(303)
+    expect(returned.headers['location']).toBe(path)
+    const back = await get(path).set(navigated).expect(303)
+    expect((await get(String(back.headers['location'])).expect(200)).text).toContain('Checking with Velanto…')
+  })
+
   test('an older browser says nothing but where it comes from', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(303)

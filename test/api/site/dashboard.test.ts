@@ -467,7 +467,7 @@ describe('Mounting the pages', () => {
       limits,
     }
     const app = express().use(mountPages([page], deps))
-    app.use(siteProblemHandler({ publicUrl, log: pino({ level: 'silent' }) }))
+    app.use(siteProblemHandler({ log: pino({ level: 'silent' }) }))
     const server = createServer(app)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     try {

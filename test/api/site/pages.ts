@@ -3,5 +3,5 @@ import { dashboardPages, type SiteDeps } from '../../../src/api/routes/site.ts'
 
 /** The list of the dashboard's pages and actions. Making it asks its dependencies nothing but the address. */
 export function composedPages(): Page[] {
-  return dashboardPages({ publicUrl: 'http://127.0.0.1:4242', newId: () => '' } as unknown as SiteDeps, [])
+  return dashboardPages({ publicUrl: 'http://localhost:4242', newId: () => '' } as unknown as SiteDeps, [])
 }

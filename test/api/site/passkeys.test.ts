@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { CONFIRMED_MS } from '../../../src/domain/account/session.ts'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { CONFIRMED_MS, MOST_PASSKEYS } from '../../../src/domain/account/session.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { createAuthenticator, type Lies } from './authenticator.ts'
 import { linkIn, signUp, Visitor } from './visitor.ts'
@@ -79,7 +79,7 @@ test.each([...LIES, ['of somebody who was not verified', { flags: 0x41 }]] as co
     const visitor = await signUp(shop, `new-${Math.random()}@shop.example`)
     const before = await passkeys()
     const answer = createAuthenticator(site).create(await optionsOn(visitor, '/dashboard/passkey'), lies)
-    expect((await visitor.submit('/dashboard/passkeys', { answer })).to).toBe('/dashboard/passkey')
+    expect((await visitor.submit('/dashboard/passkeys', { answer })).to).toBe('/dashboard/passkey?problem=failed')
     expect(await passkeys()).toBe(before)
   },
 )
@@ -110,7 +110,7 @@ test('one is added only after a confirmation, in the session that asked; a known
   await visitor.submit('/dashboard/passkeys', { answer: elsewhere })
   expect(await passkeys()).toBe(before)
   const known = device.create(await optionsOn(visitor, '/dashboard/passkey'))
-  expect((await visitor.submit('/dashboard/passkeys', { answer: known })).to).toBe('/dashboard/passkey')
+  expect((await visitor.submit('/dashboard/passkeys', { answer: known })).to).toBe('/dashboard/passkey?problem=known')
   expect(await passkeys()).toBe(before)
   expect((await visitor.get('/dashboard/team')).html).not.toContain('passkey added')
   const fresh = createAuthenticator(site).create(await optionsOn(visitor, '/dashboard/passkey'))
@@ -155,4 +155,62 @@ test('removing one ends all other sessions: one that was signed in with it does 
   await visitor.submit('/dashboard/passkeys/remove', { id: device.id })
   expect((await finder.get('/dashboard/account')).to).toContain('/sign-in')
   expect((await visitor.get('/dashboard/account')).status).toBe(200)
+})
+
+describe('What a passkey says', () => {
+  test('a removed passkey says at the sign-in that it was removed, and what to do', async () => {
+    const { visitor, device } = await withPasskey('pk-says@shop.example')
+    await visitor.submit('/dashboard/passkeys/remove', { id: device.id })
+    const asking = new Visitor(shop)
+    const refused = await enter(device.get(await optionsOn(asking, '/sign-in')))
+    const { html } = await asking.get(refused.to ?? '')
+    expect(html).toContain('This passkey does not work any more: it was removed from its account.')
+  })
+
+  test('a page that was open for too long says so, and is not taken for a removed passkey', async () => {
+    const { device } = await withPasskey('pk-slow@shop.example')
+    const asking = new Visitor(shop)
+    const late = device.get(await optionsOn(asking, '/sign-in'))
+    ahead = CHALLENGE_MS + 1000
+    const refused = await enter(late)
+    ahead = 0
+    expect((await asking.get(refused.to ?? '')).html).toContain('the page was open for more than 10 minutes')
+  })
+
+  test('a second passkey on the same device is answered in words', async () => {
+    const { visitor, device } = await withPasskey('pk-twice@shop.example')
+    const answer = device.create(await optionsOn(visitor, '/dashboard/passkey'))
+    const again = await visitor.submit('/dashboard/passkeys', { answer })
+    const { html } = await visitor.get(again.to ?? '')
+    expect(html).toContain('This device already has a passkey for you. You can sign in with it.')
+  })
+
+  test('another person’s passkey does not confirm, and the page says whose it is not', async () => {
+    const mine = await withPasskey('pk-mine@shop.example')
+    const other = await withPasskey('pk-theirs@shop.example')
+    const answer = other.device.get(await optionsOn(mine.visitor, '/dashboard/confirm'))
+    const refused = await mine.visitor.submit('/dashboard/confirm/passkey', { answer })
+    expect((await mine.visitor.get(refused.to ?? '')).html).toContain('This passkey belongs to another person.')
+  })
+
+  test('a person has at most twenty passkeys, and the page says to remove one', async () => {
+    const { visitor } = await withPasskey('pk-many@shop.example')
+    await shop.db.query(
+      `insert into passkey (id, person_id, public_key, counter, transports, name)
+       select 'many-' || n, person.id, ''::bytea, 0, '{}', 'x' from person, generate_series(2, $1) n where email = $2`,
+      [MOST_PASSKEYS, 'pk-many@shop.example'],
+    )
+    const before = await passkeys()
+    const answer = createAuthenticator(site).create(await optionsOn(visitor, '/dashboard/passkey'))
+    const refused = await visitor.submit('/dashboard/passkeys', { answer })
+    expect((await visitor.get(refused.to ?? '')).html).toContain('You have 20 passkeys, which is the most.')
+    expect(await passkeys()).toBe(before)
+  })
+
+  test('an answer whose id has NUL is refused as any other, and the server does not fail', async () => {
+    const { device } = await withPasskey('pk-nul@shop.example')
+    const answer = JSON.parse(device.get(await optionsOn(new Visitor(shop), '/sign-in'))) as { id: string }
+    const refused = await enter(JSON.stringify({ ...answer, id: `${answer.id}\0` }))
+    expect([refused.status, refused.to]).toEqual([303, '/sign-in?passkey=failed&to=%2Fdashboard'])
+  })
 })

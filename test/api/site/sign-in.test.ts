@@ -115,6 +115,60 @@ describe('signing up by a link', () => {
   })
 })
 
+describe('strangers who ask in the name of an address', () => {
+  const from = (ip: string): Record<string, string> => ({ 'sec-fetch-site': 'same-origin', 'x-forwarded-for': ip })
+  let proxied: Shop
+  beforeAll(async () => {
+    proxied = await openShop({ deps: () => ({ trustProxyHops: 1 }) })
+  })
+  afterAll(() => proxied?.close())
+
+  test('do not use up the links of its owner, who asks from another network', async () => {
+    const email = address()
+    for (let round = 0; round < 8; round++) await new Visitor(proxied).post('/sign-in', { email }, from('192.0.2.1'))
+    expect(await mailsTo(proxied, email)).toHaveLength(5)
+    await new Visitor(proxied).post('/sign-in', { email }, from('198.51.100.1'))
+    expect(await mailsTo(proxied, email)).toHaveLength(6)
+  })
+
+  test('get twenty mails an hour sent from any number of networks, and a browser that signed in before still gets its own', async () => {
+    const email = address()
+    const owner = await signIn(proxied, email)
+    for (let network = 1; network <= 30; network++)
+      await new Visitor(proxied).post('/sign-in', { email }, from(`203.0.113.${network}`))
+    expect(await mailsTo(proxied, email)).toHaveLength(20)
+    owner.cookies.delete('pinrail_session')
+    await owner.post('/sign-in', { email }, from('203.0.113.200'))
+    expect(await mailsTo(proxied, email)).toHaveLength(21)
+    const { path } = await linkIn(proxied, email)
+    expect((await owner.post(path)).to).toBe('/dashboard')
+  })
+
+  test('cannot use the browser of another address as one that is known', async () => {
+    const email = address()
+    const stranger = await signIn(proxied, address())
+    for (let round = 0; round < 8; round++) await stranger.post('/sign-in', { email }, from('192.0.2.9'))
+    expect(await mailsTo(proxied, email)).toHaveLength(5)
+    const owner = new Visitor(proxied)
+    await owner.post('/sign-in', { email }, from('198.51.100.9'))
+    expect(await mailsTo(proxied, email)).toHaveLength(6)
+  })
+
+  test('cannot use up the codes that its owner types in a browser that signed in before', async () => {
+    const email = address()
+    const owner = await signIn(proxied, email)
+    for (let network = 1; network <= 5; network++) {
+      const guesser = new Visitor(proxied)
+      await guesser.post('/sign-in', { email }, from(`192.0.2.${100 + network}`))
+      for (let round = 0; round < 5; round++) await guesser.post('/sign-in/code', { code: '000000' })
+    }
+    owner.cookies.delete('pinrail_session')
+    await owner.post('/sign-in', { email })
+    const { code } = await linkIn(proxied, email)
+    expect((await owner.post('/sign-in/code', { code })).to).toBe('/dashboard')
+  })
+})
+
 describe('nothing tells whether an address has an account', () => {
   test('the same answer and as many mails for an address that has one, one that has none, and one asked too often', async () => {
     const known = address()

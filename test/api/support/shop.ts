@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { z } from 'zod'
@@ -65,28 +65,33 @@ export async function openShop({
     const done = work.finally(() => writing.delete(done))
     writing.add(done)
   }
+  let app: RequestListener = (_request, response) => response.writeHead(503).end()
+  const settings = { publicUrl: '', newRequestId: () => newId('request') }
+  const server = createApiServer((request, response) => app(request, response), settings)
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const config = readApiConfig({
-    ...(livemode ? LIVE_ENVIRONMENT : TEST_ENVIRONMENT),
+    ...(livemode ? LIVE_ENVIRONMENT : { ...TEST_ENVIRONMENT, PUBLIC_URL: url }),
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporalDown ? `127.0.0.1:${await closedPort()}` : temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
   })
   const { deps, close } = await composeApi(config, log, {
     taskQueues: { payments: taskQueue, deliveries: taskQueue },
-    deps: (composed) => ({
-      rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
-      simulate: null,
-      healthChecks: [],
-      // At once, so that a test sees what was written.
-      onStarted: (id) => now(deleteStarts(db, [id])),
-      onKeyUsed: (id) => now(touchApiKeys(db, [id])),
-      onOldPepper: (digest) => now(storeDigests(db, [digest])),
-      ...change(composed),
-    }),
+    deps: (composed) =>
+      atItsAddress(url, composed, {
+        rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
+        simulate: null,
+        healthChecks: [],
+        // At once, so that a test sees what was written.
+        onStarted: (id) => now(deleteStarts(db, [id])),
+        onKeyUsed: (id) => now(touchApiKeys(db, [id])),
+        onOldPepper: (digest) => now(storeDigests(db, [digest])),
+        ...change(composed),
+      }),
   })
-  const server = createApiServer(createApp(deps), { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  settings.publicUrl = deps.publicUrl
+  app = createApp(deps)
   const conforms = createConformance((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi)
 
   const view = (first: Merchant) => ({
@@ -148,6 +153,12 @@ export async function openShop({
     asNewMerchant: async () => as(await addMerchant(db)),
   })
   return as(await addMerchant(db))
+}
+
+/** A shop whose public address is another one is behind a proxy. */
+function atItsAddress(url: string, composed: ApiDeps, changed: Partial<ApiDeps>): Partial<ApiDeps> {
+  const { publicUrl = composed.publicUrl } = changed
+  return { ...(new URL(publicUrl).origin !== url && { trustProxyHops: 1 }), ...changed }
 }
 
 export type AskOptions = {

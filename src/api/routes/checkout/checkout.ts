@@ -14,14 +14,15 @@ import { type Checkout, findOffer, openedAttempt, pathOf, tellsOpening } from '.
 import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../../web/checkout/page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
-import { pageHeaders } from '../../../web/page-headers.ts'
+import { BUYER_HEADERS } from '../../../web/page-headers.ts'
 import { receiptPaper } from '../../../web/paper/receipt-paper.ts'
 import { receiptPdf } from '../../../web/paper/receipt-pdf.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import { findTogether } from '../../live/find-together.ts'
 import { followPayment } from '../../live/follow-payment.ts'
 import type { OpenPages } from '../../live/open-pages.ts'
-import { buyerLocale, comesBack, countryCookie, isFromOurPage, languageCookie, VARY } from '../buyer.ts'
+import { buyerLocale, comesBack, countryCookie, languageCookie, VARY } from '../buyer.ts'
+import { fromOurPage } from '../from-our-page.ts'
 import { linkToken, PageProblem, pageProblemHandler } from '../page-problem.ts'
 import { continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './forms.ts'
 import { sendEmbedScript, sendFrameStatus, showFrame } from './frame.ts'
@@ -51,14 +52,14 @@ const FORM_LIMIT = '4kb'
 export function createCheckoutRouter(deps: CheckoutDeps): Router {
   const router = Router()
   const form = [
-    fromOurPage(deps.publicUrl),
+    fromOurPage(deps.publicUrl, 'allowed'),
     express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 }),
   ]
   const findPayment = findTogether((tokens) => findPaymentIds(deps.db, tokens))
   router.get('/assets/:name', sendAsset)
   router.get('/pinrail.js', sendEmbedScript)
   router.use('/c', (_request, response, next) => {
-    response.set(pageHeaders(deps.publicUrl)).vary(VARY)
+    response.set(BUYER_HEADERS).vary(VARY)
     next()
   })
   router.use('/c/:token', (request, _response, next) => {
@@ -76,13 +77,16 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
     followPayment({ openPages: deps.openPages, findPayment }, request, response),
   )
   router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
-  router.post('/c/:token/opened', fromOurPage(deps.publicUrl), (request, response) =>
+  router.post('/c/:token/opened', fromOurPage(deps.publicUrl, 'allowed'), (request, response) =>
     noteOpening(deps, request, response),
   )
   router.post('/c/:token/extend', ...form, (request, response) => extend(deps, request, response))
   router.post('/c/:token/country', ...form, (request, response) => chooseCountry(deps, request, response))
   router.post('/c/:token/language', ...form, (request, response) => chooseLanguage(deps, request, response))
-  const shown = ['', '/go', '/receipt', '/receipt.pdf', '/status', '/live', '/frame', '/frame/status'].map(
+  // A partner may send the buyer back by a form: nothing in it is read, and the page is shown.
+  router.post('/c/:token', (request, response) => response.redirect(303, request.path))
+  router.all('/c/:token', refuseMethod('GET, HEAD, POST'))
+  const shown = ['/go', '/receipt', '/receipt.pdf', '/status', '/live', '/frame', '/frame/status'].map(
     (page) => `/c/:token${page}`,
   )
   router.all(shown, refuseMethod('GET, HEAD'))
@@ -238,14 +242,6 @@ async function play(deps: CheckoutDeps, request: Request, response: Response): P
   sendPage(response, words, renderCheckout(shown, words))
 }
 
-/** Refuses a POST that another site's page sends. */
-export function fromOurPage(publicUrl: string): RequestHandler {
-  const { origin } = new URL(publicUrl)
-  return (request, _response, next) => {
-    next(isFromOurPage(request, origin) ? undefined : new PageProblem('forbidden'))
-  }
-}
-
 export function refuseMethod(allow: string): RequestHandler {
   return (_request, response) => {
     response.set('allow', allow)
@@ -262,8 +258,6 @@ function sendAsset(request: Request, response: Response, next: () => void): void
   response.set({
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': asset.contentType,
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'",
     // The script for shops has an `integrity`, which a page of another origin may check only of what it may read.
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',

@@ -23,7 +23,7 @@ export async function showFrame(deps: LoadDeps, request: Request, response: Resp
   }
   const checkout = await loadFramed(deps, request)
   const words = wordsIn(buyerLocale(request), checkout.country.code)
-  response.set(shopFrameHeaders(deps.publicUrl, checkout.frame?.origins ?? []))
+  response.set(shopFrameHeaders(checkout.frame?.origins ?? []))
   response.set('content-language', words.locale).type('html').send(renderCheckout(checkout, words))
 }
 
@@ -45,7 +45,6 @@ export const sendEmbedScript: RequestHandler = (_request, response) => {
   response.set({
     'cache-control': `public, max-age=${AN_HOUR_IN_SECONDS}`,
     'content-type': 'text/javascript; charset=utf-8',
-    'x-content-type-options': 'nosniff',
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',
     etag: `"${EMBED_SCRIPT.integrity}"`,

@@ -5,13 +5,14 @@ import { listMemberships, type Membership } from '../../../db/accounts/people.ts
 import { type Db, sessionIn } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
-import { framedHeaders, framingHeaders, pageHeaders } from '../../../web/page-headers.ts'
+import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
 import { type AtOnce, createAtOnce } from '../../limits/at-once.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
-import { onlyMethods, STALLED_MS } from '../../route.ts'
+import { onlyMethods, STALLED_MS, setHeaders } from '../../route.ts'
+import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem } from '../site-problem.ts'
 import type { Page, PageAnswer, PageCall } from './page.ts'
 
@@ -39,9 +40,9 @@ export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   const paths = new Map<string, Page[]>()
   for (const page of pages) paths.set(page.path, [...(paths.get(page.path) ?? []), page])
   for (const [path, methods] of paths) {
-    const every = setHeaders(deps.publicUrl)
+    const every = setHeaders(PAGE_HEADERS)
     for (const page of methods) {
-      const guards = page.method === 'post' ? [fromOurPages(deps.publicUrl), ...readersOf(page)] : []
+      const guards = page.method === 'post' ? [fromOurPage(deps.publicUrl), ...readersOf(page)] : []
       router[page.method](path, every, ...guards, (request, response) =>
         run({ ...deps, files }, page, { request, response }),
       )
@@ -54,28 +55,6 @@ export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
 /** A form with a file is read whole; one without, as any other. */
 function readersOf({ upload }: Page): RequestHandler[] {
   return upload === undefined ? [readForm] : [readUpload(upload), readForm]
-}
-
-export function setHeaders(publicUrl: string): RequestHandler {
-  const headers = pageHeaders(publicUrl)
-  return (_request, response, next) => {
-    response.set(headers)
-    next()
-  }
-}
-
-/**
- * Refuses a POST that does not come from a page of ours, as browsers say in `Sec-Fetch-Site` (W3C Fetch Metadata) and
- * `Origin` (RFC 6454). One of the two must be there, and none may say otherwise.
- */
-export function fromOurPages(publicUrl: string): RequestHandler {
-  const { origin } = new URL(publicUrl)
-  return (request, _response, next) => {
-    const [site, claimed] = [request.get('sec-fetch-site'), request.get('origin')]
-    const told = site !== undefined || claimed !== undefined
-    const ours = (site ?? 'same-origin') === 'same-origin' && (claimed ?? origin) === origin
-    next(told && ours ? undefined : new SiteProblem('forbidden_origin'))
-  }
 }
 
 type RunDeps = MountDeps & { readonly files: AtOnce }
@@ -106,7 +85,7 @@ async function run(deps: RunDeps, page: Page, { request, response }: { request: 
     page.lists === 'at once'
       ? call.db.transaction((tx) => page.handle({ ...call, form, db: sessionIn(tx) }))
       : page.handle({ ...call, form })
-  const answer = async (): Promise<void> => send(deps, response, await made())
+  const answer = async (): Promise<void> => send(response, await made())
   return page.makes === 'file' ? deps.files(personId, answer) : answer()
 }
 
@@ -170,10 +149,9 @@ function parseForm(page: Page, request: Request): unknown {
   return parsed.data
 }
 
-async function send({ publicUrl }: MountDeps, response: Response, answer: PageAnswer): Promise<void> {
+async function send(response: Response, answer: PageAnswer): Promise<void> {
   if ('html' in answer) {
-    if (answer.frame !== undefined)
-      response.set(answer.frame === 'holds' ? framingHeaders(publicUrl) : framedHeaders(publicUrl))
+    if (answer.frame !== undefined) response.set(answer.frame === 'holds' ? FRAMING_HEADERS : FRAMED_HEADERS)
     response
       .status(answer.status ?? 200)
       .type('html')

@@ -1,13 +1,19 @@
 import type { Request } from 'express'
 import { z } from 'zod'
 import { writeAudit } from '../../../db/accounts/audit.ts'
-import { deletePasskey, insertPasskey, listPasskeys } from '../../../db/accounts/passkeys.ts'
-import { listMemberships } from '../../../db/accounts/people.ts'
+import { countPasskeys, deletePasskey, insertPasskey, listPasskeys } from '../../../db/accounts/passkeys.ts'
+import { listMemberships, lockPerson } from '../../../db/accounts/people.ts'
 import { endSessions, listSessions, type Session } from '../../../db/accounts/sessions.ts'
+import { KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Tx } from '../../../db/db.ts'
-import { IDLE_MS } from '../../../domain/account/session.ts'
+import { IDLE_MS, MOST_PASSKEYS } from '../../../domain/account/session.ts'
 import { renderAccount } from '../../../web/dashboard/account.tsx'
-import { renderConfirm, renderPasskeyOffer } from '../../../web/sign-in/sign-in.tsx'
+import {
+  type PasskeyProblem,
+  passkeyProblem,
+  renderConfirm,
+  renderPasskeyOffer,
+} from '../../../web/sign-in/sign-in.tsx'
 import { sendLink } from '../../accounts/links.ts'
 import {
   arePasskeysPossible,
@@ -86,11 +92,11 @@ function passkeyPages(deps: OwnDeps): Page[] {
       method: 'get',
       path: '/dashboard/passkey',
       fresh: () => '/dashboard/passkey',
-      handle: async ({ person, signedIn: { session }, csrf }) => {
+      handle: async ({ query, person, signedIn: { session }, csrf }) => {
         const options = arePasskeysPossible(deps.publicUrl)
           ? await creationOptions(deps, deps.db, { sessionId: session.id, person })
           : null
-        return { html: renderPasskeyOffer({ csrf, options }) }
+        return { html: renderPasskeyOffer({ csrf, options, problem: passkeyProblem(query['problem']) }) }
       },
     }),
     definePersonPage({
@@ -100,17 +106,21 @@ function passkeyPages(deps: OwnDeps): Page[] {
       form: answered,
       handle: async (call) => {
         const { session } = call.signedIn
-        const added = await deps.db.transaction(async (tx) => {
+        const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
           const made = await readNewPasskey(deps, tx, { answer: call.form.answer, sessionId: session.id })
-          if (made === null) return false
+          if (made === null) return 'failed'
+          await lockPerson(tx, call.person.id)
+          if ((await countPasskeys(tx, call.person.id)) >= MOST_PASSKEYS) return 'too_many'
           const name = deviceName(agentOf(call.request))
-          if (!(await insertPasskey(tx, { ...made, personId: call.person.id, name }))) return false
+          if (!(await insertPasskey(tx, { ...made, personId: call.person.id, name }))) return 'known'
           await auditEverywhere(tx, call, 'passkey.added')
           // Sessions from before the new way to sign in end, so that a stolen one does not outlive it.
           await endSessions(tx, call.person.id, { allBut: session.id, now: iso(deps) })
-          return true
+          return null
         })
-        return added ? { to: '/dashboard/account', done: 'passkey_added' } : { to: '/dashboard/passkey', done: null }
+        return problem === null
+          ? { to: '/dashboard/account', done: 'passkey_added' }
+          : { to: `/dashboard/passkey?problem=${problem}`, done: null }
       },
     }),
     definePersonPage({
@@ -140,7 +150,10 @@ function confirmPages(deps: OwnDeps): Page[] {
       handle: async ({ query, csrf, person, signedIn: { session } }) => {
         const has = possible && (await listPasskeys(deps.db, person.id)).length > 0
         const passkeyOptions = has ? await requestOptions(deps, purposeOf(session)) : null
-        return { html: renderConfirm({ csrf, to: pathOfOurs(query['to']), passkeyOptions, email: person.email }) }
+        const problem = passkeyProblem(query['problem'])
+        return {
+          html: renderConfirm({ csrf, to: pathOfOurs(query['to']), passkeyOptions, problem, email: person.email }),
+        }
       },
     }),
     definePersonPage({
@@ -149,7 +162,8 @@ function confirmPages(deps: OwnDeps): Page[] {
       form: withTo,
       handle: async ({ form, person, signedIn: { session } }) => {
         const to = pathOfOurs(form.to)
-        const browser = await sendLink(deps, person.email, { sessionId: session.id, to })
+        const asks = { sessionId: session.id, to, askedFrom: KNOWN_BROWSER }
+        const browser = await sendLink(deps, person.email, asks)
         const cookies = sentCookies(deps.cookies, { browser, email: person.email })
         return { to: `/sign-in/sent?confirm=1&to=${encodeURIComponent(to)}`, done: null, cookies }
       },
@@ -160,13 +174,15 @@ function confirmPages(deps: OwnDeps): Page[] {
       form: answered,
       handle: async ({ form, person, signedIn: { session } }) => {
         const to = pathOfOurs(form.to)
-        const confirmed = await deps.db.transaction(async (tx) => {
+        const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
           const found = await readPasskeyAnswer(deps, tx, { answer: form.answer, purpose: purposeOf(session) })
-          if (found?.personId !== person.id) return false
+          if (typeof found === 'string') return found
+          if (found.personId !== person.id) return 'of_another'
           await confirm(deps, tx, session.id)
-          return true
+          return null
         })
-        return { to: confirmed ? to : `/dashboard/confirm?to=${encodeURIComponent(to)}`, done: null }
+        const again = `/dashboard/confirm?problem=${problem}&to=${encodeURIComponent(to)}`
+        return { to: problem === null ? to : again, done: null }
       },
     }),
   ]

@@ -7,13 +7,13 @@ import type { LinkDraft } from '../../../web/links/link-draft.ts'
 import { renderMade } from '../../../web/links/maker/made-page.tsx'
 import { type Hints, renderMaker } from '../../../web/links/maker/maker-page.tsx'
 import { renderReportAsk } from '../../../web/links/maker/report-ask.tsx'
-import { framedHeaders, framingHeaders } from '../../../web/page-headers.ts'
+import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
 import { checkReceivingWallet } from '../../accounts/receiving-wallet.ts'
 import { type AnonymousDeps, makeAnonymousLink, shortWallet } from '../../links/anonymous.ts'
 import { hintOfAmount } from '../../links/hints.ts'
 import { draftLink, EMPTY_DRAFT, linkForm } from '../../links/link-form.ts'
-import { onlyMethods } from '../../route.ts'
-import { fromOurPages, setHeaders } from '../dashboard/mount.ts'
+import { onlyMethods, setHeaders } from '../../route.ts'
+import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem, siteProblemHandler } from '../site-problem.ts'
 import { type PreviewDeps, previewOf } from './preview.ts'
 
@@ -25,9 +25,9 @@ const FORM_LIMIT = '16kb'
 export function createMakerRouter(deps: MakerDeps): Router {
   const router = Router()
   const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 30 })
-  router.use('/links', setHeaders(deps.publicUrl))
+  router.use('/links', setHeaders(PAGE_HEADERS))
   router.get('/links', (_request, response) => show(deps, response, { draft: EMPTY_DRAFT, errors: {} }))
-  router.post('/links', fromOurPages(deps.publicUrl), readForm, (request, response) => make(deps, request, response))
+  router.post('/links', fromOurPage(deps.publicUrl), readForm, (request, response) => make(deps, request, response))
   router.get('/links/preview', (request, response) => preview(deps, request, response))
   router.get('/links/hints', async (request, response) => {
     response.json(await hintsFor(deps, draftIn(request.query)))
@@ -56,7 +56,7 @@ async function show(deps: MakerDeps, response: Response, { draft, errors }: Fill
   const hints = await hintsFor(deps, draft)
   const once = randomBytes(16).toString('base64url')
   const page = renderMaker({ draft, errors, hints, once, testMode: !deps.db.livemode })
-  response.set(framingHeaders(deps.publicUrl)).status(Object.keys(errors).length === 0 ? 200 : 400)
+  response.set(FRAMING_HEADERS).status(Object.keys(errors).length === 0 ? 200 : 400)
   response.type('html').send(page)
 }
 
@@ -102,7 +102,7 @@ async function preview(deps: MakerDeps, request: Request, response: Response): P
   const link = draftLink(draft, { livemode: deps.db.livemode, wallet, anonymous: true })
   const name = wallet === null ? 'Your wallet' : shortWallet(wallet)
   const shop = { name, brand: null, supportEmail: null, logo: null }
-  response.set(framedHeaders(deps.publicUrl)).type('html')
+  response.set(FRAMED_HEADERS).type('html')
   response.send(await previewOf(deps, request, { link, shop }))
 }
 

@@ -6,9 +6,10 @@ import { listPayments } from '../../../db/payments/payment-list.ts'
 import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Logger } from '../../../log.ts'
 import { type OwnerAction, renderClaimed, renderNoOwner, renderOwner } from '../../../web/links/maker/owner-page.tsx'
+import { PAGE_HEADERS } from '../../../web/page-headers.ts'
 import { digestOfToken, newToken } from '../../accounts/tokens.ts'
-import { onlyMethods } from '../../route.ts'
-import { fromOurPages, setHeaders } from '../dashboard/mount.ts'
+import { onlyMethods, setHeaders } from '../../route.ts'
+import { fromOurPage } from '../from-our-page.ts'
 import { siteProblemHandler } from '../site-problem.ts'
 
 export type OwnerDeps = {
@@ -28,8 +29,8 @@ const TICKET_MS = 3_600_000
 /** The page of whoever made a link without an account. Its address is the secret. GET changes nothing. */
 export function createOwnerRouter(deps: OwnerDeps): Router {
   const router = Router()
-  const ours = fromOurPages(deps.publicUrl)
-  router.use('/o', setHeaders(deps.publicUrl))
+  const ours = fromOurPage(deps.publicUrl)
+  router.use('/o', setHeaders(PAGE_HEADERS))
   router.get(PATH, (request, response) => withLink(deps, { request, response }, (owned) => show(deps, response, owned)))
   for (const action of ['pause', 'resume', 'end', 'claim'] as const) {
     router.post(`${PATH}/${action}`, ours, (request, response) =>

@@ -8,13 +8,14 @@ import type { Logger } from '../../../log.ts'
 import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/links/link-page.tsx'
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
-import { pageHeaders } from '../../../web/page-headers.ts'
+import { BUYER_HEADERS } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import { type PressDeps, plainAmount, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
 import { buyerCountry, buyerLocale, type CountryDeps, languageCookie, VARY } from '../buyer.ts'
-import { fromOurPage, refuseMethod } from '../checkout/checkout.ts'
+import { refuseMethod } from '../checkout/checkout.ts'
 import { languageForm, parseForm } from '../checkout/forms.ts'
+import { fromOurPage } from '../from-our-page.ts'
 import { PageProblem } from '../page-problem.ts'
 import { safeText } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
@@ -35,9 +36,9 @@ const FORM_LIMIT = '4kb'
 export function createPublicLinkRouter(deps: PublicLinkDeps): Router {
   const router = Router()
   const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 })
-  const post = [fromOurPage(deps.publicUrl), readForm]
+  const post = [fromOurPage(deps.publicUrl, 'allowed'), readForm]
   router.use('/l', (_request, response, next) => {
-    response.set(pageHeaders(deps.publicUrl)).vary(VARY)
+    response.set(BUYER_HEADERS).vary(VARY)
     next()
   })
   router.get('/l/:code', (request, response) => show(deps, request, response))

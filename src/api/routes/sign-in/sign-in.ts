@@ -1,19 +1,30 @@
 import express, { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
 import { findOrInsertPerson } from '../../../db/accounts/people.ts'
-import { findLink } from '../../../db/accounts/sign-in-links.ts'
+import { findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Tx } from '../../../db/db.ts'
 import { readEmail } from '../../../domain/account/email.ts'
-import { LINK_MS } from '../../../domain/account/session.ts'
-import { renderDeadLink, renderLink, renderSent, renderSignIn, type SentView } from '../../../web/sign-in/sign-in.tsx'
+import { KNOWN_BROWSER_SECONDS, LINK_MS } from '../../../domain/account/session.ts'
+import { PAGE_HEADERS } from '../../../web/page-headers.ts'
+import {
+  passkeyProblem,
+  renderDeadLink,
+  renderLink,
+  renderSent,
+  renderSignIn,
+  type SentView,
+  type SignInView,
+} from '../../../web/sign-in/sign-in.tsx'
 import type { Cookies } from '../../accounts/cookies.ts'
+import { isKnownBrowser, knownBrowserToken } from '../../accounts/known-browser.ts'
 import { type LinkDeps, type Proof, type SignInLink, sendLink, spendLink } from '../../accounts/links.ts'
 import { arePasskeysPossible, readPasskeyAnswer, requestOptions } from '../../accounts/passkeys.ts'
 import { confirm, findSignedIn, openSession, type SessionDeps } from '../../accounts/sessions.ts'
 import { digestOfToken } from '../../accounts/tokens.ts'
+import { networkOf } from '../../limits/network.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
-import { onlyMethods } from '../../route.ts'
-import { fromOurPages, setHeaders } from '../dashboard/mount.ts'
+import { onlyMethods, setHeaders } from '../../route.ts'
+import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem } from '../site-problem.ts'
 import type { LocalInbox } from '../v1/webhooks/endpoints.ts'
 import { pathOfOurs } from './return-path.ts'
@@ -44,8 +55,8 @@ function fieldsOf(request: Request): z.output<typeof fields> {
 /** Signing up and in. GET never uses anything up: mail scanners open links. */
 export function createSignInRouter(deps: SignInDeps): Router {
   const router = Router()
-  router.use('/sign-in', setHeaders(deps.publicUrl))
-  const post = [fromOurPages(deps.publicUrl), readForm]
+  router.use('/sign-in', setHeaders(PAGE_HEADERS))
+  const post = [fromOurPage(deps.publicUrl), readForm]
   router.get('/sign-in', (request, response) => show(deps, request, response))
   router.post('/sign-in', ...post, (request, response) => ask(deps, request, response))
   router.get('/sign-in/sent', (request, response) => {
@@ -65,15 +76,21 @@ export function createSignInRouter(deps: SignInDeps): Router {
 async function show(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const to = pathOfOurs(request.query['to'])
   if ((await findSignedIn(deps, request)) !== null) return response.redirect(303, to)
-  response.type('html').send(await signInPage(deps, { to, email: '', errors: {} }))
+  const problem = passkeyProblem(request.query['passkey'])
+  response.type('html').send(await signInPage(deps, { to, email: '', errors: {}, problem }))
 }
 
 async function signInPage(
   deps: SignInDeps,
-  { to, email, errors }: { to: string; email: string; errors: Readonly<Record<string, string>> },
+  {
+    to,
+    email,
+    errors = {},
+    problem = null,
+  }: Pick<SignInView, 'to' | 'email'> & Partial<Pick<SignInView, 'errors' | 'problem'>>,
 ): Promise<string> {
   const passkeyOptions = arePasskeysPossible(deps.publicUrl) ? await requestOptions(deps, 'sign-in') : null
-  return renderSignIn({ to, passkeyOptions, demo: demoOf(deps) !== null, email, errors })
+  return renderSignIn({ to, passkeyOptions, problem, demo: demoOf(deps) !== null, email, errors })
 }
 
 async function ask(deps: SignInDeps, request: Request, response: Response): Promise<void> {
@@ -86,10 +103,18 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
     response.send(await signInPage(deps, { to, email: form.email.slice(0, 254), errors }))
     return
   }
-  deps.limits.countSignIn(request.ip ?? '')
-  const browser = await sendLink(deps, email, { sessionId: null, to })
+  countTry(deps, request)
+  const isKnown = deps.cookies.read(request, 'known') === knownBrowserToken(deps.pepper, email)
+  const askedFrom = isKnown ? KNOWN_BROWSER : networkOf(request.ip ?? '')
+  const browser = await sendLink(deps, email, { sessionId: null, to, askedFrom })
   for (const cookie of sentCookies(deps.cookies, { browser, email })) response.append('set-cookie', cookie)
   response.redirect(303, `/sign-in/sent?to=${encodeURIComponent(to)}`)
+}
+
+/** A browser in which somebody signed in before is counted by itself: others of its network do not use up its tries. */
+function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): void {
+  const known = cookies.read(request, 'known')
+  limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
 }
 
 /** What the browser keeps after a link was sent. The address is in a cookie, because addresses of pages are logged. */
@@ -139,7 +164,7 @@ async function byLink(deps: SignInDeps, request: Request, response: Response): P
 
 async function byCode(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const { code, to, confirm } = fieldsOf(request)
-  deps.limits.countSignIn(request.ip ?? '')
+  countTry(deps, request)
   const done = await spend(deps, request, { code: code.replace(/\s/g, '') })
   const sent = `/sign-in/sent?wrong=1${confirm === '' ? '' : '&confirm=1'}&to=${encodeURIComponent(pathOfOurs(to))}`
   if (done === null) return response.redirect(303, sent)
@@ -148,14 +173,16 @@ async function byCode(deps: SignInDeps, request: Request, response: Response): P
 
 async function byPasskey(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const { answer, to } = fieldsOf(request)
-  deps.limits.countSignIn(request.ip ?? '')
-  const cookie = await deps.db.transaction(async (tx) => {
+  countTry(deps, request)
+  const done = await deps.db.transaction(async (tx) => {
     const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in' })
-    if (person === null) return null
-    return openSession(deps, { tx, request }, { personId: person.personId, how: 'passkey' })
+    if (typeof person === 'string') return person
+    const { personId, email } = person
+    return { signedIn: { email, cookie: await openSession(deps, { tx, request }, { personId, how: 'passkey' }) } }
   })
-  if (cookie === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(pathOfOurs(to))}`)
-  go(deps, response, { cookie, to })
+  if (typeof done === 'string')
+    return response.redirect(303, `/sign-in?passkey=${done}&to=${encodeURIComponent(pathOfOurs(to))}`)
+  go(deps, response, { ...done, to })
 }
 
 /** Null in live mode, whatever is configured: anybody could enter. */
@@ -171,11 +198,14 @@ async function asDemo(deps: SignInDeps, request: Request, response: Response): P
     const person = await findOrInsertPerson(tx, { id: deps.newPersonId(), email })
     return openSession(deps, { tx, request }, { personId: person.id, how: 'demo' })
   })
-  go(deps, response, { cookie, to })
+  go(deps, response, { signedIn: { cookie, email }, to })
 }
 
+/** Who is signed in now; null: a session that was open is confirmed. */
+type Done = { readonly signedIn: { readonly cookie: string; readonly email: string } | null }
+
 /** Null: the proof is none. A link that confirms a session does so only in that session. */
-function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<{ cookie: string | null } | null> {
+function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<Done | null> {
   return deps.db.transaction(async (tx) => {
     const browser = deps.cookies.read(request, 'browser')
     const link = browser === null ? null : await spendLink(deps, tx, { browser, proof })
@@ -186,19 +216,23 @@ function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<{ cook
 
 async function signIn(deps: SignInDeps, at: { tx: Tx; request: Request }, { email }: SignInLink) {
   const person = await findOrInsertPerson(at.tx, { id: deps.newPersonId(), email })
-  return { cookie: await openSession(deps, at, { personId: person.id, how: 'link' }) }
+  return { signedIn: { email, cookie: await openSession(deps, at, { personId: person.id, how: 'link' }) } }
 }
 
 async function confirmOwn(deps: SignInDeps, { tx, request }: { tx: Tx; request: Request }, link: SignInLink) {
   const signedIn = await findSignedIn({ ...deps, db: tx }, request)
   if (signedIn === null || signedIn.session.id !== link.sessionId) return null
   await confirm(deps, tx, signedIn.session.id)
-  return { cookie: null }
+  return { signedIn: null }
 }
 
-function go(deps: SignInDeps, response: Response, { cookie, to }: { cookie: string | null; to: string }): void {
-  if (cookie !== null) response.append('set-cookie', cookie)
-  response.append('set-cookie', deps.cookies.clear('browser'))
+function go({ cookies, pepper }: SignInDeps, response: Response, { signedIn, to }: Done & { to: string }): void {
+  if (signedIn !== null) {
+    const known = knownBrowserToken(pepper, signedIn.email)
+    response.append('set-cookie', signedIn.cookie)
+    response.append('set-cookie', cookies.set('known', known, KNOWN_BROWSER_SECONDS))
+  }
+  response.append('set-cookie', cookies.clear('browser'))
   response.redirect(303, pathOfOurs(to))
 }
 

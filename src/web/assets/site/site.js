@@ -110,11 +110,12 @@ for (const picker of all('input[data-fills]')) {
 const possible = typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
 for (const form of possible ? all('form[data-passkey]') : []) {
   form.hidden = false
+  const failed = form.querySelector('.error')
+  const general = failed.textContent
   form.addEventListener('submit', async (/** @type {Event} */ event) => {
     const answer = form.elements.namedItem('answer')
     if (answer.value !== '') return
     event.preventDefault()
-    const failed = form.querySelector('.error')
     failed.hidden = true
     try {
       const options = JSON.parse(form.dataset.options)
@@ -125,7 +126,9 @@ for (const form of possible ? all('form[data-passkey]') : []) {
           : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })
       answer.value = JSON.stringify(credential.toJSON())
       form.requestSubmit()
-    } catch {
+    } catch (/** @type {any} */ error) {
+      // WebAuthn Level 3, 5.1.3: the device has one of `excludeCredentials`.
+      failed.textContent = error?.name === 'InvalidStateError' ? failed.dataset.known : general
       failed.hidden = false
     }
   })

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { subtract } from '../../../domain/money.ts'
-import { Fact, Facts } from '../../look/parts.tsx'
+import { Amount, Fact, Facts } from '../../look/parts.tsx'
 import { Time } from '../../look/time.tsx'
 import type { Words } from '../../messages/words.ts'
 import { amountsOf } from '../amounts.ts'
@@ -17,17 +17,23 @@ export function Lines({ checkout, words }: Shown) {
         <dt>
           <bdi>{checkout.payment.description ?? t('receipt.price')}</bdi>
         </dt>
-        <dd>{words.money(price)}</dd>
+        <dd>
+          <Amount money={price} words={words} />
+        </dd>
       </div>
       {extra !== null && (
         <div>
           <dt>{t('receipt.extra')}</dt>
-          <dd>{words.money(extra)}</dd>
+          <dd>
+            <Amount money={extra} words={words} />
+          </dd>
         </div>
       )}
       <div class="total">
         <dt>{t('receipt.paid')}</dt>
-        <dd>{words.money(paid ?? price)}</dd>
+        <dd>
+          <Amount money={paid ?? price} words={words} />
+        </dd>
       </div>
     </dl>
   )

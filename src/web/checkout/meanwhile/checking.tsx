@@ -1,4 +1,4 @@
-import { CopyButton, Fact, Facts, Head, OutlineLink } from '../../look/parts.tsx'
+import { Amount, CopyButton, Fact, Facts, Head, OutlineLink } from '../../look/parts.tsx'
 import { Rail, type Stop } from '../../look/rail.tsx'
 import type { Words } from '../../messages/words.ts'
 import { amountsOf } from '../amounts.ts'
@@ -18,9 +18,13 @@ export function Checking({ checkout, words }: Shown) {
       <Facts>
         {short !== null && (
           <>
-            <Fact name={t('checking.received')}>{words.money(short.received)}</Fact>
+            <Fact name={t('checking.received')}>
+              <Amount money={short.received} words={words} />
+            </Fact>
             <Fact name={t('checking.missing')}>
-              <b>{words.money(short.missing)}</b>
+              <b>
+                <Amount money={short.missing} words={words} />
+              </b>
             </Fact>
           </>
         )}

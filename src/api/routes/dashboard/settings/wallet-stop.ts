@@ -4,22 +4,23 @@ import { writeAudit } from '../../../../db/accounts/audit.ts'
 import type { Db } from '../../../../db/db.ts'
 import { findWalletStop } from '../../../../db/merchants/wallet-stops.ts'
 import { dropPlannedWallet } from '../../../../db/merchants/wallets.ts'
+import { PAGE_HEADERS } from '../../../../web/page-headers.ts'
 import { renderNothingToStop, renderStop, renderStopped } from '../../../../web/wallet/stop.tsx'
 import { digestOfToken } from '../../../accounts/tokens.ts'
-import { onlyMethods } from '../../../route.ts'
+import { onlyMethods, setHeaders } from '../../../route.ts'
+import { fromOurPage } from '../../from-our-page.ts'
 import { siteProblemHandler } from '../../site-problem.ts'
-import { fromOurPages, setHeaders } from '../mount.ts'
 
-export type WalletStopDeps = Parameters<typeof siteProblemHandler>[0] & { readonly db: Db }
+export type WalletStopDeps = Parameters<typeof siteProblemHandler>[0] & { readonly db: Db; readonly publicUrl: string }
 
 const PATH = '/wallet/stop/:token'
 
 /** The links in mails about a planned change of a wallet: one press stops it, without signing in. */
 export function createWalletStopRouter(deps: WalletStopDeps): Router {
   const router = Router()
-  router.use('/wallet', setHeaders(deps.publicUrl))
+  router.use('/wallet', setHeaders(PAGE_HEADERS))
   router.get(PATH, (request, response) => show(deps, request, response))
-  router.post(PATH, fromOurPages(deps.publicUrl), (request, response) => stop(deps, request, response))
+  router.post(PATH, fromOurPage(deps.publicUrl), (request, response) => stop(deps, request, response))
   router.all(PATH, onlyMethods(['GET', 'POST']))
   router.use('/wallet', siteProblemHandler(deps))
   return router

@@ -1,0 +1,32 @@
+import type { RequestHandler } from 'express'
+import { PAGE_HEADERS } from '../../web/page-headers.ts'
+import { renderOtherAddress } from '../../web/site/problem.tsx'
+
+export type OurAddress = { readonly publicUrl: string; readonly trustProxyHops: number }
+
+/** What programs and pages of other sites load. It is served under every name of the host. */
+const FOR_PROGRAMS =
+  /^\/(?:(?:v1|callbacks|assets|logos|\.well-known)(?:\/|$)|(?:pinrail\.js|openapi\.json|llms\.txt|robots\.txt|favicon\.ico)$)/
+
+/** The page on which a form is: a buyer's or an owner's link, or the first page of that part of the site. */
+const PAGE_OF_FORM = /^\/(?:[clo]\/[^/]+|[^/]*)/
+
+/**
+ * Serves pages under the host of PUBLIC_URL alone, to which cookies and passkeys belong. A GET under another name is
+ * redirected, and a POST gets a page with a link. A proxy may change `Host`, so behind one only `X-Forwarded-Host` counts.
+ */
+export function onlyOurAddress({ publicUrl, trustProxyHops }: OurAddress): RequestHandler {
+  const { origin, host } = new URL(publicUrl)
+  return (request, response, next) => {
+    const asked = request.get(trustProxyHops === 0 ? 'host' : 'x-forwarded-host') ?? host
+    if (asked.toLowerCase() === host || FOR_PROGRAMS.test(request.path)) return next()
+    // Of a request target that names a host itself (RFC 9112, 3.2.2) only the path counts.
+    const { pathname, search } = URL.canParse(request.originalUrl, origin)
+      ? new URL(request.originalUrl, origin)
+      : new URL(origin)
+    response.set(PAGE_HEADERS)
+    if (['GET', 'HEAD'].includes(request.method)) return response.redirect(307, `${origin}${pathname}${search}`)
+    const page = `${origin}${PAGE_OF_FORM.exec(pathname)?.[0] ?? '/'}`
+    response.status(403).type('html').send(renderOtherAddress(page))
+  }
+}
