@@ -7,6 +7,7 @@ import { type Html, html, page } from './html.ts'
 export type SendUsdc = (transfer: { readonly to: `0x${string}`; readonly micro: bigint }) => Promise<void>
 
 const TITLE = 'Simulated wallet'
+const POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'"
 
 /** The wallet of a buyer who pays in USDC: it opens the link of the checkout, and pays all or half of what it asks. */
 export function usdcWallet(send: SendUsdc): Router {
@@ -60,5 +61,6 @@ function back({ back: href }: Asked): Html {
 }
 
 function sendPage(response: Response, { status, body }: { status: number; body: Html }): void {
+  response.set('content-security-policy', POLICY)
   response.status(status).type('html').send(page(TITLE, body))
 }

@@ -49,7 +49,7 @@ describe('The first steps of a new account', () => {
     expect(await press('webhook')).toContain('3 of 6 done')
     expect(handed).toEqual([expect.stringMatching(/^whsec_/)])
     const made = await owner.submit('/dashboard/first-steps/key', { once: 'first-key' })
-    const command = /<code>(curl -s [^<]+)<\/code>/.exec(made.html)?.[1]?.replaceAll('&quot;', '"') ?? ''
+    const command = /<code[^>]*>(curl -s [^<]+)<\/code>/.exec(made.html)?.[1]?.replaceAll('&quot;', '"') ?? ''
     const key = /Bearer ([^']+)'/.exec(command)?.[1] ?? null
     const body = /-d '([^']+)'/.exec(command)?.[1] ?? ''
     expect((await local.ask('POST', '/v1/payments', { key, body })).status).toBe(201)
