@@ -134,7 +134,7 @@ class Starting {
     const secretKey = await this.#startAll(temporal, ports, addresses)
     const { secrets } = this.#folder.remembered
     return {
-      info: infoOf({ addresses, ports, secrets, secretKey, ownTemporal: temporal.kind === 'program' }),
+      info: describeSystem({ addresses, ports, secrets, secretKey, ownTemporal: temporal.kind === 'program' }),
       children: this.#children,
       sandboxUrl: addresses.sandboxUrl,
       stop: () => this.stop(),
@@ -291,7 +291,7 @@ type InfoParts = {
   readonly ownTemporal: boolean
 }
 
-function infoOf({ addresses, ports, secrets, secretKey, ownTemporal }: InfoParts): SystemInfo {
+function describeSystem({ addresses, ports, secrets, secretKey, ownTemporal }: InfoParts): SystemInfo {
   return {
     api_url: addresses.apiUrl,
     dashboard_url: `${addresses.publicUrl}/dashboard`,
@@ -322,6 +322,6 @@ export function findRunning(dataFolder: string): Omit<System, 'children'> | null
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
   const { DATABASE_URL: databaseUrl, POLYGON_RPC_URLS: rpcUrls, PUBLIC_URL: publicUrl } = process.env
   const addresses = addressesOf(ports, secrets, { databaseUrl, rpcUrls, publicUrl: publicUrl || undefined })
-  const info = infoOf({ addresses, ports, secrets, secretKey, ownTemporal: true })
+  const info = describeSystem({ addresses, ports, secrets, secretKey, ownTemporal: true })
   return { info, sandboxUrl: addresses.sandboxUrl, stop: async () => undefined }
 }

@@ -97,16 +97,11 @@ export async function composeApi(
     down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
-    demoEmail: config.DEMO_SIGN_IN ?? null,
-    inbox: config.INBOX_URL === undefined ? null : createLocalInbox(config.INBOX_URL),
-    simulatedWalletUrl: config.SIMULATED_WALLET_URL ?? null,
+    ...localParts(config),
     clock,
     newId,
     log,
-    healthChecks: [
-      { name: 'postgres', needed: true, check: db.answers },
-      { name: 'temporal', needed: false, check: temporal.check },
-    ],
+    healthChecks: listHealthChecks(db, temporal),
     openPages: pages.openPages,
     registry,
     ...later.on,
@@ -125,6 +120,22 @@ export async function composeApi(
     },
   }
 }
+
+/** The health checks of the process, of which only the database is needed. */
+const listHealthChecks = (
+  db: Db,
+  temporal: Pick<ReturnType<typeof createTemporalClient>, 'check'>,
+): ApiDeps['healthChecks'] => [
+  { name: 'postgres', needed: true, check: db.answers },
+  { name: 'temporal', needed: false, check: temporal.check },
+]
+
+/** The parts of a system that runs on one machine; elsewhere none. */
+const localParts = ({ DEMO_SIGN_IN: demoEmail, INBOX_URL: inbox, SIMULATED_WALLET_URL: wallet }: ApiConfig) => ({
+  demoEmail: demoEmail ?? null,
+  inbox: inbox === undefined ? null : createLocalInbox(inbox),
+  simulatedWalletUrl: wallet ?? null,
+})
 
 /** Who tells where buyers are. */
 const countriesOf = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: ApiConfig) => ({

@@ -156,7 +156,7 @@ export function offersFor(query: OfferQuery): OfferAnswer {
   }
 }
 
-/** Where nobody knows the country, the price's currency says most about it: what charges another one comes last. */
+/** Puts the ways that charge another currency last. Without a country, the price's currency says most about the buyer. */
 function byCurrency(ways: readonly Way[], { currency }: Money): Way[] {
   const converts = ({ provider }: Way): number => Number(chargeCurrencyOf(provider, currency) !== currency)
   return ways.toSorted((a, b) => converts(a) - converts(b))

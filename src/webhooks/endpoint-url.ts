@@ -27,7 +27,7 @@ const URL_REFUSALS: Record<UrlRefusal, string> = {
   no_domain: 'must name a public host with a domain',
 }
 
-/** What the URL must be; in test mode also the local addresses that are allowed, because a developer tries those first. */
+/** Says what the URL must be; in test mode also the local addresses that are allowed, because a developer tries those first. */
 export function urlRefusal(reason: UrlRefusal, { mode, testTargets }: TargetRules): string {
   const isAboutHost = ['scheme', 'port', 'ip_literal', 'local_name', 'no_domain'].includes(reason)
   if (mode === 'live' || !isAboutHost) return URL_REFUSALS[reason]

@@ -9,7 +9,7 @@ import { findImbalances } from '../../src/db/ledger.ts'
 import { traceOfPayment } from '../../src/observe/traces.ts'
 import { startCollector } from './harness/collector.ts'
 import { expectSucceeded } from './harness/verdict.ts'
-import { startWorld, success, temporaryFolder, type World } from './harness/world.ts'
+import { startWorld, temporaryFolder, type World } from './harness/world.ts'
 
 const folder = temporaryFolder()
 let world: World

@@ -3,8 +3,8 @@ import { renderToString } from 'preact-render-to-string'
 import { moneyFacts } from '../../src/web/checkout/after/receipt-lines.tsx'
 import { amountsOf } from '../../src/web/checkout/amounts.ts'
 import { renderWebhook, type WebhookView } from '../../src/web/dashboard/developers/webhooks/webhook.tsx'
-import { factsOf } from '../../src/web/dashboard/payment/facts.tsx'
-import { lookOf, methodText, nextStep } from '../../src/web/dashboard/payment-words.tsx'
+import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
+import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { receiptPaper } from '../../src/web/paper/receipt-paper.ts'
 import { aCheckout, anAttempt, aPart, aPayment, aSucceededPayment, TX_HASH } from './fixtures.ts'
@@ -18,10 +18,10 @@ describe('The words about a payment', () => {
   test('say “Paid in part”, what is missing and what happens next if too little came', () => {
     const payment = aPayment({ status: 'under_review', parkReason: 'underpaid', paidAttemptId: FIRST })
     const amounts = amountsOf({ payment, attempts: [anAttempt('underpaid')], parts: [aPart(FIRST, '2000', 'counted')] })
-    expect(lookOf(payment).word).toBe('Paid in part')
+    expect(statusLook(payment).word).toBe('Paid in part')
     expect(nextStep(payment, amounts)).toMatch(/paid 20\.00 of 49\.99 EUR.*missing 29\.99 EUR.*continues automatically/)
     const open = aPayment({ status: 'pending' })
-    expect(lookOf(open, true).word).toBe('Paid in part')
+    expect(statusLook(open, true).word).toBe('Paid in part')
     expect(nextStep(open, amounts)).toMatch(/can pay the missing 29\.99 EUR at the checkout until 21 Nov 2026/)
   })
 
@@ -80,7 +80,7 @@ describe('The facts of a timeline entry', () => {
   const endpoints = new Map([['we_1', 'hooks.shop.example']])
   const factsAt = (kind: string, data: Record<string, unknown>) => {
     const entry = { at: '', kind, to_status: null, actor: 'system', message: '', data }
-    const { facts, rest } = factsOf(entry, { payment, endpoints })
+    const { facts, rest } = readFacts(entry, { payment, endpoints })
     return { text: renderToString(<p>{facts.map((fact) => [fact, ' · '])}</p>), rest }
   }
 

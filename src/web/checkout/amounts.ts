@@ -43,7 +43,7 @@ export function amountsOf({ payment, attempts, parts }: MoneyOf): Amounts {
   }
 }
 
-/** Of each attempt, what is more than nothing. */
+/** Keeps the attempts whose sum is more than nothing. */
 function sums(attempts: readonly Attempt[], minorOf: (attemptId: string) => string): Amounts['surplus'] {
   return attempts
     .map((attempt) => ({ attempt, amount: sumOf(attempt, minorOf(attempt.id)) }))

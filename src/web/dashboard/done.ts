@@ -1,4 +1,4 @@
-/** What a page says first after a form was saved, by a name that fits into a cookie. */
+/** The first sentence of a page after a form was saved, by a name that fits into a cookie. */
 export const DONE = {
   account_made: 'Your account is ready. The steps below take you to your first payment.',
   account_joined: 'You are now a member of this account.',

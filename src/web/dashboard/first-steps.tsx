@@ -10,14 +10,14 @@ export type FirstView = {
   readonly done: Readonly<Record<StepName, boolean>>
   /** The key that was made a moment ago; it is shown this once. */
   readonly madeKey: string | null
-  /** What was written into the wallet field, and what is wrong with it. */
+  /** The text of the wallet field, with its errors. */
   readonly address: string
   readonly errors: FormErrors
   /** The form of the key: sent again it makes no other. */
   readonly once: string
   /** True if the inbox of this machine can be an endpoint. */
   readonly hasInbox: boolean
-  /** What the browser needs to make a passkey; null if it cannot, or the person must confirm first. */
+  /** The options with which the browser makes a passkey; null if it cannot, or the person must confirm first. */
   readonly passkeyOptions: string | null
   /** The checkout of a payment that waits for its buyer. */
   readonly checkout: string | null

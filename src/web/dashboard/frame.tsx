@@ -17,7 +17,7 @@ export type Frame = {
   readonly testMode: boolean
   /** Where the deployment of the other mode is; null when it is not known. */
   readonly otherModeUrl: string | null
-  /** What was just saved; null or absent if nothing was. */
+  /** The form that was just saved; null or absent if none was. */
   readonly done?: Done | null
 }
 
@@ -48,7 +48,7 @@ export type FramedPage = {
   readonly title: string
   /** A form or a text: the column is narrower. */
   readonly narrow?: boolean
-  /** A stream of events: with each, the page takes its content anew. */
+  /** A stream of events: with each, the page takes its content again. */
   readonly follow?: string
   readonly children: ComponentChildren
 }

@@ -19,7 +19,7 @@ export type NewPaymentView = {
   readonly frame: Frame
   readonly draft: PaymentDraft
   readonly errors: FormErrors
-  /** Of the form: sent again it makes nothing new. */
+  /** The idempotency key of the form: sent again it makes nothing new. */
   readonly once: string
   readonly hasWallet: boolean
   readonly publicUrl: string

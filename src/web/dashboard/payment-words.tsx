@@ -30,12 +30,12 @@ const PAID_IN_PART: Look = { word: 'Paid in part', tone: 'wait', icon: 'half' }
 type Stated = { readonly status: PaymentStatus; readonly parkReason?: ParkReason | null }
 
 /** The state of a payment in a word. `isPart`: a part of the price has arrived, and the rest can still come. */
-export function lookOf({ status, parkReason = null }: Stated, isPart = false): Look {
+export function statusLook({ status, parkReason = null }: Stated, isPart = false): Look {
   return isPart || parkReason === 'underpaid' ? PAID_IN_PART : STATUS_LOOKS[status]
 }
 
 export function Status(stated: Stated) {
-  const { word, tone, icon } = lookOf(stated)
+  const { word, tone, icon } = statusLook(stated)
   return (
     <span class={`status ${tone}`}>
       <SiteIcon name={icon} />

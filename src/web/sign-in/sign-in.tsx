@@ -120,11 +120,11 @@ export type SentView = {
   readonly to: string
   /** True if the code that was typed is wrong. */
   readonly wrong: boolean
-  /** Where the link went; null if the browser has forgotten it. */
+  /** The address that the link went to; null if the browser has forgotten it. */
   readonly email: string | null
-  /** The link confirms a session, which asks for the next one on a page of its own. */
+  /** True if the link confirms a session: the next one is requested on another page. */
   readonly confirms: boolean
-  /** Where the mails of a local system are read; null elsewhere. */
+  /** The mail inbox of a local system; null elsewhere. */
   readonly mailUrl: string | null
 }
 

@@ -58,7 +58,7 @@ describe('The first steps of a new account', () => {
     expect((await owner.get('/dashboard')).html).not.toContain(key)
   })
 
-  test('refuse an address that is none beside its field, and never replace a wallet that is set', async () => {
+  test('refuse an address that is none next to its field, and never replace a wallet that is set', async () => {
     const owner = await signUp(local, 'first-wrong@shop.example')
     const wrong = await owner.submit('/dashboard/first-steps/wallet', { address: '0x12' })
     expect([wrong.status, wrong.html.includes('aria-invalid="true"')]).toEqual([400, true])

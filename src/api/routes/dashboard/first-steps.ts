@@ -21,7 +21,7 @@ import { definePage, type Page, type PageCall } from './page.ts'
 
 export type FirstStepsDeps = WithRoutes & PasskeyDeps & { readonly db: Db; readonly inbox: LocalInbox | null }
 
-/** What a step has to show of what was just done. */
+/** The result of the step that was just done. */
 export type Shown = Partial<Pick<FirstView, 'madeKey' | 'address' | 'errors'>>
 
 /** Makes the page with the first steps. */

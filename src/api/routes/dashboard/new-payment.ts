@@ -48,7 +48,7 @@ export function newPaymentPages(deps: NewPaymentDeps): Page[] {
       handle: async (call) => {
         const { once, ...draft } = call.form
         try {
-          const made = await act(deps, call, { name: 'createPayment', body: bodyOf(draft), once })
+          const made = await act(deps, call, { name: 'createPayment', body: paymentBody(draft), once })
           return { to: `/dashboard/payments/${z.object({ id: z.string() }).parse(made.body).id}`, done: 'payment_made' }
         } catch (error) {
           if (!(error instanceof Problem)) throw error
@@ -59,8 +59,8 @@ export function newPaymentPages(deps: NewPaymentDeps): Page[] {
   ]
 }
 
-/** What is empty is left out. */
-function bodyOf({ amount, ...rest }: PaymentDraft): Record<string, string> {
+/** Leaves empty fields out. */
+function paymentBody({ amount, ...rest }: PaymentDraft): Record<string, string> {
   const given = Object.entries(rest).filter(([, value]) => value.trim() !== '')
   return { amount: plainAmount(amount), ...Object.fromEntries(given) }
 }

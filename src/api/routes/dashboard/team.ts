@@ -15,6 +15,10 @@ const role = z.enum(ROLES)
 const back = (): string => '/dashboard/team'
 
 export function teamPages(deps: TeamDeps): Page[] {
+  return [...invitePages(deps), ...changePages(deps)]
+}
+
+function invitePages(deps: TeamDeps): Page[] {
   return [
     definePage({
       method: 'get',
@@ -37,6 +41,11 @@ export function teamPages(deps: TeamDeps): Page[] {
         return { status: 400, html: await show(deps, call, { email: call.form.email.slice(0, 254), errors }) }
       },
     }),
+  ]
+}
+
+function changePages(deps: TeamDeps): Page[] {
+  return [
     definePage({
       method: 'post',
       path: '/dashboard/team/role',

@@ -117,7 +117,7 @@ function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): vo
   limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
 }
 
-/** What the browser keeps after a link was sent. The address is in a cookie, because addresses of pages are logged. */
+/** The cookies after a link was sent. The address is in one, because addresses of pages are logged. */
 export function sentCookies(cookies: Cookies, { browser, email }: { browser: string; email: string }): string[] {
   const seconds = LINK_MS / 1000
   return [

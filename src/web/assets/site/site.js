@@ -7,9 +7,11 @@ const showCopyButtons = () => {
   for (const button of all('[data-copy]')) button.hidden = false
 }
 showCopyButtons()
-document.addEventListener('click', async (/** @type {any} */ event) => {
+document.addEventListener('click', (/** @type {any} */ event) => {
   const button = event.target.closest?.('[data-copy]')
-  if (!button) return
+  if (button) void copy(button)
+})
+async function copy(/** @type {any} */ button) {
   await navigator.clipboard.writeText(button.dataset.copy ?? '')
   const label = button.querySelector('span')
   const said = label.textContent
@@ -18,7 +20,7 @@ document.addEventListener('click', async (/** @type {any} */ event) => {
   setTimeout(() => {
     label.textContent = said
   }, 2000)
-})
+}
 
 /** This page as it is now, parsed by the browser: trusted types forbid parsing text. @returns {Promise<Document | null>} */
 const loadPage = () =>
@@ -30,7 +32,7 @@ const loadPage = () =>
     request.send()
   })
 
-// The page of a payment follows it: on news it takes its content anew, and keeps which folds are open.
+// The page of a payment follows it: on news it takes its content again, and keeps which folds are open.
 for (const page of all('[data-follow]')) {
   const said = document.createElement('p')
   said.className = 'hidden'

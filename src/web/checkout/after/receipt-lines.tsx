@@ -73,7 +73,7 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
   )
 }
 
-/** What of the money was decided: accepted although it is less than the price, held for the buyer, or given back. */
+/** Names money that was decided on: accepted although it is less than the price, held for the buyer, or given back. */
 export function moneyFacts(checkout: Checkout, words: Words): { name: string; value: string }[] {
   const { t, money } = words
   const { paid, counted, surplus, returned } = amountsOf(checkout)

@@ -5,10 +5,18 @@ import { explorerUrl, type Payment } from '../../../domain/payment/payment-objec
 import { momentText } from '../../site/moment.tsx'
 import { shortened } from '../../site/parts.tsx'
 import { fiatText, METHOD_WORDS, usdcText } from '../payment-words.tsx'
-import type { TimelineItem } from './timeline.tsx'
 
-/** What the entries are about. */
+/** The payment of the entries, and the account's endpoints. */
 export type About = { readonly payment: Payment; readonly endpoints: ReadonlyMap<string, string> }
+
+export type TimelineItem = {
+  readonly at: string
+  readonly kind: string
+  readonly to_status: string | null
+  readonly actor: string
+  readonly message: string
+  readonly data: Readonly<Record<string, unknown>>
+}
 
 type Data = TimelineItem['data']
 type Fact = ComponentChildren
@@ -23,13 +31,13 @@ const SAID = new Set(
 )
 
 /** The facts of an entry, as words and links, and the fields that none of them says. */
-export function factsOf({ kind, data }: TimelineItem, about: About): { facts: readonly Fact[]; rest: Data } {
+export function readFacts({ kind, data }: TimelineItem, about: About): { facts: readonly Fact[]; rest: Data } {
   const rest = Object.fromEntries(Object.entries(data).filter(([name]) => !SAID.has(name)))
-  const facts = [...factsOfKind(kind, data, about), ...factsOfOrder(data), ...factsOfChain(data, about)]
+  const facts = [...readKind(kind, data, about), ...readOrder(data), ...readChain(data, about)]
   return { facts, rest }
 }
 
-function factsOfKind(kind: string, data: Data, { payment, endpoints }: About): Fact[] {
+function readKind(kind: string, data: Data, { payment, endpoints }: About): Fact[] {
   switch (kind) {
     case 'payment.created':
       return [`${fiatText(payment.amount)} ${payment.amount.currency}`, payment.reference, ...maker(data)].filter(
@@ -81,8 +89,8 @@ function methodWord(method: unknown): string {
   return METHOD_WORDS[method as MethodName] ?? String(method)
 }
 
-/** Of the buyer's order at a partner. */
-function factsOfOrder(data: Data): Fact[] {
+/** The facts of the buyer's order at a partner. */
+function readOrder(data: Data): Fact[] {
   const { method, provider, partner_reference: order, parts, failure_code: failure, rate, expires_at: until } = data
   const label = PROVIDERS[provider as ProviderUsed]?.label
   return [
@@ -103,7 +111,7 @@ function partText(part: unknown): string {
   return isCurrency(asset) ? `${fiatText({ minor: units, currency: asset })} ${asset}` : `${units} ${asset}`
 }
 
-function factsOfChain(data: Data, { payment }: About): Fact[] {
+function readChain(data: Data, { payment }: About): Fact[] {
   const [hash, block] = [text(data, 'tx_hash'), text(data, 'block_number')]
   const explorer = payment.transfer?.txHash === hash ? explorerUrl(payment) : null
   const short = code(shortened(hash))

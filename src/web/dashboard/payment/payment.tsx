@@ -18,21 +18,22 @@ import {
   Fiat,
   fiatText,
   isOver,
-  lookOf,
   METHOD_WORDS,
   methodText,
   nextStep,
   receivesNothing,
+  statusLook,
   Usdc,
   usdcText,
 } from '../payment-words.tsx'
-import { type Group, Timeline, type TimelineItem } from './timeline.tsx'
+import type { TimelineItem } from './facts.tsx'
+import { type Group, Timeline } from './timeline.tsx'
 
 export type PaymentView = {
   readonly frame: Frame
   readonly payment: Payment
   readonly attempts: readonly Attempt[]
-  /** What its money comes to. A part of the price that has arrived at an address of the payment is in it. */
+  /** The sums of its money, with a part of the price that has arrived at its address. */
   readonly amounts: Amounts
   /** The hosts of the account's endpoints by id, for the timeline. */
   readonly endpoints: ReadonlyMap<string, string>
@@ -48,7 +49,7 @@ export type PaymentView = {
 export function renderPaymentPage(view: PaymentView): string {
   const { frame, payment, attempts, timeline, show, publicUrl } = view
   const { id, amount } = payment
-  const { word, tone, icon } = lookOf(payment, view.amounts.short !== null)
+  const { word, tone, icon } = statusLook(payment, view.amounts.short !== null)
   return renderFramed({
     frame,
     title: `${fiatText(amount)} ${amount.currency}`,

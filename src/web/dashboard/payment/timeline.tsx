@@ -2,16 +2,7 @@ import type { Tone } from '../../look/parts.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { momentText } from '../../site/moment.tsx'
 import { Card, Fold } from '../../site/parts.tsx'
-import { type About, factsOf } from './facts.tsx'
-
-export type TimelineItem = {
-  readonly at: string
-  readonly kind: string
-  readonly to_status: string | null
-  readonly actor: string
-  readonly message: string
-  readonly data: Readonly<Record<string, unknown>>
-}
+import { type About, readFacts, type TimelineItem } from './facts.tsx'
 
 type Source = { readonly name: string; readonly icon: SiteIcon; readonly group: 'money' | 'buyer' | 'webhooks' }
 
@@ -93,7 +84,7 @@ export function Timeline({ items, show, about }: TimelineProps) {
 
 /** The facts of an entry with their links; what no fact says is folded below. */
 function Told({ item, about }: { item: TimelineItem; about: About }) {
-  const { facts, rest } = factsOf(item, about)
+  const { facts, rest } = readFacts(item, about)
   return (
     <>
       {facts.length > 0 && (

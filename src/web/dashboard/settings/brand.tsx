@@ -4,7 +4,7 @@ import { logoPath } from '../../look/logo.ts'
 import { curlText } from '../../site/curl.ts'
 import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
-import { Curl, Fact, Facts, Head, Note } from '../../site/parts.tsx'
+import { Curl, Fact, Facts, Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
 export type BrandDraft = { readonly name: string; readonly color: string; readonly support_email: string }

@@ -1,7 +1,7 @@
 import { CodeBlock } from '../../docs/code/code.tsx'
 import { curlText } from '../../site/curl.ts'
 import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
-import { Card, Curl, Fact, Facts, Head, Note } from '../../site/parts.tsx'
+import { Card, Curl, Fact, Facts, Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
 export type EmbeddingView = {

@@ -163,7 +163,7 @@ const common = ({ clock, publicUrl }: KeyPageDeps) => ({
   publicUrl,
 })
 
-/** What a key needs that creates payments and links, as far as its maker may. */
+/** Returns the scopes of a key that creates payments and links, as far as its maker may. */
 export const sellScopes = (role: Role): readonly string[] =>
   scopesOf(role).filter((one) => PRESET_SCOPES.sell.includes(one))
 

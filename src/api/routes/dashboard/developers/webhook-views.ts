@@ -102,8 +102,8 @@ export function shownEndpoint(endpoint: WebhookEndpoint): EndpointShown {
   }
 }
 
-/** When the schedule makes the next try, in the middle of the span that it may choose from; null if none is due. */
-function nextTryOf({ status, schedule_step: step, last_attempt_at: last, log }: DeliveryEntry): string | null {
+/** Returns about when the schedule makes the next try: the middle of its span. Null if none is due. */
+function estimateNextTry({ status, schedule_step: step, last_attempt_at: last, log }: DeliveryEntry): string | null {
   if (status !== 'pending' || last === null) return null
   const { response_status = null, response_headers, error = null } = log.at(-1) ?? {}
   const at = Date.parse(last)
@@ -124,7 +124,7 @@ export function shownDelivery(entry: DeliveryEntry): DeliveryShown {
     attempts: entry.attempts,
     createdAt: entry.created_at,
     payment: entry.payment_id === null ? null : { id: entry.payment_id, reference: entry.reference },
-    nextTry: nextTryOf(entry),
+    nextTry: estimateNextTry(entry),
     log: entry.log.map(({ number, at, duration_ms, response_status, response_headers, response_body, error }) => ({
       number,
       at,

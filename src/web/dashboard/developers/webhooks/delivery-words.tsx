@@ -29,7 +29,7 @@ export type DeliveryShown = {
 export const isRefused = ({ status, error }: Pick<TryShown, 'status' | 'error'>): boolean =>
   error === null && status !== null && (status < 200 || status > 299)
 
-export function PaymentOf({ delivery: { payment } }: { delivery: Pick<DeliveryShown, 'payment'> }) {
+export function PaymentLink({ delivery: { payment } }: { delivery: Pick<DeliveryShown, 'payment'> }) {
   if (payment === null) return <>–</>
   return <a href={`/dashboard/payments/${payment.id}`}>{payment.reference ?? shortened(payment.id, 8, 5)}</a>
 }
