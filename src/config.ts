@@ -4,7 +4,7 @@ import { codecKeys, codecToken, retiredShape } from './config/keys.ts'
 import type { Problem } from './config/live.ts'
 import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
 import { mailboxShape, mailShape, origin, peopleShape } from './config/people.ts'
-import { ConfigurationError, type Environment, problemsOf, read } from './config/read.ts'
+import { ConfigurationError, type Environment, problemsOf, read, withFiles } from './config/read.ts'
 import { Secret } from './config/secret.ts'
 import { readTemporal, type TemporalSettings, temporalShape, temporalWorkerShape } from './config/temporal.ts'
 import { tracesShape } from './config/traces.ts'
@@ -262,16 +262,17 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set(
   [...SCHEMAS, scriptsSchema].flatMap((schema) => Object.keys(schema.shape)),
 )
 
-const withTemporal = <T>(config: T, env: Environment): WithTemporal<T> => ({ ...config, temporal: readTemporal(env) })
-export const readApiConfig = (env: Environment = process.env): ApiConfig => withTemporal(read(apiSchema, env), env)
-export const readWorkerConfig = (env: Environment = process.env): WorkerConfig =>
-  withTemporal(read(workerSchema, env), env)
+const readWithTemporal = <T extends z.ZodObject>(schema: T, env: Environment): WithTemporal<z.infer<T>> => ({
+  ...read(schema, env),
+  temporal: readTemporal(withFiles(schema, env).present),
+})
+export const readApiConfig = (env: Environment = process.env): ApiConfig => readWithTemporal(apiSchema, env)
+export const readWorkerConfig = (env: Environment = process.env): WorkerConfig => readWithTemporal(workerSchema, env)
 export const readCodecConfig = (env: Environment = process.env): CodecConfig => read(codecSchema, env)
 export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, notLive(env))
 export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, notLive(env))
 export const readOperatorConfig = (env: Environment = process.env): OperatorConfig => read(operatorSchema, env)
-export const readOfficeConfig = (env: Environment = process.env): OfficeConfig =>
-  withTemporal(read(officeSchema, env), env)
+export const readOfficeConfig = (env: Environment = process.env): OfficeConfig => readWithTemporal(officeSchema, env)
 export function readMigrationUrl(env: Environment = process.env): string {
   const { MIGRATION_DATABASE_URL } = read(migrationSchema, env)
   return MIGRATION_DATABASE_URL ?? read(operatorSchema.pick({ DATABASE_URL: true }), env).DATABASE_URL

@@ -25,7 +25,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'config', at: ['src/config.ts', 'src/config'], may: ['domain', 'evm'] },
   { name: 'client', at: ['src/client'], may: [] },
   { name: 'verifier', at: ['src/verifier'], may: [] },
-  { name: 'web', at: ['src/web'], may: ['domain', 'verifier'] },
+  { name: 'web', at: ['src/web'], may: ['domain', 'evm', 'verifier'] },
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
   { name: 'chain', at: ['src/chain'], may: ['domain', 'evm'] },
   { name: 'notify', at: ['src/notify'], may: ['domain'] },

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-
 /** The variables that api and worker need at least; each test sets what it is about. Nothing listens on port 9. */
 const NOWHERE = 'http://127.0.0.1:9'
 
@@ -23,6 +21,7 @@ export const TEST_ENVIRONMENT = {
   LINK_PRESSES_PER_MINUTE: '100000',
   LINK_PAYMENTS_PER_MINUTE: '100000',
   LINK_FORMS_PER_HOUR: '100000',
+  WEBHOOK_SENDS_PER_HOUR: '100000',
   LOOKS_PER_MINUTE: '100000',
   ACTS_PER_MINUTE: '100000',
   WALLET_APP_URL: NOWHERE,
@@ -35,36 +34,5 @@ export const TEST_ENVIRONMENT = {
   CONVERTER_SECRET,
   POLYGON_RPC_URLS: NOWHERE,
   RECEIPT_KEY,
-  PARTNER_NAMES: 'wallet_app:Velanto,card_partner:Cardora,local_partner:Indora',
-} as const satisfies Record<string, string>
-
-const random = (): string => randomBytes(32).toString('base64')
-
-/** The variables of a live system that nothing speaks against. Nobody is asked under these names. */
-export const LIVE_ENVIRONMENT = {
-  LOG_LEVEL: 'silent',
-  PINRAIL_MODE: 'live',
-  PUBLIC_URL: 'https://pay.pinrail.example',
-  DATABASE_URL: `postgres://pinrail:${randomBytes(16).toString('hex')}@db.pinrail.example/pinrail`,
-  TEMPORAL_CODEC_KEYS: `2026-11:${random()}`,
-  API_KEY_PEPPER: random(),
-  WEBHOOK_ENCRYPTION_KEY: random(),
-  API_REQUESTS_PER_SECOND: '100000',
-  API_REFUSALS_PER_MINUTE: '100000',
-  WALLET_APP_URL: 'https://api.wallet-app.example',
-  CARD_PARTNER_URL: 'https://api.card-partner.example',
-  LOCAL_PARTNER_URL: 'https://api.local-partner.example',
-  CONVERTER_URL: 'https://api.converter.example',
-  WALLET_APP_SECRET: random(),
-  CARD_PARTNER_SECRET: random(),
-  LOCAL_PARTNER_SECRET: random(),
-  CONVERTER_SECRET: random(),
-  POLYGON_RPC_URLS: 'https://polygon.one.example,https://polygon.two.example',
-  FINALITY_QUORUM: '2',
-  SMTP_URL: `smtps://pinrail:${randomBytes(16).toString('hex')}@mail.pinrail.example`,
-  MAIL_FROM: 'Pinrail <pay@pinrail.example>',
-  TREASURY_KEY: `0x${randomBytes(32).toString('hex')}`,
-  RELAYER_KEYS: `0x${randomBytes(32).toString('hex')}`,
-  RECEIPT_KEY: random(),
   PARTNER_NAMES: 'wallet_app:Velanto,card_partner:Cardora,local_partner:Indora',
 } as const satisfies Record<string, string>

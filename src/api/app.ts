@@ -127,6 +127,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(receiptsRouter(deps, docs))
   mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits })
   app.use((request: Request) => {
+    if (hasKey(request.path)) deps.limits.countVisit(request.ip ?? '', 'look')
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
   })
   app.use(holding(pagesForBrowsers(deps)))
@@ -148,19 +149,23 @@ function compressed() {
   })
 }
 
-/** Everything that is asked without a key; files that browsers keep are not worth counting. */
+/**
+ * Everything that is asked without a key; files that browsers keep are not worth counting. A route of `/v1` counts whom it
+ * refuses, and a callback is counted if it is not authentic: partners are many requests from one network.
+ */
 function countVisits({ countVisit }: RequestLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { path, method, ip = '' } = request
-    if (!path.startsWith('/v1/') && !isFile(path)) countVisit(ip, method === 'POST' ? 'act' : 'look')
+    if (!hasKey(path) && !isFile(path)) countVisit(ip, method === 'POST' ? 'act' : 'look')
     next()
   }
 }
 
+const hasKey = (path: string): boolean => path.startsWith('/v1/') && path !== '/v1/openapi.json'
+
 /** The colours of a shop are computed when they are asked for, and anybody can ask for sixteen million of them. */
 function isFile(path: string): boolean {
-  if (path === '/pinrail.js' || path.startsWith('/logos/')) return true
-  return path.startsWith('/assets/') && !path.startsWith('/assets/brand.')
+  return path === '/pinrail.js' || (path.startsWith('/assets/') && !path.startsWith('/assets/brand.'))
 }
 
 /** A browser that asks for a page that is not there, or that fails, gets a page; programs get a problem. */

@@ -54,12 +54,19 @@ export type Route = {
    */
   readonly idempotency?: 'itself'
   /**
-   * It changes what the account is, and not a payment: when a key does it, the log of the account says so, with this of
-   * the body. What a person does is noted by the dashboard.
+   * The part of the request that the account's log keeps when a key does this; without it nothing is logged. The dashboard logs
+   * what a person does.
    */
-  readonly audited?: (body: never) => object
+  readonly audited?: (body: never, query: never) => object
+  /** Its effect is not only in the database, so it is logged after it is done, and not with its change in one transaction. */
+  readonly reachesOut?: true
   /** A request that works. The reference shows it, and a test sends it. */
-  readonly example?: { readonly body?: object; readonly query?: Readonly<Record<string, string>> }
+  readonly example?: {
+    readonly body?: object
+    readonly query?: Readonly<Record<string, string>>
+    /** The answer to it; without it the example of the answer's schema. */
+    readonly answer?: object
+  }
   handle(call: Call): Promise<Answer>
 }
 
@@ -139,7 +146,11 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
         ...(route.body === undefined ? [] : [readJson]),
         (request, response) => run(route, { db: deps.db, atOnce }, { request, response }),
       )
-    app.all(expressPath, onlyMethods(methods.map((route) => route.method.toUpperCase())))
+    const refuse = onlyMethods(methods.map((route) => route.method.toUpperCase()))
+    app.all(expressPath, (request, response, next) => {
+      deps.limits.countVisit(request.ip ?? '', 'look')
+      return refuse(request, response, next)
+    })
   }
 }
 
@@ -194,31 +205,44 @@ async function run(
     idempotencyKey: readIdempotencyKey(request),
     ip: request.ip ?? '',
   }
+  const own = db.as(caller)
   if (route.csv !== undefined)
-    return atOnce.files(caller.merchantId, async () => send(await route.handle(call), { request, response }))
+    return atOnce.files(caller.merchantId, async () => send(await handle(route, call, own), { request, response }))
   const answer = await (isList
     ? atOnce.lists(caller.merchantId, () =>
         // A list and what belongs to its items are of one moment, and never of two replicas.
         call.db.transaction((tx) => route.handle({ ...call, db: sessionIn(tx) })),
       )
     : route.method === 'post' && route.idempotency === undefined
-      ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => handle(route, call))
-      : handle(route, call))
+      ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => handle(route, call, own))
+      : handle(route, call, own))
   return send(answer, { request, response })
 }
 
 /** The change and its entry in the log are one transaction. An answer that is given again changes nothing. */
-function handle(route: Route, call: Call): Promise<Answer> {
+async function handle(route: Route, call: Call, own: Session): Promise<Answer> {
   const { audited } = route
-  const { caller, body, params, ip } = call
+  const { caller, body, query, params, ip } = call
   if (audited === undefined) return route.handle(call)
-  return call.db.transaction(async (tx) => {
+  const data = { ...(params as object | undefined), ...audited(body as never, query as never) }
+  const note = { merchantId: caller.merchantId, actor: `key_${caller.keyId}`, action: route.operationId, data, ip }
+  if (route.reachesOut === true) {
+    const answer = await route.handle(call)
+    await writeAudit(own, note)
+    return answer
+  }
+  return own.transaction(async (tx) => {
     const answer = await route.handle({ ...call, db: sessionIn(tx) })
-    const data = { ...(params as object | undefined), ...audited(body as never) }
-    const note = { merchantId: caller.merchantId, actor: `key_${caller.keyId}`, action: route.operationId, data, ip }
-    if (answer.headers?.['idempotent-replayed'] !== 'true') await writeAudit(tx, note)
+    if (answer.headers?.['idempotent-replayed'] !== 'true')
+      await writeAudit(tx, { ...note, data: { ...createdId(answer), ...data } })
     return answer
   })
+}
+
+/** The id of what a POST has created, which no other part of the request names. */
+function createdId({ headers }: Answer): { id?: string } {
+  const id = headers?.['location']?.split('/').at(-1)
+  return id === undefined ? {} : { id }
 }
 
 async function send(

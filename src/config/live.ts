@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js'
 import { developmentSecret, isRegular } from './development.ts'
 import { missingNames } from './partner-names.ts'
-import { Secret } from './secret.ts'
+import { listOf, Secret } from './secret.ts'
 
 /** A variable, and what it must be; for a person who has to mend it. */
 export type Problem = { readonly name: string; readonly must: string }
 
-/** What the schemas of the environment read; a variable that a process does not have, or that is wrong, is absent. */
+/** The settings that the schemas of the environment read; a variable that a process does not have, or that is wrong, is absent. */
 export type Settings = Readonly<Record<string, unknown>>
 
 /** Polygon's main network, and the USDC that Circle issues there (https://developers.circle.com/stablecoins). */
@@ -15,6 +15,9 @@ const POLYGON_USDC = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 
 /** Passwords of databases that everybody tries first. */
 const COMMON_PASSWORDS = new Set(['postgres', 'password', 'pinrail', 'admin', 'secret', 'changeme', 'root', 'test'])
+
+/** Modes of libpq under which a database that is not ours may answer, or somebody may listen. */
+const UNSAFE_TLS = new Set(['disable', 'allow', 'prefer', 'no-verify'])
 
 type Rule = (settings: Settings) => Problem[]
 
@@ -75,6 +78,10 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
   const most = Math.floor(urls.length / 2) + 1
   if (typeof quorum === 'number' && quorum >= 2 && quorum < most)
     found.push(...problem('FINALITY_QUORUM', `must be more than half of the ${urls.length} nodes: at least ${most}`))
+  if (urls.some((url) => new URL(text(url)).protocol !== 'https:'))
+    found.push(
+      ...problem('POLYGON_RPC_URLS', 'must begin with https://: what a node answers could be changed on the way'),
+    )
   const local = [...hosts].filter(isLoopback)
   if (local.length > 0) found.push(...problem('POLYGON_RPC_URLS', `must not be on this machine: ${local.join(', ')}`))
   return found
@@ -83,6 +90,8 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
 const database = (value: string): string | null => {
   const { username, password, searchParams } = new URL(value)
   if (developmentSecret(value) !== null) return 'must not have a password made for development'
+  if (searchParams.getAll('sslmode').some((mode) => UNSAFE_TLS.has(mode)))
+    return 'must have sslmode=verify-full, or none in a network that is yours alone'
   // The driver takes both from the query too. Without a password something else admits us: a certificate, a socket, a
   // password file.
   const plain = [unescaped(password), ...searchParams.getAll('password')].filter((one) => one !== '')
@@ -107,6 +116,10 @@ const strongText = (value: string): string | null =>
   value.length < 32 || new Set(value).size < 10
     ? 'must be at least 32 random characters: openssl rand -base64 32'
     : null
+
+/** For a secret that a partner gives, or that a person types. */
+const hardToGuess = (value: string): string | null =>
+  value.length < 16 || new Set(value).size < 8 ? 'must be at least 16 characters, with 8 different ones' : null
 
 /** Bytes of a key in base64; a deposit seed may have more. */
 const KEY_BYTES = 32
@@ -138,9 +151,38 @@ const privateKeys = (value: string): string | null => {
   return raw.some((key) => isRegular(Buffer.from(key, 'hex'))) ? 'must be random keys' : null
 }
 
+/** A key of the treasury may be opened by a password or used by a key service; whoever reads the environment has neither. */
+const noRawKeys = (value: string): string | null =>
+  value.split(',').some((key) => /^\s*(?:0x)?[0-9a-f]{64}\s*$/i.test(key))
+    ? 'must be keystore:<path>, aws-kms:<key id> or gcp-kms:<key version>, not the private key itself'
+    : null
+
+/** A codec key's id is not part of the key. */
+const withoutId = (secret: string): string => secret.replace(/^[\w.-]{1,64}:(?=[A-Za-z0-9+/]{43}=$)/, '')
+
+/** Preflight compares these by the wallets that they open. */
+const WALLET_KEYS = new Set(['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'])
+
+/** Whoever learns one of two equal secrets has both. */
+const noSharedSecrets: Rule = (settings) => {
+  const first = new Map<string, string>()
+  return Object.entries(settings).flatMap(([name, value]) => {
+    const secrets = value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(listOf(value).map(withoutId)) : []
+    const others = [...secrets].flatMap((secret) => first.get(secret) ?? [])
+    for (const secret of secrets) first.set(secret, first.get(secret) ?? name)
+    return others.slice(0, 1).flatMap((other) => problem(name, `must not be the same as ${other}`))
+  })
+}
+
 /** Ends of "NAME: …" for everything that is not as it must be. */
 const RULES: readonly Rule[] = [
   noDevelopmentSecrets,
+  noSharedSecrets,
+  ...['WALLET_APP_SECRET', 'CARD_PARTNER_SECRET', 'LOCAL_PARTNER_SECRET', 'CONVERTER_SECRET', 'KEYSTORE_PASSWORD'].map(
+    (name) => about(name, hardToGuess),
+  ),
+  about('TREASURY_KEY', noRawKeys),
+  about('RETIRED_TREASURY_KEYS', noRawKeys),
   about('PUBLIC_URL', publicUrl),
   about('WALLET_APP_URL', publicUrl),
   about('CARD_PARTNER_URL', publicUrl),
@@ -184,9 +226,9 @@ const RULES: readonly Rule[] = [
       ? problem('SMTP_URL', 'must be set: without it nobody can sign in to the dashboard')
       : [],
   about('SMTP_URL', (value) =>
-    /^smtps?:\/\//.test(value) && URL.canParse(value) && !isLoopback(new URL(value).hostname)
+    value.startsWith('smtps://') && URL.canParse(value) && !isLoopback(new URL(value).hostname)
       ? null
-      : 'must be smtp:// or smtps:// and a host that is not this machine',
+      : 'must be smtps:// and a host that is not this machine: mails hold links that sign people in',
   ),
   about('MAIL_FROM', (value) =>
     isLocal(/@([^\s>@]+)>?\s*$/.exec(value)?.[1] ?? '') ? 'must be an address that people can answer' : null,
@@ -201,10 +243,16 @@ const RULES: readonly Rule[] = [
       : [],
 ]
 
+/** Switches of Node that accept old TLS, weak ciphers, security holes that were closed, or malformed HTTP. */
+const WEAKENING =
+  /--(?:tls-min-v1\.[01]|tls-cipher-list|openssl-legacy-provider|openssl-config|security-revert|insecure-http-parser)(?![a-z])/
+
 /** Variables of the simulators, of Node and of the database driver, that no live process may have. */
 function strangers(env: Readonly<Record<string, string | undefined>>): Problem[] {
   const simulators = Object.keys(env).filter((name) => /^(?:SANDBOX|INBOX)_/.test(name) && env[name])
-  const { PGPASSWORD: password, NODE_OPTIONS: options = '' } = env
+  const { PGPASSWORD: password } = env
+  // Node reads an underscore as a hyphen.
+  const options = (env['NODE_OPTIONS'] ?? '').replaceAll('_', '-')
   const weak = password !== undefined && (developmentSecret(password) !== null || isCommon(password))
   return [
     ...simulators.map((name) => ({ name, must: 'must not be set: simulators are no part of a live system' })),
@@ -212,10 +260,10 @@ function strangers(env: Readonly<Record<string, string | undefined>>): Problem[]
       ? problem('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0: anybody could be a partner')
       : []),
     ...(env['NODE_DEBUG'] ? problem('NODE_DEBUG', 'must not be set: it writes keys and tokens to the log') : []),
-    // Node reads an underscore as a hyphen.
     ...(/--(?:inspect|debug)(?![a-z])/.test(options)
       ? problem('NODE_OPTIONS', 'must not open a debugger: whoever reaches it reads every key')
       : []),
+    ...(WEAKENING.test(options) ? problem('NODE_OPTIONS', 'must not weaken TLS or the parsing of requests') : []),
     ...(weak
       ? problem('PGPASSWORD', 'must be a password of at least 12 characters that is neither common nor for development')
       : []),

@@ -28,6 +28,8 @@ export const peopleShape = {
   LINK_PAYMENTS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
   /** Links without an account that one address may make, and reports that it may send, in an hour. More get 429. */
   LINK_FORMS_PER_HOUR: z.coerce.number().int().min(1).default(10),
+  /** Test events and redeliveries that an account may ask for in an hour, in each mode. More get 429. */
+  WEBHOOK_SENDS_PER_HOUR: z.coerce.number().int().min(1).default(300),
   /** Files of payments and statements that one person may load in an hour, in all accounts together. More get 429. */
   FILES_PER_HOUR: z.coerce.number().int().min(1).default(60),
   /** Keys that one person may make or replace in an hour, in all accounts together. More get 429. */
@@ -52,7 +54,7 @@ export const peopleShape = {
 
 /** Variables of the worker, which sends mails and messages. */
 export const mailShape = {
-  /** The mail server: `smtps://user:password@host`, or `smtp://host:port` on this machine. Without it no mail is sent. */
+  /** The mail server: `smtps://user:password@host`, or in test mode `smtp://host:port`. Without it no mail is sent. */
   SMTP_URL: z
     .string()
     .min(1)

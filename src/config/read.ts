@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { createLocate } from './countries.ts'
 import { liveProblems, type Problem } from './live.ts'
@@ -16,19 +17,42 @@ export class ConfigurationError extends Error {
 
 /** Reads the variables of the schema. Throws ConfigurationError with everything that is wrong with them. */
 export function read<T extends z.ZodObject>(schema: T, env: Environment): z.infer<T> {
-  const present = presentIn(env)
-  const problems = problemsOf(schema, present)
+  const problems = problemsOf(schema, env)
   if (problems.length > 0) throw new ConfigurationError(problems)
-  return schema.parse(present)
+  return schema.parse(withFiles(schema, env).present)
+}
+
+/**
+ * The variables of the schema that are set. `NAME_FILE` names a file that holds the value of `NAME`, as the secrets of
+ * Docker and Kubernetes are given: a value in the environment is shown by `docker inspect` and inherited by each child.
+ */
+export function withFiles(schema: z.ZodObject, env: Environment): { present: Environment; problems: Problem[] } {
+  const present: Record<string, string | undefined> = { ...presentIn(env) }
+  const problems: Problem[] = []
+  for (const name of Object.keys(schema.shape)) {
+    const path = present[`${name}_FILE`]
+    if (path === undefined) continue
+    if (present[name] !== undefined)
+      problems.push({ name: `${name}_FILE`, must: `must not be set together with ${name}` })
+    else
+      problems.push(
+        ...failing(`${name}_FILE`, 'must be a file that can be read', () => {
+          // Editors end the last line.
+          present[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+        }),
+      )
+  }
+  return { present: presentIn(present), problems }
 }
 
 /** Everything that is wrong with the variables of the schema, in the order of the schema. Empty: `read` reads them. */
 export function problemsOf(schema: z.ZodObject, env: Environment): Problem[] {
-  const present = presentIn(env)
+  const { present, problems } = withFiles(schema, env)
+  const unread = new Set(problems.map(({ name }) => name.replace(/_FILE$/, '')))
   const read = new Map<string, unknown>()
-  const problems: Problem[] = []
   // One by one, so that what is wrong in one variable hides nothing of the others.
   for (const [name, field] of Object.entries(schema.shape)) {
+    if (unread.has(name)) continue
     const result = z.safeParse(field, present[name], { error: mustBe })
     if (result.success) read.set(name, result.data)
     else problems.push({ name, must: present[name] === undefined ? 'must be set' : mustOf(result.error) })

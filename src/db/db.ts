@@ -87,6 +87,8 @@ export type DbOptions = LimitOptions & {
    * sets its own limits, and all else is as the database user has it (`assertSession`).
    */
   pooled?: boolean
+  /** Milliseconds. The replica rests by it after a failure. */
+  clock?: () => number
 }
 
 /** `sql\`select … where id = ${id}\``: statements of this tag are spliced in, everything else becomes a parameter. */
@@ -168,7 +170,7 @@ export function createDb(options: DbOptions): Db {
   const quick = { max, query_timeout: LIST_TIMEOUT_MS + SILENT_MS }
   const readPool = options.readUrl === undefined ? null : openPool({ ...connect(options.readUrl), ...quick })
   const ownPool = openPool({ ...main, max: 1, query_timeout: SILENT_MS })
-  const either = createReplica(TooSlow)
+  const either = createReplica(TooSlow, options.clock)
   const begin = `begin${pooled ? settings(limits) : ''}`
   // Behind a pooler the next transaction has another connection, which knows no name.
   const asking = pooled ? askOnce : createPrepared()

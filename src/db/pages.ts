@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { storedText } from '../domain/text.ts'
 import { one, type Queryable, type Statement, sql } from './db.ts'
 
 /**
@@ -44,3 +45,6 @@ export async function hasCursors(
   const asked = sql`select count(*) as count ${list} and ${id} = any(${[...cursors]}::text[])`
   return (await one(db, z.object({ count: z.coerce.number() }), asked)).count === cursors.size
 }
+
+/** The pattern of `like` for text that has these words in it. */
+export const containing = (words: string): string => `%${storedText(words).replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`

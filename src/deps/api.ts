@@ -192,6 +192,7 @@ function composeLimits(config: ApiConfig, { db, log }: { readonly db: Db; readon
     signInsPerHour: config.SIGN_INS_PER_HOUR,
     pressesPerMinute: { address: config.LINK_PRESSES_PER_MINUTE, link: config.LINK_PAYMENTS_PER_MINUTE },
     formsPerHour: config.LINK_FORMS_PER_HOUR,
+    sendsPerHour: config.WEBHOOK_SENDS_PER_HOUR,
     madePerHour: { file: config.FILES_PER_HOUR, key: config.KEYS_PER_HOUR },
     looksPerMinute: config.LOOKS_PER_MINUTE,
     actsPerMinute: config.ACTS_PER_MINUTE,

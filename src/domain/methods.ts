@@ -13,6 +13,17 @@ export type ProviderUsed = ProviderName | 'crypto'
 
 export type MethodName = 'banking_app' | 'card' | 'device_wallet' | 'online_wallet' | 'bank_transfer' | 'upi' | 'usdc'
 
+/** Names of the methods in English. */
+export const METHOD_LABELS: Readonly<Record<MethodName, string>> = {
+  banking_app: 'Banking app',
+  card: 'Card',
+  device_wallet: 'Device wallet',
+  online_wallet: 'Online wallet',
+  bank_transfer: 'Bank transfer',
+  upi: 'UPI',
+  usdc: 'USDC',
+}
+
 export type Provider = {
   readonly name: ProviderUsed
   readonly label: string

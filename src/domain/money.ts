@@ -47,6 +47,18 @@ export function formatAmount(money: Money): string {
   return formatUnits(money.minor, decimalsOf(money.currency))
 }
 
+/** As people read it: `1,249.00`. */
+export function groupedAmount(money: Money): string {
+  return grouped(formatAmount(money))
+}
+
+/** Decimal text with a comma between thousands. */
+export function grouped(decimal: string): string {
+  const [whole = '', fraction] = decimal.split('.')
+  const groups = whole.replace(/\B(?=(?:\d{3})+$)/g, ',')
+  return fraction === undefined ? groups : `${groups}.${fraction}`
+}
+
 /** Exactly six decimals, as the API shows USDC. */
 export function formatUsdc(micro: MicroUsdc): string {
   return formatUnits(micro, USDC_DECIMALS)
@@ -96,6 +108,13 @@ export function convertCurrency(money: Money, to: Currency, rates: { from: strin
   return { minor: (numerator / denominator).toString(), currency: to }
 }
 
+/** The nearest amount not below, or not above, with two digits before its zeros: 8,634.12 becomes 8,700.00 or 8,600.00. */
+export function roundToTwoDigits({ minor, currency }: Money, to: 'up' | 'down'): Money {
+  const unit = 10n ** BigInt(Math.max(0, minor.length - 2))
+  const units = (BigInt(minor) + (to === 'up' ? unit - 1n : 0n)) / unit
+  return { minor: (units * unit).toString(), currency }
+}
+
 /** Whether `a × rateA` is less than, equal to or more than `b × rateB`: exact, without rounding. */
 export function compareAt(a: Money, b: Money, rates: { a: string; b: string }): -1 | 0 | 1 {
   const left = BigInt(a.minor) * rateParts(rates.a).units * 10n ** BigInt(decimalsOf(b.currency))
@@ -111,6 +130,9 @@ export function splitFee(gross: MicroUsdc): { gross: MicroUsdc; fee: MicroUsdc; 
   const fee = (total * FEE_PER_MILLE) / 1000n
   return { gross: total.toString(), fee: fee.toString(), net: (total - fee).toString() }
 }
+
+/** True if the first of two amounts in one currency is more. */
+export const isMore = (one: Money, other: Money): boolean => BigInt(one.minor) > BigInt(other.minor)
 
 /** What arrived, against what was asked. Underpaid only beyond the tolerance, which is whole percent of the asked amount. */
 export function compareReceived(

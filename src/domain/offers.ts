@@ -11,7 +11,7 @@ import {
   WAYS,
   type Way,
 } from './methods.ts'
-import { compareAt, convertCurrency, type Money } from './money.ts'
+import { add, compareAt, convertCurrency, type Money, roundToTwoDigits } from './money.ts'
 
 /**
  * Which ways to pay can work for an amount, a currency and a buyer's country. Asked by the checkout's picker, by
@@ -50,6 +50,26 @@ export function checkLimits(amount: Money, provider: ProviderName | null, rates:
       brokenLimit(amount, PROVIDERS[name], rates) === null,
   )
   return { ok: false, ...broken, alternatives }
+}
+
+/**
+ * The limits in the currency, as pages show them. Where a rate decides they are rounded inward, so that an amount equal
+ * to one passes also at the next rate.
+ */
+export function limitsIn(
+  currency: Currency,
+  provider: ProviderName | null,
+  rates: RateTable,
+): { minimum: Money; maximum: Money } {
+  const { minimum, maximum } = limitsOf(provider)
+  const shown = (limit: Money, to: 'up' | 'down'): Money => {
+    if (limit.currency === currency) return limit
+    const own = { from: rateOf(limit.currency, rates), to: rateOf(currency, rates) }
+    const floored = convertCurrency(limit, currency, own)
+    const isBelow = to === 'up' && compareWith(floored, limit, rates) < 0
+    return roundToTwoDigits(isBelow ? { currency, minor: add(floored.minor, '1') } : floored, to)
+  }
+  return { minimum: shown(minimum, 'up'), maximum: shown(maximum, 'down') }
 }
 
 type BrokenLimit = { readonly code: 'amount_too_small' | 'amount_too_large'; readonly limit: Money }

@@ -1,3 +1,4 @@
+import { METHOD_LABELS, type MethodName } from './methods.ts'
 import type { AttemptStatus, PaymentStatus } from './payment/payment.ts'
 
 /** Every sentence that the timeline of a payment can say, with who did it. Nothing else writes one. */
@@ -33,21 +34,22 @@ const MOVES = {
   reversed: ['partner', 'The partner reversed the payment for good'],
   given_back_by_partner: ['partner', 'The partner gave the money back'],
   expired: ['system', 'Nothing was paid in time'],
+  gave_way: ['system', 'The buyer did not continue for five minutes, and another buyer took the place of the link'],
   canceled: ['merchant', 'The merchant canceled the payment'],
   canceled_before: ['system', 'The merchant had canceled it, and the money that came after that has gone'],
   conversion_overdue: ['system', 'The converter has not filled the conversion in time'],
   money_not_free: ['system', 'The money must not move on as it is'],
   conversion_refused: ['system', 'The converter refused the conversion'],
   fill_off_rate: ['system', 'The converter gave an amount of USDC that is too far off the locked rate'],
-  handed_to_settlement: ['system', 'The payout was handed to the settlement engine'],
-  payout_resumed: ['system', 'The payout goes on'],
+  handed_to_settlement: ['system', 'Payout queued'],
+  payout_resumed: ['system', 'Payout resumed'],
   payout_voided: ['system', 'The payout was voided, with proof that it cannot be paid any more'],
   settled: ['system', 'The USDC is final at the wallet of the merchant'],
   unexpected_settlement: ['system', 'A transfer was proved on chain that the record did not expect'],
   held: ['operator', 'An operator holds the payment'],
   held_before_conversion: ['operator', 'Held before the conversion'],
   held_before_payout: ['operator', 'Held before the payout was signed'],
-  resumed_after_hold: ['operator', 'Goes on after the hold'],
+  resumed_after_hold: ['operator', 'Resumed after the hold'],
   approved: ['operator', 'An operator approved it'],
   rejected: ['operator', 'An operator rejected it before any money'],
   conversion_retried: ['operator', 'The conversion is tried again'],
@@ -157,20 +159,21 @@ function attemptSentence(status: AttemptStatus): string {
 
 /** How the buyer's way to pay was decided: what was chosen, or why the pinned provider could not be offered. */
 export function offerNote(decision: {
-  readonly where: string
-  readonly chosen: { readonly provider: string; readonly method: string } | null
+  /** ISO 3166 alpha-2; null: unknown. */
+  readonly country: string | null
+  readonly chosen: { readonly provider: string; readonly method: MethodName } | null
   readonly pinned: { readonly provider: string | null; readonly reason: string | undefined; readonly fallback: string }
   readonly data: object
 }): Note {
-  const { where, chosen, pinned, data } = decision
+  const { country, chosen, pinned, data } = decision
   if (chosen !== null) {
-    const message = `The buyer in ${where} goes on with ${chosen.method} at ${chosen.provider}`
+    const message = `Buyer chose ${METHOD_LABELS[chosen.method]} (${country ?? 'country unknown'})`
     return { kind: 'checkout.route', actor: 'buyer', message, data }
   }
   const why =
     pinned.reason === 'down'
       ? 'does not answer anybody at the moment'
-      : `is not offered to a buyer in ${where} (${pinned.reason})`
+      : `is not offered to a buyer in ${country ?? 'an unknown country'} (${pinned.reason})`
   const message = `${pinned.provider} ${why}; shown: ${pinned.fallback}`
   return { kind: 'checkout.route', actor: 'system', message, data }
 }

@@ -1,3 +1,5 @@
+import { hasCharacters, withoutCharacters } from './text.ts'
+
 /** The rules for the wallet that a merchant is paid to. */
 
 /** In live mode a change waits for a day, so that whoever is told of it can object. */
@@ -64,8 +66,7 @@ const PRECOMPILED = /^0x0{36}/
 
 /** `0x` and 40 hexadecimal digits; mixed case must be that of EIP-55. */
 export function checkWallet(text: string, rules: WalletRules): WalletCheck {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text))
-    return refused('wallet_invalid', `must be 0x and 40 hexadecimal digits${hint(text)}`)
+  if (!isAddress(text)) return refused('wallet_invalid', `must be 0x and 40 hexadecimal digits${hint(text)}`)
   const digits = text.slice(2)
   const lower = text.toLowerCase()
   const address = rules.checksum(lower)
@@ -86,9 +87,18 @@ export function checkWallet(text: string, rules: WalletRules): WalletCheck {
   return { ok: true, address }
 }
 
+const isAddress = (text: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(text)
+
 function hint(text: string): string {
   if (/\.eth$/i.test(text)) return '; a name cannot be used, enter the address that it stands for'
-  if (/^[a-z]+:0x/i.test(text)) return ', without the prefix of a network'
+  if (/^https?:\/\/\S*0x[0-9a-f]{40}/i.test(text)) return '; enter only the address, without the link around it'
+  // Short names of chains (EIP-3770), CAIP-10, and links to pay (EIP-681).
+  if (/^[a-z][a-z0-9-]*(?::[a-z0-9-]+)?:0x/i.test(text)) return ', without the prefix of a network'
+  if (/^[0-9a-f]{40}$/i.test(text)) return '; 0x is missing at its beginning'
+  if (isAddress(withoutCharacters(text, 'blank', 'break', 'turn', 'invisible')))
+    return hasCharacters(text, 'turn', 'invisible')
+      ? '; it has a character that cannot be seen: copy it again, or type it'
+      : '; it has a blank or a line break'
   if (/^0x[0-9a-fA-F]{64}$/.test(text)) return '; this is longer, like a private key: never enter one anywhere'
   return ''
 }

@@ -1,7 +1,8 @@
 import { CURRENCIES, type Currency } from '../domain/currencies.ts'
 import { add, formatAmount } from '../domain/money.ts'
 import type { ChannelMessage, Recipient, Told } from '../domain/notification/message.ts'
-import { type Composed, link, oneLine, type Part, typed, words } from './text.ts'
+import { plainLine } from '../domain/text.ts'
+import { type Composed, link, type Part, typed, words } from './text.ts'
 import { type Speech, wordsOf } from './words/languages.ts'
 
 export type Place = { readonly publicUrl: string; readonly testMode: boolean }
@@ -22,7 +23,7 @@ export function composeMessage(
   place: Place,
 ): Composed {
   const text = wordsOf(language)
-  const account = `${oneLine(message.account)}${place.testMode ? ' (test)' : ''}`
+  const account = `${plainLine(message.account)}${place.testMode ? ' (test)' : ''}`
   const again = message.repeated ? [[words(text.repeated)]] : []
   const [first, ...others] = message.told
   if (first === undefined) return { title: account, lines: [...again, [words(text.test)]] }

@@ -1,5 +1,5 @@
 import type { NotificationLanguage } from '../domain/notification/channel.ts'
-import { oneLine } from './text.ts'
+import { plainLine } from '../domain/text.ts'
 import { type Speech, wordsOf } from './words/languages.ts'
 
 export type NoticeTold = {
@@ -19,7 +19,7 @@ export function noticeMail(told: NoticeTold, language: NotificationLanguage): { 
   const isPlanned = kind === 'wallet.changed' && told.data['at'] !== null
   const subject = words.nameOf(isPlanned ? 'wallet.planned' : kind)
   const parts = isPlanned ? plannedWallet(told, words) : (PARTS[kind]?.(told, words) ?? other(told, words))
-  return { subject: `${oneLine(account)}${testMode ? ' (test)' : ''}: ${subject}`, text: `${parts.join('\n\n')}\n` }
+  return { subject: `${plainLine(account)}${testMode ? ' (test)' : ''}: ${subject}`, text: `${parts.join('\n\n')}\n` }
 }
 
 /** Paragraphs: what happened, what follows, and the page to go to. */
@@ -63,6 +63,11 @@ const PARTS: Readonly<Record<string, Parts>> = {
     mail('payoutHeld', valuesOf(told)),
     mail(HELD[valueOf(told, 'reason')] ?? 'heldOperator'),
     pageOf(told, `/dashboard/payments/${valueOf(told, 'id')}`),
+  ],
+  'webhook_endpoint.changed': (told, { mail }) => [
+    mail('endpointChanged', valuesOf(told)),
+    mail('unexpected'),
+    pageOf(told, '/dashboard/webhooks'),
   ],
   'webhook_endpoint.disabled': (told, { mail }) => [
     mail(valueOf(told, 'reason') === 'gone' ? 'endpointGone' : 'endpointFailing', valuesOf(told)),
@@ -111,11 +116,11 @@ const CHANNELS: Readonly<Record<string, string>> = {
 
 function valueOf({ data }: NoticeTold, name: string): string {
   const value = data[name]
-  const text = typeof value === 'string' ? oneLine(value) : ''
+  const text = typeof value === 'string' ? plainLine(value) : ''
   return name === 'kind' ? (CHANNELS[text] ?? text) : text
 }
 
 function valuesOf(told: NoticeTold): Record<string, string> {
   const values = Object.keys(told.data).map((name) => [name, valueOf(told, name)])
-  return { ...Object.fromEntries(values), account: oneLine(told.account) }
+  return { ...Object.fromEntries(values), account: plainLine(told.account) }
 }

@@ -1,3 +1,5 @@
+import { plainLine } from '../domain/text.ts'
+
 /** A message before it is written in the markup of a service. */
 export type Part =
   /** Words of ours, and names that the merchant gave. */
@@ -24,17 +26,9 @@ const LONGEST_TYPED = 64
  * direction of text, no characters of no width.
  */
 function harmless(text: string): string {
-  const plain = text
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}`]/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
+  const plain = plainLine(text.replace(/[\p{Co}`]/gu, ' ')).replace(/\s+/g, ' ')
   const characters = Array.from(plain)
   return characters.length <= LONGEST_TYPED ? plain : `${characters.slice(0, LONGEST_TYPED - 1).join('')}…`
-}
-
-/** Names of accounts and titles in words of ours stay on their line. */
-export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ').trim()
 }
 
 /** Without markup, with the places of what was typed, in UTF-16 units as Telegram counts. */

@@ -6,7 +6,7 @@ import { assertMode } from '../db/deployment.ts'
 import type { Signed } from '../db/operator/accounts.ts'
 import { findMerchant } from '../db/operator/accounts.ts'
 
-/** What a command is given, and how it answers. */
+/** The input and the output of a command. */
 
 /** The words of the command line do not fit any command: the message says how it is used. */
 export class UsageError extends Error {}
@@ -107,6 +107,20 @@ export async function merchantOf({ db, subjects: [id = ''] }: Office): Promise<T
   const merchant = await findMerchant(db, id)
   if (merchant === null) throw new Refusal(`there is no merchant ${id}: see \`pinrail merchants list\``)
   return { merchantId: merchant.id, livemode: db.livemode, name: merchant.name }
+}
+
+export type List = {
+  /** The line for a list without rows. */
+  readonly none: string
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+}
+
+/** Prints a list under its heads. Returns 1 if it has no rows, otherwise 0. */
+export function sayList(say: Call['say'], { none, head, rows }: List): number {
+  const lines = rows.length === 0 ? [none] : columns([head, ...rows])
+  for (const line of lines) say(line)
+  return rows.length === 0 ? 1 : 0
 }
 
 /** Lines of columns, each as wide as its widest word. Null is shown as a dash. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import leven from 'leven'
 import { ConfigurationError, type Environment } from '../config/read.ts'
 import { DatabaseRefusal } from '../db/assert-session.ts'
 import { type Call, type Command, type OptionName, Refusal, UsageError } from './call.ts'
@@ -46,11 +47,26 @@ export async function runCommand({ args, env, say, give = () => undefined }: Com
     return 0
   }
   const command = COMMANDS.find(({ words }) => `${positionals.join(' ')} `.startsWith(`${words} `))
-  if (command === undefined) throw new UsageError(helpFor(positionals[0]))
+  if (command === undefined) throw new UsageError(unknown(positionals))
   const { json: _json, help: _help, ...options } = values
   const subjects = positionals.slice(command.words.split(' ').length)
   check(command, { subjects, options: Object.keys(options) })
   return command.run({ subjects, options, env, say, give })
+}
+
+/** Names what is not known, and what was probably meant. */
+function unknown(positionals: readonly string[]): string {
+  if (positionals.length === 0) return helpFor()
+  const typed = positionals.join(' ')
+  const group = COMMANDS.filter(({ words }) => words.startsWith(`${positionals[0]} `))
+  const near = COMMANDS.filter(({ words }) => {
+    const start = positionals.slice(0, words.split(' ').length).join(' ')
+    return leven(start, words) <= Math.max(2, words.length / 4)
+  })
+  const meant = near.length > 0 ? near : group
+  const suggestion =
+    meant.length === 0 ? '' : `\nDid you mean:\n${meant.map(({ words }) => `  pinrail ${words}`).join('\n')}`
+  return `pinrail has no command "${typed}".${suggestion}\nSee all commands: pinrail --help`
 }
 
 function parse(args: readonly string[]) {
@@ -97,15 +113,26 @@ export async function runPinrail(
   const print = (answer: object): void => out(`${JSON.stringify(answer, withoutBigInt)}\n`)
   try {
     const code = await runCommand({ args, env, say, give: (name, value) => fields.set(name, value) })
-    if (isJson) print({ exit_code: code, ...Object.fromEntries(fields), lines })
+    if (isJson) print({ exit_code: code, ...inSnakeCase(Object.fromEntries(fields)), lines })
     return code
   } catch (error) {
     const code = exitCodeOf(error)
     const message = error instanceof Error ? error.message : String(error)
-    if (isJson) print({ exit_code: code, error: message, ...Object.fromEntries(fields), lines })
+    if (isJson) print({ exit_code: code, error: message, ...inSnakeCase(Object.fromEntries(fields)), lines })
     else err(`${message}\n`)
     return code
   }
+}
+
+/** The names of all fields as the API has them. */
+function inSnakeCase<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(inSnakeCase) as T
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  const named = Object.entries(value).map(([name, part]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    inSnakeCase(part),
+  ])
+  return Object.fromEntries(named) as T
 }
 
 const withoutBigInt = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)

@@ -1,4 +1,6 @@
 import { isIP } from 'node:net'
+import { HOST_NAME } from '../domain/host.ts'
+import { hasCharacters, isSafeText } from '../domain/text.ts'
 
 /** Which URLs webhooks may go to. `testTargets` are exact `host:port` pairs that are allowed in test mode. */
 export type TargetRules = { readonly mode: 'test' | 'live'; readonly testTargets: readonly string[] }
@@ -50,8 +52,8 @@ const LONGEST_URL = 2048
  */
 export function checkEndpointUrl(text: string, { mode, testTargets }: TargetRules): UrlCheck {
   if (text.length > LONGEST_URL) return refused('too_long')
-  // The parser drops tabs and line breaks and encodes other such characters: we would call another URL than we store.
-  if (/[\s\p{Cc}\p{Cs}]/u.test(text)) return refused('invalid')
+  // The parser drops or encodes what nobody sees: we would call another URL than we store.
+  if (!isSafeText(text, 'line') || hasCharacters(text, 'blank', 'invisible')) return refused('invalid')
   // The parser takes `https:shop.example` for https://shop.example.
   const url = /^[a-z]+:\/\/[^/]/i.test(text) && URL.canParse(text) ? new URL(text) : null
   if (url === null) return refused('invalid')
@@ -69,7 +71,7 @@ function refuseHost(hostname: string): UrlRefusal | null {
   const host = hostname.replace(/\.+$/, '')
   if (isIP(host.replace(/^\[|\]$/g, '')) !== 0) return 'ip_literal'
   if (LOCAL_NAME.test(host)) return 'local_name'
-  return host.includes('.') ? null : 'no_domain'
+  return HOST_NAME.test(host) ? null : 'no_domain'
 }
 
 /** As WEBHOOK_TEST_TARGETS names it: with the port, even the default one. */

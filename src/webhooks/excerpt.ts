@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { withoutCharacters } from '../domain/text.ts'
 
 /** The part of a receiver's answer that the delivery log keeps: short, printable, without secrets. */
 
@@ -18,9 +19,6 @@ const SECRETS = [
   /\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g,
 ]
 
-/** Control characters except tab and line feed, and format characters such as the marks that reorder text. */
-const UNPRINTABLE = /(?![\n\t])[\p{Cc}\p{Cf}]/gu
-
 const PRIVATE_HEADERS: readonly string[] = ['set-cookie', 'www-authenticate', 'authorization', 'cookie']
 
 export function bodyExcerpt(bytes: Buffer, contentEncoding: string | undefined): string {
@@ -28,7 +26,7 @@ export function bodyExcerpt(bytes: Buffer, contentEncoding: string | undefined):
   // In stream mode the decoder omits an incomplete character at the cut.
   const text = new TextDecoder().decode(bytes, { stream: true })
   // Postgres takes no half of a character: the try would not be recorded, and made again for ever.
-  return mask(text.replace(UNPRINTABLE, '')).slice(0, EXCERPT_BYTES).toWellFormed()
+  return mask(printable(text)).slice(0, EXCERPT_BYTES).toWellFormed()
 }
 
 export function loggedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
@@ -36,12 +34,11 @@ export function loggedHeaders(headers: IncomingHttpHeaders): Record<string, stri
   return Object.fromEntries(
     shown
       .slice(0, MOST_HEADERS)
-      .map(([name, value]) => [
-        name.slice(0, LONGEST_HEADER),
-        mask(String(value).replace(UNPRINTABLE, '')).slice(0, LONGEST_HEADER),
-      ]),
+      .map(([name, value]) => [name.slice(0, LONGEST_HEADER), mask(printable(String(value))).slice(0, LONGEST_HEADER)]),
   )
 }
+
+const printable = (text: string): string => withoutCharacters(text, 'control', 'turn', 'invisible')
 
 function mask(text: string): string {
   return SECRETS.reduce((masked, pattern) => masked.replace(pattern, '[masked]'), text)

@@ -11,12 +11,14 @@ export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true
 const ANSWER_MS = 2000
 const TRIES = 2
 
+type NameServers = { readonly servers?: readonly string[]; readonly answerMs?: number }
+
 /**
  * Asks the name servers by sockets, for names that strangers chose. The system's own resolver holds a thread for as long
  * as a name server is silent, and the process has two of them for the names of all: nodes and partners would be waited for too.
  */
-export function createNameServers({ servers }: { readonly servers?: readonly string[] } = {}): Resolve {
-  const resolver = new Resolver({ timeout: ANSWER_MS, tries: TRIES })
+export function createNameServers({ servers, answerMs = ANSWER_MS }: NameServers = {}): Resolve {
+  const resolver = new Resolver({ timeout: answerMs, tries: TRIES })
   if (servers !== undefined) resolver.setServers(servers)
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])

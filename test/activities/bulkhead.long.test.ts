@@ -18,7 +18,7 @@ describe('a bulkhead', () => {
   const WORKER_SLOTS = 100
   const HEALTHY = 98
   const EVENTS_EACH = 2
-  /** Of the two that are in trouble: more than would fill all places of the worker. */
+  /** Events of each of the two troubled endpoints: more than would fill all places of the worker. */
   const EVENTS_OF_TROUBLE = 75
 
   let sender: Sender
@@ -48,7 +48,7 @@ describe('a bulkhead', () => {
 
   type Made = { readonly event: string; readonly endpoint: string }
 
-  /** Events of endpoints at a receiver, each endpoint of a merchant of its own. */
+  /** Events of endpoints at a receiver, each endpoint with its own merchant. */
   async function record(
     receiver: Receiver,
     endpoints: number,
@@ -109,7 +109,7 @@ describe('a bulkhead', () => {
       const delivering = createWebhookDeliveryActivities(deps)
       const deliver = (event: string, endpoint: string) =>
         delivering.deliverWebhook({ eventId: event, endpointId: endpoint, attempt: 1, step: 1 })
-      /** What is handed over untried gets its try at once, by a delivery workflow. */
+      /** A delivery workflow tries at once what is handed over untried. */
       const handedOver = new Set<MockActivityEnvironment>()
       const announce = async (event: string): Promise<void> => {
         const { failed } = await announcing.announce(event)

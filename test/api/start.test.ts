@@ -57,14 +57,3 @@ test('while Temporal is there, the workflow runs before the answer, and the outb
     await up.close()
   }
 })
-
-test('a cancellation that Temporal cannot take is not promised: the merchant is told to ask again', async () => {
-  const { id } = (await shop.ask('POST', '/v1/payments', { body: BODY })).body
-  const answer = await shop.ask('POST', `/v1/payments/${String(id)}/cancel`)
-  expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([
-    503,
-    'temporarily_unavailable',
-    '2',
-  ])
-  expect((await shop.ask('GET', `/v1/payments/${String(id)}`)).body['status']).toBe('created')
-}, 60_000)

@@ -1,122 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../api/checkout/checkout-world.ts'
-import { collectComplaints, launchBrowser } from '../support/browser.ts'
+import { describe, expect, test } from '@jest/globals'
+import { movePayment } from '../api/checkout/checkout-world.ts'
+import { complaints, context, heading, JOURNEYS, open, page, useCheckout, world } from './checkout-journeys.ts'
 
-let browser: Browser
-let world: CheckoutWorld
-beforeAll(async () => {
-  browser = await launchBrowser()
-  world = await createCheckoutWorld()
-})
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
+useCheckout()
 
-let context: BrowserContext
-let page: Page
-let complaints: string[]
+/** The others are made without JavaScript by `npm run test:long`. */
+const WITHOUT_JAVASCRIPT = 'a pinned payment goes from the card to the partner, back, and on to the receipt'
 
-async function open(options: { javaScript: boolean; country?: string; timezone?: string }): Promise<void> {
-  context = await browser.newContext({
-    javaScriptEnabled: options.javaScript,
-    viewport: { width: 390, height: 844 },
-    timezoneId: options.timezone ?? 'Europe/Berlin',
-    extraHTTPHeaders: { 'x-country': options.country ?? 'DE' },
-  })
-  page = await context.newPage()
-  complaints = collectComplaints(page)
-}
+test.each(Object.entries(JOURNEYS))('with JavaScript %s', (_name, journey) => journey(true))
 
-beforeEach(() => {
-  world.setAnswer('opens')
-  world.asked.length = 0
-})
-afterEach(async () => {
-  await context.close()
-  expect(complaints).toEqual([])
-})
-
-const heading = (text: string) => page.getByRole('heading', { level: 1, name: text })
-
-describe.each([{ javaScript: true }, { javaScript: false }])('with JavaScript: $javaScript', ({ javaScript }) => {
-  test('a pinned payment goes from the card to the partner, back, and on to the receipt', async () => {
-    await open({ javaScript })
-    const payment = await world.create({ provider: 'wallet_app' })
-    await page.goto(payment.url)
-    await heading('Pay in your banking app').waitFor()
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await heading('Partner page').waitFor()
-    expect(page.url()).toContain(world.partnerUrl)
-
-    // Back is back at the payment, not thrown forward to the partner again.
-    await page.goBack()
-    await heading('Finish at Velanto').waitFor()
-    expect(page.url()).toBe(payment.url)
-    expect(await page.getByRole('link', { name: 'Open Velanto again' }).getAttribute('href')).toContain(
-      world.partnerUrl,
-    )
-
-    // By the partner's own link it is a return: the page checks, and has nothing to press.
-    await page.goto(`${world.partnerUrl}/pay/1`)
-    await page.evaluate((url) => location.assign(url), payment.url)
-    await heading('Checking with Velanto…').waitFor()
-    expect(await page.locator('.button:visible').count()).toBe(0)
-
-    await movePayment(world, payment.id, ['processing'])
-    await heading('Your payment is on its way').waitFor()
-    await page.getByText('Velanto confirms your payment').waitFor()
-    await movePayment(world, payment.id, ['settling'])
-    await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
-    await movePayment(world, payment.id, ['succeeded'])
-    await heading('Paid. Thank you.').waitFor()
-    expect(await page.getByRole('link', { name: 'Back to Nightline Rail' }).getAttribute('href')).toBe(
-      'https://shop.example/thanks',
-    )
-    expect(world.asked).toHaveLength(1)
-  })
-
-  test('the picker, another country and another method', async () => {
-    await open({ javaScript })
-    const payment = await world.create({ provider: 'wallet_app' })
-    await page.goto(payment.url)
-    await page.locator('.more > summary').click()
-    await page.getByRole('link', { name: 'Change' }).click()
-    await page.getByLabel('Country you are paying from').selectOption('Brazil')
-    await page.getByRole('button', { name: 'Save country' }).click()
-    await page.getByText('Paying by banking app is not offered in Brazil.').waitFor()
-    await page.getByRole('link', { name: /Bank transfer/ }).click()
-    await heading('Pay by bank transfer').waitFor()
-    await page.getByRole('link', { name: 'Pay another way' }).click()
-    await page.getByRole('link', { name: /^Card/ }).click()
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await heading('Partner page').waitFor()
-    expect(world.asked).toMatchObject([{ provider: 'local_partner', method: 'card' }])
-  })
-
-  test('UPI stays on the page and moves on when it is paid', async () => {
-    await open({ javaScript, country: 'IN' })
-    const payment = await world.create({ provider: 'local_partner' })
-    await page.goto(payment.url)
-    await page.getByRole('button', { name: 'Show the UPI code' }).click()
-    await page.getByRole('img', { name: 'UPI QR code: pay ₹4,536.90 to Nightline Rail' }).waitFor()
-    await movePayment(world, payment.id, ['processing'])
-    await heading('Your payment is on its way').waitFor()
-  })
-
-  test('a decline is said, and the next try goes through', async () => {
-    await open({ javaScript })
-    const payment = await world.create({ provider: 'wallet_app' })
-    world.setAnswer('declines')
-    await page.goto(payment.url)
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await heading('Your payment was declined').waitFor()
-    world.setAnswer('opens')
-    await page.getByRole('button', { name: 'Try again at Velanto' }).click()
-    await heading('Partner page').waitFor()
-  })
-})
+test(`without JavaScript ${WITHOUT_JAVASCRIPT}`, () => JOURNEYS[WITHOUT_JAVASCRIPT](false))
 
 describe('an open page', () => {
   test('becomes expired by itself, in its place, with title and focus right', async () => {

@@ -7,9 +7,12 @@ import { useBrowser } from './use-browser.ts'
 
 const pages = useBrowser(openCheckoutPages)
 
-test.each(GALLERY)('the page “%s” is accessible and fits at every width, light and dark', async (name) => {
-  expect(await pages.findFaults(name, 'en', EVERY_LOOK)).toEqual([])
-})
+test.each(GALLERY)(
+  'the page “%s” is accessible, shows its next step, and fits at every width, light and dark',
+  async (name) => {
+    expect(await pages.findFaults(name, 'en', EVERY_LOOK)).toEqual([])
+  },
+)
 
 describe.each(LOCALES.filter((locale) => locale !== 'en'))('in the language “%s”', (locale) => {
   test.each(TEXT_PAGES)('the page “%s” is accessible and fits', async (name) => {

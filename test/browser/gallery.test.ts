@@ -24,7 +24,28 @@ describe('the pictures of the gallery', () => {
   })
 })
 
-test.each(GALLERY)(
+/** The pages with the most parts. `npm run test:long` examines every page. */
+const SAMPLE = [
+  'created',
+  'pinned to UPI',
+  'another method while one is open',
+  'a UPI code on Android',
+  'an address for USDC',
+  'in a frame of the shop',
+  'processing',
+  'a delayed settlement',
+  'paid late and twice',
+  'in Arabic',
+  'the test bar',
+  'receipt',
+  'long texts',
+]
+
+test('each page of the sample exists', () => {
+  expect(SAMPLE.filter((name) => !GALLERY.includes(name))).toEqual([])
+})
+
+test.each(SAMPLE)(
   'the page “%s” is accessible, fits, shows its next step, and requests nothing from elsewhere',
   async (name) => {
     expect(await pages.findFaults(name)).toEqual([])

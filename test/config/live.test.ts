@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { parse } from 'yaml'
 import { generateSecrets } from '../../scripts/system/secrets.ts'
-import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { scryptKeystore } from '../../scripts/test/keystore.ts'
+import { LIVE_ENVIRONMENT, LIVE_TREASURY_KEY } from '../../scripts/test/live-environment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
 import {
@@ -19,7 +20,6 @@ import {
 } from '../../src/config.ts'
 import { openKeys } from '../../src/deps/keys.ts'
 import { runCommand } from '../../src/operator/command.ts'
-import { scryptKeystore } from '../chain/keys/keystore.ts'
 
 const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
 
@@ -114,7 +114,23 @@ describe('live mode', () => {
       ['RECEIPT_KEY', base64(Buffer.alloc(16)), 'must be 32 bytes in base64'],
       ['TEMPORAL_CODEC_KEYS', '', 'must be set: without it Temporal keeps everything readable'],
       ['TEMPORAL_CODEC_KEYS', `a:${base64(random)},b:${base64(Buffer.alloc(32))}`, 'must have random keys'],
-      ['TREASURY_KEY', `0x${'1'.repeat(64)}`, 'must be random keys'],
+      ['RELAYER_KEYS', `0x${'1'.repeat(64)}`, 'must be random keys'],
+      ['TREASURY_KEY', `0x${hex(random)}`, 'must be keystore:<path>'],
+      ['RETIRED_TREASURY_KEYS', `keystore:/k.json, ${hex(random)}`, 'must be keystore:<path>'],
+      ['CARD_PARTNER_SECRET', 'short', 'must be at least 16 characters'],
+      ['KEYSTORE_PASSWORD', 'abcabcabcabcabcabcabc', 'with 8 different ones'],
+      ['CONVERTER_SECRET', LIVE_ENVIRONMENT.WALLET_APP_SECRET, 'must not be the same as WALLET_APP_SECRET'],
+      [
+        'TEMPORAL_CODEC_KEYS',
+        `a:${LIVE_ENVIRONMENT.WEBHOOK_ENCRYPTION_KEY}`,
+        'WEBHOOK_ENCRYPTION_KEY: must not be the same as TEMPORAL_CODEC_KEYS',
+      ],
+      ['SMTP_URL', 'smtp://pinrail:a-password-of-length@mail.pinrail.example', 'must be smtps://'],
+      ['DATABASE_URL', `${LIVE_ENVIRONMENT.DATABASE_URL}?sslmode=disable`, 'must have sslmode=verify-full'],
+      ['DATABASE_READ_URL', `${LIVE_ENVIRONMENT.DATABASE_URL}?sslmode=no-verify`, 'must have sslmode=verify-full'],
+      ['POLYGON_RPC_URLS', 'http://one.example,https://two.example', 'must begin with https://'],
+      ['NODE_OPTIONS', '--tls-min-v1.0', 'must not weaken TLS'],
+      ['NODE_OPTIONS', '--max-old-space-size=512 --insecure_http_parser', 'must not weaken TLS'],
       ['RELAYER_KEYS', `0x${hex(random)},0x${'0'.repeat(63)}1`, 'must be random keys'],
       ['WEBHOOK_TEST_TARGETS', '127.0.0.1:4301', 'must be empty'],
       ['SANDBOX_DATA', '/data', 'must not be set: simulators are no part of a live system'],
@@ -174,7 +190,7 @@ describe('live mode', () => {
         ['WALLET_APP_SECRET', 'CARD_PARTNER_SECRET', 'LOCAL_PARTNER_SECRET', 'CONVERTER_SECRET', 'API_KEY_PEPPER'],
         ['WEBHOOK_ENCRYPTION_KEY', 'TREASURY_KEY', 'RELAYER_KEYS', 'PUBLIC_URL', 'DATABASE_URL', 'CHAIN_ID'],
         ['WALLET_APP_URL', 'CARD_PARTNER_URL', 'LOCAL_PARTNER_URL', 'CONVERTER_URL', 'POLYGON_RPC_URLS'],
-        ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY', 'MAIL_FROM'],
+        ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY', 'MAIL_FROM', 'SMTP_URL'],
       ].flat()
       const named = new Set(preflightProblems(env).map(({ name }) => name))
       // The names of the partners are for the api alone, and compose leaves them to test mode.
@@ -195,8 +211,8 @@ describe('live mode', () => {
       const ganache = 'myth like bonus scare over problem client lizard pioneer submit female collect'
       for (const mnemonic of [TEST_MNEMONIC, ganache])
         for (const index of [0, 1, 4, 5, 9, 10, 19, 20, 57, 99])
-          expect(problemsWith({ TREASURY_KEY: `0x${hex(accountKey(index, mnemonic))}` })).toEqual([
-            'TREASURY_KEY: must not be a public test key',
+          expect(problemsWith({ RELAYER_KEYS: `0x${hex(accountKey(index, mnemonic))}` })).toEqual([
+            'RELAYER_KEYS: must not be a public test key',
           ])
     })
 
@@ -226,6 +242,36 @@ describe('live mode', () => {
     const env = { ...LIVE_ENVIRONMENT, PUBLIC_URL: 'https://Pay.pinrail.example/' }
     expect(readApiConfig(env).PUBLIC_URL).toBe('https://pay.pinrail.example')
     expect(readWorkerConfig(env).PUBLIC_URL).toBe('https://pay.pinrail.example')
+  })
+
+  describe('a variable that a file holds', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pinrail-secrets-'))
+    afterAll(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'pepper')
+    const { API_KEY_PEPPER, ...rest } = LIVE_ENVIRONMENT
+    writeFileSync(file, `${API_KEY_PEPPER}\n`)
+
+    test('is read from the file that NAME_FILE names, without the end of its last line', () => {
+      const env = { ...rest, API_KEY_PEPPER_FILE: file }
+      expect(preflightProblems(env)).toEqual([])
+      expect(readApiConfig(env).API_KEY_PEPPER.reveal()).toBe(API_KEY_PEPPER)
+    })
+
+    test('is refused by name when the file cannot be read, or the variable is set as well', () => {
+      expect(preflightProblems({ ...rest, API_KEY_PEPPER_FILE: join(folder, 'missing') })).toEqual([
+        { name: 'API_KEY_PEPPER_FILE', must: expect.stringMatching(/^must be a file that can be read: .*ENOENT/) },
+      ])
+      expect(preflightProblems({ ...LIVE_ENVIRONMENT, API_KEY_PEPPER_FILE: file })).toEqual([
+        { name: 'API_KEY_PEPPER_FILE', must: 'must not be set together with API_KEY_PEPPER' },
+      ])
+    })
+
+    test('is judged as any other', () => {
+      writeFileSync(join(folder, 'weak'), 'pepper')
+      expect(preflightProblems({ ...rest, API_KEY_PEPPER_FILE: join(folder, 'weak') })).toEqual([
+        { name: 'API_KEY_PEPPER', must: expect.stringContaining('must be at least 32 random characters') },
+      ])
+    })
   })
 
   test('the operator’s command concludes nothing from one node in live mode', () => {
@@ -302,7 +348,6 @@ describe('the preflight', () => {
       const { code, said } = await preflight({
         ...live(),
         RELAYER_KEYS: `keystore:${path}`,
-        KEYSTORE_PASSWORD: 'p',
       })
       expect([code, said[0]]).toEqual([1, expect.stringMatching(/^RELAYER_KEYS: must open: .*ENOENT/)])
     })
@@ -330,20 +375,23 @@ describe('the preflight', () => {
       expect([code, said]).toEqual([1, [expect.stringContaining(`${name}: ${must}`), expect.anything()]])
     })
 
-    const { TREASURY_KEY } = LIVE_ENVIRONMENT
     const relayer = `0x${hex(random)}`
     test.each([
-      ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer},${TREASURY_KEY}` }, 'must be other wallets than TREASURY_KEY'],
+      ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer},${LIVE_TREASURY_KEY}` }, 'must be other wallets than TREASURY_KEY'],
       ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer}, ${relayer}` }, 'must name each wallet once'],
       [
         'GAS_FUNDING_KEY',
         { RELAYER_KEYS: relayer, GAS_FUNDING_KEY: relayer },
         'must be other wallets than RELAYER_KEYS',
       ],
-      ['RETIRED_TREASURY_KEYS', { RETIRED_TREASURY_KEYS: TREASURY_KEY }, 'must be other wallets than TREASURY_KEY'],
+      [
+        'RETIRED_TREASURY_KEYS',
+        { RETIRED_TREASURY_KEYS: LIVE_ENVIRONMENT.TREASURY_KEY },
+        'must be other wallets than TREASURY_KEY',
+      ],
       [
         'RETIRED_TREASURIES',
-        { RETIRED_TREASURIES: privateKeyToAccount(TREASURY_KEY as `0x${string}`).address },
+        { RETIRED_TREASURIES: privateKeyToAccount(LIVE_TREASURY_KEY).address },
         'must be other wallets than TREASURY_KEY',
       ],
     ])(
@@ -361,7 +409,6 @@ describe('the preflight', () => {
       const { said } = await preflight({
         ...live(),
         TREASURY_KEY: `keystore:${path}`,
-        KEYSTORE_PASSWORD: 'p',
       })
       expect(said[0]).toContain('not a keystore of version 3')
       expect(said.join('\n')).not.toContain('abab')

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
 import { z } from 'zod'
 import { newPayment } from '../../scripts/test/new-payment.ts'
@@ -115,48 +114,6 @@ describe('transactions', () => {
     await expect(gone.answers()).rejects.toThrow('ECONNREFUSED')
     await gone.close()
   })
-
-  describe('a server that goes away without a word', () => {
-    test('is given up after the time of a statement, and its connections are made anew', async () => {
-      const way = await openWay(database.url)
-      const over = createDb({ url: way.url, livemode: false, pool: 2, statementTimeoutMs: 100 })
-      try {
-        await Promise.all([over.query('select 1'), over.query('select 1'), over.answers()])
-        way.fallSilent()
-        const asked = [over.query('select 1'), over.transaction((tx) => tx.query('select 1')), over.answers()]
-        for (const answer of asked) await expect(answer).rejects.toThrow('Query read timeout')
-        await over.answers()
-        expect((await over.transaction((tx) => tx.query('select 2 as two'))).rows).toEqual([{ two: 2 }])
-      } finally {
-        await over.close()
-        way.close()
-      }
-    }, 20_000)
-  })
-
-  /** A way to the server on which what was sent before may get lost, and nobody hears of it. */
-  async function openWay(url: string) {
-    const target = new URL(url)
-    const pairs: Socket[][] = []
-    const server = createServer((client) => {
-      const upstream = connect(Number(target.port), target.hostname)
-      pairs.push([client, upstream])
-      client.on('data', (data) => upstream.write(data)).on('error', () => undefined)
-      upstream.on('data', (data) => client.write(data)).on('error', () => undefined)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    return {
-      url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
-      fallSilent() {
-        for (const socket of pairs.flat()) socket.removeAllListeners('data').resume()
-      },
-      close() {
-        for (const socket of pairs.flat()) socket.destroy()
-        server.close()
-      },
-    }
-  }
 
   test('the locks of a machine that is lost within a transaction are over when Postgres has heard nothing of it for a while', async () => {
     await db.query('create table locked (id int primary key)')

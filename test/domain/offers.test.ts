@@ -1,9 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import { COUNTRY_CODES } from '../../src/domain/countries.ts'
 import type { Currency } from '../../src/domain/currencies.ts'
 import { PROVIDER_NAMES, PROVIDERS, serves, WAYS } from '../../src/domain/methods.ts'
 import type { Money } from '../../src/domain/money.ts'
-import { checkLimits, type OfferQuery, offersFor, type RateTable, ratesNeeded } from '../../src/domain/offers.ts'
+import {
+  checkLimits,
+  limitsIn,
+  type OfferQuery,
+  offersFor,
+  type RateTable,
+  ratesNeeded,
+} from '../../src/domain/offers.ts'
 
 /** One EUR is 1.25 USD here, and one USD 80 INR, so that limits fall on whole amounts. */
 const RATES: RateTable = { USD: '1', EUR: '1.25', INR: '0.0125', GBP: '1.5', JPY: '0.008', AED: '0.25' }
@@ -112,6 +120,27 @@ describe('limits', () => {
     expect(checkLimits(money('937', 'JPY'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
     expect(checkLimits(money('1000001', 'EUR'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
     expect(checkLimits(money('400001', 'EUR'), 'card_partner', RATES)).toMatchObject({ alternatives: ['wallet_app'] })
+  })
+
+  test('limits that are shown in any currency are two digits long, and an amount equal to one passes', () => {
+    const codes = ['USD', 'EUR', 'INR', 'GBP', 'JPY', 'AED'] as const
+    const rate = fc.double({ min: 0.0001, max: 9, noNaN: true }).map((value) => value.toFixed(12))
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...codes),
+        fc.constantFrom(null, ...PROVIDER_NAMES),
+        fc.array(rate, { minLength: 6, maxLength: 6 }),
+        (currency, provider, rates) => {
+          const table = { ...Object.fromEntries(codes.map((code, nth) => [code, rates[nth]])), USD: '1' } as RateTable
+          const { minimum, maximum } = limitsIn(currency, provider, table)
+          expect([minimum.currency, maximum.currency]).toEqual([currency, currency])
+          expect(`${minimum.minor} ${maximum.minor}`).toMatch(/^\d{1,2}0* \d{1,2}0*$/)
+          expect(checkLimits(minimum, provider, table)).not.toMatchObject({ code: 'amount_too_small' })
+          expect(checkLimits(maximum, provider, table)).not.toMatchObject({ code: 'amount_too_large' })
+        },
+      ),
+    )
+    expect(limitsIn('EUR', null, RATES)).toEqual({ minimum: money('160', 'EUR'), maximum: money('800000', 'EUR') })
   })
 
   test('a limit in the currency of the amount is compared without any rate', () => {

@@ -103,7 +103,7 @@ describe('the timeline', () => {
     expect(moveNote('settling', because('payout_resumed'))).toEqual({
       kind: 'payment.settling',
       actor: 'system',
-      message: 'The payout goes on',
+      message: 'Payout resumed',
       data: {},
     })
   })
@@ -132,20 +132,20 @@ describe('the timeline', () => {
   test('tells which way to pay was chosen, or why the pinned one was not offered', () => {
     const data = { country: 'BR' }
     const pinned = { provider: 'card_partner', reason: 'country', fallback: 'picker' }
-    const chosen = { provider: 'local_partner', method: 'card' }
-    expect(offerNote({ where: 'Brazil', chosen, pinned, data })).toEqual({
+    const chosen = { provider: 'local_partner', method: 'card' } as const
+    expect(offerNote({ country: 'BR', chosen, pinned, data })).toEqual({
       kind: 'checkout.route',
       actor: 'buyer',
-      message: 'The buyer in Brazil goes on with card at local_partner',
+      message: 'Buyer chose Card (BR)',
       data,
     })
-    expect(offerNote({ where: 'Brazil', chosen: null, pinned, data })).toEqual({
+    expect(offerNote({ country: 'BR', chosen: null, pinned, data })).toEqual({
       kind: 'checkout.route',
       actor: 'system',
-      message: 'card_partner is not offered to a buyer in Brazil (country); shown: picker',
+      message: 'card_partner is not offered to a buyer in BR (country); shown: picker',
       data,
     })
-    expect(offerNote({ where: 'Brazil', chosen: null, pinned: { ...pinned, reason: 'down' }, data }).message).toBe(
+    expect(offerNote({ country: 'BR', chosen: null, pinned: { ...pinned, reason: 'down' }, data }).message).toBe(
       'card_partner does not answer anybody at the moment; shown: picker',
     )
   })

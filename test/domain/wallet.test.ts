@@ -32,24 +32,28 @@ describe('a wallet', () => {
     })
   })
 
-  test.each([
-    '',
-    'x',
-    MIXED.slice(2),
-    MIXED.slice(0, -1),
-    `${MIXED}0`,
-    ` ${MIXED}`,
-    `${MIXED}\n`,
-    `0X${MIXED.slice(2)}`,
-    MIXED.replace('d', 'g'),
-  ])('is not read from %j', (text) => {
-    expect(sayings(text)).toEqual({ code: 'wallet_invalid', message: 'must be 0x and 40 hexadecimal digits' })
-  })
+  test.each(['', 'x', MIXED.slice(0, -1), `${MIXED}0`, `0X${MIXED.slice(2)}`, MIXED.replace('d', 'g')])(
+    'is not read from %j',
+    (text) => {
+      expect(sayings(text)).toEqual({ code: 'wallet_invalid', message: 'must be 0x and 40 hexadecimal digits' })
+    },
+  )
 
   test.each([
     ['pinrail.eth', '; a name cannot be used, enter the address that it stands for'],
     ['Pinrail.ETH', '; a name cannot be used, enter the address that it stands for'],
     ['pinrail.ethereum', ''],
+    [` ${MIXED}`, '; it has a blank or a line break'],
+    [`${MIXED}\n`, '; it has a blank or a line break'],
+    [`\u200b${MIXED}`, '; it has a character that cannot be seen: copy it again, or type it'],
+    [`${MIXED}\u202c`, '; it has a character that cannot be seen: copy it again, or type it'],
+    [MIXED.slice(2), '; 0x is missing at its beginning'],
+    [`https://polygonscan.com/address/${MIXED}`, '; enter only the address, without the link around it'],
+    [`https://polygonscan.com/token/x?a=${MIXED}#tx`, '; enter only the address, without the link around it'],
+    ['https://polygonscan.com', ''],
+    [`arb1:${MIXED}`, ', without the prefix of a network'],
+    [`eip155:137:${MIXED}`, ', without the prefix of a network'],
+    [`ethereum:${MIXED}@137`, ', without the prefix of a network'],
     [`matic:${MIXED}`, ', without the prefix of a network'],
     [`POLYGON:${MIXED}`, ', without the prefix of a network'],
     [`1:${MIXED}`, ''],

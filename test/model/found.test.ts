@@ -5,7 +5,7 @@ import { holds, isThen, useModel } from './story/holds.ts'
 
 useModel()
 
-/** Of the stories that once found a defect; `npm run test:long` tells all of them. */
+/** A fifth of the stories that once found a defect. `npm run test:long` runs all of them. */
 const SAMPLE = FOUND.filter((_found, index) => index % 5 === 0)
 
 test.each(SAMPLE)('$title', (found) => {

@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
-import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { Worker } from '@temporalio/worker'
-import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 import { leaveNotice } from '../../src/db/accounts/account-notices.ts'
 import type { Tenant } from '../../src/db/db.ts'
 import { type Channel, mendChannel, removeChannel } from '../../src/db/notifications/channels.ts'
 import { insertTestMessage, takeDueChannels } from '../../src/db/notifications/messages.ts'
-import { notificationWorkflowId } from '../../src/domain/ids.ts'
 import { type ChannelKind, NOTIFICATION_EVENTS } from '../../src/domain/notification/channel.ts'
 import { newId } from '../../src/ids.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
-import type { notification } from '../../src/workflows/notifications/notification.ts'
 import { addEvent, rows, secretBox } from '../webhooks/seed.ts'
 import { createWorld, messagesOf, newTenant, type World, waitingOf } from './world.ts'
 
@@ -421,101 +415,6 @@ describe('what a buyer typed', () => {
     await world.run(mine.id, 2)
     expect(world.services.slack.seen.requests).toBe(before)
   })
-})
-
-describe('a burst', () => {
-  const QUEUE = 'notifications-test'
-  const MANY = 1000
-
-  let environment: TestWorkflowEnvironment
-  beforeAll(async () => {
-    environment = await startTimeSkipping()
-  })
-  afterAll(async () => {
-    world.killer.isDue = () => false
-    await environment?.teardown()
-  })
-
-  /** How many notifications a message says that it holds. */
-  function countIn(text: string): number {
-    const many = /: (\d+) notifications/.exec(text.replaceAll('\\', ''))
-    return many === null ? 1 : Number(many[1])
-  }
-
-  const isRepeated = (text: string): boolean => text.includes('Sent again')
-
-  test('1,000 notifications at once come by four channels that limit, while answers are lost and senders are killed: all, in digests, and what came twice says so', async () => {
-    const kinds = ['telegram', 'discord', 'slack', 'email'] as const
-    const channels = await Promise.all(kinds.map((kind) => world.addChannel(tenant, kind)))
-    const { telegram, discord, slack } = world.services
-    for (const service of [telegram, discord, slack]) service.mood = (n) => (n % 5 === 2 ? 'lost' : 'as documented')
-    world.mail.mood = (n) => (n % 5 === 2 ? 'lost' : n % 7 === 3 ? 'grey' : 'takes')
-    world.killer.isDue = (request) => request % 4 === 3
-    for (let n = 0; n < MANY / 20; n++)
-      await Promise.all(
-        Array.from({ length: 20 }, (_, each) =>
-          world.pay(tenant, { amount: 100 + each, reference: `burst-${n}-${each}` }),
-        ),
-      )
-
-    const ahead = world.clock.now - (await environment.currentTimeMs())
-    const worker = await Worker.create({
-      connection: environment.nativeConnection,
-      taskQueue: QUEUE,
-      workflowBundle: await bundleWorkflows(),
-      activities: {
-        // By the skipped time.
-        tellChannel: async (channelId: string) => {
-          world.clock.now = ahead + (await environment.currentTimeMs())
-          return world.activities.tellChannel(channelId)
-        },
-      },
-    })
-    await worker.runUntil(async () => {
-      // As the sweep does: another run where one has ended and something is left. Only one is waited for at a time, because
-      // the server skips time for one who waits.
-      for (let left = channels; left.length > 0; left = await unfinished(channels)) {
-        const handles = await Promise.all(
-          left.map(({ id }) =>
-            environment.client.workflow.start<typeof notification>('notification', {
-              workflowId: notificationWorkflowId(id),
-              taskQueue: QUEUE,
-              args: [id],
-            }),
-          ),
-        )
-        for (const handle of handles) await handle.result()
-        await environment.sleep('10s')
-      }
-    })
-
-    for (const [index, channel] of channels.entries()) {
-      const kind = kinds[index]!
-      const messages = await messagesOf(world, channel)
-      expect(messages.every(({ state }) => state === 'sent')).toBe(true)
-      expect(messages.reduce((sum, { count }) => sum + count, 0)).toBe(MANY)
-      expect(messages.length).toBeLessThanOrEqual(12)
-      expect(messages.some(({ kind: form }) => form === 'digest')).toBe(true)
-      const texts =
-        kind === 'email' ? world.mail.taken.map(({ text }) => text) : world.services[kind].taken.map(({ text }) => text)
-      const told = texts.filter((text) => !isRepeated(text)).reduce((sum, text) => sum + countIn(text), 0)
-      expect([kind, told]).toEqual([kind, MANY])
-      expect(texts.filter(isRepeated).length).toBe(texts.length - messages.length)
-    }
-    expect(world.killer.killed).toBeGreaterThan(0)
-  }, 120_000)
-
-  async function unfinished(channels: readonly Channel[]): Promise<Channel[]> {
-    const left = await Promise.all(
-      channels.map(async (channel) => {
-        const isTold = (await waitingOf(world, channel)) === 0
-        return isTold && !(await messagesOf(world, channel)).some(isOpen) ? [] : [channel]
-      }),
-    )
-    return left.flat()
-  }
-
-  const isOpen = ({ state }: { state: string }): boolean => state !== 'sent' && state !== 'refused'
 })
 
 describe('the channels that are due', () => {

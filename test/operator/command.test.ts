@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openDataFolder } from '../../scripts/system/data-folder.ts'
 import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
 import { DEFAULT_PORTS } from '../../scripts/system/ports.ts'
-import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { runCommand } from '../../src/operator/command.ts'
 import { createWorld, TOKEN, type World } from '../chain/world.ts'
 

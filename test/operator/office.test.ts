@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { BOX_KEY, LIVE_ENVIRONMENT, PEPPER, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { BOX_KEY, PEPPER, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { aLink } from '../../scripts/test/new-link.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { createDb } from '../../src/db/db.ts'
@@ -33,7 +34,7 @@ describe('accounts, payments and webhooks', () => {
   /** The fields of the answers that are looked at. */
   type Fields = {
     merchant: { id: string }
-    key: { id: string; key: string; expiresAt: string }
+    key: { id: string; key: string; expires_at: string }
     wallet: { address: string; next_address: string | null; next_at: string }
     actions: { kind: string; operator: string; reason: string }[]
     payments: { id: string }[]
@@ -83,6 +84,30 @@ describe('accounts, payments and webhooks', () => {
   })
 
   test.each([
+    [['paymnts', 'find', 'x'], 'pinrail payments find'],
+    [['payments', 'fnd'], 'pinrail payments find'],
+    [['payments', 'delete', 'x'], 'pinrail payments decide'],
+    [['attention-list'], 'See all commands: pinrail --help'],
+  ])('an unknown command is named, with what was probably meant: %j', async (args, suggestion) => {
+    const { code, err } = await inTest(...args)
+    expect([code, err]).toEqual([2, expect.stringContaining(`pinrail has no command "${args.join(' ')}".`)])
+    expect(err).toContain(suggestion)
+  })
+
+  test('lists have heads, and attention has age, amount and merchant', async () => {
+    expect((await inTest('merchants', 'list')).out).toMatch(/^merchant +name +keys +payments +wallet\n/)
+    const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12.5, currency: 'EUR' } })
+    await shop.db.query(
+      `update payment set status = 'under_review', park_reason = 'underpaid', updated_at = now() - interval '3 hours' where id = $1`,
+      [made['id']],
+    )
+    const { out } = await inTest('attention')
+    expect(out).toMatch(/^age +kind +amount +merchant +payment +attempt +detail\n/)
+    expect(out).toMatch(new RegExp(`^3 h +parked +12.5 EUR +${shop.tenant.merchantId} +${String(made['id'])}`, 'm'))
+    await shop.db.query(`update payment set status = 'created', park_reason = null where id = $1`, [made['id']])
+  })
+
+  test.each([
     [['merchants', 'create', 'Tea House']],
     [['merchants', 'create', 'Tea House', '--operator', 'ada']],
     [['merchants', 'create', 'Tea House', '--operator', ' ', '--reason', 'x']],
@@ -116,7 +141,7 @@ describe('accounts, payments and webhooks', () => {
     test('a key that is revoked is refused within a second, and one with an end has it', async () => {
       const merchant = await newMerchant(inTest)
       const { key } = await inTest('keys', 'create', merchant, '--days', '7', ...SIGNED, '--json')
-      expect(Date.parse(key.expiresAt) - Date.now()).toBeGreaterThan(6.9 * 86_400_000)
+      expect(Date.parse(key.expires_at) - Date.now()).toBeGreaterThan(6.9 * 86_400_000)
       expect((await inTest('keys', 'revoke', key.id, ...SIGNED)).code).toBe(0)
       expect((await shop.ask('GET', '/v1/payments', { key: key.key })).status).toBe(401)
       expect((await inTest('keys', 'list', merchant)).out).toContain('ended')
@@ -200,7 +225,7 @@ describe('accounts, payments and webhooks', () => {
 
     test('are listed, disabled, found among the failing and enabled', async () => {
       const id = await endpoint()
-      expect((await inTest('webhooks', 'list', shop.tenant.merchantId)).out).toContain(`${id}  well`)
+      expect((await inTest('webhooks', 'list', shop.tenant.merchantId)).out).toContain(`${id}  ok`)
       expect((await inTest('webhooks', 'disable', id, ...SIGNED)).code).toBe(0)
       expect(await inTest('webhooks', 'failing')).toMatchObject({ code: 1, out: expect.stringContaining(id) })
       expect((await inTest('webhooks', 'redeliver', id, '--since', '2026-01-01T00:00:00Z', ...SIGNED)).code).toBe(1)
@@ -228,7 +253,9 @@ describe('accounts, payments and webhooks', () => {
       const body = { amount: 10, currency: 'EUR', reference: 'order-7714' }
       const { body: made } = await shop.ask('POST', '/v1/payments', { body })
       const id = String(made['id'])
-      for (const text of [id, 'order-7714'])
+      const token = new URL(String(made['checkout_url'])).pathname.slice('/c/'.length)
+      const pasted = [id.toUpperCase(), `${id}.`, String(made['checkout_url']), `(${token})`, ` order-7714, `]
+      for (const text of [id, 'order-7714', ...pasted])
         expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])
       expect((await inTest('payments', 'find', WALLET, '--status', 'created')).out).toContain(id)
       expect(await inTest('payments', 'find', 'nothing')).toMatchObject({ code: 1, out: 'no payment fits\n' })
@@ -238,6 +265,20 @@ describe('accounts, payments and webhooks', () => {
       expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])
       expect((await inTest('payments', 'explain', id)).out).toContain('It waits for the buyer.')
       expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
+    })
+
+    test('is found by its link, and by a reference in any Unicode form', async () => {
+      const link = await shop.ask('POST', '/v1/payment_links', { body: { title: 'Tea', amount: 9, currency: 'EUR' } })
+      const url = new URL(String(link.body['url']))
+      const press = /name="press" value="([^"]+)"/.exec(await (await fetch(`${shop.url}${url.pathname}`)).text())?.[1]
+      const form = { method: 'POST', body: new URLSearchParams({ press: press ?? '' }), redirect: 'manual' } as const
+      expect((await fetch(`${shop.url}${url.pathname}`, form)).status).toBe(303)
+      const { payments } = await inTest('payments', 'find', url.href, '--json')
+      expect(payments).toHaveLength(1)
+      const body = { amount: 10, currency: 'EUR', reference: 'Caf\u00e9 9' }
+      const { body: made } = await shop.ask('POST', '/v1/payments', { body })
+      const found = await inTest('payments', 'find', 'Cafe\u0301 9', '--json')
+      expect(found.payments).toMatchObject([{ id: made['id'] }])
     })
 
     test('an unknown payment cannot be decided', async () => {
@@ -269,13 +310,13 @@ describe('accounts, payments and webhooks', () => {
     })
   })
 
-  test('doctor names what is ill and what to do, and what is well', async () => {
+  test('doctor says of each part whether it is ok, and what to do about what fails', async () => {
     const { code, out } = await inTest('doctor')
     expect(code).toBe(1)
-    expect(out).toContain('well  schema: the newest')
-    expect(out).toContain('well  books:')
-    expect(out).toContain('ILL   workers of payments: nobody polls the queue payments: start a worker')
-    expect(out).toMatch(/ILL {3}nodes: /)
+    expect(out).toContain('ok    schema: the newest')
+    expect(out).toContain('ok    books:')
+    expect(out).toContain('FAIL  workers of payments: nobody polls the queue payments: start a worker')
+    expect(out).toMatch(/FAIL {2}nodes: /)
   }, 60_000)
 
   test('temporal prepare registers what its lists show, as often as one likes', async () => {
@@ -283,7 +324,7 @@ describe('accounts, payments and webhooks', () => {
       const { code, queries } = await inTest('temporal', 'prepare', '--json')
       expect([round, code, queries['waits for an operator']]).toEqual([round, 0, 'NeedsOperator = true'])
     }
-    expect((await inTest('doctor')).out).toContain(`well  temporal: namespace ${shop.temporal.namespace}`)
+    expect((await inTest('doctor')).out).toContain(`ok    temporal: namespace ${shop.temporal.namespace}`)
   }, 60_000)
 
   test('trouble answers 3, also as JSON', async () => {

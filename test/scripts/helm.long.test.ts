@@ -5,7 +5,8 @@ import { z } from 'zod'
 import { ensureHelm } from '../../scripts/setup/programs/helm.ts'
 import { createProgress } from '../../scripts/setup/progress.mjs'
 import { run } from '../../scripts/setup/run.ts'
-import { LIVE_ENVIRONMENT, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { KNOWN_VARIABLES, readApiConfig, readWorkerConfig } from '../../src/config.ts'
 
 /** The chart of ops/helm, linted and rendered by helm itself. */

@@ -101,11 +101,14 @@ describe('connections', () => {
       await use({ ...tls, ...pair('client') })
       const passed = seen.length
       expect(passed).toBeGreaterThan(0)
-      await expect(whyNot(use, tls)).resolves.toMatch(says.refused)
-      await expect(whyNot(use, { ...tls, ...pair('stranger') })).resolves.toMatch(says.refused)
       // A server that it cannot verify gets nothing either.
       const blind = { ...pair('client'), TEMPORAL_ADDRESS: address, TEMPORAL_TLS: 'true' }
-      await expect(whyNot(use, blind)).resolves.toMatch(says.unverified)
+      const refused = [tls, { ...tls, ...pair('stranger') }, blind]
+      expect(await Promise.all(refused.map((variables) => whyNot(use, variables)))).toEqual([
+        expect.stringMatching(says.refused),
+        expect.stringMatching(says.refused),
+        expect.stringMatching(says.unverified),
+      ])
       expect(seen).toHaveLength(passed)
     }, 60_000)
 

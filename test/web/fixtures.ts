@@ -123,7 +123,7 @@ export function aUpiAttempt(changes: Partial<Attempt> = {}): Attempt {
   return anAttempt('open', { provider: 'local_partner', method: 'upi', asked, intentUri: UPI_INTENT, ...changes })
 }
 
-export const USDC_LINK =
+const USDC_LINK =
   'ethereum:0x3c499c542cef5e3811e1192ce70d8cc03d5c3359@137/transfer?address=0x00000000000000000000000000000000000000a1&uint256=58300000'
 
 export function aUsdcAttempt(changes: Partial<Attempt> = {}): Attempt {

@@ -1,5 +1,5 @@
 import { aLink } from '../../scripts/test/new-link.ts'
-import type { LinkStatus } from '../../src/domain/link/link.ts'
+import { findBounds, type LinkStatus } from '../../src/domain/link/link.ts'
 import { offersFor } from '../../src/domain/offers.ts'
 import type { LinkView } from '../../src/web/links/link-page.tsx'
 import { RATES } from './fixtures.ts'
@@ -54,5 +54,6 @@ export function aLinkView({ status = 'active', wrong = null, price, anonymous = 
     amount: '',
     reference: null,
     wrong,
+    bounds: known.amount === null ? findBounds(link, RATES) : null,
   }
 }

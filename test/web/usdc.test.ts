@@ -1,16 +1,30 @@
 import { expect, test } from '@jest/globals'
-import { aUsdcAttempt, USDC_LINK } from './fixtures.ts'
+import { codeOf, pathOf } from '../../src/web/look/code.ts'
+import { aUsdcAttempt } from './fixtures.ts'
 import { html, read, titleOf } from './reading.ts'
 import { SITUATIONS } from './situations.ts'
+
+/** The stored link, with the addresses as EIP-55 spells them. */
+const SHOWN_LINK =
+  'ethereum:0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359@137/transfer?address=0x00000000000000000000000000000000000000A1&uint256=58300000'
 
 test('the page of a USDC payment shows the exact amount, the address, the network, a named code and the link for a wallet', () => {
   const page = html(SITUATIONS['an address for USDC'])
   expect(page).toContain('Send 58.30 USDC')
-  expect(page).toContain('data-copy="0x3c499c542cef5e3811e1192ce70d8cc03d5c3359"')
-  expect(page).toContain('data-copy="0x00000000000000000000000000000000000000a1"')
+  // As EIP-55 spells them, so that a wallet finds a mistyped character.
+  expect(page).toContain('data-copy="0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"')
+  expect(page).toContain('data-copy="0x00000000000000000000000000000000000000A1"')
+  expect(page).not.toContain('0x3c499c542cef5e3811e1192ce70d8cc03d5c3359')
   expect(page).toContain('role="img" aria-label="QR code: send 58.30 USDC to Nightline Rail"')
-  expect(page).toContain(`href="${USDC_LINK.replaceAll('&', '&amp;')}"`)
+  expect(page).toContain(`href="${SHOWN_LINK.replaceAll('&', '&amp;')}"`)
   expect(page).toContain('data-poll="3"')
+})
+
+test('a second code holds the address alone, for wallets that cannot read a link', () => {
+  const page = html(SITUATIONS['an address for USDC'])
+  const address = codeOf('0x00000000000000000000000000000000000000A1')
+  expect(page).toContain('aria-label="Code with only the address"')
+  expect(page).toContain(pathOf(address))
 })
 
 test('who has sent a part is asked for the rest, in every form, and not sent to another way', () => {
@@ -18,7 +32,7 @@ test('who has sent a part is asked for the rest, in every form, and not sent to 
   expect(read(part)).toContain('Arrived 8.30 USDC Missing 50.00 USDC')
   const page = html(part)
   expect(page).toContain('Send 50.00 USDC')
-  expect(page).toContain(`href="${USDC_LINK.replace('58300000', '50000000').replaceAll('&', '&amp;')}"`)
+  expect(page).toContain(`href="${SHOWN_LINK.replace('58300000', '50000000').replaceAll('&', '&amp;')}"`)
   expect(page).toContain('aria-label="QR code: send 50.00 USDC to Nightline Rail"')
   expect(page).not.toContain('58.30')
   expect(page).not.toContain('Pay another way')

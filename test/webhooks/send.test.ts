@@ -402,7 +402,7 @@ describe('names of endpoints', () => {
 
     it('names whose name server is silent hold up no other name of the process', async () => {
       const silent = await startNameServer(null)
-      const resolve = createNameServers({ servers: [silent.address] })
+      const resolve = createNameServers({ servers: [silent.address], answerMs: 1000 })
       const names = Array.from({ length: SILENT_NAMES }, (_, index) => resolve(`shop-${index}.example`))
       const ended = Promise.allSettled(names)
       for (let look = 0; look < 500 && silent.asked() < SILENT_NAMES; look++)

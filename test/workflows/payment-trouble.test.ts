@@ -27,8 +27,6 @@ const gaveUp = (
 describe('trouble at the partner', () => {
   test.each([
     ['timeout_after_effect', 'convert', 'converter'],
-    ['timeout_before_effect', 'convert', 'converter'],
-    ['server_error', 'convert', 'converter'],
     ['server_error', 'read', 'wallet_app'],
   ] as const)('%s of %s: tried again, with one effect', async (fault, operation, at) => {
     const { paymentId, attemptId } = await opened()

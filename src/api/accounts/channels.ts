@@ -12,6 +12,7 @@ import {
 } from '../../db/notifications/channels.ts'
 import { insertTestMessage } from '../../db/notifications/messages.ts'
 import { MOST_CHANNELS } from '../../domain/notification/channel.ts'
+import { isSafeText, isVisible, storedText } from '../../domain/text.ts'
 import type { TargetRules } from '../../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../../webhooks/secret-box.ts'
 
@@ -93,9 +94,8 @@ const LONGEST_NAME = 80
 
 /** A name on one line, which no sign turns around. */
 export function readChannelName(given: string): { name: string } | { must: string } {
-  const name = given.normalize('NFC').trim()
-  const isSafe = name.isWellFormed() && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
-  if (name === '' || name.length > LONGEST_NAME || !isSafe)
+  const name = storedText(given).trim()
+  if (name.length > LONGEST_NAME || !isSafeText(name, 'line') || !isVisible(name))
     return { must: `must have 1 to ${LONGEST_NAME} plain characters, such as #payments` }
   return { name }
 }

@@ -56,7 +56,7 @@ It was not you? Sign in and choose "Sign out everywhere": ${new URL(url).origin}
 export function invitationMail(to: string, invited: { by: string | null; account: string; url: string }): Mail {
   return {
     to,
-    subject: `${invited.account} invites you to Pinrail`,
+    subject: 'You are invited to an account at Pinrail',
     text: `${invited.by === null ? 'You are invited' : `${invited.by} invites you`} to the account "${invited.account}" at Pinrail.
 
 Sign in with this address, and join:

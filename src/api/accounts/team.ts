@@ -65,7 +65,7 @@ export function invite(
     // Who is invited again and again is not mailed as often; the invitation stands where the person signs in.
     if (await takeInvitationMail(tx, { merchantId, email, now, since: iso(-HOUR_MS), most: MAILS_PER_HOUR }))
       await queueMail(deps, tx, { mail, now, expiresAt })
-    await writeAudit(tx, { merchantId, actor: actorId(actor), action: 'member.invited', data: { role }, ip })
+    await writeAudit(tx, { merchantId, actor: actorId(actor), action: 'member.invited', data: { email, role }, ip })
     return { ok: true, expiresAt }
   })
 }

@@ -7,9 +7,11 @@ import { GUIDES } from '../../web/docs/guides.ts'
 import { plainMarkdown, readGuide } from '../../web/docs/markdown.ts'
 import { type ReferenceView, renderReference } from '../../web/docs/reference.tsx'
 import { referenceMarkdown } from '../../web/docs/reference-markdown.ts'
+import type { Found } from '../../web/docs/search.tsx'
 import { llmsText, renderStart, START_LEAD } from '../../web/docs/start.tsx'
 import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
 import { type Route, TAGS } from '../route.ts'
+import { createDocsSearch } from './docs-search.ts'
 import { errorDocs } from './error-docs.ts'
 import { operationEntries } from './operation-entries.ts'
 
@@ -17,6 +19,8 @@ import { operationEntries } from './operation-entries.ts'
 export type DocsPage = DocsPlace & {
   readonly html: (frame: DocsFrame) => string
   readonly markdown: () => string
+  /** The anchor of a heading of the Markdown; without it the heading’s own words. */
+  readonly anchorOf?: (heading: string) => string
 }
 
 export type DocsSite = {
@@ -24,6 +28,7 @@ export type DocsSite = {
   /** Where a page is, and what stands around it. */
   frame(path: string, language: Language): DocsFrame
   readonly llms: string
+  search(query: string): Found[]
 }
 
 export const DOCS_PATH = '/docs'
@@ -50,6 +55,7 @@ export function createDocsSite({ routes, publicUrl, testUrl }: Options): DocsSit
     pages: [start, ...guides, ...reference],
     frame: (path, language) => ({ groups, path, language }),
     llms,
+    search: createDocsSearch([...guides, ...reference]),
   }
 }
 
@@ -86,6 +92,7 @@ function referencePages(routes: readonly Route[], publicUrl: string): DocsPage[]
       lead: purpose,
       html: (frame) => renderReference(frame, view),
       markdown: () => referenceMarkdown(view),
+      anchorOf: (heading) => view.operations.find(({ summary }) => summary === heading)?.operationId ?? '',
     }
   })
 }
@@ -101,5 +108,6 @@ function errorsPage(): DocsPage {
     lead: 'What an answer that refuses means, and what to do about it.',
     html: (frame) => renderErrors(frame, { errors, fields }),
     markdown: errorDocs,
+    anchorOf: (heading) => (heading in PROBLEMS ? heading : 'fields'),
   }
 }

@@ -74,6 +74,41 @@ export const PAYMENT = {
   version: 5,
 }
 
+/** As it is when it has just been created. */
+export const CREATED_PAYMENT = {
+  ...PAYMENT,
+  status: 'created',
+  provider_used: null,
+  method_used: null,
+  settlement: {
+    ...PAYMENT.settlement,
+    gross_usdc: null,
+    fee_usdc: null,
+    net_usdc: null,
+    rate: null,
+    rate_source: null,
+    rate_locked_at: null,
+    tx_hash: null,
+    log_index: null,
+    block_number: null,
+    finalized_at: null,
+    explorer_url: null,
+  },
+  attempts: [],
+  updated_at: CREATED,
+  paid_at: null,
+  succeeded_at: null,
+  version: 1,
+}
+
+export const CANCELED_PAYMENT = {
+  ...CREATED_PAYMENT,
+  status: 'canceled',
+  updated_at: PAID,
+  canceled_at: PAID,
+  version: 2,
+}
+
 const TREASURY = '0x1f9840a85d5af5bf1d1762f925bdaddc4201f984'
 const NONCE = '0x0b9e3f6f8a1d52c47e90b6a3c8d1f2e4a5b6c7d8e9f0a1b2c3d4e5f60718293a'
 const BLOCK_HASH = '0x9a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9'

@@ -5,6 +5,7 @@ import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
 import { PROBLEM_TYPE } from '../http/problems.ts'
 import { type Route, TAGS } from '../route.ts'
 import { eventObject } from '../routes/v1/events.ts'
+import { describeFields } from './descriptions.ts'
 import { SWITCHED_OFF } from './endpoint-examples.ts'
 import { EVENT, PATH_IDS } from './examples.ts'
 import { USED_UP } from './link-example.ts'
@@ -48,7 +49,7 @@ const limits = {
 }
 
 export function openApiDocument(routes: readonly Route[], serverUrl: string): ReturnType<typeof createDocument> {
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.0',
     info: {
       title: 'Pinrail',
@@ -69,6 +70,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Re
       },
     },
   })
+  return describeFields(document)
 }
 
 /** What we send to the endpoints of a merchant: Standard Webhooks 1.0. */
@@ -172,7 +174,7 @@ function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {
         description: route.summary,
         headers: z.object({ 'Request-Id': requestId, ...limits }),
         content: {
-          'application/json': { schema, example: exampleOf(schema) },
+          'application/json': { schema, example: route.example?.answer ?? exampleOf(schema) },
           ...(route.csv !== undefined && { 'text/csv': { schema: route.csv, example: exampleOf(route.csv) } }),
         },
       },

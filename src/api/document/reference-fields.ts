@@ -15,6 +15,13 @@ type Schema = {
   readonly type?: string | readonly string[]
   readonly format?: string
   readonly description?: string
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly properties?: Readonly<Record<string, Schema>>
@@ -69,7 +76,7 @@ export function fieldsReader(openApi: unknown): (method: string, path: string) =
         in: where,
         type: typeOf(resolved(schema, schemas), schemas),
         isRequired: required,
-        description: description ?? resolved(schema, schemas).description ?? null,
+        description: withBounds(description ?? resolved(schema, schemas).description, resolved(schema, schemas)),
       })),
       body: bodyFields(found.requestBody),
       answers: Object.entries(found.responses)
@@ -102,12 +109,36 @@ function fieldsOf(schema: Schema, { schemas, prefix, depth }: Place): Field[] {
       name,
       type: typeOf(field, schemas),
       isRequired: object.schema.required?.includes(key) ?? false,
-      description: value.description ?? field.description ?? null,
+      description: withBounds(value.description ?? field.description, field),
     }
     const next = inner?.isList ? `${name}[].` : `${name}.`
     return [own, ...fieldsOf(field, { schemas, prefix: next, depth: depth - 1 })]
   })
 }
+
+/** The description with the range and the default of the schema. */
+function withBounds(description: string | undefined, schema: Schema): string | null {
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, default: usual } = schema
+  const bounds = [
+    span(minimum, maximum, ''),
+    span(minLength, maxLength, ' characters'),
+    span(minItems, maxItems, ' items'),
+    usual === undefined ? null : `Default: ${typeof usual === 'string' ? usual : JSON.stringify(usual)}.`,
+  ]
+  const text = [description, ...bounds].filter((part) => part !== null && part !== undefined).join(' ')
+  return text === '' ? null : text
+}
+
+/** JSON Schema writes the largest safe integer where a whole number has no bound. */
+function span(least: number | undefined, most: number | undefined, unit: string): string | null {
+  const [from, to] = [bound(least), bound(most)]
+  if (from !== null && to !== null) return `From ${from} to ${to}${unit}.`
+  if (to !== null) return `At most ${to}${unit}.`
+  return from === null || from === 0 ? null : `At least ${from}${unit}.`
+}
+
+const bound = (value: number | undefined): number | null =>
+  value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER ? null : value
 
 /** The object that a schema is, or may be, or is a list of; null where it is something else. */
 function objectIn(schema: Schema, schemas: Schemas): { schema: Schema; isList: boolean } | null {

@@ -3,10 +3,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** A file that is made while it is read, so that it needs the memory of a piece. */
 export type ExportFile = { readonly name: string; readonly type: string; readonly chunks: AsyncIterable<string> }
 
-export const EXPORT_FORMATS = ['json', 'csv'] as const
+/** `excel` is CSV that begins with a byte order mark, without which Excel takes UTF-8 for another encoding. */
+export const EXPORT_FORMATS = ['json', 'csv', 'excel'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-export const CSV_TYPE = 'text/csv; charset=utf-8'
+export function csvFile(name: string, form: 'csv' | 'excel', chunks: AsyncIterable<string>): ExportFile {
+  return { name: `${name}.csv`, type: 'text/csv; charset=utf-8', chunks: form === 'excel' ? marked(chunks) : chunks }
+}
+
+async function* marked(chunks: AsyncIterable<string>): AsyncIterable<string> {
+  let mark = '\ufeff'
+  for await (const chunk of chunks) {
+    yield `${mark}${chunk}`
+    mark = ''
+  }
+}
 
 /** A long file takes a fifth of the process at most: who asks for one payment beside it does not wait for it. */
 const RESTS = 4

@@ -1,9 +1,10 @@
 import type { Session, Tenant } from '../../db/db.ts'
 import type { PageOf } from '../../db/pages.ts'
 import { listPayments, type PaymentFilters } from '../../db/payments/payment-list.ts'
-import { type PaymentObject, renderPayment } from '../../domain/payment/payment-object.ts'
+import { formatAmount } from '../../domain/money.ts'
+import { type Payment, type PaymentObject, renderPayment } from '../../domain/payment/payment-object.ts'
 import { csvLine } from './csv.ts'
-import { CSV_TYPE, type ExportFile, type ExportFormat, unhurried } from './file.ts'
+import { csvFile, type ExportFile, type ExportFormat, unhurried } from './file.ts'
 
 export type PaymentExportDeps = { readonly publicUrl: string; readonly clock: () => number }
 
@@ -15,11 +16,9 @@ const PER_READ = 100
 
 /** Every payment that the filters let through, newest first. */
 export function paymentsFile(deps: PaymentExportDeps, reader: Reader, { filters, form }: Wanted): ExportFile {
-  return {
-    name: `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}.${form}`,
-    type: form === 'csv' ? CSV_TYPE : 'application/json',
-    chunks: unhurried(exported(deps, reader, { filters, form })),
-  }
+  const name = `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}`
+  const chunks = unhurried(exported(deps, reader, { filters, form }))
+  return form === 'json' ? { name: `${name}.json`, type: 'application/json', chunks } : csvFile(name, form, chunks)
 }
 
 /** Nothing is given out before the first payments were read: until then an error can still be told. */
@@ -36,16 +35,18 @@ async function* exported(
       if (found === null) throw new Error('the last payment of a page is gone')
       return found
     })
-    const objects = rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl))
-    yield form === 'csv' ? csvOf(objects, isFirst) : jsonOf(objects, isFirst)
+    const read = rows.map(({ payment, attempts }) => ({ payment, object: renderPayment(payment, attempts, publicUrl) }))
+    yield form === 'json' ? jsonOf(read, isFirst) : csvOf(read, isFirst)
     after = rows.at(-1)?.payment.id ?? null
     if (!hasMore || after === null) break
   }
   if (form === 'json') yield ']\n'
 }
 
-function jsonOf(objects: readonly PaymentObject[], isFirst: boolean): string {
-  const texts = objects.map((object) => JSON.stringify(object)).join(',\n')
+type Read = { readonly payment: Payment; readonly object: PaymentObject }
+
+function jsonOf(read: readonly Read[], isFirst: boolean): string {
+  const texts = read.map(({ object }) => JSON.stringify(object)).join(',\n')
   return `${isFirst ? '[' : texts === '' ? '' : ',\n'}${texts}`
 }
 
@@ -63,13 +64,20 @@ const COLUMNS = [
   'succeeded_at',
 ] as const
 const SETTLEMENT_COLUMNS = ['gross_usdc', 'fee_usdc', 'net_usdc', 'rate', 'destination', 'tx_hash'] as const
+/** The buyer's charge in the partner's currency, and the metadata as JSON. */
+const MORE_COLUMNS = ['charged_decimal', 'charged_currency', 'exception', 'payment_link', 'metadata'] as const
 
-function csvOf(objects: readonly PaymentObject[], isFirst: boolean): string {
-  const lines = objects.map((object) =>
+function csvOf(read: readonly Read[], isFirst: boolean): string {
+  const lines = read.map(({ object, payment: { confirmed } }) =>
     csvLine([
       ...COLUMNS.map((name) => object[name]),
-      ...SETTLEMENT_COLUMNS.map((name) => object.settlement?.[name] ?? null),
+      ...SETTLEMENT_COLUMNS.map((name) => object.settlement[name]),
+      confirmed === null ? null : formatAmount(confirmed),
+      confirmed?.currency ?? null,
+      object.exception,
+      object.payment_link,
+      JSON.stringify(object.metadata),
     ]),
   )
-  return `${isFirst ? csvLine([...COLUMNS, ...SETTLEMENT_COLUMNS]) : ''}${lines.join('')}`
+  return `${isFirst ? csvLine([...COLUMNS, ...SETTLEMENT_COLUMNS, ...MORE_COLUMNS]) : ''}${lines.join('')}`
 }

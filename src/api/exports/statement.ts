@@ -1,7 +1,7 @@
 import type { StatementLine, StatementSpan } from '../../db/merchants/statement.ts'
 import { formatUsdc } from '../../domain/money.ts'
 import { csvLine } from './csv.ts'
-import { CSV_TYPE, type ExportFile } from './file.ts'
+import { csvFile, type ExportFile } from './file.ts'
 
 /** A month by its days, `2026-11`, or a year by its months, `2026`. */
 export const STATEMENT_PERIOD = /^20\d\d(?:-(?:0[1-9]|1[0-2]))?$/
@@ -13,8 +13,8 @@ export function spanOf(period: string): StatementSpan {
 }
 
 /** One line a period, then the sum. */
-export function statementFile(period: string, lines: readonly StatementLine[]): ExportFile {
-  return { name: `statement-${period}.csv`, type: CSV_TYPE, chunks: csvOf(lines) }
+export function statementFile(period: string, form: 'csv' | 'excel', lines: readonly StatementLine[]): ExportFile {
+  return csvFile(`statement-${period}`, form, csvOf(lines))
 }
 
 async function* csvOf(lines: readonly StatementLine[]): AsyncIterable<string> {

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Response } from 'express'
 import { isSilent } from '../../db/connection/pool.ts'
 import { TooSlow } from '../../db/db.ts'
+import type { Money } from '../../domain/money.ts'
 import type { Logger } from '../../log.ts'
 import { API_HEADERS } from '../../web/page-headers.ts'
 import { routeOf } from './metrics.ts'
@@ -19,6 +20,8 @@ export type ProblemExtras = {
   readonly isHeld?: boolean
   /** Additional members of the body, such as the limit of an amount. */
   readonly members?: Readonly<Record<string, unknown>>
+  /** The limit in the currency of the amount, for our own forms. It is not in the answer. */
+  readonly limit?: Money
 }
 
 /** Thrown in a handler; `problemHandler` turns it into the answer. */

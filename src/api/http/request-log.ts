@@ -19,6 +19,8 @@ type Keyed = Tenant & { readonly keyId: string | null }
 /** Longest text of a body, and of a path, that is kept. */
 const MOST_BODY = 4096
 const MOST_PATH = 500
+/** Characters of bodies of one account that are kept within a minute, in one process. Beyond it only the line is noted. */
+const MOST_BODIES_A_MINUTE = 500_000
 /** Requests of one account that are noted within a second: nearly all that come beyond are refused by its limit. */
 const MOST_A_SECOND = 300
 
@@ -34,16 +36,23 @@ export function noteAnswer(response: Response, text: string, code: string | null
 }
 
 export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler {
-  const mayNote = atMost(MOST_A_SECOND, clock)
+  const mayNote = atMost(MOST_A_SECOND, 1000, clock)
+  const mayKeep = atMost(MOST_BODIES_A_MINUTE, 60_000, clock)
   return (request, response, next) => {
     const began = clock()
     response.once('finish', () => {
       const { requestId, keyOf, answered, code } = response.locals as Noted
-      if (keyOf === undefined || keyOf.keyId === null || !mayNote(`${keyOf.merchantId} ${keyOf.livemode}`)) return
+      const account = `${keyOf?.merchantId} ${keyOf?.livemode}`
+      if (keyOf === undefined || keyOf.keyId === null || !mayNote(account)) return
       const { method, originalUrl } = request
       const { statusCode: status } = response
       const isWhole = !['GET', 'HEAD'].includes(method) || status >= 400
       const body: unknown = request.body
+      const bodies = {
+        sent: body === undefined || !isWhole ? null : kept(body),
+        answered: answered === undefined || !isWhole ? null : kept(parsed(answered)),
+      }
+      const isKept = mayKeep(account, (bodies.sent?.length ?? 0) + (bodies.answered?.length ?? 0))
       onRequest({
         id: requestId,
         merchantId: keyOf.merchantId,
@@ -54,8 +63,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
         status,
         durationMs: Math.max(0, Math.round(clock() - began)),
         code: code ?? null,
-        sent: body === undefined || !isWhole ? null : kept(body),
-        answered: answered === undefined || !isWhole ? null : kept(parsed(answered)),
+        ...(isKept ? bodies : { sent: null, answered: null }),
         at: new Date(began).toISOString(),
       })
     })
@@ -70,15 +78,15 @@ type Noted = {
   readonly code?: string | null
 }
 
-/** Whether one more of the same is within the number a second. */
-function atMost(most: number, clock: () => number): (of: string) => boolean {
-  let second = 0
+/** Counts in windows of so many milliseconds. True if this one is within the number, too. */
+function atMost(most: number, windowMs: number, clock: () => number): (of: string, cost?: number) => boolean {
+  let window = 0
   const counts = new Map<string, number>()
-  return (of) => {
-    const now = Math.floor(clock() / 1000)
-    if (now !== second) counts.clear()
-    second = now
-    const count = (counts.get(of) ?? 0) + 1
+  return (of, cost = 1) => {
+    const now = Math.floor(clock() / windowMs)
+    if (now !== window) counts.clear()
+    window = now
+    const count = (counts.get(of) ?? 0) + cost
     counts.set(of, count)
     return count <= most
   }

@@ -17,7 +17,7 @@ export function createAtOnce({ running, waiting }: AtOnceSettings): AtOnce {
       if (mine.queue.length >= waiting)
         throw new Problem(
           'rate_limited',
-          `${running} of these requests are answered at once for an account, and ${waiting} may wait. Ask again in 1 s.`,
+          `Too many concurrent list requests (limit: ${running} running, ${waiting} queued). Try again in 1 s.`,
           { headers: { 'retry-after': '1' }, isHeld: true },
         )
       // Who ends passes the turn on, so nobody comes in between.

@@ -21,6 +21,8 @@ export type RequestLimits = {
   readonly countForm: (address: string) => void
   /** Counts a request without a key from this IP address: a page, or something that is to be done. */
   readonly countVisit: (address: string, kind: Visit) => void
+  /** Counts a test event or a redelivery that the account in its mode asks for. */
+  readonly countSend: (tenant: Tenant) => void
   /** Counts what a signed-in person has made, whichever account it is for. */
   readonly countPerson: (personId: string, what: Made) => void
   /** Counts a request with a buyer's link. */
@@ -48,6 +50,8 @@ export type RequestLimitSettings = {
   readonly pressesPerMinute: { readonly address: number; readonly link: number }
   /** Links that are made without an account, and reports, from one network. */
   readonly formsPerHour: number
+  /** Test events and redeliveries of one account in one mode. */
+  readonly sendsPerHour: number
   /** Of one person, in all their accounts together. */
   readonly madePerHour: Readonly<Record<Made, number>>
   /** Pages and questions about its state, with one link. */
@@ -72,6 +76,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
     presses: perMinute(settings.pressesPerMinute.address),
     linkPresses: perMinute(settings.pressesPerMinute.link),
     forms: perHour(settings.formsPerHour),
+    sends: perHour(settings.sendsPerHour),
     files: perHour(settings.madePerHour.file),
     keys: perHour(settings.madePerHour.key),
     linkLooks: perMinute(looksPerMinute),
@@ -104,6 +109,8 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       take(counters.linkPresses.take(linkId), 'Too many payments of this link were started.')
     },
     countForm: (address) => take(counters.forms.take(networkOf(address)), 'Too many links or reports from here.'),
+    countSend: ({ merchantId, livemode }) =>
+      take(counters.sends.take(`${livemode} ${merchantId}`), 'Too many test events and redeliveries.'),
     countPerson: (personId, what) => {
       const counter = what === 'file' ? counters.files : counters.keys
       take(counter.take(personId), what === 'file' ? 'Too many files.' : 'Too many keys were made.')

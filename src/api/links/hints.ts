@@ -1,54 +1,83 @@
-import { isCurrency } from '../../domain/currencies.ts'
+import { type Currency, decimalsOf, isCurrency } from '../../domain/currencies.ts'
 import { isProviderName, limitsOf, PROVIDER_NAMES, PROVIDERS, type ProviderName } from '../../domain/methods.ts'
-import { formatAmount, formatUsdc, type Money } from '../../domain/money.ts'
-import { checkLimits } from '../../domain/offers.ts'
-import { type PriceRates, type PriceRefusal, priceOf, whyUnpriceable } from '../../domain/payment/price.ts'
+import { formatAmount, formatUsdc, groupedAmount, type Money } from '../../domain/money.ts'
+import { checkLimits, limitsIn } from '../../domain/offers.ts'
+import { type PriceRates, priceOf } from '../../domain/payment/price.ts'
+import { readTypedAmount } from '../../domain/typed-amount.ts'
 import type { Hint, LinkDraft } from '../../web/links/link-draft.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
-import { plainAmount } from './press.ts'
 
-/** What stands under the amount: the limits, what is wrong with it, or what arrives. */
+/** The line under the amount: the limits, the reason for which it cannot be, or what the merchant receives. */
 export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<Hint> {
   const { kind, currency } = draft
   const provider = isProviderName(draft.provider) ? draft.provider : null
-  const written = plainAmount(draft.amount)
   if (!isCurrency(currency)) return { tone: 'problem', text: 'Choose a currency.' }
   if (provider !== null && !PROVIDERS[provider].currencies.includes(currency))
     return { tone: 'problem', text: `${PROVIDERS[provider].label} does not take ${currency}.` }
-  if (kind === 'open' || written === '') return { tone: 'quiet', text: limitsText(provider) }
-  const question = { text: written, currency, provider }
-  if (whyUnpriceable(question) !== null)
-    return { tone: 'problem', text: `This is not an amount of ${currency}. Write it like 12.50.` }
+  const typed = (kind === 'open' ? [draft.min_amount, draft.max_amount] : [draft.amount]).filter(
+    (written) => written.trim() !== '',
+  )
+  const wrong = typed.map((written) => amountProblem(written, currency)).find((problem) => problem !== null)
+  if (wrong !== undefined) return { tone: 'problem', text: wrong }
   const now = await readRates(rates, currency).catch(() => null)
-  if (now === null) return { tone: 'quiet', text: limitsText(provider) }
-  const answer = priceOf({ ...question, rates: now })
-  if (!answer.ok) return { tone: 'problem', text: refusedText(answer.refusal, provider) }
+  const read = kind === 'open' ? null : readTypedAmount(draft.amount, currency)
+  if (read?.ok !== true || now === null) return { tone: 'quiet', text: limitsText(currency, provider, now) }
+  const answer = priceOf({ text: formatAmount(read.money), currency, provider, rates: now })
+  if (!answer.ok && 'limit' in answer.refusal) {
+    const isLeast = answer.refusal.code === 'amount_too_small'
+    const { minimum, maximum } = limitsIn(currency, provider, now.table)
+    return { tone: 'problem', text: limitText(isLeast, isLeast ? minimum : maximum, provider) }
+  }
+  if (!answer.ok) return { tone: 'problem', text: 'This amount cannot be charged.' }
   const arrives = `You receive about ${formatUsdc(answer.price.usdc.net).slice(0, -4)} USDC after our fee.`
   const without = provider === null ? notTaking(answer.price.amount, now) : ''
   return { tone: 'quiet', text: `${arrives}${without}` }
 }
 
-const text = (money: Money): string => `${formatAmount(money)} ${money.currency}`
+/** The reason for which an amount cannot be read as somebody wrote it; null: it can. */
+export function amountProblem(written: string, currency: Currency): string | null {
+  const read = readTypedAmount(written, currency)
+  if (read.ok) return null
+  const decimals = decimalsOf(currency)
+  switch (read.problem) {
+    case 'ambiguous':
+      return `“${written.trim()}” can be read in two ways. For ${text(read.grouped)}, write ${formatAmount(read.grouped)}.`
+    case 'currency':
+      return `Write the amount in ${currency}, without the sign of another currency.`
+    case 'precision':
+      return decimals === 0 ? `${currency} has no decimals.` : `${currency} has at most ${decimals} decimals.`
+    case 'zero':
+      return 'Write more than zero.'
+    case 'format':
+      return `Write an amount in ${currency}, like ${decimals === 0 ? '1250' : '12.50'}.`
+  }
+}
 
-function limitsText(provider: ProviderName | null): string {
-  const { minimum, maximum } = limitsOf(provider)
+/** Names the least or the most that can be charged. */
+export function limitText(isLeast: boolean, limit: Money, provider: ProviderName | null): string {
+  const who = provider === null ? '' : ` for ${PROVIDERS[provider].label}`
+  return `The ${isLeast ? 'least' : 'most'}${who} is ${text(limit)}.`
+}
+
+const text = (money: Money): string => `${groupedAmount(money)} ${money.currency}`
+
+/** In the currency of the field; while there are no rates, as the method has them. */
+function limitsText(currency: Currency, provider: ProviderName | null, now: PriceRates | null): string {
+  const { minimum, maximum } = now === null ? limitsOf(provider) : limitsIn(currency, provider, now.table)
   const who = provider === null ? 'It can be' : `${PROVIDERS[provider].label} takes`
   return `${who} ${text(minimum)} to ${text(maximum)}.`
 }
 
-function refusedText(refusal: PriceRefusal, provider: ProviderName | null): string {
-  const who = provider === null ? '' : ` for ${PROVIDERS[provider].label}`
-  if (!('limit' in refusal)) return 'This amount cannot be charged.'
-  return `The ${refusal.code === 'amount_too_small' ? 'least' : 'most'}${who} is ${text(refusal.limit)}.`
-}
-
-/** Which methods do not take the amount although they take its currency. */
+/** Names the methods that do not take the amount although they take its currency. */
 function notTaking(amount: Money, { table }: PriceRates): string {
   const refused = PROVIDER_NAMES.flatMap((name) => {
     const { label, currencies } = PROVIDERS[name]
     const check = currencies.includes(amount.currency) ? checkLimits(amount, name, table) : null
     if (check === null || check.ok) return []
-    return `${check.code === 'amount_too_small' ? 'less' : 'more'} than ${label} takes (${text(check.limit)})`
+    const { minimum, maximum } = limitsIn(amount.currency, name, table)
+    return check.code === 'amount_too_small'
+      ? `less than ${label} takes (${text(minimum)})`
+      : `more than ${label} takes (${text(maximum)})`
   })
   return refused.length === 0 ? '' : ` It is ${refused.join(', and ')}: those buyers see other ways to pay.`
 }

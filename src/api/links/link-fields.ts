@@ -64,7 +64,8 @@ export const createLinkBody = AMOUNTS.reduce(
       path: ['amount'],
       message: 'must not stand beside min_amount or max_amount, which are for amounts that the buyer decides',
     })
-    .refine(({ amount, prefill: names }) => amount === undefined || !names?.includes('amount'), {
+    // Read although the field may be of another type.
+    .refine(({ amount, prefill: names }) => amount === undefined || ![names].flat().includes('amount'), {
       ...ALWAYS,
       path: ['prefill'],
       message: 'must not have amount where the amount is fixed',

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { type Currency, isCurrency } from '../../domain/currencies.ts'
 import type { LinkPrice, PaymentLink } from '../../domain/link/link.ts'
-import { isProviderName, PROVIDERS } from '../../domain/methods.ts'
-import { parseAmount } from '../../domain/money.ts'
+import { isProviderName } from '../../domain/methods.ts'
+import { formatAmount } from '../../domain/money.ts'
+import { readTypedAmount, readTypedNumber } from '../../domain/typed-amount.ts'
 import type { LinkDraft } from '../../web/links/link-draft.ts'
 import type { Problem } from '../http/problems.ts'
 import { explain, mustBe } from '../http/validation.ts'
 import { errorsOf } from '../routes/dashboard/operations.ts'
+import { amountProblem, limitText } from './hints.ts'
 import { type CreateLinkBody, createLinkBody } from './link-fields.ts'
-import { plainAmount } from './press.ts'
 
 /** The forms for links: the one without an account, and the one of the dashboard. */
 
@@ -40,27 +41,41 @@ export const EMPTY_DRAFT: LinkDraft = linkForm.parse({ currency: 'EUR' })
 /** What the fields mean to the API. Fields that are empty are not there, but for an amount that is fixed. */
 export function bodyOf(draft: LinkDraft): Record<string, unknown> {
   const { kind, expires_at: day, max_payments: most } = draft
+  const amount = (name: (typeof AMOUNTS)[number]) => plainAmount(draft[name], draft.currency)
   const given = (name: keyof LinkDraft, value: unknown = oneLine(draft[name])): Record<string, unknown> =>
     draft[name].trim() === '' ? {} : { [name]: value }
   return {
     title: oneLine(draft.title),
     currency: draft.currency,
     ...(kind === 'fixed'
-      ? { amount: plainAmount(draft.amount) }
+      ? { amount: amount('amount') }
       : {
-          ...given('min_amount', plainAmount(draft.min_amount)),
-          ...given('max_amount', plainAmount(draft.max_amount)),
+          ...given('min_amount', amount('min_amount')),
+          ...given('max_amount', amount('max_amount')),
         }),
     ...given('description'),
     ...given('provider'),
     // A day counts until its end.
     ...given('expires_at', /^\d{4}-\d\d-\d\d$/.test(day.trim()) ? `${day.trim()}T23:59:59Z` : day.trim()),
-    ...given('max_payments', /^\d{1,9}$/.test(most.trim()) ? Number(most) : most),
+    ...given('max_payments', wholeNumber(most) ?? most),
     ...given('reference'),
     ...given('success_url'),
     ...given('inactive_message'),
     prefill: prefillOf(draft),
   }
+}
+
+const AMOUNTS = ['amount', 'min_amount', 'max_amount'] as const
+
+/** As the API takes it; what cannot be read stays as it was written, and the API refuses it. */
+export function plainAmount(written: string, currency: string): string {
+  const read = isCurrency(currency) ? readTypedAmount(written, currency) : null
+  return read?.ok === true ? formatAmount(read.money) : written.trim()
+}
+
+function wholeNumber(written: string): number | null {
+  const read = readTypedNumber(written, 0)
+  return read.ok && /^\d{1,9}$/.test(read.decimal) ? Number(read.decimal) : null
 }
 
 /** A fixed amount is not filled in. */
@@ -78,19 +93,18 @@ export function readBody(draft: LinkDraft): CreateLinkBody {
   throw explain(result.error, { schema: createLinkBody, where: 'body', value })
 }
 
-const limitMembers = z.object({
-  minimum: z.object({ amount: z.string(), currency: z.string() }).optional(),
-  maximum: z.object({ amount: z.string(), currency: z.string() }).optional(),
-})
-
 /** What a Problem says to somebody who fills in the form, by field. */
-export function errorsOfForm(problem: Problem, { provider }: LinkDraft): Record<string, string> {
-  const { minimum, maximum } = limitMembers.safeParse(problem.extras.members).data ?? {}
-  const field = problem.extras.param ?? 'title'
-  const who = isProviderName(provider) ? ` for ${PROVIDERS[provider].label}` : ''
-  if (minimum !== undefined) return { [field]: `The least${who} is ${minimum.amount} ${minimum.currency}.` }
-  if (maximum !== undefined) return { [field]: `The most${who} is ${maximum.amount} ${maximum.currency}.` }
-  const errors = errorsOf(problem, 'title')
+export function errorsOfForm(problem: Problem, draft: LinkDraft): Record<string, string> {
+  const { limit, param: field = 'title' } = problem.extras
+  const provider = isProviderName(draft.provider) ? draft.provider : null
+  if (limit !== undefined) return { [field]: limitText(problem.code === 'amount_too_small', limit, provider) }
+  const refused = errorsOf(problem, 'title')
+  const { currency } = draft
+  const typed = AMOUNTS.flatMap((name) => {
+    const why = name in refused && isCurrency(currency) ? amountProblem(draft[name], currency) : null
+    return why === null ? [] : [[name, why]]
+  })
+  const errors: Record<string, string> = { ...refused, ...Object.fromEntries(typed) }
   const { title, ...rest } = errors
   return title?.includes('at least 1') === true || title?.includes('1 to 100') === true
     ? { title: 'Write what it is for, in 1 to 100 characters.', ...rest }
@@ -103,7 +117,7 @@ export function draftLink(
   { livemode, wallet, anonymous }: Pick<PaymentLink, 'livemode' | 'wallet' | 'anonymous'>,
 ): PaymentLink {
   const now = new Date(0).toISOString()
-  const most = draft.max_payments.trim()
+  const most = draft.max_payments
   return {
     id: '',
     merchantId: '',
@@ -118,7 +132,7 @@ export function draftLink(
     metadata: null,
     successUrl: null,
     prefill: [],
-    maxPayments: /^[1-9]\d{0,5}$/.test(most) ? Number(most) : null,
+    maxPayments: wholeNumber(most) || null,
     paymentsCount: 0,
     expiresAt: null,
     inactiveMessage: null,
@@ -136,8 +150,8 @@ export function draftLink(
 function draftPrice({ currency: code, kind, ...amounts }: LinkDraft): LinkPrice {
   const currency: Currency = isCurrency(code) ? code : 'EUR'
   const read = (written: string) => {
-    const parsed = parseAmount(plainAmount(written), currency)
-    return parsed.ok ? parsed.money : null
+    const typed = readTypedAmount(written, currency)
+    return typed.ok ? typed.money : null
   }
   if (kind === 'open') return { currency, amount: null, min: read(amounts.min_amount), max: read(amounts.max_amount) }
   return { currency, amount: read(amounts.amount) ?? { minor: '0', currency }, min: null, max: null }

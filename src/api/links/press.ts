@@ -1,19 +1,28 @@
 import { createHash } from 'node:crypto'
 import type { Db, Tenant, Tx } from '../../db/db.ts'
 import { lockLink, waitForLink } from '../../db/links/links.ts'
+import { makeRoom } from '../../db/links/places.ts'
 import { readWallet } from '../../db/merchants/wallets.ts'
 import { type CreatedEvent, insertPayment } from '../../db/payments/payments.ts'
-import { linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
-import { compareAt, formatAmount, type Money } from '../../domain/money.ts'
+import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
+import { formatAmount, isMore, type Money } from '../../domain/money.ts'
 import type { NewPayment } from '../../domain/payment/new-payment.ts'
 import { checkoutUrl } from '../../domain/payment/payment-object.ts'
-import { type Price, type PriceRefusal, priceOf, whyUnpriceable } from '../../domain/payment/price.ts'
+import { type Price, priceOf, whyUnpriceable } from '../../domain/payment/price.ts'
+import { readTypedAmount } from '../../domain/typed-amount.ts'
+import type { PaymentWorkflows } from '../../temporal/payments.ts'
+import type { WrongAmount } from '../../web/links/link-page.tsx'
 import { type Claim, claimOf, readReplay } from '../http/idempotency.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from '../routes/v1/payments/draft.ts'
 
 export type PressDeps = DraftDeps &
-  StartDeps & { readonly db: Db; readonly rates: RateBook; readonly publicUrl: string }
+  StartDeps & {
+    readonly db: Db
+    readonly rates: RateBook
+    readonly publicUrl: string
+    readonly workflows: Pick<PaymentWorkflows, 'start' | 'tellRowChanged'>
+  }
 
 /** A buyer's press on Continue. */
 export type Press = {
@@ -30,8 +39,8 @@ export type PressAnswer =
   | { readonly kind: 'made'; readonly path: string }
   /** The link makes no payments now. */
   | { readonly kind: 'closed' }
-  /** The amount that the buyer wrote cannot be: it is none, or beyond this limit. */
-  | { readonly kind: 'amount'; readonly why: 'format' | 'too_small' | 'too_large'; readonly limit: Money | null }
+  /** The amount that the buyer wrote cannot be. */
+  | ({ readonly kind: 'amount' } & WrongAmount)
   /** It cannot be told now what it comes to, or where it goes. */
   | { readonly kind: 'unavailable' }
 
@@ -53,11 +62,20 @@ export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press
   const path = new URL(checkoutUrl(deps.publicUrl, asked.checkoutToken)).pathname
   const stored = { ...claim, status: 303, location: path, body: '' }
   const create = { payment: asked, claim: stored, publicUrl: deps.publicUrl }
-  const answer = await db.transaction((tx) => insertUnderLock(tx, { tenant, link, create }))
+  // Not as the merchant, who changes no payment: one of another buyer may give way.
+  const answer = await deps.db
+    .transaction((tx) => insertUnderLock(tx, deps, { tenant, link, create }))
+    .catch((error: unknown) => {
+      if (error instanceof NoRoom) return { kind: 'closed' } as const
+      throw error
+    })
   if ('kind' in answer) return answer
   await startWorkflows(deps, tenant, { payment: asked, event: answer })
   return { kind: 'made', path }
 }
+
+/** Thrown, so that no payment gives way for a press that gets no place. */
+class NoRoom extends Error {}
 
 type Stored = Claim & { readonly status: number; readonly location: string; readonly body: string }
 type Create = { readonly payment: NewPayment; readonly claim: Stored; readonly publicUrl: string }
@@ -65,6 +83,7 @@ type Create = { readonly payment: NewPayment; readonly claim: Stored; readonly p
 /** Under the lock of the link, so that of two presses for its last place one is told that it is taken. */
 async function insertUnderLock(
   tx: Tx,
+  deps: PressDeps,
   { tenant, link, create }: { tenant: Tenant; link: PaymentLink; create: Create },
 ): Promise<PressAnswer | CreatedEvent> {
   await waitForLink(tx)
@@ -74,6 +93,10 @@ async function insertUnderLock(
   const before = await readReplay(tx, tenant, create.claim)
   if (before !== null) return madeBefore(before)
   if (linkStatus(locked, create.payment.createdAt) !== 'active') return { kind: 'closed' }
+  const context = { publicUrl: deps.publicUrl, now: deps.clock }
+  // Its workflow reads the row at the old expiry at the latest.
+  const gone = (id: string) => tx.afterCommit(() => void deps.workflows.tellRowChanged(id).catch(() => undefined))
+  if (!(await makeRoom(tx, context, { link: locked, gone }))) throw new NoRoom()
   const event = await insertPayment(tx, tenant, create)
   if (event === null) throw new Error('a press was claimed without the lock')
   return event
@@ -85,12 +108,6 @@ function madeBefore({ headers }: { headers?: Readonly<Record<string, string>> })
 
 /** Under which the presses of a link are stored. */
 export const pressRoute = (linkId: string): string => `POST /l/${linkId}`
-
-/** As many people write amounts: with a comma, and with blanks around. */
-export function plainAmount(text: string): string {
-  const plain = text.trim()
-  return /^\d+,\d{1,2}$/.test(plain) ? plain.replace(',', '.') : plain
-}
 
 /** Going back and deciding otherwise is another press, also on a page that the browser has kept. */
 function claimOfPress(link: PaymentLink, { press, amount, reference }: Press): Claim {
@@ -106,7 +123,9 @@ async function paymentOf(
   deps: PressDeps,
   { tenant, link, press }: { tenant: Tenant; link: PaymentLink; press: Press },
 ): Promise<NewPayment | PressAnswer> {
-  const amountText = link.price.amount === null ? press.amount : formatAmount(link.price.amount)
+  const amount = amountOf(link, press.amount)
+  if ('kind' in amount) return amount
+  const amountText = formatAmount(amount)
   const price = await priceFor(deps, link, amountText)
   if ('kind' in price) return price
   const destination = link.wallet ?? (await readWallet(deps.db.as(tenant), tenant))
@@ -127,26 +146,32 @@ async function paymentOf(
   return draftPayment(deps, draft, { price, expiresIn })
 }
 
+function amountOf({ price }: PaymentLink, written: string): Money | PressAnswer {
+  if (price.amount !== null) return price.amount
+  const read = readTypedAmount(written, price.currency)
+  if (read.ok) return read.money
+  return read.problem === 'ambiguous'
+    ? { kind: 'amount', why: 'ambiguous', amount: read.grouped }
+    : { kind: 'amount', why: 'format', amount: null }
+}
+
 /** The price now, and within the bounds of the link and of the method. */
 async function priceFor({ rates }: PressDeps, link: PaymentLink, text: string): Promise<Price | PressAnswer> {
   const { currency, min, max } = link.price
   const question = { text, currency, provider: link.provider }
   const hopeless = whyUnpriceable(question)
-  if (hopeless !== null) return { kind: 'amount', why: 'format', limit: null }
+  if (hopeless !== null) return { kind: 'amount', why: 'format', amount: null }
   const now = await readRates(rates, currency).catch(() => null)
   if (now === null) return { kind: 'unavailable' }
   const answer = priceOf({ ...question, rates: now })
-  if (!answer.ok) return refusalOf(answer.refusal)
+  const { minimum, maximum } = findBounds(link, now.table)
+  if (!answer.ok && answer.refusal.code === 'amount_too_small')
+    return { kind: 'amount', why: 'too_small', amount: minimum }
+  if (!answer.ok && answer.refusal.code === 'amount_too_large')
+    return { kind: 'amount', why: 'too_large', amount: maximum }
+  if (!answer.ok) return { kind: 'amount', why: 'format', amount: null }
   const { amount } = answer.price
-  if (min !== null && isMore(min, amount)) return { kind: 'amount', why: 'too_small', limit: min }
-  if (max !== null && isMore(amount, max)) return { kind: 'amount', why: 'too_large', limit: max }
+  if (min !== null && isMore(min, amount)) return { kind: 'amount', why: 'too_small', amount: minimum }
+  if (max !== null && isMore(amount, max)) return { kind: 'amount', why: 'too_large', amount: maximum }
   return answer.price
 }
-
-function refusalOf(refusal: PriceRefusal): PressAnswer {
-  if (refusal.code === 'amount_too_small') return { kind: 'amount', why: 'too_small', limit: refusal.limit }
-  if (refusal.code === 'amount_too_large') return { kind: 'amount', why: 'too_large', limit: refusal.limit }
-  return { kind: 'amount', why: 'format', limit: null }
-}
-
-const isMore = (one: Money, other: Money): boolean => compareAt(one, other, { a: '1', b: '1' }) > 0

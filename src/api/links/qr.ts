@@ -1,19 +1,29 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { codeOf, pathOf } from '../../web/look/code.ts'
+import { newest } from '../../web/newest.ts'
 
 /** Codes to print: SVG, and PNG (ISO/IEC 15948) for programs that take no SVG. */
 
 /** Pixels of a module: some 400 for the whole code, which prints sharp at 3 cm. */
 const SCALE = 10
 
-export function qrSvg(text: string): string {
+/** A code costs milliseconds to make and a few kilobytes to keep, and is asked for again and again. */
+const MOST_KEPT = 500
+const keptSvg = newest<string>(MOST_KEPT)
+const keptPng = newest<Buffer>(MOST_KEPT)
+
+export const qrSvg = (text: string): string => keptSvg(text, () => makeSvg(text))
+
+/** One bit a pixel, black on white. */
+export const qrPng = (text: string): Buffer => keptPng(text, () => makePng(text))
+
+function makeSvg(text: string): string {
   const code = codeOf(text)
   const { size } = code
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size * SCALE}" height="${size * SCALE}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${pathOf(code)}"/></svg>`
 }
 
-/** One bit a pixel, black on white. */
-export function qrPng(text: string): Buffer {
+function makePng(text: string): Buffer {
   const { data, size } = codeOf(text)
   const side = size * SCALE
   const rowBytes = Math.ceil(side / 8)

@@ -7,6 +7,7 @@ import type { ReadCallback } from '../../domain/payment/partner.ts'
 import type { Logger } from '../../log.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import { Problem } from '../http/problems.ts'
+import type { RequestLimits } from '../limits/request-limits.ts'
 import { onlyMethods } from '../route.ts'
 
 export type CallbackDeps = {
@@ -15,6 +16,7 @@ export type CallbackDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'tellPartnerNews'>
   readonly clock: () => number
   readonly log: Logger
+  readonly limits: Pick<RequestLimits, 'countVisit'>
 }
 
 /**
@@ -25,8 +27,11 @@ export function callbackRouter(deps: CallbackDeps): Router {
   const router = Router()
   router.post('/callbacks/:provider', express.raw({ limit: '64kb', type: () => true }), async (request, response) => {
     const { provider } = request.params
-    if (provider === undefined || !isProviderName(provider))
+    const refused = (): void => deps.limits.countVisit(request.ip ?? '', 'act')
+    if (provider === undefined || !isProviderName(provider)) {
+      refused()
       throw new Problem('route_missing', 'There is no such partner.')
+    }
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     const now = deps.clock()
     const reading = deps.readCallback(provider, {
@@ -35,6 +40,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
       receivedAt: Math.floor(now / 1000),
     })
     if (reading.kind === 'refused') {
+      refused()
       deps.log.warn({ provider, reason: reading.reason, request_id: response.locals['requestId'] }, 'callback refused')
       throw new Problem(
         reading.reason === 'format' ? 'invalid_request' : 'invalid_callback',
@@ -68,7 +74,10 @@ export function callbackRouter(deps: CallbackDeps): Router {
     }
     response.status(200).json({ received: true })
   })
-  router.all('/callbacks/:provider', onlyMethods(['POST']))
+  router.all('/callbacks/:provider', (request, response, next) => {
+    deps.limits.countVisit(request.ip ?? '', 'look')
+    return onlyMethods(['POST'])(request, response, next)
+  })
   return router
 }
 

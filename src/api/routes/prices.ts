@@ -1,7 +1,7 @@
 import type { Currency } from '../../domain/currencies.ts'
 import type { ProviderName } from '../../domain/methods.ts'
 import { formatAmount } from '../../domain/money.ts'
-import { ratesNeeded } from '../../domain/offers.ts'
+import { limitsIn, type RateTable, ratesNeeded } from '../../domain/offers.ts'
 import {
   type Price,
   type PriceQuestion,
@@ -23,9 +23,10 @@ export const QUOTE_MS = 15 * 60_000
 export async function requirePrice(rates: RateBook, question: Omit<PriceQuestion, 'rates'>): Promise<Price> {
   const hopeless = whyUnpriceable(question)
   if (hopeless !== null) throw problemOf(hopeless, question)
-  const answer = priceOf({ ...question, rates: await readRates(rates, question.currency) })
+  const now = await readRates(rates, question.currency)
+  const answer = priceOf({ ...question, rates: now })
   if (answer.ok) return answer.price
-  throw problemOf(answer.refusal, question)
+  throw problemOf(answer.refusal, { ...question, table: now.table })
 }
 
 /** Every rate that a price or an offer in the currency needs, each read once. */
@@ -49,13 +50,13 @@ async function currentRate(rates: RateBook, currency: Currency): ReturnType<Rate
   }
 }
 
-type Asked = { readonly currency: Currency; readonly provider: ProviderName | null }
+type Asked = { readonly currency: Currency; readonly provider: ProviderName | null; readonly table?: RateTable }
 
-function problemOf(refusal: PriceRefusal, { currency, provider }: Asked): Problem {
+function problemOf(refusal: PriceRefusal, { currency, provider, table = {} }: Asked): Problem {
   if (refusal.code === 'amount') return amountProblem(refusal.problem, currency)
   if (refusal.code === 'currency_not_supported')
     return new Problem('currency_not_supported', `currency: ${currenciesAllowed(provider)}.`, { param: 'currency' })
-  return limitProblem(refusal, provider)
+  return limitProblem(refusal, provider, table)
 }
 
 export function amountProblem(problem: 'format' | 'precision' | 'zero', currency: Currency): Problem {
@@ -70,6 +71,7 @@ export function amountProblem(problem: 'format' | 'precision' | 'zero', currency
 function limitProblem(
   { code, limit, alternatives, amount }: Extract<PriceRefusal, { ok: false }>,
   provider: ProviderName | null,
+  table: RateTable,
 ): Problem {
   const edge = code === 'amount_too_small' ? 'minimum' : 'maximum'
   const others =
@@ -77,6 +79,10 @@ function limitProblem(
   return new Problem(
     code,
     `${formatAmount(amount)} ${amount.currency} is outside the limits of ${provider ?? 'any method'}: the ${edge} is ${formatAmount(limit)} ${limit.currency}.${others}`,
-    { param: 'amount', members: { [edge]: { amount: formatAmount(limit), currency: limit.currency }, alternatives } },
+    {
+      param: 'amount',
+      members: { [edge]: { amount: formatAmount(limit), currency: limit.currency }, alternatives },
+      limit: limitsIn(amount.currency, provider, table)[edge],
+    },
   )
 }

@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { isLanguage, type Language } from '../../web/docs/code/languages.ts'
+import { LONGEST_QUERY, renderDocsSearch } from '../../web/docs/search.tsx'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { DocsPage, DocsSite } from '../document/docs-site.ts'
 import { openApiDocument } from '../document/openapi.ts'
@@ -7,6 +8,7 @@ import { onlyMethods, type Route } from '../route.ts'
 
 const DOCUMENT = ['/openapi.json', '/v1/openapi.json']
 const LLMS = '/llms.txt'
+const SEARCH = '/docs/search'
 
 /** The documentation, for people and for programs, and the OpenAPI document. Public: they need no key. */
 export function referenceRouter(routes: readonly Route[], site: DocsSite, publicUrl: string): Router {
@@ -18,6 +20,16 @@ export function referenceRouter(routes: readonly Route[], site: DocsSite, public
   router.get(LLMS, (_request, response) => {
     response.type('text/plain').send(site.llms)
   })
+  router.get(SEARCH, (request, response) => {
+    const { q } = request.query
+    const query = typeof q === 'string' ? q.trim().slice(0, LONGEST_QUERY) : ''
+    const frame = site.frame(SEARCH, languageOf(request))
+    response
+      .set(PAGE_HEADERS)
+      .type('html')
+      .send(renderDocsSearch(frame, query, site.search(query)))
+  })
+  router.all(SEARCH, onlyMethods(['GET']))
   for (const page of site.pages) {
     const rendered = renderedOnce(site, page)
     router.get(page.path, (request, response) => {

@@ -8,7 +8,7 @@ export type AuditNote = {
   readonly merchantId: string
   readonly actor: string
   readonly action: string
-  /** Ids and settings; no secret, no name. */
+  /** Ids, settings, and the address of who was invited; no secret. */
   readonly data: object
   readonly ip: string
 }

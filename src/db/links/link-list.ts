@@ -1,6 +1,7 @@
 import type { PaymentLink } from '../../domain/link/link.ts'
+import { storedText } from '../../domain/text.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
-import { byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { byId, containing, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { linkColumns, linkRow } from './links.ts'
 
 export type LinkFilters = {
@@ -30,13 +31,13 @@ export async function listLinks(
 function matching({ active, reference, search }: LinkFilters): Statement {
   const clauses = [
     ...(active === undefined ? [] : [sql`and (active and stopped_at is null) = ${active}`]),
-    ...(reference === undefined ? [] : [sql`and reference = ${reference}`]),
+    ...(reference === undefined ? [] : [sql`and reference = ${storedText(reference)}`]),
     ...(search === undefined ? [] : [searchFor(search)]),
   ]
   return clauses.reduce((left, right) => sql`${left} ${right}`, sql``)
 }
 
 function searchFor(text: string): Statement {
-  const pattern = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  const pattern = containing(text)
   return sql`and (id = ${text} or code = ${text} or title ilike ${pattern} or reference ilike ${pattern})`
 }

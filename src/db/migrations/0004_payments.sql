@@ -161,11 +161,19 @@ end $$;
 create trigger link_is_of_tenant after insert on payment for each row
   when (new.payment_link is not null and current_user = 'pinrail_tenant') execute function link_is_of_tenant();
 
--- Payments that use a place of the link: open or paid ones. One that expired, failed, was canceled or refunded does not.
+-- On a link with a limit, a payment that its buyer has not continued for five minutes gives its place to the next buyer.
+create function gives_way(status text, created_at timestamptz) returns boolean stable language sql as $$
+  select status = 'created' and created_at < now() - interval '5 minutes'
+$$;
+
+-- Payments that use a place of the link: open or paid ones. One that expired, failed, was canceled or refunded does not,
+-- nor one that gives way.
 -- It runs as the owner, because payments from before an account claimed the link belong to another merchant.
 create function link_places_taken(link text) returns bigint stable language sql security definer as $$
   select count(*) from payment
   where payment_link = link and status not in ('expired', 'failed', 'canceled', 'refunded')
+    and not (gives_way(status, created_at)
+      and exists (select 1 from payment_link where id = link and max_payments is not null))
 $$;
 do $$ begin
   execute format('alter function link_places_taken(text) set search_path = %I, pg_temp', current_schema());

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { containing } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 /** Accounts, as operators see them. */
@@ -19,7 +20,7 @@ export function listMerchants(
   db: Queryable,
   { text, limit }: { text: string | undefined; limit: number },
 ): Promise<MerchantLine[]> {
-  const pattern = `%${(text ?? '').replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  const pattern = containing(text ?? '')
   return many(
     db,
     merchantRow,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { storedText, withoutCharacters } from '../../domain/text.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -29,7 +30,10 @@ export async function findPaymentId(db: Queryable, id: string): Promise<string |
 }
 
 export type PaymentSearch = {
-  /** An id (payment, attempt, event), a reference, a partner's reference, a transaction, a wallet or deposit address. */
+  /**
+   * An id (payment, attempt, event), a reference, a partner's reference, a transaction, a wallet or deposit address, the address or
+   * the token of a checkout, the address or the code of a payment link; as somebody typed or pasted it.
+   */
   readonly text: string | undefined
   readonly merchantId: string | undefined
   readonly status: string | undefined
@@ -54,12 +58,26 @@ export function searchPayments(db: Queryable, search: PaymentSearch): Promise<Fo
   )
 }
 
-/** Each is compared whole, so that an index or a small table answers. */
+/** The end of an address of ours: `/c/<token>`, `/l/<code>`, `/dashboard/payments/<id>`. */
+const ADDRESS = /^https?:\/\/[^/]+\/(?:c|l|dashboard\/payments)\/([\w-]+)/i
+
+/** Without what a sentence puts around it, and in the form in which texts are stored. */
+function pasted(text: string): string {
+  const bare = withoutCharacters(storedText(text), 'turn', 'invisible')
+    .trim()
+    .replace(/^[<("'«“]+|[>)"'»”.,;:!?]+$/gu, '')
+  return ADDRESS.exec(bare)?.[1] ?? bare
+}
+
+/** Each is compared whole, so that an index or a small table answers. A reference may end in a full stop. */
 function matching(text: string): Statement {
-  const lower = text.toLowerCase()
-  return sql`and (id = ${text} or reference = ${text} or tx_hash = ${lower} or lower(destination) = ${lower}
-    or id in (select payment_id from attempt where attempt.id = ${text} or partner_reference = ${text})
-    or id in (select payment_id from event where event.id = ${text})
+  const bare = pasted(text)
+  const lower = bare.toLowerCase()
+  return sql`and (id = ${lower} or reference in (${storedText(text)}, ${bare}) or tx_hash = ${lower}
+    or lower(destination) = ${lower} or checkout_token = ${bare}
+    or payment_link in (select payment_link.id from payment_link where code = ${bare})
+    or id in (select payment_id from attempt where attempt.id = ${lower} or partner_reference = ${bare})
+    or id in (select payment_id from event where event.id = ${lower})
     or id in (select payment_id from deposit where address::text = ${lower}))`
 }
 

@@ -10,9 +10,18 @@ const attentionRow = z
     detail: z.string().nullable(),
     payment_id: z.string(),
     attempt_id: z.string().nullable(),
+    merchant_id: z.string(),
+    /** The amount that the merchant asked for. */
+    amount: z.string(),
+    currency: z.string(),
     since: time,
   })
-  .transform(({ payment_id: paymentId, attempt_id: attemptId, ...row }) => ({ ...row, paymentId, attemptId }))
+  .transform(({ payment_id: paymentId, attempt_id: attemptId, merchant_id: merchantId, ...row }) => ({
+    ...row,
+    paymentId,
+    attemptId,
+    merchantId,
+  }))
 export type Attention = z.output<typeof attentionRow>
 
 /** What has waited longest comes first. */
@@ -20,8 +29,9 @@ export function listAttention(db: Queryable, limit: number): Promise<Attention[]
   return many(
     db,
     attentionRow,
-    sql`select kind, detail, payment_id, attempt_id, since from attention where livemode = ${db.livemode}
-        order by since limit ${limit}`,
+    sql`select kind, detail, payment_id, attempt_id, payment.merchant_id, amount_text as amount, currency, since
+        from attention join payment on payment.id = payment_id
+        where attention.livemode = ${db.livemode} order by since limit ${limit}`,
   )
 }
 

@@ -1,7 +1,8 @@
 import { isId } from '../../domain/ids.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { storedText } from '../../domain/text.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
-import { byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { byId, containing, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
 
 export type PaymentFilters = {
@@ -60,7 +61,7 @@ function matching({ id, ...filters }: Known): Statement {
     ...(status === undefined ? [] : [sql`and status = any(${status}::text[])`]),
     ...(provider === undefined ? [] : [sql`and coalesce(provider_used, provider) = ${provider}`]),
     ...(currency === undefined ? [] : [sql`and currency = ${currency}`]),
-    ...(reference === undefined ? [] : [sql`and reference = ${reference}`]),
+    ...(reference === undefined ? [] : [sql`and reference = ${storedText(reference)}`]),
     ...(txHash === undefined ? [] : [sql`and tx_hash = ${txHash.toLowerCase()}`]),
     ...(paymentLink === undefined ? [] : [sql`and payment_link = ${paymentLink}`]),
     ...(createdFrom === undefined ? [] : [sql`and created_at >= ${createdFrom}::timestamptz`]),
@@ -75,16 +76,16 @@ const HAS_THREE = /[\p{L}\p{N}]{3}/u
 
 /** The ids of the page, and of one payment more. */
 function matchingWords(words: string, { tx_hash: txHash, ...filters }: Known, page: PageOf): Statement {
-  const pattern = `%${words.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
   const { after, before, limit } = page
   const rest = JSON.stringify({
     ...filters,
+    reference: filters.reference && storedText(filters.reference),
     among: HAS_THREE.test(words) ? null : SHORT_AMONG,
     tx_hash: txHash?.toLowerCase(),
     ...(after !== null && { after }),
     ...(before !== null && { before }),
   })
-  return sql`matching_payments(${pattern}, ${rest}::jsonb, ${limit + 1})`
+  return sql`matching_payments(${containing(words)}, ${rest}::jsonb, ${limit + 1})`
 }
 
 async function attemptsOf(db: Queryable, paymentIds: readonly string[]): Promise<Map<string, Attempt[]>> {

@@ -83,7 +83,8 @@ type Recorded = z.infer<typeof recordedRow>
 /**
  * Records tries of one event: the log, the deliveries, and what they say about their endpoints (failing since, disabled
  * after 410 or after days without a success), with the event of each endpoint that is switched off. Answers the status of
- * each delivery. One whose endpoint has been deleted meanwhile is left out; one that was delivered stays so.
+ * each delivery. One whose endpoint has been deleted meanwhile is left out; one that was delivered stays so. A test event
+ * is tried once: who sent it looks at the answer now.
  */
 export async function recordTries(db: Db, tries: readonly TryRecord[]): Promise<ReadonlyMap<string, DeliveryStatus>> {
   if (tries.length === 0) return new Map()
@@ -181,7 +182,9 @@ function recordStatement(rows: string) {
       attempts = greatest(delivery.attempts, number), schedule_step = step, last_attempt_at = at,
       delivered_at = case when verdict = 'delivered' then coalesce(delivered_at, at) else delivered_at end,
       status = case when verdict = 'delivered' or delivery.status = 'delivered' then 'delivered'
-        when disables then 'disabled' when used_up then 'exhausted' else 'pending' end
+        when disables then 'disabled'
+        when used_up or (select type = 'webhook.test' from event where id = judged.event_id) then 'exhausted'
+        else 'pending' end
     from judged
     where delivery.event_id = judged.event_id and delivery.endpoint_id = judged.endpoint_id
     returning delivery.endpoint_id, delivery.status,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { newId } from '../../ids.ts'
-import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { between, byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -46,16 +46,26 @@ export async function readEvent(db: Queryable, tenant: Tenant, id: string): Prom
   return row?.body ?? null
 }
 
-/** A signed event of no consequence for one endpoint. It takes no place in the merchant's sequence. */
+/** Of one endpoint. It is tried once, so it is pending for seconds (`recordTries`). */
+const TEST_TYPE = 'webhook.test'
+
+/**
+ * A signed event of no consequence for one endpoint. It takes no place in the merchant's sequence. Null if one is still
+ * pending: whoever asks at the same time waits until the transaction ends.
+ */
 export async function recordTestEvent(
   tx: Tx,
   tenant: Tenant,
   { endpointId, at, apiVersion }: { endpointId: string; at: string; apiVersion: string },
-): Promise<string> {
+): Promise<string | null> {
+  await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`test event ${endpointId}`}, 0))`)
+  const open = sql`select event_id from delivery join event on event.id = event_id
+    where endpoint_id = ${endpointId} and status = 'pending' and type = ${TEST_TYPE} limit 1`
+  if ((await maybeOne(tx, z.object({ event_id: z.string() }), open)) !== null) return null
   const id = newId('event')
   const body = JSON.stringify({
     id,
-    type: 'webhook.test',
+    type: TEST_TYPE,
     timestamp: at,
     api_version: apiVersion,
     livemode: tenant.livemode,
@@ -67,7 +77,7 @@ export async function recordTestEvent(
     z.object({ event_id: z.string() }),
     sql`with recorded as (
         insert into event (id, merchant_id, livemode, sequence, type, payment_id, body, created_at)
-        values (${id}, ${tenant.merchantId}, ${tenant.livemode}, null, 'webhook.test', null, ${Buffer.from(body)}, ${at}::timestamptz)
+        values (${id}, ${tenant.merchantId}, ${tenant.livemode}, null, ${TEST_TYPE}, null, ${Buffer.from(body)}, ${at}::timestamptz)
         returning id, created_at)
       insert into delivery (event_id, endpoint_id, merchant_id, livemode, created_at)
       select id, ${endpointId}, ${tenant.merchantId}, ${tenant.livemode}, created_at from recorded

@@ -1,3 +1,5 @@
+import { hasCharacters } from '../text.ts'
+
 /** More than a shop has addresses. Each is a few bytes of a header of the page. */
 export const MOST_ORIGINS = 10
 
@@ -12,7 +14,8 @@ const LOOPBACK = ['localhost', '127.0.0.1']
  */
 export function readOrigin(text: string, { livemode }: { readonly livemode: boolean }): string | null {
   const written = text.trim()
-  if (!/^https?:\/\/[^\s@]+$/i.test(written) || !URL.canParse(written)) return null
+  const isWhole = /^https?:\/\/[^\s@]+$/i.test(written) && !hasCharacters(written, 'turn', 'invisible')
+  if (!isWhole || !URL.canParse(written)) return null
   const { origin } = new URL(written)
   const [, scheme, host = ''] = ORIGIN.exec(origin) ?? []
   if (scheme === 'https') return host.length <= 253 ? origin : null

@@ -1,6 +1,8 @@
 import type { Currency } from '../currencies.ts'
 import type { ProviderName } from '../methods.ts'
-import { formatAmount, type Money } from '../money.ts'
+import { formatAmount, isMore, type Money } from '../money.ts'
+import { limitsIn, type RateTable } from '../offers.ts'
+import type { PaymentStatus } from '../payment/payment.ts'
 
 /** A payment link: the page that makes a payment each time a buyer presses Continue. */
 
@@ -52,6 +54,18 @@ export type LinkPrice = {
   readonly max: Money | null
 }
 
+/** Between which amounts a buyer decides: the link's own bounds, within the limits of its method. */
+export function findBounds(
+  { price: { currency, min, max }, provider }: Pick<PaymentLink, 'price' | 'provider'>,
+  rates: RateTable,
+): { readonly minimum: Money; readonly maximum: Money } {
+  const { minimum, maximum } = limitsIn(currency, provider, rates)
+  return {
+    minimum: min !== null && isMore(min, minimum) ? min : minimum,
+    maximum: max !== null && isMore(maximum, max) ? max : maximum,
+  }
+}
+
 export const LINK_STATUSES = ['active', 'paused', 'sold_out', 'expired', 'stopped'] as const
 export type LinkStatus = (typeof LINK_STATUSES)[number]
 
@@ -64,6 +78,11 @@ export function linkStatus(link: Judged, now: string): LinkStatus {
   if (link.expiresAt !== null && link.expiresAt <= now) return 'expired'
   if (link.maxPayments !== null && link.paymentsCount >= link.maxPayments) return 'sold_out'
   return 'active'
+}
+
+/** True if a payment of a link with a limit is open or paid: its buyer is led to it instead of to another one. */
+export function holdsPlace(status: PaymentStatus): boolean {
+  return !['expired', 'failed', 'canceled', 'refunded'].includes(status)
 }
 
 export function linkUrl(publicUrl: string, code: string): string {

@@ -56,10 +56,10 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   version: 1,
 }
 
-/** Stands in a return URL for the payment's id, which the shop does not know yet when it creates the payment. */
-const ID_PLACE = '{PAYMENT_ID}'
+/** Stands in a return URL for the payment's id, which the shop does not know yet; many programs encode the braces. */
+const ID_PLACE = /(?:\{|%7[Bb])PAYMENT_ID(?:\}|%7[Dd])/g
 
 /** The URL to which the buyer of this payment is led. */
 export function returnUrl(url: string | null, paymentId: string): string | null {
-  return url?.replaceAll(ID_PLACE, paymentId) ?? null
+  return url?.replace(ID_PLACE, paymentId) ?? null
 }

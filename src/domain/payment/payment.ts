@@ -64,10 +64,11 @@ export function sourcesOf(to: PaymentStatus): PaymentStatus[] {
 }
 
 /** No buyer can pay a payment in these states; late money is another matter. */
-export const CLOSED: readonly PaymentStatus[] = ['succeeded', 'failed', 'expired', 'canceled', 'refunded']
+export const CLOSED = ['succeeded', 'failed', 'expired', 'canceled', 'refunded'] as const satisfies PaymentStatus[]
+export type ClosedStatus = (typeof CLOSED)[number]
 
-export function isClosed(status: PaymentStatus): boolean {
-  return CLOSED.includes(status)
+export function isClosed(status: PaymentStatus): status is ClosedStatus {
+  return CLOSED.some((closed) => closed === status)
 }
 
 /** A buyer may open a partner order, and the merchant may cancel, only here. */

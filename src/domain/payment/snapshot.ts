@@ -5,6 +5,7 @@ import { changedOrder, type IncidentKind } from './money/intents.ts'
 import { attemptsWith, chargeSum } from './money/parts.ts'
 import {
   type AttemptView,
+  type ClosedStatus,
   isClosed,
   mayStillBePaid,
   PARK_REASONS,
@@ -170,11 +171,19 @@ function isVain(decision: string, payment: PaymentSnapshot, reason: ParkReason |
 
 const hasMoney = ({ paidAttemptId, partPaid }: PaymentSnapshot): boolean => paidAttemptId !== null || partPaid
 
+const ENDED: Readonly<Record<ClosedStatus, string>> = {
+  succeeded: 'has already succeeded',
+  failed: 'has already failed',
+  expired: 'has already expired',
+  canceled: 'is already canceled',
+  refunded: 'has already been refunded',
+}
+
 /** The merchant may cancel only before any money is received or being confirmed. */
 export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'partPaid'>): string | null {
-  if (payment.partPaid) return 'a part of the price has come'
+  if (payment.partPaid) return 'a part of the price has arrived'
   if (payment.status === 'created' || payment.status === 'pending') return null
-  if (isClosed(payment.status)) return `the payment is ${payment.status}`
+  if (isClosed(payment.status)) return `the payment ${ENDED[payment.status]}`
   return 'the money of the buyer has been received or is being confirmed'
 }
 

@@ -74,12 +74,14 @@ export function transferLink({ chainId, token, address, micro }: TransferRequest
   return `ethereum:${token}@${chainId}/transfer?address=${address}&uint256=${micro}`
 }
 
-/** Reads a link that transferLink made; null for any other text. */
+/** Reads a link that transferLink made, in any case of its addresses; null for any other text. */
 export function readTransferLink(link: string): TransferRequest | null {
   const pattern =
-    /^ethereum:(?<token>0x[0-9a-f]{40})@(?<chainId>\d{1,9})\/transfer\?address=(?<address>0x[0-9a-f]{40})&uint256=(?<micro>\d{1,30})$/
+    /^ethereum:(?<token>0x[0-9a-fA-F]{40})@(?<chainId>\d{1,9})\/transfer\?address=(?<address>0x[0-9a-fA-F]{40})&uint256=(?<micro>\d{1,30})$/
   const found = pattern.exec(link)?.groups as { token: Hex; chainId: string; address: Hex; micro: string } | undefined
-  return found === undefined ? null : { ...found, chainId: Number(found.chainId) }
+  if (found === undefined) return null
+  const lower = (address: Hex) => address.toLowerCase() as Hex
+  return { ...found, token: lower(found.token), address: lower(found.address), chainId: Number(found.chainId) }
 }
 
 /** A final transfer of a token to a deposit address. `units` are the token's smallest. */

@@ -11,7 +11,7 @@ import {
 } from '../../db/merchants/api-keys.ts'
 import { lockMerchant } from '../../db/merchants/merchants.ts'
 import { recordAction } from '../../db/operator/accounts.ts'
-import { columns, merchantOf, type Office, Refusal, signedBy, UsageError, wholeNumber } from '../call.ts'
+import { merchantOf, type Office, Refusal, sayList, signedBy, UsageError, wholeNumber } from '../call.ts'
 
 /** As many as an account may have by the API. */
 const MOST_KEYS = 25
@@ -37,19 +37,18 @@ export async function readKeys(db: Queryable, tenant: Tenant): Promise<KeyLine[]
 export async function listKeys(office: Office): Promise<number> {
   const keys = await readKeys(office.db, await merchantOf(office))
   office.give('keys', keys)
-  if (keys.length === 0) office.say('no key')
-  for (const line of columns(
-    keys.map(({ id, name, last4, scopes, lastUsedAt, ...key }) => [
+  return sayList(office.say, {
+    none: 'no key',
+    head: ['key', 'ends in', 'state', 'last used', 'name', 'scopes'],
+    rows: keys.map(({ id, name, last4, scopes, lastUsedAt, ...key }) => [
       id,
       `…${last4}`,
       key.isInUse ? 'in use' : 'ended',
-      lastUsedAt === null ? 'never used' : `used ${lastUsedAt}`,
+      lastUsedAt ?? 'never',
       name,
       scopes.join(','),
     ]),
-  ))
-    office.say(line)
-  return keys.length === 0 ? 1 : 0
+  })
 }
 
 /** The key is shown once: only its digest is stored. */

@@ -2,8 +2,10 @@ import { insertMerchant } from '../../db/merchants/merchants.ts'
 import { readWalletSetting } from '../../db/merchants/wallets.ts'
 import { listActions, listMerchants, recordAction } from '../../db/operator/accounts.ts'
 import { listEndpoints } from '../../db/webhooks/webhook-endpoints.ts'
+import { nameProblem } from '../../domain/account/name.ts'
+import { isSafeText, isVisible, storedText } from '../../domain/text.ts'
 import { newId } from '../../ids.ts'
-import { columns, limitOf, merchantOf, type Office, signedBy, UsageError } from '../call.ts'
+import { limitOf, merchantOf, type Office, sayList, signedBy, UsageError } from '../call.ts'
 import { readKeys } from './keys.ts'
 import { describeWallet } from './wallets.ts'
 
@@ -15,26 +17,21 @@ const SHOWN_ACTIONS = 20
 export async function listAccounts(office: Office): Promise<number> {
   const merchants = await listMerchants(office.db, { text: office.options.name, limit: limitOf(office, USUAL_LINES) })
   office.give('merchants', merchants)
-  if (merchants.length === 0) office.say('no merchant')
-  for (const line of columns(
-    merchants.map(({ id, name, keys, payments, wallet }) => [
-      id,
-      name,
-      `${keys} keys`,
-      `${payments} payments`,
-      wallet ?? 'no wallet',
-    ]),
-  ))
-    office.say(line)
-  return merchants.length === 0 ? 1 : 0
+  return sayList(office.say, {
+    none: 'no merchant',
+    head: ['merchant', 'name', 'keys', 'payments', 'wallet'],
+    rows: merchants.map(({ id, name, keys, payments, wallet }) => [id, name, keys, payments, wallet]),
+  })
 }
 
 export async function createAccount(office: Office): Promise<number> {
   const { db, subjects, say, give } = office
   const signed = signedBy(office)
-  const name = (subjects[0] ?? '').trim()
-  if (name === '' || name.length > LONGEST_NAME)
-    throw new UsageError(`the name must have 1 to ${LONGEST_NAME} characters: buyers see it`)
+  const name = storedText(subjects[0] ?? '').trim()
+  if (name.length > LONGEST_NAME || !isSafeText(name, 'line') || !isVisible(name))
+    throw new UsageError(`the name must have 1 to ${LONGEST_NAME} visible characters: buyers see it`)
+  const problem = nameProblem(name)
+  if (problem !== null) throw new UsageError(`the name ${problem}`)
   const id = newId('merchant')
   await db.transaction(async (tx) => {
     await insertMerchant(tx, { id, name })

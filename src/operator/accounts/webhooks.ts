@@ -16,7 +16,7 @@ import {
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { createDeliveryWorkflows } from '../../temporal/deliveries.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
-import { columns, limitOf, merchantOf, type Office, Refusal, signedBy, UsageError } from '../call.ts'
+import { limitOf, merchantOf, type Office, Refusal, sayList, signedBy, UsageError } from '../call.ts'
 
 const USUAL_LINES = 20
 const MOST_FAILING = 200
@@ -31,10 +31,11 @@ export async function listWebhooks(office: Office): Promise<number> {
     'webhooks',
     endpoints.map(({ secrets: _secrets, ...endpoint }) => endpoint),
   )
-  if (endpoints.length === 0) office.say('no webhook endpoint')
-  for (const line of columns(endpoints.map((endpoint) => [endpoint.id, healthOf(endpoint), endpoint.url])))
-    office.say(line)
-  return endpoints.length === 0 ? 1 : 0
+  return sayList(office.say, {
+    none: 'no webhook endpoint',
+    head: ['endpoint', 'health', 'url'],
+    rows: endpoints.map((endpoint) => [endpoint.id, healthOf(endpoint), endpoint.url]),
+  })
 }
 
 type Health = {
@@ -45,25 +46,25 @@ type Health = {
 
 function healthOf({ disabled_at, disabled_reason, failing_since }: Health): string {
   if (disabled_at !== null) return `disabled (${disabled_reason})`
-  return failing_since === null ? 'well' : 'failing'
+  return failing_since === null ? 'ok' : 'FAIL'
 }
 
 /** Answers 1 when an endpoint takes nothing. */
 export async function listFailing(office: Office): Promise<number> {
   const endpoints = await listFailingEndpoints(office.db, MOST_FAILING)
   office.give('webhooks', endpoints)
-  if (endpoints.length === 0) office.say('every endpoint takes what it gets')
-  for (const line of columns(
-    endpoints.map((endpoint) => [
+  sayList(office.say, {
+    none: 'every endpoint accepts its events',
+    head: ['endpoint', 'merchant', 'health', 'since', 'not delivered', 'url'],
+    rows: endpoints.map((endpoint) => [
       endpoint.id,
       endpoint.merchant_id,
       healthOf(endpoint),
       endpoint.failing_since ?? endpoint.disabled_at,
-      `${endpoint.waiting} not delivered`,
+      endpoint.waiting,
       endpoint.url,
     ]),
-  ))
-    office.say(line)
+  })
   return endpoints.length === 0 ? 0 : 1
 }
 
@@ -74,18 +75,11 @@ export async function showDeliveries(office: Office): Promise<number> {
   const filters = { status: options.status }
   const rows = (await listDeliveries(db, tenant, { endpointId: endpoint.id, filters, page }))?.rows ?? []
   give('deliveries', rows)
-  if (rows.length === 0) say('no delivery')
-  for (const line of columns(
-    rows.map((row) => [
-      row.event_id,
-      row.type,
-      row.status,
-      `${row.attempts} tries`,
-      row.last_attempt_at,
-      lastAnswer(row),
-    ]),
-  ))
-    say(line)
+  sayList(say, {
+    none: 'no delivery',
+    head: ['event', 'type', 'status', 'tries', 'last try', 'answer'],
+    rows: rows.map((row) => [row.event_id, row.type, row.status, row.attempts, row.last_attempt_at, lastAnswer(row)]),
+  })
   return 0
 }
 

@@ -1,7 +1,7 @@
 import { listDown } from '../../db/partners/standing.ts'
 import { listAttention } from '../../db/payments/attention.ts'
 import type { DownReason } from '../../domain/partner/standing.ts'
-import type { Office } from '../call.ts'
+import { type Office, sayList } from '../call.ts'
 
 /** More than this nobody reads on a screen; what has waited longest is shown. */
 const MOST = 200
@@ -12,6 +12,13 @@ const WHY_DOWN: Readonly<Record<DownReason, string>> = {
   opens_nothing: 'it answers questions and opens no order. Ask it why; orders are tried again by themselves',
 }
 
+/** In the largest unit of which at least one has passed. */
+function formatAge(since: string, now: number): string {
+  const minutes = Math.max(0, Math.floor((now - Date.parse(since)) / 60_000))
+  if (minutes < 60) return `${minutes} min`
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`
+}
+
 /** What waits for a person, the oldest first. Exit code 1 when something does. */
 export async function showAttention({ db, say, give }: Office): Promise<number> {
   const [waiting, down] = await Promise.all([listAttention(db, MOST), listDown(db)])
@@ -19,8 +26,20 @@ export async function showAttention({ db, say, give }: Office): Promise<number> 
   give('partners_down', down)
   if (waiting.length + down.length === 0) say('nothing waits for a person')
   for (const { partner, why, since } of down) say(`${since}  partner_down  ${partner}: ${WHY_DOWN[why]}`)
-  for (const { kind, detail, paymentId, attemptId, since } of waiting)
-    say([since, kind, detail, paymentId, attemptId].filter((word) => word !== null).join('  '))
+  if (waiting.length > 0)
+    sayList(say, {
+      none: '',
+      head: ['age', 'kind', 'amount', 'merchant', 'payment', 'attempt', 'detail'],
+      rows: waiting.map(({ since, kind, amount, currency, merchantId, paymentId, attemptId, detail }) => [
+        formatAge(since, Date.now()),
+        kind,
+        `${amount} ${currency}`,
+        merchantId,
+        paymentId,
+        attemptId,
+        detail,
+      ]),
+    })
   if (waiting.length === MOST) say(`… the ${MOST} that have waited longest`)
   return waiting.length + down.length === 0 ? 0 : 1
 }

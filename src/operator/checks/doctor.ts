@@ -8,7 +8,7 @@ import { missingSearchAttributes, pollersOf } from '../../temporal/namespace.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../../workflows/queues.ts'
 import type { Office } from '../call.ts'
 
-/** Milliseconds that each look may take: a part that is slower is ill. */
+/** Milliseconds that each look may take: a part that is slower fails. */
 const PATIENCE_MS = 10_000
 /** Seconds of difference between two clocks that nothing here minds. */
 const CLOCK_SECONDS = 5
@@ -16,18 +16,18 @@ const CLOCK_SECONDS = 5
 const STUCK_SECONDS = 300
 
 /** Something is wrong, and the message says what to do. */
-class Ill extends Error {}
+class Failure extends Error {}
 
 type Look = { readonly part: string; readonly look: () => Promise<string> }
 
-/** Looks at every part that the system needs, all at once. Answers 1 when one of them is ill. */
+/** Checks every part that the system needs, all at once. Returns 1 if one of them fails. */
 export async function doctor(office: Office): Promise<number> {
   const temporal = createTemporalClient(office.settings)
   try {
     const looks = [...lookAtDatabase(office), ...lookAtTemporal(office, temporal), ...lookAtChain(office.settings)]
     const found = await Promise.all(looks.map(examine))
     office.give('parts', found)
-    for (const { part, well, found: text } of found) office.say(`${well ? 'well' : 'ILL '}  ${part}: ${text}`)
+    for (const { part, well, found: text } of found) office.say(`${well ? 'ok  ' : 'FAIL'}  ${part}: ${text}`)
     return found.every(({ well }) => well) ? 0 : 1
   } finally {
     await temporal.close()
@@ -37,7 +37,7 @@ export async function doctor(office: Office): Promise<number> {
 async function examine({ part, look }: Look): Promise<{ part: string; well: boolean; found: string }> {
   const patience = new AbortController()
   const tooLong = delay(PATIENCE_MS, null, { signal: patience.signal }).then(() => {
-    throw new Ill(`no answer within ${PATIENCE_MS / 1000} s`)
+    throw new Failure(`no answer within ${PATIENCE_MS / 1000} s`)
   })
   // Ended below: nobody waits for it then.
   tooLong.catch(() => undefined)
@@ -60,7 +60,7 @@ function lookAtDatabase({ db }: Office): Look[] {
         const { now } = await readWaiting(db)
         const seconds = Math.abs(Date.parse(now) - (before + Date.now()) / 2) / 1000
         if (seconds > CLOCK_SECONDS)
-          throw new Ill(`the database's clock is ${seconds.toFixed(1)} s off: set up NTP on both`)
+          throw new Failure(`the database's clock is ${seconds.toFixed(1)} s off: set up NTP on both`)
         return `the database's clock is ${seconds.toFixed(1)} s off`
       },
     },
@@ -69,7 +69,7 @@ function lookAtDatabase({ db }: Office): Look[] {
       part: 'books',
       look: async () => {
         const broken = await findContradictions(db)
-        if (broken.length > 0) throw new Ill(broken.map(({ what, subject }) => `${what}: ${subject}`).join('; '))
+        if (broken.length > 0) throw new Failure(broken.map(({ what, subject }) => `${what}: ${subject}`).join('; '))
         return 'the ledger balances, and no row contradicts another'
       },
     },
@@ -79,22 +79,22 @@ function lookAtDatabase({ db }: Office): Look[] {
         const kinds = await countAttention(db)
         if (kinds.length === 0) return 'nothing waits for a person'
         const counts = kinds.map(({ kind, count }) => `${count} ${kind}`).join(', ')
-        throw new Ill(`${counts}: see \`pinrail attention\``)
+        throw new Failure(`${counts}: see \`pinrail attention\``)
       },
     },
   ]
 }
 
 function schema({ missing, newer }: Awaited<ReturnType<typeof compareSchema>>): string {
-  if (missing.length > 0) throw new Ill(`${missing.length} migrations are missing: run \`pinrail migrate\``)
-  if (newer.length > 0) throw new Ill(`it is of a newer version than this command: ${newer.join(', ')}`)
+  if (missing.length > 0) throw new Failure(`${missing.length} migrations are missing: run \`pinrail migrate\``)
+  if (newer.length > 0) throw new Failure(`it is of a newer version than this command: ${newer.join(', ')}`)
   return 'the newest'
 }
 
 function relay({ messages, messages_seconds, news, news_seconds }: Awaited<ReturnType<typeof readWaiting>>): string {
   const oldest = Math.round(Math.max(messages_seconds, news_seconds))
   const waiting = `${messages} messages and ${news} news of partners wait, the oldest for ${oldest} s`
-  if (oldest > STUCK_SECONDS) throw new Ill(`${waiting}: is a worker running, and does Temporal answer?`)
+  if (oldest > STUCK_SECONDS) throw new Failure(`${waiting}: is a worker running, and does Temporal answer?`)
   return waiting
 }
 
@@ -105,7 +105,7 @@ function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof create
     part: `workers of ${name}`,
     look: async () => {
       const pollers = await pollersOf(connection, { namespace, queue: name })
-      if (pollers.length === 0) throw new Ill(`nobody polls the queue ${name}: start a worker`)
+      if (pollers.length === 0) throw new Failure(`nobody polls the queue ${name}: start a worker`)
       return pollers.join(', ')
     },
   })
@@ -116,7 +116,7 @@ function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof create
         await temporal.check()
         const missing = await missingSearchAttributes(connection, namespace)
         if (missing.length > 0)
-          throw new Ill(`the namespace ${namespace} lacks ${missing.join(', ')}: run \`pinrail temporal prepare\``)
+          throw new Failure(`the namespace ${namespace} lacks ${missing.join(', ')}: run \`pinrail temporal prepare\``)
         return `namespace ${namespace}, payloads ${settings.TEMPORAL_CODEC_KEYS === undefined ? 'readable' : 'encrypted'}`
       },
     },
@@ -126,14 +126,15 @@ function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof create
 }
 
 function lookAtChain({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum = 1, ...settings }: OfficeConfig): Look[] {
-  if (urls === undefined) return [{ part: 'nodes', look: () => Promise.reject(new Ill('POLYGON_RPC_URLS is not set')) }]
+  if (urls === undefined)
+    return [{ part: 'nodes', look: () => Promise.reject(new Failure('POLYGON_RPC_URLS is not set')) }]
   return [
     {
       part: 'nodes',
       look: async () => {
         const rpc = connectRpc({ urls: urls.map((url) => url.reveal()), quorum, chainId: settings.CHAIN_ID })
         const final = await rpc.finalized()
-        if (final === null) throw new Ill(`fewer than ${quorum} of ${urls.length} nodes agree on a final block`)
+        if (final === null) throw new Failure(`fewer than ${quorum} of ${urls.length} nodes agree on a final block`)
         return `${quorum} of ${urls.length} agree that block ${final.number} is final`
       },
     },

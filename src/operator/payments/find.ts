@@ -1,5 +1,5 @@
 import { searchPayments } from '../../db/operator/payments.ts'
-import { columns, limitOf, type Office } from '../call.ts'
+import { limitOf, type Office, sayList } from '../call.ts'
 
 const USUAL_LINES = 20
 
@@ -10,9 +10,10 @@ export async function findPayments(office: Office): Promise<number> {
   const search = { text, merchantId: options.merchant, status: options.status, limit: limitOf(office, USUAL_LINES) }
   const payments = await searchPayments(db, search)
   give('payments', payments)
-  if (payments.length === 0) say('no payment fits')
-  for (const line of columns(
-    payments.map((payment) => [
+  return sayList(say, {
+    none: 'no payment fits',
+    head: ['payment', 'status', 'amount', 'provider', 'created', 'merchant', 'reference'],
+    rows: payments.map((payment) => [
       payment.id,
       payment.park_reason === null ? payment.status : `${payment.status} (${payment.park_reason})`,
       `${payment.amount_text} ${payment.currency}`,
@@ -21,7 +22,5 @@ export async function findPayments(office: Office): Promise<number> {
       payment.merchant_id,
       payment.reference,
     ]),
-  ))
-    say(line)
-  return payments.length === 0 ? 1 : 0
+  })
 }

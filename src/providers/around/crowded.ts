@@ -47,7 +47,7 @@ function roomOf(party: string, inFlight: number) {
   return async <T>(call: string, ask: () => Promise<T>): Promise<T> => {
     const free = await slots.take(call)
     if (free === null)
-      throw new PartnerError('unknown', `${party}: as many calls as may be are in flight`, { wasAsked: false })
+      throw new PartnerError('unknown', `${party}: concurrency limit for this partner reached`, { wasAsked: false })
     return ask().finally(free)
   }
 }

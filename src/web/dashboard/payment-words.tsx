@@ -1,5 +1,5 @@
-import { type MethodName, PROVIDERS } from '../../domain/methods.ts'
-import { formatAmount, formatUsdc, type MicroUsdc, type Money } from '../../domain/money.ts'
+import { METHOD_LABELS, PROVIDERS } from '../../domain/methods.ts'
+import { formatUsdc, grouped, groupedAmount, type MicroUsdc, type Money } from '../../domain/money.ts'
 import { isClosed, isOpen, PARK_REASONS, type ParkReason, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import type { Amounts } from '../checkout/amounts.ts'
@@ -7,6 +7,8 @@ import type { Tone } from '../look/parts.tsx'
 import { SiteIcon } from '../site/icons.tsx'
 import { momentText } from '../site/moment.tsx'
 import { Amount } from '../site/parts.tsx'
+
+export { METHOD_LABELS as METHOD_WORDS } from '../../domain/methods.ts'
 
 /** How payments are named in the dashboard. */
 
@@ -50,31 +52,15 @@ export const isOver = ({ status, parkReason }: Payment): boolean => isClosed(sta
 /** What the merchant receives of a payment that has no amount in USDC. */
 export const receivesNothing = (payment: Payment): string => (isOver(payment) ? 'Nothing' : 'Nothing yet')
 
-export const METHOD_WORDS: Readonly<Record<MethodName, string>> = {
-  banking_app: 'Banking app',
-  card: 'Card',
-  device_wallet: 'Device wallet',
-  online_wallet: 'Online wallet',
-  bank_transfer: 'Bank transfer',
-  upi: 'UPI',
-  usdc: 'USDC',
-}
-
 /** 1,249.00 */
 export function fiatText(money: Money): string {
-  return grouped(formatAmount(money))
+  return groupedAmount(money)
 }
 
 /** All six decimals where money is accounted for, two in lists, the rest cut off. */
 export function usdcText(micro: MicroUsdc, decimals: 2 | 6): string {
   const text = grouped(formatUsdc(micro))
   return decimals === 6 ? text : text.slice(0, -4)
-}
-
-function grouped(decimal: string): string {
-  const [whole = '', fraction] = decimal.split('.')
-  const groups = whole.replace(/\B(?=(?:\d{3})+$)/g, ',')
-  return fraction === undefined ? groups : `${groups}.${fraction}`
 }
 
 export function Fiat({ money }: { money: Money }) {
@@ -87,7 +73,7 @@ export function Usdc({ micro, decimals = 6 }: { micro: MicroUsdc; decimals?: 2 |
 
 /** The method that was used, else the one that the merchant pinned; null if the buyer picks. */
 export function methodText({ methodUsed, providerUsed, provider }: Payment): string | null {
-  if (methodUsed !== null) return METHOD_WORDS[methodUsed]
+  if (methodUsed !== null) return METHOD_LABELS[methodUsed]
   const pinned = providerUsed ?? provider
   return pinned === null ? null : PROVIDERS[pinned].label
 }

@@ -108,6 +108,12 @@ export function renderPayments(view: PaymentsView): string {
   })
 }
 
+const FILES = [
+  ['CSV for Excel', 'csv', 'for=excel'],
+  ['CSV', 'csv', ''],
+  ['JSON', 'json', ''],
+] as const
+
 function Export({ query }: { query: PaymentsQuery }) {
   return (
     <details class="more">
@@ -116,11 +122,16 @@ function Export({ query }: { query: PaymentsQuery }) {
         Export
       </summary>
       <ul class="menu">
-        {(['csv', 'json'] as const).map((form) => (
-          <li key={form}>
-            <a href={paymentsHref(query, {}, `${PATH}.${form}`)}>{form.toUpperCase()}, all that is listed</a>
-          </li>
-        ))}
+        {FILES.map(([name, extension, more]) => {
+          const href = paymentsHref(query, {}, `${PATH}.${extension}`)
+          return (
+            <li key={name}>
+              <a href={more === '' ? href : `${href}${href.includes('?') ? '&' : '?'}${more}`}>
+                {name}, all that is listed
+              </a>
+            </li>
+          )
+        })}
       </ul>
     </details>
   )

@@ -100,6 +100,9 @@ function Content({ frame, title, lead, headings, aside = false, markdown, childr
 function Nav({ frame }: { frame: DocsFrame }) {
   return (
     <SideNav home="/" name="Documentation">
+      <form class="search" role="search" action="/docs/search">
+        <input type="search" name="q" aria-label="Search the docs" placeholder="Search the docs" maxLength={100} />
+      </form>
       <div>
         {frame.groups.map(({ name, places }, index) => (
           <div key={name}>

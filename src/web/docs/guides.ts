@@ -4,5 +4,10 @@ const read = (name: string): string => readFileSync(new URL(`./guides/${name}.md
 
 /** In the order in which a merchant needs them. The path of each is `/docs/` and its name. */
 export const GUIDES: Readonly<Record<string, string>> = Object.fromEntries(
-  ['first-payment', 'links', 'embedding', 'webhooks', 'testing', 'going-live'].map((name) => [name, read(name)]),
+  [
+    ['first-payment', 'states', 'links', 'embedding', 'webhooks', 'testing', 'going-live'],
+    ['fees', 'limits', 'idempotency', 'pagination', 'versions'],
+  ]
+    .flat()
+    .map((name) => [name, read(name)]),
 )

@@ -25,13 +25,14 @@ export type LinkView = {
   readonly amount: string
   readonly reference: string | null
   readonly wrong: WrongAmount | null
+  /** Between which the buyer decides; null where the amount is fixed, and while there are no rates. */
+  readonly bounds: { readonly minimum: Money; readonly maximum: Money } | null
 }
 
-/** Why the amount cannot be. */
-export type WrongAmount = {
-  readonly why: 'format' | 'too_small' | 'too_large'
-  readonly limit: Money | null
-}
+/** Why the amount cannot be: it is beyond this limit, or can be read as this amount and as another. */
+export type WrongAmount =
+  | { readonly why: 'too_small' | 'too_large' | 'ambiguous'; readonly amount: Money }
+  | { readonly why: 'format'; readonly amount: null }
 
 /** A preview is shown in a frame to who makes the link: nothing in it can be pressed. */
 export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'preview' = 'page'): string {
@@ -183,7 +184,8 @@ function Pay({ view, words }: Shown) {
 
 function Amount({ view, words }: Shown) {
   const { t } = words
-  const { wrong, amount, link } = view
+  const { wrong, amount, link, bounds } = view
+  const described = [bounds !== null && 'bounds', wrong !== null && 'wrong'].filter(Boolean).join(' ')
   const currency = words.currency(link.price.currency)
   return (
     <p class="fields">
@@ -194,12 +196,17 @@ function Amount({ view, words }: Shown) {
           inputMode="decimal"
           autoComplete="off"
           required
-          maxLength={20}
+          maxLength={40}
           value={amount}
           aria-invalid={wrong === null ? undefined : 'true'}
-          aria-describedby={wrong === null ? undefined : 'wrong'}
+          aria-describedby={described || undefined}
         />
       </label>
+      {bounds !== null && (
+        <span id="bounds" class="hint">
+          {t('link.bounds', { least: words.money(bounds.minimum), most: words.money(bounds.maximum) })}
+        </span>
+      )}
       {wrong !== null && (
         <span id="wrong" class="wrong" role="alert">
           {wordsOf(wrong, words, currency)}
@@ -209,9 +216,10 @@ function Amount({ view, words }: Shown) {
   )
 }
 
-function wordsOf({ why, limit }: WrongAmount, { t, money }: Words, currency: string): string {
-  if (limit === null || why === 'format') return t('link.wrong.format', { currency })
-  return t(`link.wrong.${why}`, { limit: money(limit) })
+function wordsOf({ why, amount }: WrongAmount, { t, money }: Words, currency: string): string {
+  if (why === 'format') return t('link.wrong.format', { currency })
+  if (why === 'ambiguous') return t('link.wrong.ambiguous', { amount: money(amount), plain: formatAmount(amount) })
+  return t(`link.wrong.${why}`, { limit: money(amount) })
 }
 
 type Shut = Exclude<LinkStatus, 'active'>

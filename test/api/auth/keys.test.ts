@@ -405,12 +405,19 @@ describe('Live mode', () => {
     expect((await live.ask('GET', at)).body['success_url']).toBeNull()
   })
 
-  test('a key is made by a person: the answer says where; another key may revoke it', async () => {
+  test('a person makes keys, sets the wallet and changes webhook endpoints: the refusal of a live key says where', async () => {
     const answers = [
       await live.ask('POST', '/v1/api_keys', { body: { name: 'x' } }),
       await live.ask('POST', `/v1/api_keys/key_${live.keyId}/rotate`, { body: {} }),
       await live.ask('PUT', '/v1/settings/wallet', { body: { address: `0x${'1'.repeat(40)}` } }),
     ]
+    const endpoint = '/v1/webhook_endpoints/we_01k9z3v7t8e4a9v2b6q5r0c1d2'
+    for (const [method, path, body] of [
+      ['PATCH', endpoint, { enabled: false }],
+      ['DELETE', endpoint, undefined],
+      ['POST', `${endpoint}/rotate_secret`, {}],
+    ] as const)
+      answers.push(await live.ask(method, path, { ...(body !== undefined && { body }) }))
     const { keyId } = await live.addKey(live.tenant)
     // It only takes power away.
     const revoked = await live.ask('DELETE', `/v1/api_keys/key_${keyId}`)
@@ -419,6 +426,7 @@ describe('Live mode', () => {
       'https://pay.pinrail.example/dashboard/keys',
       'https://pay.pinrail.example/dashboard/keys',
       'https://pay.pinrail.example/dashboard/wallet',
+      ...[1, 2, 3].map(() => 'https://pay.pinrail.example/dashboard/webhooks'),
     ])
     expect([revoked.status, revoked.body['revoked_at'] === null]).toEqual([200, false])
   })

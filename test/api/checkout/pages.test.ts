@@ -164,7 +164,7 @@ describe('the decision on the timeline', () => {
     expect(await world.timeline(id, 'checkout.route')).toEqual([
       {
         actor: 'buyer',
-        message: 'The buyer in DE goes on with banking_app at wallet_app',
+        message: 'Buyer chose Banking app (DE)',
         data: {
           provider: 'wallet_app',
           country: 'DE',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { DESCRIPTIONS } from '../../../src/api/document/descriptions.ts'
 import { createDocsSite } from '../../../src/api/document/docs-site.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 
@@ -38,14 +39,70 @@ test('the reference names the parameters, the fields of the body, those of the a
   const section = (id: string): string =>
     text.slice(text.indexOf(`<section class="op" id="${id}"`)).split('</section>')[0] ?? ''
   const create = section('createPayment')
-  expect(create).toMatch(/<summary>Body<\/summary>.*<code>amount<\/code> <b>required<\/b>.*<code>success_url<\/code>/)
   expect(create).toMatch(
-    /<summary>Answer 201<\/summary>.*<code>settlement\.tx_hash<\/code>.*<code>attempts\[\]\.status<\/code>/,
+    /<summary>Body<\/summary>.*<code[^>]*>amount<\/code> <b>required<\/b>.*<code[^>]*>success_url<\/code>/,
   )
-  expect(create).toContain('<code>Idempotency-Key</code>')
+  expect(create).toMatch(
+    /<summary>Answer 201<\/summary>.*<code[^>]*>settlement\.tx_hash<\/code>.*<code[^>]*>attempts\[\]\.status<\/code>/,
+  )
+  expect(create).toContain('>Idempotency-Key</code>')
   expect(create).toMatch(/<summary>Errors<\/summary>.*amount_too_small.*invalid_api_key/)
   expect(create).toContain('&quot;amount_decimal&quot;: &quot;49.99&quot;')
-  expect(section('listPayments')).toMatch(/<summary>Parameters<\/summary>.*<code>status<\/code>.*in the query/)
+  expect(section('listPayments')).toMatch(/<summary>Parameters<\/summary>.*<code[^>]*>status<\/code>.*in the query/)
+})
+
+test('every field and parameter of the document has a description, and every description is of one', async () => {
+  const { text } = await get('/openapi.json')
+  const bare: string[] = []
+  const look = (value: unknown, at: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, part] of Object.entries(value)) {
+      const isNamed = /\.(?:properties|parameters)$/.test(at) && typeof part === 'object' && !('$ref' in part)
+      if (isNamed && !('description' in part)) bare.push(`${at}.${name}`)
+      // Examples and what is forbidden describe nothing.
+      if (!['example', 'examples', 'required', 'not'].includes(name) || isNamed) look(part, `${at}.${name}`)
+    }
+  }
+  look(JSON.parse(text), '')
+  expect(bare).toEqual([])
+  const used = new Set([...text.matchAll(/"description":("(?:[^"\\]|\\.)*")/g)].map(([, said]) => JSON.parse(said!)))
+  expect(Object.entries(DESCRIPTIONS).filter(([, said]) => !used.has(said))).toEqual([])
+})
+
+test('a search finds the parts of pages that have every word, in the reference too, and says so when none has', async () => {
+  const search = async (query: string): Promise<string> =>
+    (await get(`/docs/search?q=${encodeURIComponent(query)}`)).text
+  expect(await search('LATE money')).toContain('href="/docs/states#late-money"')
+  expect(await search('idempotency_key_reused')).toContain('href="/docs/idempotency#how-it-works"')
+  expect(await search('cancel a payment before')).toContain('href="/docs/api/payments#')
+  expect(await search('late xyzzy')).toContain('Nothing on these pages has all of these words.')
+  for (const words of ['payment', 'idempotency_key_reused', 'invalid_json', 'wallet']) {
+    const links = [...(await search(words)).matchAll(/<li><a href="([^"#]+)#([^"]+)">/g)]
+    expect(links.length).toBeGreaterThan(0)
+    for (const [, path, id] of links) expect((await get(path!)).text).toContain(`id="${id!}"`)
+  }
+  expect(await search('<script>')).toContain('Search: &lt;script')
+})
+
+test('the examples of creating and canceling show a created and a canceled payment', async () => {
+  const { text } = await get('/openapi.json')
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { responses: Record<string, object> }>> }
+  const getExample = (path: string, status: string) => paths[path]?.['post']?.responses[status]
+  const shown = (status: string) => ({ content: { 'application/json': { example: { status } } } })
+  expect(getExample('/v1/payments', '201')).toMatchObject(shown('created'))
+  expect(getExample('/v1/payments/{id}/cancel', '200')).toMatchObject(shown('canceled'))
+})
+
+test('no guide puts a key into the history of the shell, and curl takes brackets of a query as they are', async () => {
+  const all = await Promise.all((await pages()).map(async (path) => (await get(`${path}.md`)).text))
+  expect(all.join('')).not.toMatch(/export SECRET_KEY=/)
+  expect(all.join('')).toContain('read -rs SECRET_KEY')
+  for (const [line] of all.join('').matchAll(/^curl .*\[.*$/gm)) expect(line).toMatch(/^curl -sS -g /)
+})
+
+test('a field of the reference has its range and its default', async () => {
+  const { text } = await get('/docs/api/payments')
+  expect(text).toContain('Seconds for which the payment can be paid. From 1800 to 604800. Default: 86400.')
 })
 
 test('the language of an address is the language of every example on its page and of the links to others', async () => {

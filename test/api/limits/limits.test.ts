@@ -32,6 +32,7 @@ describe('Budgets', () => {
           signInsPerHour: 1000,
           pressesPerMinute: { address: 1000, link: 1000 },
           formsPerHour: 1000,
+          sendsPerHour: 1000,
           madePerHour: { file: 4, key: 2 },
           looksPerMinute: 5,
           actsPerMinute: 3,
@@ -75,9 +76,31 @@ describe('Budgets', () => {
       for (let round = 0; round < 52; round++) answers.push((await page('/nowhere')).status)
       expect(answers.filter((status) => status === 429).length).toBeGreaterThan(0)
       expect(answers.slice(0, 40)).not.toContain(429)
-      // Neither assets nor logos nor the API are counted with it.
-      expect((await page(`/logos/${'0'.repeat(32)}.png`)).status).toBe(404)
+      // Neither assets nor the API are counted with it.
       expect((await shop.ask('GET', '/v1/payments', { headers: { 'x-forwarded-for': ADDRESS } })).status).toBe(200)
+    })
+  })
+
+  describe('what a stranger asks for without a key', () => {
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    const statuses = async (count: number, ask: () => Promise<Response>): Promise<number[]> => {
+      const seen = []
+      for (let time = 0; time < count; time++) seen.push((await ask()).status)
+      return seen
+    }
+    test.each([
+      ['GET', `/logos/${'0'.repeat(32)}.png`, 50, 404],
+      ['GET', '/v1/nowhere', 50, 404],
+      ['DELETE', '/v1/payments', 50, 405],
+      ['GET', '/v1/openapi.json', 50, 200],
+      ['POST', '/callbacks/wallet_app', 30, 401],
+      ['POST', '/callbacks/nobody', 30, 404],
+      ['GET', '/callbacks/wallet_app', 50, 405],
+    ])('%s %s is counted for the network', async (method, path, most, usual) => {
+      const address = from(`203.0.113.${100 + path.length + method.length}`)
+      const seen = await statuses(most + 2, () => fetch(`${shop.url}${path}`, { method, headers: address }))
+      const allowed = seen.slice(0, most)
+      expect([new Set(allowed), new Set(seen.slice(most))]).toEqual([new Set([usual]), new Set([429])])
     })
   })
 
@@ -245,6 +268,7 @@ describe('Counters', () => {
     signInsPerHour: 8,
     pressesPerMinute: { address: 8, link: 8 },
     formsPerHour: 8,
+    sendsPerHour: 8,
     madePerHour: { file: 8, key: 8 },
     looksPerMinute: 6,
     actsPerMinute: 4,

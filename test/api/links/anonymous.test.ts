@@ -67,11 +67,18 @@ describe('the form', () => {
   })
 
   test('has a page for each way to write an amount', async () => {
-    const open = await makeAnonymous(shop, { kind: 'open', amount: '', min_amount: '5', max_amount: '12,50' })
-    const [link] = await rows('select amount_minor, min_minor, max_minor from payment_link where code = $1', [
-      open.code,
-    ])
-    expect(link).toEqual({ amount_minor: null, min_minor: '500', max_minor: '1250' })
+    const open = await makeAnonymous(shop, {
+      kind: 'open',
+      amount: '',
+      min_amount: '5',
+      max_amount: '١٢٫٥٠ €',
+      max_payments: '1,000',
+    })
+    const [link] = await rows(
+      'select amount_minor, min_minor, max_minor, max_payments from payment_link where code = $1',
+      [open.code],
+    )
+    expect(link).toEqual({ amount_minor: null, min_minor: '500', max_minor: '1250', max_payments: 1000 })
   })
 
   test.each([
@@ -81,9 +88,12 @@ describe('the form', () => {
     ['the token', { wallet: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359' }, 'contract of a token'],
     ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'everybody uses'],
     ['no title', { title: ' ' }, '1 to 100 characters'],
-    ['no amount', { amount: '' }, 'major units'],
-    ['decimals that are not there', { amount: '12.345' }, 'decimal'],
-    ['too little', { amount: '1' }, 'The least is 2.00 USD.'],
+    ['no amount', { amount: '' }, 'Write an amount in EUR, like 12.50.'],
+    ['an amount with two readings', { amount: '1.250' }, 'For 1,250.00 EUR, write 1250.00.'],
+    ['an amount of another currency', { amount: '$12' }, 'Write the amount in EUR'],
+    ['decimals of a yen', { amount: '12.5', currency: 'JPY' }, 'JPY has no decimals.'],
+    ['decimals that are not there', { amount: '12.3456' }, 'decimal'],
+    ['too little', { amount: '1' }, 'The least is 1.60 EUR.'],
     ['too little for the method', { provider: 'wallet_app', amount: '5' }, 'The least for Banking app is 6.00 EUR.'],
     ['a currency that the method has not', { provider: 'local_partner', currency: 'SEK' }, 'must'],
     ['a method that is none', { provider: 'cash' }, 'must'],
@@ -176,7 +186,7 @@ describe('while somebody types', () => {
     // 64 EUR at 1.25 are 80 USDC; 4.5 % are 3.6.
     expect((await hints({})).amount).toEqual({ tone: 'quiet', text: 'You receive about 76.40 USDC after our fee.' })
     expect((await hints({ amount: '12' })).amount.text).toBe(
-      'You receive about 14.32 USDC after our fee. It is less than UPI takes (30.00 USD): those buyers see other ways to pay.',
+      'You receive about 14.32 USDC after our fee. It is less than UPI takes (24.00 EUR): those buyers see other ways to pay.',
     )
     expect((await hints({ amount: '5', provider: 'wallet_app' })).amount).toEqual({
       tone: 'problem',
@@ -185,8 +195,15 @@ describe('while somebody types', () => {
     expect((await hints({ amount: '1e3' })).amount.tone).toBe('problem')
     expect((await hints({ currency: 'SEK', provider: 'local_partner' })).amount.text).toBe('UPI does not take SEK.')
     expect((await hints({ kind: 'open', provider: 'wallet_app' })).amount.text).toBe(
-      'Banking app takes 6.00 EUR to 10000.00 EUR.',
+      'Banking app takes 6.00 EUR to 10,000.00 EUR.',
     )
+    // In the currency of the field: at 0.0068 and 1.25, rounded inward.
+    expect((await hints({ kind: 'open', currency: 'JPY' })).amount.text).toMatch(
+      /^It can be [\d,]+ JPY to [\d,]+ JPY\.$/,
+    )
+    expect((await hints({ amount: '12.5', currency: 'JPY' })).amount.text).toBe('JPY has no decimals.')
+    expect((await hints({ amount: 'x', currency: 'JPY' })).amount.text).toBe('Write an amount in JPY, like 1250.')
+    expect((await hints({ kind: 'open', min_amount: '1,250' })).amount.text).toContain('can be read in two ways')
     expect((await hints({})).wallet?.tone).toBe('success')
     expect((await hints({ wallet: OWN_WALLET.toLowerCase() })).wallet?.tone).toBe('quiet')
     expect((await hints({ wallet: '0x1' })).wallet?.tone).toBe('problem')

@@ -55,6 +55,16 @@ describe('The API of links', () => {
       expect((await change(id, { active: true })).body).toMatchObject({ active: true, status: 'active' })
     })
 
+    test('is found by a reference and a title in any form of Unicode', async () => {
+      const made = await create({ title: 'Käse-Büfett', reference: 'Ångström-7'.normalize('NFD') })
+      const asked = ['reference=Ångström-7', 'search=Ångström', 'search=Käse-B']
+      for (const query of asked.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]))
+        expect([query, (await shop.ask('GET', `/v1/payment_links?${encodeURI(query)}`)).body['data']]).toEqual([
+          query,
+          [expect.objectContaining({ id: made.body['id'] })],
+        ])
+    })
+
     test('leaves the amount to the buyer, within bounds', async () => {
       const tips = { title: 'Tip jar', amount: undefined, prefill: ['amount', 'amount'] }
       expect((await create(tips)).body).toMatchObject({ amount: null, min_amount: null, prefill: ['amount'] })
@@ -80,6 +90,7 @@ describe('The API of links', () => {
       ['a wallet of its own', { wallet: `0x${'1'.repeat(40)}` }, 'validation_failed', 400],
       ['an end in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'validation_failed', 400],
       ['no title', { title: undefined }, 'validation_failed', 400],
+      ['a number as prefill', { prefill: 1 }, 'validation_failed', 400],
     ])('is refused with %s', async (_what, fields, code, status) => {
       expectProblem(await create(fields as Fields), status, code)
     })
@@ -259,6 +270,96 @@ describe('The page of a link', () => {
       expect([await minutes({ max_payments: 5 }), await minutes({})]).toEqual([30, 1440])
     })
 
+    /** As if the buyer had pressed so many minutes ago, and not continued since. */
+    const ago = (id: string, minutes: number) =>
+      shop.db.query(
+        `update payment set created_at = created_at - $2 * interval '1 minute',
+           expires_at = expires_at - $2 * interval '1 minute' where payment_link = $1`,
+        [id, minutes],
+      )
+    const statusesOf = async (id: string) => (await paymentsOf(id)).map(({ status }) => status)
+    const cookieOf = (answer: Response): string =>
+      answer.headers
+        .getSetCookie()
+        .filter((cookie) => cookie.startsWith('pinrail_payment='))
+        .map((cookie) => cookie.split(';')[0])
+        .join('')
+
+    test('of a link with one place leads its buyer, who goes back or opens the link again, to the open payment', async () => {
+      const { id, path } = await link({ max_payments: 1 })
+      const before = pressOf(await page(path))
+      const pressed = await post(path, { press: before })
+      const checkout = pressed.headers.get('location')
+      const cookie = cookieOf(pressed)
+      expect(pressed.headers.getSetCookie().join()).toContain(`; Path=${path}; Max-Age=604800; HttpOnly; SameSite=Lax`)
+      const again = await get(path, { cookie })
+      expect([again.status, again.headers.get('location')]).toEqual([303, checkout])
+      const kept = await post(path, { press: 'A'.repeat(22) }, { cookie })
+      expect([kept.status, kept.headers.get('location')]).toEqual([303, checkout])
+      expect(await page(path)).toContain('All places are taken')
+      await shop.db.query("update payment set status = 'canceled' where payment_link = $1", [id])
+      expect((await get(path, { cookie })).status).toBe(200)
+    })
+
+    test('of a link with places left can be pressed once more by the same buyer, and leads to the own payment when it is full', async () => {
+      const { path } = await link({ max_payments: 2 })
+      const cookie = cookieOf(await press(path))
+      expect((await get(path, { cookie })).status).toBe(200)
+      await press(path)
+      expect((await get(path, { cookie })).status).toBe(303)
+    })
+
+    test('leads nobody to a payment of another link by its cookie', async () => {
+      const [one, other] = [await link({ max_payments: 1 }), await link({ max_payments: 1 })]
+      const cookie = cookieOf(await press(one.path))
+      expect((await get(other.path, { cookie })).status).toBe(200)
+    })
+
+    test('of a stranger who does not continue gives way after five minutes, and not before', async () => {
+      const { id, path } = await link({ max_payments: 1 })
+      await press(path)
+      await ago(id, 4)
+      expect(await page(path)).toContain('All places are taken')
+      await ago(id, 2)
+      expect((await press(path)).status).toBe(303)
+      expect(await statusesOf(id)).toEqual(['expired', 'created'])
+      expect(await page(path)).toContain('All places are taken')
+    })
+
+    test('holds its place if the buyer continued, however long ago', async () => {
+      const { id, path } = await link({ max_payments: 1 })
+      await press(path)
+      await ago(id, 20)
+      const before = pressOf(await page(path))
+      await shop.db.query("update payment set status = 'pending' where payment_link = $1", [id])
+      expect((await post(path, { press: before })).status).toBe(409)
+      expect(await statusesOf(id)).toEqual(['pending'])
+    })
+
+    test('makes no more payments than places of fifty presses at the same time, although others give way', async () => {
+      const { id, path } = await link({ max_payments: 3 })
+      for (let time = 0; time < 3; time++) await press(path)
+      await ago(id, 10)
+      const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: pressOf(await page(path)) })))
+      const answers = await Promise.all(forms.map((form) => post(path, form)))
+      expect(answers.filter(({ status }) => status === 303)).toHaveLength(3)
+      const statuses = await statusesOf(id)
+      expect([statuses.filter((one) => one === 'expired'), statuses.filter((one) => one === 'created')]).toEqual([
+        ['expired', 'expired', 'expired'],
+        ['created', 'created', 'created'],
+      ])
+    })
+
+    test('gives way only as often as another buyer needs the place', async () => {
+      const { id, path } = await link({ max_payments: 3 })
+      for (let time = 0; time < 2; time++) await press(path)
+      await ago(id, 10)
+      expect((await press(path)).status).toBe(303)
+      expect(await statusesOf(id)).toEqual(['created', 'created', 'created'])
+      await press(path)
+      expect((await statusesOf(id)).filter((one) => one === 'expired')).toHaveLength(1)
+    })
+
     test('refuses a press from another site, and one without its name', async () => {
       const { id, path } = await link()
       const form = { press: pressOf(await page(path)) }
@@ -281,9 +382,16 @@ describe('The page of a link', () => {
 
     test('takes what lies within its bounds, with a point or a comma', async () => {
       const { id, path } = await link(tips)
-      for (const amount of ['5', '50.00', ' 12,5 ', '12.50'])
+      for (const amount of ['5', '50.00', ' 12,5 ', '€12.50', '٥٠', '12,50 EUR'])
         expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
-      expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual(['500', '5000', '1250', '1250'])
+      expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual([
+        '500',
+        '5000',
+        '1250',
+        '1250',
+        '5000',
+        '1250',
+      ])
     })
 
     test('decides anew on a page that the browser has kept', async () => {
@@ -300,9 +408,11 @@ describe('The page of a link', () => {
       ['9'.repeat(40), 'Write an amount'],
       ['1e1', 'Write an amount'],
       ['-10', 'Write an amount'],
-      ['10.001', 'Write an amount'],
+      ['10.0001', 'Write an amount'],
+      ['1.250', 'For €1,250.00, write 1250.00.'],
+      ['1,250', 'For €1,250.00, write 1250.00.'],
+      ['$12', 'Write an amount'],
       ['', 'Write an amount'],
-      ['٥٠', 'Write an amount'],
       ['"><script>alert(1)</script>', 'Write an amount'],
     ])('refuses %s in words, and makes nothing', async (amount, words) => {
       const { id, path } = await link(tips)
@@ -310,6 +420,16 @@ describe('The page of a link', () => {
       const html = await answer.text()
       expect([answer.status, html.includes(words), html.includes('<script>alert')]).toEqual([422, true, false])
       expect(await paymentsOf(id)).toEqual([])
+    })
+
+    test('says its bounds before anybody writes, in its currency, and takes each as the page shows it', async () => {
+      const { path } = await link({ ...tips, min_amount: 5, max_amount: undefined })
+      const shown = /id="bounds"[^>]*>([^<]*)</.exec(await page(path))?.[1] ?? ''
+      // The most of any method is 10,000 USD, which are 8,000 EUR.
+      expect(shown).toBe('€5.00 to €8,000.00')
+      for (const amount of shown.split(' to '))
+        expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
+      expect(await (await press(path, { amount: '8000.01' })).text()).toContain('The most here is €8,000.00.')
     })
 
     test('without bounds has those of the method', async () => {
@@ -321,6 +441,13 @@ describe('The page of a link', () => {
   describe('the query of the address', () => {
     test('fills in what the link allows, and nothing else', async () => {
       const open = await link({ amount: undefined, prefill: ['amount', 'reference'] })
+      for (const typed of ['12,50 €', '١٢٫٥', '%E2%82%AC12.50'])
+        expect([typed, (await page(`${open.path}?amount=${typed}`)).includes('value="12.50"')]).toEqual([typed, true])
+      for (const typed of ['1.250', '$12', '-1', 'x'])
+        expect([typed, /name="amount"[^>]* value="[^"]/.test(await page(`${open.path}?amount=${typed}`))]).toEqual([
+          typed,
+          false,
+        ])
       const shown = await page(`${open.path}?amount=12.50&reference=A-17&press=stolen&wallet=0x1`)
       expect(shown).toContain('value="12.50"')
       expect(shown).toContain('name="reference" value="A-17"')

@@ -432,7 +432,7 @@ describe('The pages of links in the dashboard', () => {
     expect((await owner.submit(path, { title: '' })).status).toBe(400)
     await owner.submit(`${path}/pause`)
     expect(await rowOf(path)).toMatchObject({ active: false })
-    expect((await owner.get(path)).html).toContain('Go on')
+    expect((await owner.get(path)).html).toContain('Resume')
     await owner.submit(`${path}/resume`)
     expect(await rowOf(path)).toMatchObject({ active: true })
     await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [idOf(path)])

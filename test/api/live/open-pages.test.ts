@@ -66,20 +66,6 @@ test('what has changed before the page followed is told at once, and to a browse
   await back.close()
 })
 
-test('what happened while the process could not hear is told when it hears again', async () => {
-  const payment = await world.create()
-  const page = await follow(payment.path, await stampNow(payment.id))
-  await movePayment(world, payment.id, ['pending'])
-  await page.next()
-  // The process's own ear is cut off; it is put up again some seconds later.
-  await world.db.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'",
-  )
-  await world.db.query("update payment set status = 'canceled', version = version + 1 where id = $1", [payment.id])
-  expect(await page.next()).toBe(await stampNow(payment.id))
-  await page.close()
-}, 30_000)
-
 test('a page that is closed is forgotten', async () => {
   const second = await createCheckoutWorld()
   const payment = await second.create()

@@ -2,17 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { until } from '../../../scripts/test/until.ts'
 import { newId } from '../../../src/ids.ts'
 import { openAddress, send } from '../../workflows/deposits.ts'
-import {
-  attempts,
-  handle,
-  open,
-  payment,
-  result,
-  settled,
-  untilStatus,
-  useWorld,
-  world,
-} from '../../workflows/story.ts'
+import { attempts, handle, payment, result, settled, untilStatus, useWorld, world } from '../../workflows/story.ts'
 
 describe('Canceling a payment', () => {
   useWorld()
@@ -87,7 +77,7 @@ describe('Canceling a payment', () => {
       body: {
         code: 'payment_not_cancelable',
         payment_status: 'pending',
-        detail: 'Too late to cancel: a part of the price has come.',
+        detail: 'Too late to cancel: a part of the price has arrived.',
       },
     })
   })
@@ -268,22 +258,6 @@ describe('Simulating a partner', () => {
       expect((await untilStatus(id, 'expired')).closedAt).not.toBeNull()
       expect(await result(id)).toBe('expired')
       expect((await payment(other)).status).toBe('created')
-    })
-
-    test('ends the waiting for late money', async () => {
-      const id = await world.createPayment()
-      const attemptId = await open(id)
-      // Nobody knows whether the order can still be paid.
-      await world.faultAt('wallet_app', { fault: 'server_error', attemptId })
-      await skipTime(id, DAY)
-      await untilStatus(id, 'expired')
-      expect((await payment(id)).listenEnded).toBe(false)
-      await skipTime(id, DAY)
-      await until(
-        () => payment(id),
-        ({ listenEnded }) => listenEnded,
-      )
-      expect(await attempts(id)).toHaveLength(1)
     })
 
     test('is no way to another merchant’s payment, and wants whole seconds', async () => {

@@ -96,6 +96,28 @@ describe('Creating a payment', () => {
     expectProblem(await pay({ success_url: 'https://{PAYMENT_ID}.shop.example/' }), 400, 'validation_failed')
   })
 
+  test('metadata comes back exactly as it was sent, and the other texts in one form of Unicode', async () => {
+    const [composed, decomposed] = ['Café é', 'Cafe\u0301 e\u0301']
+    const metadata = { [decomposed]: decomposed, [composed]: composed, blank: ' ', unseen: '\u200b', empty: '' }
+    const { body } = await pay({ reference: decomposed, description: decomposed, metadata })
+    expect(body).toMatchObject({ reference: composed, description: composed, metadata })
+    expect((await shop.ask('GET', `/v1/payments/${String(body['id'])}`)).body['metadata']).toEqual(metadata)
+  })
+
+  test.each(['%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id replaces an encoded %s too', async (place) => {
+    const { body } = await pay({ success_url: `https://shop.example/?p=${place}` })
+    expect(body['success_url']).toBe(`https://shop.example/?p=${String(body['id'])}`)
+  })
+
+  test('a host with an underscore is taken for return pages and for webhooks, and is none in a last label', async () => {
+    const url = 'https://my_shop.example/thanks'
+    expect((await pay({ success_url: url })).body['success_url']).toBe(url)
+    expect((await shop.ask('POST', '/v1/webhook_endpoints', { body: { url } })).status).toBe(201)
+    const wrong = 'https://shop._example/thanks'
+    expectProblem(await pay({ success_url: wrong }), 400, 'validation_failed')
+    expectProblem(await shop.ask('POST', '/v1/webhook_endpoints', { body: { url: wrong } }), 400, 'validation_failed')
+  })
+
   describe('a request that is not valid', () => {
     test('is told everything that is wrong with it at once', async () => {
       const before = await shop.count('payment')

@@ -64,6 +64,19 @@ describe('Reading payments, events, quotes and routes', () => {
       for (const [query, expected] of queries) expect([query, idsIn(await list(query))]).toEqual([query, expected])
     })
 
+    test.each(['NFC', 'NFD'] as const)(
+      'finds a reference that is asked for in %s, however it was sent',
+      async (form) => {
+        const [sent, other] = form === 'NFC' ? ['NFD', 'NFC'] : ['NFC', 'NFD']
+        const reference = `Bücher-Ångström-${form}`
+        const id = await pay({ amount: '2000', currency: 'EUR', reference: reference.normalize(sent) })
+        const asked = encodeURIComponent(reference.normalize(other))
+        const part = encodeURIComponent(reference.slice(3).normalize(other))
+        for (const query of [`reference=${asked}`, `search=${asked}`, `search=${part}`])
+          expect([query, idsIn(await list(query))]).toEqual([query, [id]])
+      },
+    )
+
     test.each([
       ['limit=0', 'limit'],
       ['limit=101', 'limit'],
@@ -230,6 +243,7 @@ describe('Reading payments, events, quotes and routes', () => {
       refusalsPerMinute: 2,
       signInsPerHour: 9,
       formsPerHour: 9,
+      sendsPerHour: 9,
       madePerHour: { file: 9, key: 9 },
     }
     const visits = { pressesPerMinute: { address: 9, link: 9 }, looksPerMinute: 9, actsPerMinute: 9 }

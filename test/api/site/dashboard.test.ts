@@ -264,7 +264,10 @@ describe('The pages of the dashboard', () => {
       expect((await owner.submit('/dashboard/team/invite', { email: 'Dev@Shop.example', role: 'developer' })).to).toBe(
         '/dashboard/team',
       )
-      expect((await mailsTo(shop, 'dev@shop.example')).at(-1)?.text).toContain('Halden Coffee')
+      const mail = (await mailsTo(shop, 'dev@shop.example')).at(-1)
+      expect(mail?.text).toContain('Halden Coffee')
+      // A stranger reads the subject first, so nobody else writes it.
+      expect(mail?.subject).toBe('You are invited to an account at Pinrail')
       const dev = await signIn(shop, 'dev@shop.example')
       const welcome = await dev.get('/dashboard/welcome')
       const account = /name="account" value="(\w+)"/.exec(welcome.html)?.[1] ?? ''

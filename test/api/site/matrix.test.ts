@@ -157,24 +157,26 @@ test('every page and action is refused to nobody, to a wrong, ended, idle and fo
   const before = await snapshot()
   for (const { method, path } of pages) {
     const at = pathOf(path)
-    for (const [state, cookie] of states) {
+    const enter = async ([state, cookie]: (typeof states)[number]): Promise<void> => {
       const visitor = withCookie(cookie)
       const answer = method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form })
       note(`${method} ${path} with ${state}`, answer, 'nobody')
     }
+    await Promise.all(states.map(enter))
   }
   for (const [turn, { path }] of pages.filter(({ method }) => method === 'post').entries()) {
     const at = pathOf(path)
-    for (const [index, header] of FOREIGN.entries()) {
+    const foreign = FOREIGN.map(async (header, index) => {
       const role = nthRole(turn + index)
       const name = `post ${path} by ${role} from ${JSON.stringify(header)}`
       note(name, await as(role).post(at, { _form: form(role) }, header), 'foreign')
-    }
-    for (const [index, forge] of FORGED.entries()) {
+    })
+    const forgeries = FORGED.map(async (forge, index) => {
       const role = nthRole(turn + index)
       const forged = forge(form(role), form(nthRole(turn + index + 1)))
       note(`post ${path} by ${role} with ${forged}`, await as(role).post(at, { _form: forged }), 'foreign')
-    }
+    })
+    await Promise.all([...foreign, ...forgeries])
   }
   ahead = IDLE_MS + 60_000
   for (const { method, path } of pages) {

@@ -5,6 +5,7 @@ export const NO_LIMITS = {
   refusalsPerMinute: 1e6,
   signInsPerHour: 1e6,
   formsPerHour: 1e6,
+  sendsPerHour: 1e6,
   madePerHour: { file: 1e6, key: 1e6 },
   looksPerMinute: 1e6,
   actsPerMinute: 1e6,

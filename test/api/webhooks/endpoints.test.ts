@@ -49,6 +49,18 @@ const arrived = (id: string) =>
   )
 
 describe('an endpoint', () => {
+  test('leaves a notice to the people of the account whenever it is changed, given a new secret, or deleted', async () => {
+    const id = idOf(await create({ url: 'https://noticed.example/hooks' }))
+    await shop.ask('PATCH', `${PATH}/${id}`, { body: { enabled: false } })
+    await shop.ask('POST', `${PATH}/${id}/rotate_secret`, { body: {} })
+    await shop.ask('DELETE', `${PATH}/${id}`)
+    const { rows } = await shop.db.query(
+      `select data->>'url' as url from notice where data->>'endpoint' = $1 and kind = $2`,
+      [id, 'webhook_endpoint.changed'],
+    )
+    expect(rows).toEqual([1, 2, 3].map(() => ({ url: 'https://noticed.example/hooks' })))
+  })
+
   test('is made with a secret that is shown once, listed, read, changed and deleted', async () => {
     const made = await create({ url: 'https://shop.example/hooks', description: 'Orders' })
     expect(made.body).toMatchObject({
@@ -168,6 +180,22 @@ describe('deliveries', () => {
     expect(event.text).toBe(received!.body.toString())
     const events = (await shop.ask('GET', '/v1/events')).body['data'] as Fields[]
     expect(events.map(({ type }) => type)).not.toContain('webhook.test')
+    await shop.ask('DELETE', `${PATH}/${id}`)
+  })
+
+  test('of a test event are made once, however the receiver answers, and another can be sent after it', async () => {
+    const id = await register()
+    const test = () => shop.ask('POST', `${PATH}/${id}/test`)
+    status = 500
+    expect((await test()).status).toBe(202)
+    const [delivery] = await until(
+      () => deliveries(id),
+      (list) => list[0]?.['status'] !== 'pending',
+      40_000,
+    )
+    status = 204
+    expect(delivery).toMatchObject({ status: 'exhausted', attempts: 1, log: [{ response_status: 500 }] })
+    expect((await test()).status).toBe(202)
     await shop.ask('DELETE', `${PATH}/${id}`)
   })
 

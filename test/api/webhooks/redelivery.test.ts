@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { insertMembership } from '../../../src/db/accounts/people.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { newId } from '../../../src/ids.ts'
@@ -6,15 +7,23 @@ import { noticeMail } from '../../../src/notify/notice-mail.ts'
 import { createNoticeRound } from '../../../src/worker/notify/notice-round.ts'
 import { type Account, onceIn, openAccount } from '../site/account.ts'
 import { mailsTo, signIn } from '../site/visitor.ts'
+import { NO_LIMITS } from '../support/limits.ts'
 import { expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 let now: number | null = null
 /** What Temporal does with a delivery that is started; each group of tests sets it. */
 let deliverNow: (of: { eventId: string; endpointId: string }) => Promise<boolean> = async () => true
+const limited = (sendsPerHour: number) =>
+  createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 }, sendsPerHour })
+let limits = limited(1e6)
 let shop: Shop
 beforeAll(async () => {
   shop = await openShop({
-    deps: () => ({ clock: () => now ?? Date.now(), deliveries: { deliverNow: (of) => deliverNow(of) } }),
+    deps: ({ limits: usual }) => ({
+      clock: () => now ?? Date.now(),
+      deliveries: { deliverNow: (of) => deliverNow(of) },
+      limits: { ...usual, countSend: (account) => limits.countSend(account) },
+    }),
   })
 })
 afterAll(() => shop?.close())
@@ -107,6 +116,30 @@ describe('Sending failed deliveries again', () => {
     await addDeliveries('parked', 1, { status: 'disabled' })
     expect((await redeliver(NOW - DAY_MS)).body['deliveries']).toBe(1)
     expect(starts.made).toEqual([`parked_${endpoint}_1`])
+  })
+
+  test('of twenty test events that are asked for at once one is sent, and the others are told to wait for its answer', async () => {
+    const test = () => shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`)
+    const answers = await Promise.all(Array.from({ length: 20 }, test))
+    const refused = answers.filter(({ status }) => status !== 202)
+    expect(refused).toHaveLength(19)
+    for (const answer of refused) expectProblem(answer, 409, 'not_possible_now')
+    expect(await pending()).toHaveLength(1)
+  })
+
+  test('an account sends test events and redeliveries as often as its limit says, and then is told to wait', async () => {
+    await addDeliveries('counted', 3)
+    limits = limited(2)
+    const [event] = (await shop.db.query('select event_id from delivery where endpoint_id = $1 limit 1', [endpoint]))
+      .rows
+    const one = `/v1/webhook_endpoints/${endpoint}/deliveries/${event.event_id}/redeliver`
+    const statuses = [
+      (await redeliver(NOW - DAY_MS)).status,
+      (await shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`)).status,
+    ]
+    const refused = await shop.ask('POST', one)
+    limits = limited(1e6)
+    expect([...statuses, refused.status, refused.body['code']]).toEqual([202, 202, 429, 'rate_limited'])
   })
 
   test('a disabled endpoint gets nothing again, of all and of one', async () => {
@@ -305,7 +338,7 @@ describe('The pages of events', () => {
 
   const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
   const typesIn = (html: string): string[] =>
-    [...html.matchAll(/row-link[^>]*><b><code>([^<]+)/g)].map(([, type]) => type ?? '')
+    [...html.matchAll(/row-link[^>]*><b><code[^>]*>([^<]+)/g)].map(([, type]) => type ?? '')
 
   type Made = Account & { readonly endpoint: string; readonly payment: string; readonly events: readonly string[] }
 
@@ -357,6 +390,8 @@ describe('The pages of events', () => {
     expect(await found('Order of events@shop.example')).toHaveLength(4)
     expect(await found(payment)).toHaveLength(4)
     expect(await found('Order of somebody else')).toEqual([])
+    await shop.db.query('update payment set reference = $2 where id = $1', [payment, 'Größe-1'.normalize('NFC')])
+    expect(await found('Größe-1'.normalize('NFD'))).toHaveLength(4)
     expect(typesIn((await owner.get('/dashboard/events?show=undelivered')).html)).toEqual([
       'payment.chargeback',
       'payment.succeeded',

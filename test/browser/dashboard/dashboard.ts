@@ -27,7 +27,9 @@ export async function openDashboard(browser: Browser) {
     shop,
     origin,
     async findFaults(name: string, looks = LOOKS): Promise<string[]> {
-      const [, path, press] = PAGES.find(([known]) => known === name) ?? [name, '/nowhere']
+      const found = PAGES.find(([known]) => known === name)
+      if (found === undefined) throw new Error(`no page is named ${name}`)
+      const [, path, press] = found
       await page.goto(`${origin}${path}`)
       await press?.(page)
       await page.evaluate(openFolds)

@@ -7,6 +7,7 @@ import { sign as ecdsaSign } from 'tiny-secp256k1'
 import { multicall3Abi, parseSignature } from 'viem'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodeAbiParameters, encodeFunctionData, keccak256, parseAbi } from 'viem/utils'
+import { scryptKeystore } from '../../../scripts/test/keystore.ts'
 import { createTreasurySigner, PolicyRefusal } from '../../../src/chain/authorization.ts'
 import { decidePayouts } from '../../../src/chain/authorizer.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
@@ -19,7 +20,6 @@ import type { Payout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { newAddress, newKey, queueAll, TOKEN, useWorld } from '../world.ts'
-import { scryptKeystore } from './keystore.ts'
 
 describe('authorizations', () => {
   const account = privateKeyToAccount(newKey())

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { pino } from 'pino'
 import { USDC_ADDRESS } from '../../../scripts/system/environment.ts'
-import { LIVE_ENVIRONMENT, TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
+import { TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
+import { LIVE_ENVIRONMENT } from '../../../scripts/test/live-environment.ts'
 import { createTestDatabase, setForUser, type TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { readApiConfig, readWorkerConfig } from '../../../src/config.ts'
 import { assertSession, assertSessionAt, SessionRefusal } from '../../../src/db/assert-session.ts'
@@ -256,8 +257,8 @@ describe('a database whose commits may be lost is refused by', () => {
   })
 
   test('the worker', async () => {
-    const { TREASURY_KEY, RELAYER_KEYS } = LIVE_ENVIRONMENT
-    const config = readWorkerConfig({ ...inTest(), TREASURY_KEY, RELAYER_KEYS })
+    const { TREASURY_KEY, KEYSTORE_PASSWORD, RELAYER_KEYS } = LIVE_ENVIRONMENT
+    const config = readWorkerConfig({ ...inTest(), TREASURY_KEY, KEYSTORE_PASSWORD, RELAYER_KEYS })
     await expect(composeWorker(config, log)).rejects.toThrow(line)
   })
 })

@@ -14,6 +14,9 @@ test.each([
   ['ａｎｎａ@shop．example', 'anna@shop.example'],
   ['anna@xn--bcher-kva.xn--p1ai', 'anna@xn--bcher-kva.xn--p1ai'],
   ['a@b.cd', 'a@b.cd'],
+  // A copied address has marks that nobody sees.
+  ['\u200banna@shop.example\ufeff', 'anna@shop.example'],
+  ['\u2068an\u00adna@sh\u200dop.example\u2069 ', 'anna@shop.example'],
   [`anna@${LABEL}.example`, `anna@${LABEL}.example`],
   [LONGEST, LONGEST],
 ])('%j is read as %j', (text, email) => {

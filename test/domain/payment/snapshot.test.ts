@@ -274,12 +274,12 @@ describe('an operator is needed', () => {
 test.each<[Partial<PaymentSnapshot>, string | null]>([
   [{ status: 'created' }, null],
   [{ status: 'pending' }, null],
-  [{ status: 'pending', partPaid: true }, 'a part of the price has come'],
+  [{ status: 'pending', partPaid: true }, 'a part of the price has arrived'],
   [{ status: 'processing' }, 'the money of the buyer has been received or is being confirmed'],
   [{ status: 'settling' }, 'the money of the buyer has been received or is being confirmed'],
   [{ status: 'under_review' }, 'the money of the buyer has been received or is being confirmed'],
-  [{ status: 'succeeded' }, 'the payment is succeeded'],
-  [{ status: 'canceled' }, 'the payment is canceled'],
+  [{ status: 'succeeded' }, 'the payment has already succeeded'],
+  [{ status: 'canceled' }, 'the payment is already canceled'],
 ])('a cancellation of %j is refused because: %s', (fields, why) => {
   expect(whyNotCancelable(at(fields))).toBe(why)
 })

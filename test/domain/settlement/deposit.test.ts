@@ -89,6 +89,9 @@ describe('the EIP-681 link', () => {
       `ethereum:0x${'c'.repeat(40)}@137/transfer?address=0x${'d'.repeat(40)}&uint256=58300000`,
     )
     expect(readTransferLink(transferLink(request))).toEqual(request)
+    // Pages spell the addresses as EIP-55 does.
+    const spelled = transferLink(request).replaceAll('ccc', 'CcC').replaceAll('ddd', 'dDD')
+    expect(readTransferLink(spelled)).toEqual(request)
   })
 
   test.each([

@@ -21,7 +21,7 @@ afterEach(() => {
 
 describe('tests that need a program which is missing', () => {
   test('are left out, and the reason names the program and the files', async () => {
-    const { jestArgs, reasons } = await prepareFor(['test/browser/links', 'test/domain'], progress)
+    const { jestArgs, reasons } = await prepareFor(['test/browser/links.test', 'test/domain'], progress)
     expect(jestArgs).toEqual(['--testPathIgnorePatterns', '/node_modules/', 'test/browser/links.test.ts'])
     expect(reasons).toEqual([
       'left out, because Chromium cannot be used (CHROMIUM=/nowhere is not a program): test/browser/links.test.ts',
@@ -31,7 +31,9 @@ describe('tests that need a program which is missing', () => {
 
   test('fail in CI', async () => {
     process.env['CI'] = 'true'
-    await expect(prepareFor(['test/browser/links'], progress)).rejects.toThrow('CHROMIUM=/nowhere is not a program')
+    await expect(prepareFor(['test/browser/links.test'], progress)).rejects.toThrow(
+      'CHROMIUM=/nowhere is not a program',
+    )
   })
 
   test('do not matter to a run of other tests', async () => {

@@ -51,6 +51,9 @@ function pagesIn(wordsOf: (country: string | null) => Words): [string, string][]
   ]
 }
 
+/** The amount of `1.250` if its sign groups. */
+const TWO_READINGS = { minor: '125000', currency: 'EUR' } as const
+
 /** Every page of a link. */
 function linkPages(words: Words): [string, string][] {
   const { path, link } = aLinkView()
@@ -59,9 +62,10 @@ function linkPages(words: Words): [string, string][] {
   const pages: [string, LinkChanges][] = [
     ['fixed amount', {}],
     ['the buyer decides', { price: 'open' }],
-    ['the buyer decides, too little', { price: 'open', wrong: { why: 'too_small', limit: FIVE } }],
-    ['the buyer decides, too much', { price: 'open', wrong: { why: 'too_large', limit: FIVE } }],
-    ['the buyer decides, no amount', { price: 'open', wrong: { why: 'format', limit: null } }],
+    ['the buyer decides, too little', { price: 'open', wrong: { why: 'too_small', amount: FIVE } }],
+    ['the buyer decides, too much', { price: 'open', wrong: { why: 'too_large', amount: FIVE } }],
+    ['the buyer decides, no amount', { price: 'open', wrong: { why: 'format', amount: null } }],
+    ['the buyer decides, two amounts', { price: 'open', wrong: { why: 'ambiguous', amount: TWO_READINGS } }],
     ['made without an account', { anonymous: true }],
     ...LINK_STATUSES.filter((status) => status !== 'active').map((status): [string, LinkChanges] => [
       status,

@@ -115,7 +115,7 @@ describe('a partner whose server fails', () => {
 
   test('that holds the line is silent too', async () => {
     await world.sandbox.fault('card_partner', { fault: 'timeout_before_effect', mode: 'hang' })
-    expect(await askPartner(world.sandbox.partners().card_partner)).toBe('silent')
+    expect(await askPartner(world.sandbox.partners().card_partner, 500)).toBe('silent')
   }, 15_000)
 
   test('keeps all that is under way: orders are read and opened as ever', async () => {

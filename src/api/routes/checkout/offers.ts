@@ -32,7 +32,7 @@ export async function noteOffer(
     chosen: chosen === null ? null : { provider: chosen.provider, method: chosen.method },
   }
   const note = offerNote({
-    where: country.code ?? 'an unknown country',
+    country: country.code,
     chosen,
     pinned: { provider: payment.provider, reason: refused?.reason, fallback: payment.fallback },
     data,

@@ -11,8 +11,9 @@ import { chooseMerchant } from '../../../db/accounts/sessions.ts'
 import type { Db } from '../../../db/db.ts'
 import { insertMerchant } from '../../../db/merchants/merchants.ts'
 import { renderWelcome } from '../../../web/dashboard/account.tsx'
+import { mustBe } from '../../http/validation.ts'
 import { SiteProblem } from '../site-problem.ts'
-import { safeText } from '../v1/fields.ts'
+import { shopName } from '../v1/brand.ts'
 import { definePersonPage, type Page } from './page.ts'
 
 export type AccountsDeps = {
@@ -23,9 +24,6 @@ export type AccountsDeps = {
 
 /** Accounts that one person may make: more than anybody needs, and not enough to fill a database. */
 const MOST_ACCOUNTS = 10
-
-/** A name stands in the mail of an invitation: with an address in it, it would be somebody else's mail. */
-const name = safeText(100).refine((text) => text.trim() !== '' && !/:\/\/|www\./i.test(text))
 
 /** Making an account, joining one, and choosing which one to look at. */
 export function accountPages(deps: AccountsDeps): Page[] {
@@ -44,12 +42,12 @@ export function accountPages(deps: AccountsDeps): Page[] {
       path: '/dashboard/accounts',
       form: z.object({ name: z.string().max(1000).default('') }),
       handle: async ({ person, form, frame, signedIn: { session }, ip }) => {
-        const parsed = name.safeParse(form.name.trim())
+        const parsed = shopName.safeParse(form.name.trim(), { error: mustBe })
         const again = (text: string) => ({
           status: 400,
           html: renderWelcome({ frame, invitations: [], name: form.name, errors: { name: text } }),
         })
-        if (!parsed.success) return again('Write a name of 1 to 100 characters, without a web address.')
+        if (!parsed.success) return again(`The name ${parsed.error.issues[0]?.message}.`)
         const merchantId = deps.newMerchantId()
         const made = await deps.db.transaction(async (tx) => {
           await lockPerson(tx, person.id)

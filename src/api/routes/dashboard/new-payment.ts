@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { readWallet } from '../../../db/merchants/wallets.ts'
 import { type PaymentDraft, renderNewPayment } from '../../../web/dashboard/new-payment.tsx'
 import { Problem } from '../../http/problems.ts'
-import { plainAmount } from '../../links/press.ts'
+import { plainAmount } from '../../links/link-form.ts'
 import { act, errorsOf, type WithRoutes } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 
@@ -62,5 +62,5 @@ export function newPaymentPages(deps: NewPaymentDeps): Page[] {
 /** Leaves empty fields out. */
 function paymentBody({ amount, ...rest }: PaymentDraft): Record<string, string> {
   const given = Object.entries(rest).filter(([, value]) => value.trim() !== '')
-  return { amount: plainAmount(amount), ...Object.fromEntries(given) }
+  return { amount: plainAmount(amount, rest.currency), ...Object.fromEntries(given) }
 }

@@ -39,7 +39,10 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
         lists: 'in pieces',
         makes: 'file',
         handle: async (call) => ({
-          file: paymentsFile(deps, call, { filters: filtersOf(readQuery(call.query), deps.clock()), form }),
+          file: paymentsFile(deps, call, {
+            filters: filtersOf(readQuery(call.query), deps.clock()),
+            form: form === 'csv' && call.query['for'] === 'excel' ? 'excel' : form,
+          }),
         }),
       }),
     ),

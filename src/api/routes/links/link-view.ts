@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../../db/db.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
-import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { type DownPartners, type Offer, offersFor } from '../../../domain/offers.ts'
 import type { LinkView } from '../../../web/links/link-page.tsx'
 import { hasDeviceWallet } from '../buyer.ts'
@@ -26,16 +26,30 @@ export async function viewOfLink(
 ): Promise<LinkView> {
   const { link } = shown
   const url = linkUrl(deps.publicUrl, link.code)
-  const [shop, offers] = await Promise.all([readShop(deps.db, link.merchantId), offersOfLink(deps, link, buyer)])
+  const [shop, offers, bounds] = await Promise.all([
+    readShop(deps.db, link.merchantId),
+    offersOfLink(deps, link, buyer),
+    boundsNow(deps, link),
+  ])
   return {
     ...shown,
     status: linkStatus(link, new Date(deps.clock()).toISOString()),
     shop,
     offers,
+    bounds,
     url,
     path: new URL(url).pathname,
     press: randomBytes(16).toString('base64url'),
   }
+}
+
+/** Null where the amount is fixed, and while there are no rates. */
+export async function boundsNow(
+  { rates }: Pick<LinkViewDeps, 'rates'>,
+  link: PaymentLink,
+): Promise<LinkView['bounds']> {
+  const now = link.price.amount === null ? await readRates(rates, link.price.currency).catch(() => null) : null
+  return now === null ? null : findBounds(link, now.table)
 }
 
 /** The ways to pay that the page names. Where the buyer decides, no amount refuses one. */

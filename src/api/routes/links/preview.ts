@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { type LinkView, renderLinkPage } from '../../../web/links/link-page.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
 import { buyerCountry, buyerLocale, type CountryDeps } from '../buyer.ts'
-import { type LinkViewDeps, offersOfLink } from './link-view.ts'
+import { boundsNow, type LinkViewDeps, offersOfLink } from './link-view.ts'
 
 export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'> & CountryDeps
 
@@ -14,12 +14,14 @@ export async function previewOf(
 ): Promise<string> {
   const country = buyerCountry(request, deps).code
   const offers = await offersOfLink(deps, link, { country, userAgent: request.get('user-agent') })
+  const bounds = await boundsNow(deps, link)
   const words = wordsIn(buyerLocale(request), country)
   const view = {
     link,
     status: 'active',
     shop,
     offers,
+    bounds,
     url: '',
     path: '',
     press: '',

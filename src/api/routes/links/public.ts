@@ -4,22 +4,25 @@ import { findLinkByCode } from '../../../db/links/links.ts'
 import { insertReport } from '../../../db/links/reports.ts'
 import { linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { REPORT_REASONS } from '../../../domain/link/report.ts'
+import { formatAmount } from '../../../domain/money.ts'
+import { readTypedAmount } from '../../../domain/typed-amount.ts'
 import type { Logger } from '../../../log.ts'
 import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/links/link-page.tsx'
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
 import { BUYER_HEADERS } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
-import { type PressDeps, plainAmount, pressLink } from '../../links/press.ts'
+import { type PressDeps, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
 import { buyerCountry, buyerLocale, type CountryDeps, languageCookie, VARY } from '../buyer.ts'
 import { refuseMethod } from '../checkout/checkout.ts'
 import { languageForm, parseForm } from '../checkout/forms.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { PageProblem } from '../page-problem.ts'
-import { safeText } from '../v1/fields.ts'
+import { safeText, textAsSent } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
 import { type LinkViewDeps, viewOfLink } from './link-view.ts'
+import { ownPlace, placeCookie } from './own-place.ts'
 
 /** The page of a payment link, for buyers. GET never creates anything: chats fetch links. */
 
@@ -66,22 +69,22 @@ async function loadLink({ db }: PublicLinkDeps, request: Request): Promise<Payme
 
 async function show(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const link = await loadLink(deps, request)
+  const own = await ownPlace(deps, link, request)
+  if (own !== null) return response.redirect(303, own)
   await send(deps, { request, response }, { link, ...filledIn(link, request), wrong: null })
 }
 
 const filled = z.object({
-  amount: z
-    .string()
-    .regex(/^\d{1,12}(?:\.\d{1,2})?$/)
-    .catch(''),
+  amount: z.string().catch(''),
   reference: safeText(200).nullable().catch(null),
 })
 
 /** What the query fills in, where the link allows it. Anything else in it is not read. */
-function filledIn({ prefill }: PaymentLink, { query }: Request): { amount: string; reference: string | null } {
+function filledIn({ prefill, price }: PaymentLink, { query }: Request): { amount: string; reference: string | null } {
   const { amount, reference } = filled.parse({ ...query })
+  const read = readTypedAmount(amount, price.currency)
   return {
-    amount: prefill.includes('amount') ? amount : '',
+    amount: prefill.includes('amount') && read.ok ? formatAmount(read.money) : '',
     reference: prefill.includes('reference') ? reference : null,
   }
 }
@@ -111,7 +114,7 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   const link = await loadLink(deps, request)
   deps.limits.countPress(request.ip ?? '', link.id)
   const reference = link.prefill.includes('reference') ? (form.reference ?? null) : null
-  const amount = link.price.amount === null ? plainAmount(form.amount) : ''
+  const amount = link.price.amount === null ? form.amount : ''
   const answer = await pressLink(deps, link, { press: form.press, amount, reference }).catch(busyWhereLocked)
   if (answer.kind === 'unavailable') {
     response.set('retry-after', '5')
@@ -120,13 +123,16 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   if (answer.kind === 'made') {
     const checkout = new URL(answer.path, deps.publicUrl).href
     response.append('set-cookie', languageCookie(buyerLocale(request), checkout))
+    if (link.maxPayments !== null) response.append('set-cookie', placeCookie(deps, link, answer.path))
     response.redirect(303, answer.path)
     return
   }
   const wrong: WrongAmount | null = answer.kind === 'amount' ? answer : null
-  response.status(wrong === null ? 409 : 422)
   // Read again: the page says why it is closed by now.
   const now = await loadLink(deps, request)
+  const own = wrong === null ? await ownPlace(deps, now, request) : null
+  if (own !== null) return response.redirect(303, own)
+  response.status(wrong === null ? 409 : 422)
   await send(deps, { request, response }, { link: now, amount: form.amount.trim(), reference, wrong })
 }
 
@@ -151,7 +157,7 @@ async function showReport(deps: PublicLinkDeps, request: Request, response: Resp
 
 const reportForm = z.object({
   reason: z.enum(REPORT_REASONS),
-  details: safeText(1000, 0, 'lines').default(''),
+  details: textAsSent(1000).default(''),
 })
 
 async function report(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
@@ -169,11 +175,17 @@ const reportOf = ({ publicUrl }: PublicLinkDeps, { title, code, livemode }: Paym
   path: new URL(linkUrl(publicUrl, code)).pathname,
 })
 
+/** The address of a link never changes. */
+const A_DAY_IN_SECONDS = 86_400
+
 async function sendQr(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const { code } = await loadLink(deps, request)
   const url = linkUrl(deps.publicUrl, code)
   const extension = request.path.endsWith('.png') ? 'png' : 'svg'
-  response.set('content-disposition', `attachment; filename="payment-link-${code}.${extension}"`)
+  response.set({
+    'content-disposition': `attachment; filename="payment-link-${code}.${extension}"`,
+    'cache-control': `public, max-age=${A_DAY_IN_SECONDS}`,
+  })
   if (extension === 'png') response.type('image/png').send(qrPng(url))
   else response.type('image/svg+xml').send(qrSvg(url))
 }

@@ -5,6 +5,7 @@ import { findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Tx } from '../../../db/db.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { KNOWN_BROWSER_SECONDS, LINK_MS } from '../../../domain/account/session.ts'
+import { asciiDigits } from '../../../domain/typed-amount.ts'
 import { PAGE_HEADERS } from '../../../web/page-headers.ts'
 import {
   passkeyProblem,
@@ -165,7 +166,7 @@ async function byLink(deps: SignInDeps, request: Request, response: Response): P
 async function byCode(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const { code, to, confirm } = fieldsOf(request)
   countTry(deps, request)
-  const done = await spend(deps, request, { code: code.replace(/\s/g, '') })
+  const done = await spend(deps, request, { code: asciiDigits(code).replace(/\D/g, '') })
   const sent = `/sign-in/sent?wrong=1${confirm === '' ? '' : '&confirm=1'}&to=${encodeURIComponent(pathOfOurs(to))}`
   if (done === null) return response.redirect(303, sent)
   go(deps, response, { ...done, to })

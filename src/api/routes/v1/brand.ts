@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readShop, type Shop, setShop } from '../../../db/merchants/merchants.ts'
 import { readEmail } from '../../../domain/account/email.ts'
+import { nameProblem } from '../../../domain/account/name.ts'
 import { isHex } from '../../../web/look/colour.ts'
 import { logoPath } from '../../../web/look/logo.ts'
 import { BRAND } from '../../document/examples.ts'
@@ -17,11 +18,11 @@ const color = z
   .transform((text) => text.toLowerCase())
   .refine(isHex)
 
-/** It stands beside the name of Pinrail: with a web address in it, it would be somebody else's. */
-export const shopName = safeText(100).refine(
-  (text) => text.trim() !== '' && !/:\/\/|www\./i.test(text),
-  'must have a letter, and no web address',
-)
+/** It stands beside the name of Pinrail, on pages and in mails. */
+export const shopName = safeText(100).superRefine((text, context) => {
+  const message = nameProblem(text)
+  if (message !== null) context.addIssue({ code: 'custom', message })
+})
 
 const supportEmail = z
   .string()

@@ -6,6 +6,9 @@ import { defineRoute, type Route } from '../../route.ts'
 import { ORIGIN, said } from './patterns.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
+/** A program sends what the document says: an origin, without a path and without anything around it. */
+const ORIGIN_PATTERN = new RegExp(ORIGIN)
+
 const ORIGINS = ['https://shop.example', 'https://www.shop.example']
 
 const embeddingBody = z.strictObject({
@@ -13,8 +16,8 @@ const embeddingBody = z.strictObject({
     .array(
       z
         .string()
-        .max(300)
-        .meta(said({ pattern: ORIGIN, maxLength: 253 })),
+        .max(253)
+        .meta(said({ pattern: ORIGIN })),
     )
     .max(MOST_ORIGINS)
     .meta({ description: 'All of them: the list replaces the one before. Empty: nobody may.' }),
@@ -47,7 +50,6 @@ export function embeddingRoutes(deps: StepUp): Route[] {
     summary: 'List whose pages may hold your checkout in a frame',
     description: 'Test mode; in live mode a signed-in person does it. Each mode has its own list.',
     scope: 'settings:write',
-    // As they are stored: around an origin there may be what Postgres does not take.
     audited: ({ origins }: z.output<typeof embeddingBody>) => ({
       origins: origins.map((text) => new URL(text).origin),
     }),
@@ -57,7 +59,8 @@ export function embeddingRoutes(deps: StepUp): Route[] {
     example: { body: { origins: ORIGINS } },
     handle: async ({ caller, db, body }) => {
       requireTestKey(deps, caller, 'embedding')
-      const origins = body.origins.map((text, index) => readOrigin(text, caller) ?? refuse(caller.livemode, index))
+      const read = (text: string) => (ORIGIN_PATTERN.test(text) ? readOrigin(text, caller) : null)
+      const origins = body.origins.map((text, index) => read(text) ?? refuse(caller.livemode, index))
       return { status: 200, body: shown(await setEmbedding(db, caller.merchantId, [...new Set(origins)].sort())) }
     },
   })

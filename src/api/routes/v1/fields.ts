@@ -2,31 +2,34 @@ import { z } from 'zod'
 import { CURRENCIES, type Currency, decimalsOf, isCurrency } from '../../../domain/currencies.ts'
 import { currenciesOf, type ProviderName } from '../../../domain/methods.ts'
 import { parseAmount } from '../../../domain/money.ts'
-import { AMOUNT, LINE, LINES } from './patterns.ts'
+import { isSafeText, isVisible, storedText } from '../../../domain/text.ts'
+import { AMOUNT, textPattern } from './patterns.ts'
 
 /** Fields that several routes take. */
-
-/**
- * Postgres cannot store NUL and lone surrogates. Other controls and bidirectional overrides could deceive a reader; tabs
- * and line breaks are for text that only programs read.
- */
-export const isSafe = (text: string, kind: 'line' | 'lines'): boolean =>
-  text.isWellFormed() && (kind === 'line' ? LINE : LINES).test(text)
 
 /** The number of code points: close to what a person counts. */
 export const characters = (text: string): number => Array.from(text).length
 
-/** Text of `least` to `most` characters (code points after NFC). */
-export const safeText = (most: number, least = 1, kind: 'line' | 'lines' = 'line') =>
+const hasLength = (text: string, least: number, most: number): boolean =>
+  text.length >= least && text.length <= 2 * most && characters(text) <= most
+
+/** Text on one line that people read, of 1 to `most` characters (code points after NFC), of which one is visible. */
+export const safeText = (most: number) =>
   z
     .string()
-    .meta({ minLength: least, maxLength: most, pattern: (kind === 'line' ? LINE : LINES).source })
-    .transform((value) => value.normalize('NFC'))
-    .refine((value) => isSafe(value, kind), 'must not contain control characters or broken Unicode')
-    .refine(
-      (value) => value.length >= least && value.length <= 2 * most && characters(value) <= most,
-      `must have ${least} to ${most} characters`,
-    )
+    .meta({ minLength: 1, maxLength: most, pattern: textPattern('visible line') })
+    .transform(storedText)
+    .refine((value) => isSafeText(value, 'line'), 'must not contain control characters or broken Unicode')
+    .refine((value) => hasLength(value, 1, most), `must have 1 to ${most} characters`)
+    .refine(isVisible, 'must have a character that can be seen')
+
+/** Text that only programs compare, of at most so many characters: it comes back as it was sent. */
+export const textAsSent = (most: number) =>
+  z
+    .string()
+    .meta({ maxLength: most, pattern: textPattern('lines') })
+    .refine((value) => isSafeText(value, 'lines'), 'must not contain control characters or broken Unicode')
+    .refine((value) => hasLength(value, 0, most), `must have 0 to ${most} characters`)
 
 export const currencyCode = z
   .string()

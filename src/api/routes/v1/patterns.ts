@@ -1,3 +1,6 @@
+import { LABEL, LAST_LABEL } from '../../../domain/host.ts'
+import { characterClass } from '../../../domain/text.ts'
+
 /**
  * Forms of text that the OpenAPI document can say, as the server tests them. Only what JavaScript, Python and Java have in
  * common: no property classes, no flags.
@@ -17,42 +20,41 @@ const TIME = 'T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-](?:[
 /** ISO 8601 from 1970 to 9999, or whole seconds since 1970. */
 export const MOMENT = new RegExp(`^(?:\\d{1,11}|(?:(?:19[7-9]\\d|[2-9]\\d{3})-${DAY}|${LEAP_YEAR}-02-29)${TIME})$`)
 
-const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-/** The last label begins with a letter: otherwise a parser of URLs takes the host for a number. */
-const LAST_LABEL = '[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = `(?:${OCTET}\\.){3}${OCTET}`
 const PORT = '(?::(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
-/** No blanks of any kind and no controls. */
-const VISIBLE = '\\x00-\\x20\\x7f-\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
+/** Blanks of any kind, controls and invisible characters, of which a URL has none. */
+const UNSEEN = characterClass()
 const scheme = (name: string): string => Array.from(name, (letter) => `[${letter}${letter.toUpperCase()}]`).join('')
 
 /** https, or http on the developer's own machine; a host in ASCII, without user name and password. */
 export const RETURN_URL = new RegExp(
-  `^(?:${scheme('https')}://(?:(?:${LABEL}\\.)*${LAST_LABEL}\\.?|${IPV4}|\\[::1\\])|${scheme('http')}://(?:localhost|127\\.0\\.0\\.1|\\[::1\\]))${PORT}(?:[/?#][^${VISIBLE}]*)?$`,
+  `^(?:${scheme('https')}://(?:(?:${LABEL}\\.)*${LAST_LABEL}\\.?|${IPV4}|\\[::1\\])|${scheme('http')}://(?:localhost|127\\.0\\.0\\.1|\\[::1\\]))${PORT}(?:[/?#][^${UNSEEN}]*)?$`,
 )
 
+/** The header that names the origins has no underscore in its grammar (CSP Level 3, 2.3.1). */
+const PLAIN_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const PLAIN_LAST = '[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+
 /** A page's origin, as `readOrigin` says more exactly; in test mode also the developer's own machine. */
-export const ORIGIN = `^(?:${scheme('https')}://(?:${LABEL}\\.)+${LAST_LABEL}|${scheme('http')}://(?:localhost|127\\.0\\.0\\.1))${PORT}/?$`
+export const ORIGIN = `^(?:${scheme('https')}://(?:${PLAIN_LABEL}\\.)+${PLAIN_LAST}|${scheme('http')}://(?:localhost|127\\.0\\.0\\.1))${PORT}/?$`
 
 const LOCAL = '(?:localhost|local|internal|localdomain|home\\.arpa|lan|intranet)'
 
 /** Where webhooks may go, as `checkEndpointUrl` says more exactly: https, a public name, no fragment; in live mode port 443. */
 export function endpointUrl(mode: 'test' | 'live'): string {
   const name = `(?!(?:[^/?]*\\.)?${LOCAL}\\.?(?:[:/?]|$))(?:${LABEL}\\.)+${LAST_LABEL}\\.?`
-  return `^${scheme('https')}://${name}${mode === 'live' ? '(?::443)?' : PORT}(?:[/?][^#${VISIBLE}]*)?$`
+  return `^${scheme('https')}://${name}${mode === 'live' ? '(?::443)?' : PORT}(?:[/?][^#${UNSEEN}]*)?$`
 }
 
-const CONTROLS = '\\x00-\\x1f\\x7f-\\x9f'
-const CONTROLS_BUT_BREAKS = '\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f'
-const TURNS = '\\u202a-\\u202e\\u2066-\\u2069'
+/** Text on one line or several, as `isSafeText` says; of a visible line a character can be seen. */
+export function textPattern(kind: 'line' | 'lines' | 'visible line'): string {
+  const safe = `[^${characterClass('control', 'turn', ...(kind === 'lines' ? [] : (['break'] as const)))}]*`
+  return kind === 'visible line' ? `^${safe}[^${characterClass()}]${safe}$` : `^${safe}$`
+}
 
-/** Text of one line: no controls, and nothing that turns the direction of reading around. */
-export const LINE = new RegExp(`^[^${CONTROLS}${TURNS}]*$`)
-/** As LINE, with tabs and line breaks. */
-export const LINES = new RegExp(`^[^${CONTROLS_BUT_BREAKS}${TURNS}]*$`)
 /** Text to look for. */
-export const SEARCHED = new RegExp(`^[^${CONTROLS}]*$`)
+export const SEARCHED = new RegExp(`^[^${characterClass('control', 'break')}]*$`)
 
 /** An amount above zero with at most two decimals, which no currency that is taken has more of. */
 export const AMOUNT = /^(?:[1-9]\d{0,11}(?:\.\d{1,2})?|0\.(?:0[1-9]|[1-9]\d?))$/

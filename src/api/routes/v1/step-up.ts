@@ -4,13 +4,13 @@ import { Problem } from '../../http/problems.ts'
 export type StepUp = { readonly publicUrl: string }
 
 /**
- * Throws `step_up_required` for a live key. In live mode only a signed-in person changes the wallet, the keys, the team
- * and where people are told, so that a leaked key can neither redirect the money nor hide what it does.
+ * Throws `step_up_required` for a live key. In live mode only a signed-in person changes the wallet, the keys, the team, webhook
+ * endpoints and notification channels, so that a leaked key can neither redirect the money nor hide what it does.
  */
 export function requireTestKey(
   { publicUrl }: StepUp,
   caller: Caller,
-  page: 'keys' | 'wallet' | 'brand' | 'embedding' | 'notifications' | 'team',
+  page: 'keys' | 'wallet' | 'brand' | 'embedding' | 'notifications' | 'team' | 'webhooks',
 ): void {
   // A person has confirmed it: the dashboard lets nobody here who has not.
   if (!caller.livemode || caller.keyId === null) return

@@ -13,6 +13,7 @@ export const DE: Words = {
     'payment_link.stopped': 'Zahlungslink von uns angehalten',
     'payment_link.resumed': 'Zahlungslink geht wieder',
     'payment_link.claimed': 'Ein Zahlungslink wurde ins Konto übernommen',
+    'webhook_endpoint.changed': 'Webhook-Endpunkt geändert',
     'webhook_endpoint.disabled': 'Webhook-Endpunkt abgeschaltet',
     'wallet.changed': 'Die Wallet wurde gesetzt',
     'wallet.planned': 'Die Wallet soll geändert werden',
@@ -65,6 +66,8 @@ export const DE: Words = {
     heldRefused: 'Die Übertragung wurde abgelehnt. Wir sehen sie uns an.',
     heldPolicy: 'Nach einer unserer Regeln muss jemand von uns sie prüfen.',
     heldOperator: 'Jemand von uns prüft sie.',
+    endpointChanged:
+      'Der Webhook-Endpunkt {url} von „{account}“ wurde geändert, gelöscht oder bekam ein neues Geheimnis.',
     endpointGone: 'Wir haben den Webhook-Endpunkt {url} abgeschaltet. Er antwortete mit 410: Es gibt ihn nicht mehr.',
     endpointFailing:
       'Wir haben den Webhook-Endpunkt {url} abgeschaltet. Fünf Tage lang hat er kein Ereignis angenommen.',

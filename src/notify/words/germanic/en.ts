@@ -11,6 +11,7 @@ export const EN = {
     'payment_link.stopped': 'Payment link stopped by us',
     'payment_link.resumed': 'Payment link works again',
     'payment_link.claimed': 'A payment link was brought into the account',
+    'webhook_endpoint.changed': 'Webhook endpoint changed',
     'webhook_endpoint.disabled': 'Webhook endpoint switched off',
     'wallet.changed': 'The wallet was set',
     'wallet.planned': 'The wallet is about to change',
@@ -59,6 +60,7 @@ export const EN = {
     heldRefused: 'The transfer was refused. We look at it.',
     heldPolicy: 'A rule of ours wants a person to look at it.',
     heldOperator: 'A person of ours looks at it.',
+    endpointChanged: 'The webhook endpoint {url} of “{account}” was changed, deleted or given a new secret.',
     endpointGone:
       'We switched off the webhook endpoint {url}. It answered 410, which says that it is not there any more.',
     endpointFailing: 'We switched off the webhook endpoint {url}. For five days it took no event.',

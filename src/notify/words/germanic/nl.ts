@@ -13,6 +13,7 @@ export const NL: Words = {
     'payment_link.stopped': 'Wij hebben een betaallink stopgezet',
     'payment_link.resumed': 'De betaallink werkt weer',
     'payment_link.claimed': 'Een betaallink is in het account gezet',
+    'webhook_endpoint.changed': 'Webhook-endpoint gewijzigd',
     'webhook_endpoint.disabled': 'Webhook-endpoint uitgeschakeld',
     'wallet.changed': 'De wallet is ingesteld',
     'wallet.planned': 'De wallet gaat veranderen',
@@ -64,6 +65,7 @@ export const NL: Words = {
     heldRefused: 'De overboeking is geweigerd. We bekijken dit.',
     heldPolicy: 'Een regel van ons vraagt dat iemand dit bekijkt.',
     heldOperator: 'Iemand van ons bekijkt dit.',
+    endpointChanged: 'Het webhook-endpoint {url} van ‘{account}’ is gewijzigd, verwijderd of kreeg een nieuw geheim.',
     endpointGone: 'We hebben het webhook-endpoint {url} uitgeschakeld. Het antwoordde met 410: het bestaat niet meer.',
     endpointFailing:
       'We hebben het webhook-endpoint {url} uitgeschakeld. Vijf dagen lang nam het geen gebeurtenis aan.',

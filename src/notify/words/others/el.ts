@@ -13,6 +13,7 @@ export const EL: Words = {
     'payment_link.stopped': 'Σταματήσαμε έναν σύνδεσμο πληρωμής',
     'payment_link.resumed': 'Ο σύνδεσμος πληρωμής λειτουργεί ξανά',
     'payment_link.claimed': 'Ένας σύνδεσμος πληρωμής μεταφέρθηκε στον λογαριασμό',
+    'webhook_endpoint.changed': 'Ένα webhook άλλαξε',
     'webhook_endpoint.disabled': 'Ένα webhook απενεργοποιήθηκε',
     'wallet.changed': 'Το πορτοφόλι ορίστηκε',
     'wallet.planned': 'Το πορτοφόλι πρόκειται να αλλάξει',
@@ -67,6 +68,7 @@ export const EL: Words = {
     heldRefused: 'Η μεταφορά απορρίφθηκε. Την εξετάζουμε.',
     heldPolicy: 'Ένας κανόνας μας ζητά να την εξετάσει άνθρωπος.',
     heldOperator: 'Την εξετάζει ένας άνθρωπός μας.',
+    endpointChanged: 'Το webhook {url} του λογαριασμού «{account}» άλλαξε, διαγράφηκε ή απέκτησε νέο μυστικό.',
     endpointGone: 'Απενεργοποιήσαμε το webhook {url}. Απάντησε 410: δεν υπάρχει πια.',
     endpointFailing: 'Απενεργοποιήσαμε το webhook {url}. Επί πέντε ημέρες δεν δέχτηκε κανένα συμβάν.',
     endpointThen:

@@ -13,6 +13,7 @@ export const HU: Words = {
     'payment_link.stopped': 'Leállítottunk egy fizetési linket',
     'payment_link.resumed': 'A fizetési link újra működik',
     'payment_link.claimed': 'Egy fizetési link átkerült a fiókba',
+    'webhook_endpoint.changed': 'Webhook-végpont módosítva',
     'webhook_endpoint.disabled': 'Webhook-végpont kikapcsolva',
     'wallet.changed': 'A tárca beállítva',
     'wallet.planned': 'A tárca hamarosan megváltozik',
@@ -63,6 +64,7 @@ export const HU: Words = {
     heldRefused: 'Az átutalást elutasították. Utánanézünk.',
     heldPolicy: 'Egyik szabályunk szerint embernek kell megnéznie.',
     heldOperator: 'Egy munkatársunk megnézi.',
+    endpointChanged: 'A(z) „{account}” fiók webhook-végpontját ({url}) módosították, törölték, vagy új titkot kapott.',
     endpointGone: 'Kikapcsoltuk ezt a webhook-végpontot: {url}. 410-es választ adott: már nem létezik.',
     endpointFailing: 'Kikapcsoltuk ezt a webhook-végpontot: {url}. Öt napig egyetlen eseményt sem fogadott.',
     endpointThen:

@@ -13,6 +13,7 @@ export const PL: Words = {
     'payment_link.stopped': 'Zatrzymaliśmy link do płatności',
     'payment_link.resumed': 'Link do płatności znowu działa',
     'payment_link.claimed': 'Link do płatności przeniesiono na konto',
+    'webhook_endpoint.changed': 'Punkt końcowy webhooka zmieniony',
     'webhook_endpoint.disabled': 'Punkt końcowy webhooka wyłączony',
     'wallet.changed': 'Portfel został ustawiony',
     'wallet.planned': 'Portfel wkrótce się zmieni',
@@ -62,6 +63,8 @@ export const PL: Words = {
     heldRefused: 'Przelew został odrzucony. Sprawdzamy to.',
     heldPolicy: 'Według naszej reguły musi to sprawdzić człowiek.',
     heldOperator: 'Sprawdza to ktoś z nas.',
+    endpointChanged:
+      'Punkt końcowy webhooka {url} konta „{account}” został zmieniony, usunięty lub otrzymał nowy sekret.',
     endpointGone: 'Wyłączyliśmy punkt końcowy webhooka {url}. Odpowiedział kodem 410: już go nie ma.',
     endpointFailing: 'Wyłączyliśmy punkt końcowy webhooka {url}. Przez pięć dni nie przyjął żadnego zdarzenia.',
     endpointThen:

@@ -13,6 +13,7 @@ export const ES: Words = {
     'payment_link.stopped': 'Detuvimos un enlace de pago',
     'payment_link.resumed': 'El enlace de pago vuelve a funcionar',
     'payment_link.claimed': 'Se incorporó un enlace de pago a la cuenta',
+    'webhook_endpoint.changed': 'Endpoint de webhook modificado',
     'webhook_endpoint.disabled': 'Endpoint de webhook desactivado',
     'wallet.changed': 'Se ha fijado el monedero',
     'wallet.planned': 'El monedero está a punto de cambiar',
@@ -64,6 +65,7 @@ export const ES: Words = {
     heldRefused: 'La transferencia fue rechazada. La estamos revisando.',
     heldPolicy: 'Una de nuestras reglas pide que la revise una persona.',
     heldOperator: 'Una persona de nuestro equipo la está revisando.',
+    endpointChanged: 'El endpoint de webhook {url} de «{account}» se modificó, se eliminó o recibió un nuevo secreto.',
     endpointGone: 'Hemos desactivado el endpoint de webhook {url}. Respondió 410: ya no existe.',
     endpointFailing: 'Hemos desactivado el endpoint de webhook {url}. Durante cinco días no aceptó ningún evento.',
     endpointThen:

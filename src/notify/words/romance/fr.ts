@@ -13,6 +13,7 @@ export const FR: Words = {
     'payment_link.stopped': 'Nous avons arrêté un lien de paiement',
     'payment_link.resumed': 'Le lien de paiement fonctionne à nouveau',
     'payment_link.claimed': 'Un lien de paiement a été ajouté au compte',
+    'webhook_endpoint.changed': 'Endpoint de webhook modifié',
     'webhook_endpoint.disabled': 'Endpoint de webhook désactivé',
     'wallet.changed': 'Le portefeuille a été défini',
     'wallet.planned': 'Le portefeuille va changer',
@@ -66,6 +67,8 @@ export const FR: Words = {
     heldRefused: 'Le transfert a été refusé. Nous l’examinons.',
     heldPolicy: 'Une de nos règles demande qu’une personne l’examine.',
     heldOperator: 'Une personne de notre équipe l’examine.',
+    endpointChanged:
+      'L’endpoint de webhook {url} de « {account} » a été modifié, supprimé ou doté d’un nouveau secret.',
     endpointGone: 'Nous avons désactivé l’endpoint de webhook {url}. Il a répondu 410\u202f: il n’existe plus.',
     endpointFailing:
       'Nous avons désactivé l’endpoint de webhook {url}. Pendant cinq jours, il n’a accepté aucun événement.',

@@ -13,6 +13,7 @@ export const IT: Words = {
     'payment_link.stopped': 'Abbiamo fermato un link di pagamento',
     'payment_link.resumed': 'Il link di pagamento funziona di nuovo',
     'payment_link.claimed': 'Un link di pagamento è stato aggiunto all’account',
+    'webhook_endpoint.changed': 'Endpoint webhook modificato',
     'webhook_endpoint.disabled': 'Endpoint webhook disattivato',
     'wallet.changed': 'Il portafoglio è stato impostato',
     'wallet.planned': 'Il portafoglio sta per cambiare',
@@ -65,6 +66,8 @@ export const IT: Words = {
     heldRefused: 'Il trasferimento è stato rifiutato. Lo stiamo esaminando.',
     heldPolicy: 'Una nostra regola richiede che lo esamini una persona.',
     heldOperator: 'Una persona del nostro team lo sta esaminando.',
+    endpointChanged:
+      'L’endpoint webhook {url} di «{account}» è stato modificato, eliminato o dotato di un nuovo segreto.',
     endpointGone: 'Abbiamo disattivato l’endpoint webhook {url}. Ha risposto 410: non esiste più.',
     endpointFailing: 'Abbiamo disattivato l’endpoint webhook {url}. Per cinque giorni non ha accettato alcun evento.',
     endpointThen:

@@ -13,6 +13,7 @@ export const PT: Words = {
     'payment_link.stopped': 'Suspendemos uma ligação de pagamento',
     'payment_link.resumed': 'A ligação de pagamento voltou a funcionar',
     'payment_link.claimed': 'Uma ligação de pagamento passou para a conta',
+    'webhook_endpoint.changed': 'Endpoint de webhook alterado',
     'webhook_endpoint.disabled': 'Endpoint de webhook desativado',
     'wallet.changed': 'A carteira foi definida',
     'wallet.planned': 'A carteira está prestes a mudar',
@@ -63,6 +64,7 @@ export const PT: Words = {
     heldRefused: 'A transferência foi recusada. Estamos a analisá-la.',
     heldPolicy: 'Uma regra nossa pede que uma pessoa a analise.',
     heldOperator: 'Uma pessoa da nossa equipa está a analisá-la.',
+    endpointChanged: 'O endpoint de webhook {url} de «{account}» foi alterado, eliminado ou recebeu um novo segredo.',
     endpointGone: 'Desativámos o endpoint de webhook {url}. Respondeu 410: já não existe.',
     endpointFailing: 'Desativámos o endpoint de webhook {url}. Durante cinco dias não aceitou nenhum evento.',
     endpointThen:

@@ -13,6 +13,7 @@ export const RO: Words = {
     'payment_link.stopped': 'Am oprit un link de plată',
     'payment_link.resumed': 'Linkul de plată funcționează din nou',
     'payment_link.claimed': 'Un link de plată a fost adus în cont',
+    'webhook_endpoint.changed': 'Endpoint de webhook modificat',
     'webhook_endpoint.disabled': 'Endpoint de webhook dezactivat',
     'wallet.changed': 'Portofelul a fost setat',
     'wallet.planned': 'Portofelul urmează să se schimbe',
@@ -64,6 +65,8 @@ export const RO: Words = {
     heldRefused: 'Transferul a fost refuzat. Îl verificăm.',
     heldPolicy: 'O regulă a noastră cere ca o persoană să îl verifice.',
     heldOperator: 'O persoană din echipa noastră îl verifică.',
+    endpointChanged:
+      'Endpointul de webhook {url} al contului „{account}” a fost modificat, șters sau a primit un secret nou.',
     endpointGone: 'Am dezactivat endpointul de webhook {url}. A răspuns 410: nu mai există.',
     endpointFailing: 'Am dezactivat endpointul de webhook {url}. Timp de cinci zile nu a acceptat niciun eveniment.',
     endpointThen:

@@ -1,5 +1,6 @@
 import { formatUsdc } from '../../../domain/money.ts'
 import { transferLink } from '../../../domain/settlement/deposit.ts'
+import { checksumAddress } from '../../../evm/checksum.ts'
 import { CopyField, Fact, Facts, Fold, Head, OutlineLink, Qr } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { untilEnd } from '../before/closing.tsx'
@@ -8,13 +9,15 @@ import type { ShownView } from '../shown.tsx'
 import { OtherWay } from './finish.tsx'
 
 /**
- * USDC is paid to an address of this payment: a code, a link for wallets, and the facts as text for any other. All of them
- * are of what is missing: who has sent a part completes it, and does not pay the whole price again.
+ * USDC is paid to an address of this payment: a code and a link for wallets, a code of the address alone for those that
+ * cannot read a link, and the facts as text. All of them are of what is missing: who has sent a part completes it, and does
+ * not pay the whole price again.
  */
 export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
   const { t } = words
-  const { micro, address, token } = view.transfer
-  const link = transferLink(view.transfer)
+  const { micro } = view.transfer
+  const [address, token] = [checksumAddress(view.transfer.address), checksumAddress(view.transfer.token)]
+  const link = transferLink({ ...view.transfer, address, token })
   const amount = shortUsdc(micro)
   const { received } = view
   return (
@@ -35,6 +38,10 @@ export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
       <SimulatedWallet checkout={checkout} link={link} />
       <CopyField label={t('usdc.exact')} value={amount} words={words} />
       <CopyField label={t('usdc.address')} value={address} words={words} />
+      <Fold icon="usdc" title={t('usdc.bare')}>
+        <p>{t('usdc.bare.text')}</p>
+        <Qr text={address} name={t('usdc.bare')} />
+      </Fold>
       <Rail
         label={t('rail.how')}
         words={words}

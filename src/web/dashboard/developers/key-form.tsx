@@ -57,14 +57,14 @@ export function renderNewKey({ frame, draft, errors, scopes, once, publicUrl }: 
           <Scopes draft={draft} scopes={scopes} errors={errors} />
           <Field
             name="allowed_ips"
-            label="Allowed addresses"
+            label="Allowed IP addresses"
             hint="One per line. Empty means from anywhere."
             optional
             errors={errors}
           >
             {(attributes) => <textarea {...attributes} class="mono" rows={2} value={draft.allowedIps} />}
           </Field>
-          <Field name="days" label="Ends">
+          <Field name="days" label="Expires">
             {(attributes) => (
               <select {...attributes}>
                 {Object.entries(KEY_DAYS).map(([days, text]) => (
@@ -86,7 +86,7 @@ export function renderNewKey({ frame, draft, errors, scopes, once, publicUrl }: 
 function Presets({ draft }: { draft: KeyDraft }) {
   return (
     <fieldset>
-      <legend>May do</legend>
+      <legend>Permissions</legend>
       <div class="options">
         {Object.entries(KEY_PRESETS).map(([preset, { name, what }]) => (
           <label key={preset} class="option">
@@ -149,11 +149,11 @@ export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl
           lead="You will not see it again. Keep it on your server, never in a page or an app."
         >
           <Facts>
-            <Fact name="May do">
+            <Fact name="Permissions">
               <MayDo scopes={apiKey.scopes} all={scopes} />
             </Fact>
-            <Fact name="Allowed from">{allowedIps === null ? 'Any address' : allowedIps.join(', ')}</Fact>
-            <Fact name="Ends">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
+            <Fact name="Allowed IP addresses">{allowedIps === null ? 'Any' : allowedIps.join(', ')}</Fact>
+            <Fact name="Expires">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
             {oldUntil !== null && (
               <Fact name="The old key works until">
                 <Moment at={oldUntil} />

@@ -48,7 +48,7 @@ export function KeyState({ apiKey, now }: { apiKey: KeyShown; now: string }) {
     )
   return (
     <State tone="wait" icon="clock">
-      Ends in {spanText(Date.parse(expiresAt) - Date.parse(now))}
+      Expires in {spanText(Date.parse(expiresAt) - Date.parse(now))}
     </State>
   )
 }

@@ -88,7 +88,7 @@ function KeyTable({ keys, scopes, now }: Pick<KeysView, 'keys' | 'scopes' | 'now
       columns={[
         { name: 'Name', place: 'a', cell: ({ id, name }) => <RowLink href={`/dashboard/keys/${id}`}>{name}</RowLink> },
         { name: 'Key', place: 'c', cell: (key) => <KeyText apiKey={key} /> },
-        { name: 'May do', cell: (key) => <MayDo scopes={key.scopes} all={scopes} /> },
+        { name: 'Permissions', cell: (key) => <MayDo scopes={key.scopes} all={scopes} /> },
         { name: 'Allowed from', cell: ({ allowedIps }) => <AllowedFrom ips={allowedIps} /> },
         {
           name: 'Last used',
@@ -151,7 +151,7 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
   return (
     <Card id="about" title="About this key">
       <Facts>
-        <Fact name="May do">
+        <Fact name="Permissions">
           {scopes.map((scope) => (
             <span key={scope}>
               <span class="tag">{scope}</span>{' '}
@@ -163,7 +163,7 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
           <Moment at={createdAt} />
         </Fact>
         <Fact name="Last used">{lastUsedAt === null ? 'Never' : <Ago at={lastUsedAt} now={now} />}</Fact>
-        <Fact name="Ends">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
+        <Fact name="Expires">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
         {revokedAt !== null && (
           <Fact name="Revoked">
             <Moment at={revokedAt} />
@@ -176,7 +176,7 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
 
 /** For how long the old key works on, in seconds. */
 const OVERLAPS = [
-  [0, 'Not at all: it ends at once'],
+  [0, 'Not at all: it expires at once'],
   [3600, 'For 1 hour'],
   [86_400, 'For 24 hours'],
   [604_800, 'For 7 days'],

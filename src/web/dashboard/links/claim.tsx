@@ -22,7 +22,7 @@ export function renderClaim({ frame, link, action }: ClaimView): string {
       <>
         <Head title={`Bring “${link.title}” into ${frame.account}?`} />
         <Card id="link" title={link.title} lead={priceText(link)}>
-          <Address label="Its money goes to this wallet, and will go on doing so" address={link.wallet ?? ''} />
+          <Address label="Its money goes to this wallet, and always will" address={link.wallet ?? ''} />
           <Facts>
             <Fact name="Code">{link.code}</Fact>
             <Fact name="Payments so far">{link.paymentsCount}</Fact>
@@ -35,7 +35,7 @@ export function renderClaim({ frame, link, action }: ClaimView): string {
           </Note>
           <div class="row">
             <PostButton action={action} csrf={frame.csrf} look="btn fill big">
-              Bring it into this account
+              Add this link to the account
             </PostButton>
             <a class="btn text" href="/dashboard">
               Cancel

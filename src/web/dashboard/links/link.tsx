@@ -77,7 +77,7 @@ function Actions({ view: { frame, link, mayChange, publicUrl } }: { view: LinkPa
       </a>
       {mayChange && link.stoppedAt === null && (
         <PostButton action={`${path}/${link.active ? 'pause' : 'resume'}`} csrf={frame.csrf}>
-          {link.active ? 'Pause' : 'Go on'}
+          {link.active ? 'Pause' : 'Resume'}
         </PostButton>
       )}
       {mayChange && (

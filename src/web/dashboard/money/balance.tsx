@@ -45,8 +45,13 @@ export function renderBalance(view: BalanceView): string {
       <>
         <Head
           title="Balance"
-          lead="Nothing rests here. This is what is on its way and what has arrived."
-          actions={<Files months={view.months} />}
+          lead="Pinrail holds no balance. You see what is on its way and what has arrived."
+          actions={
+            <>
+              <Files months={view.months} excel />
+              <Files months={view.months} excel={false} />
+            </>
+          }
         />
         <Stats view={view} />
         <section class="card" aria-labelledby="vol">
@@ -92,21 +97,24 @@ export function renderBalance(view: BalanceView): string {
   })
 }
 
-function Files({ months }: { months: readonly string[] }) {
+/** A menu for each form: the file for Excel begins with a byte order mark, which other programs would read as text. */
+function Files({ months, excel }: { months: readonly string[]; excel: boolean }) {
+  const [form, more] = excel ? ['CSV for Excel', '&for=excel'] : ['CSV', '']
+  const year = months[0]?.slice(0, 4)
   return (
     <details class="more">
       <summary class="btn">
         <SiteIcon name="download" />
-        Statement
+        {`Statement, ${form}`}
       </summary>
       <ul class="menu">
         {months.map((month) => (
           <li key={month}>
-            <a href={`/dashboard/balance.csv?month=${month}`}>{`${momentText(month, 'month')}, CSV`}</a>
+            <a href={`/dashboard/balance.csv?month=${month}${more}`}>{`${momentText(month, 'month')}, ${form}`}</a>
           </li>
         ))}
         <li>
-          <a href={`/dashboard/balance.csv?year=${months[0]?.slice(0, 4)}`}>{`${months[0]?.slice(0, 4)}, CSV`}</a>
+          <a href={`/dashboard/balance.csv?year=${year}${more}`}>{`${year}, ${form}`}</a>
         </li>
       </ul>
     </details>

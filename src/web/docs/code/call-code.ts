@@ -31,8 +31,10 @@ function curlCode(call: ApiCall): string {
   const address = piecesOf(url)
     .map(({ text, variable }) => (variable === null ? text : `${text}$${variable}`))
     .join('')
+  // Without -g curl takes brackets for a range of addresses.
+  const literally = url.includes('[') ? '-g ' : ''
   const parts = [
-    `curl -sS ${method === 'GET' || (method === 'POST' && body !== null) ? '' : `-X ${method} `}${quote}${address}${quote}`,
+    `curl -sS ${literally}${method === 'GET' || (method === 'POST' && body !== null) ? '' : `-X ${method} `}${quote}${address}${quote}`,
     '-H "authorization: Bearer $SECRET_KEY"',
     ...headersOf(call).map(([name, value]) => `-H '${name}: ${value}'`),
   ]

@@ -1,5 +1,5 @@
 import { currenciesOf, PROVIDER_NAMES, PROVIDERS } from '../../../domain/methods.ts'
-import { formatAmount, type Money } from '../../../domain/money.ts'
+import { groupedAmount } from '../../../domain/money.ts'
 import { Field, type FormErrors } from '../../site/form.tsx'
 import { Fold } from '../../site/parts.tsx'
 import type { Hint, LinkDraft } from '../link-draft.ts'
@@ -84,7 +84,7 @@ function MoneyField({ name, label, optional = false, draft, errors }: MoneyField
   return (
     <Field name={name} label={label} optional={optional} errors={errors}>
       {(attributes) => (
-        <input {...attributes} inputMode="decimal" autocomplete="off" maxLength={20} value={draft[name]} />
+        <input {...attributes} inputMode="decimal" autocomplete="off" maxLength={40} value={draft[name]} />
       )}
     </Field>
   )
@@ -98,11 +98,6 @@ export function LiveHint({ name, hint }: { name: string; hint: Hint | null }) {
     </p>
   )
 }
-
-const amount = (money: Money): string =>
-  formatAmount(money)
-    .replace(/\.00$/, '')
-    .replace(/\B(?=(?:\d{3})+$)/g, ',')
 
 const WHERE: Readonly<Record<(typeof PROVIDER_NAMES)[number], string>> = {
   wallet_app: 'EU and EEA',
@@ -123,7 +118,7 @@ export function HowPaid({ draft, errors }: PaidProps) {
         {PROVIDER_NAMES.map((name) => {
           const { label, minimum, maximum } = PROVIDERS[name]
           const from = minimum.currency === maximum.currency ? '' : ` ${minimum.currency}`
-          const limits = `${amount(minimum)}${from} to ${amount(maximum)} ${maximum.currency}`
+          const limits = `${groupedAmount(minimum)}${from} to ${groupedAmount(maximum)} ${maximum.currency}`
           return <Way key={name} value={name} name={label} what={`${WHERE[name]} · ${limits}`} draft={draft} />
         })}
       </div>

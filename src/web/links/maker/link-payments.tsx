@@ -22,7 +22,7 @@ export function LinkPayments({ caption, payments, now, rowLink, children }: Prop
       <section class="card empty stack">
         <SiteIcon name="payments" />
         <h2>No payments yet</h2>
-        <p>They stand here as soon as a buyer presses Continue.</p>
+        <p>Payments appear here once a buyer presses Continue.</p>
       </section>
     )
   const amountOf = (payment: Payment): ComponentChildren => {

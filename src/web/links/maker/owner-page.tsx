@@ -48,7 +48,7 @@ export function renderOwner(view: OwnerView): string {
                 Open
               </a>
               {(status === 'active' || status === 'sold_out') && <Press path={path} action="pause" name="Pause" />}
-              {status === 'paused' && <Press path={path} action="resume" name="Go on" />}
+              {status === 'paused' && <Press path={path} action="resume" name="Resume" />}
             </>
           }
         />
@@ -97,10 +97,10 @@ function Payments({ view: { payments, totals, now } }: { view: OwnerView }) {
 
 function Claim({ path }: { path: string }) {
   return (
-    <Card id="claim" title="Bring it into an account">
+    <Card id="claim" title="Add this link to an account">
       <p>See all links together, get webhooks and notifications. Free. The wallet of this link stays as it is.</p>
       <p class="hint">You have no account yet? Make one, then come back to this page.</p>
-      <Press path={path} action="claim" name="Sign in and bring it" look="btn fill" />
+      <Press path={path} action="claim" name="Sign in and add it" look="btn fill" />
     </Card>
   )
 }

@@ -13,7 +13,7 @@ export function renderReportAsk({ link, wrong }: { link: string; wrong: boolean 
           {(attributes) => <input {...attributes} required maxLength={200} autocomplete="off" value={link} />}
         </Field>
         <button type="submit" class="btn fill big">
-          Go on
+          Continue
         </button>
       </form>
     </>,

@@ -53,6 +53,8 @@ export const arAfter = {
   'usdc.open': 'افتح في محفظتك',
   'usdc.exact': 'المبلغ الدقيق',
   'usdc.address': 'العنوان',
+  'usdc.bare': 'رمز بالعنوان فقط',
+  'usdc.bare.text': 'للمنصات والمحافظ التي لا تقرأ الرمز الأول. اكتب المبلغ بنفسك.',
   'usdc.send': 'أرسل من محفظتك',
   'usdc.only': 'لا يُحتسب هنا إلا USDC على شبكة Polygon.',
   'usdc.follows': 'تتحدّث هذه الصفحة تلقائيًا',

@@ -69,7 +69,7 @@ export const arBefore = {
   'country.save': 'حفظ البلد',
   'country.keep': 'العودة دون تغيير',
   'country.paying_from': 'تدفع من: {country}',
-  'country.unknown': 'هل تدفع من بلد آخر؟',
+  'country.unknown': 'من أين تدفع؟',
   'country.not_known': 'غير معروف',
   'country.change': 'تغيير',
   'country.say': 'اختر بلدك',

@@ -55,6 +55,8 @@ export const deAfter = {
   'usdc.open': 'In Ihrer Wallet öffnen',
   'usdc.exact': 'Genauer Betrag',
   'usdc.address': 'Adresse',
+  'usdc.bare': 'Code nur mit der Adresse',
+  'usdc.bare.text': 'Für Börsen und Wallets, die den ersten Code nicht lesen. Den Betrag geben Sie selbst ein.',
   'usdc.send': 'Aus Ihrer Wallet senden',
   'usdc.only': 'Hier zählt nur USDC auf Polygon.',
   'usdc.follows': 'Diese Seite folgt von selbst',

@@ -69,7 +69,7 @@ export const deBefore = {
   'country.save': 'Land speichern',
   'country.keep': 'Ohne Änderung zurück',
   'country.paying_from': 'Sie zahlen aus: {country}',
-  'country.unknown': 'Zahlen Sie aus einem anderen Land?',
+  'country.unknown': 'Aus welchem Land zahlen Sie?',
   'country.not_known': 'Nicht bekannt',
   'country.change': 'Ändern',
   'country.say': 'Land auswählen',

@@ -69,7 +69,7 @@ export const elBefore = {
   'country.save': 'Αποθήκευση χώρας',
   'country.keep': 'Επιστροφή χωρίς αλλαγή',
   'country.paying_from': 'Χώρα πληρωμής: {country}',
-  'country.unknown': 'Πληρώνετε από άλλη χώρα;',
+  'country.unknown': 'Από πού πληρώνετε;',
   'country.not_known': 'Άγνωστη',
   'country.change': 'Αλλαγή',
   'country.say': 'Επιλέξτε τη χώρα σας',

@@ -53,6 +53,8 @@ export const enAfter = {
   'usdc.open': 'Open in your wallet',
   'usdc.exact': 'Exact amount',
   'usdc.address': 'Address',
+  'usdc.bare': 'Code with only the address',
+  'usdc.bare.text': 'For exchanges and wallets that cannot read the first code. Enter the amount yourself.',
   'usdc.send': 'Send from your wallet',
   'usdc.only': 'Only USDC on Polygon counts here.',
   'usdc.follows': 'This page follows by itself',

@@ -69,7 +69,7 @@ export const enBefore = {
   'country.save': 'Save country',
   'country.keep': 'Go back without a change',
   'country.paying_from': 'Paying from {country}',
-  'country.unknown': 'Paying from elsewhere?',
+  'country.unknown': 'Where are you paying from?',
   'country.not_known': 'Not known',
   'country.change': 'Change',
   'country.say': 'Choose your country',

@@ -54,6 +54,8 @@ export const esAfter = {
   'usdc.open': 'Abrir en su monedero',
   'usdc.exact': 'Importe exacto',
   'usdc.address': 'Dirección',
+  'usdc.bare': 'Código solo con la dirección',
+  'usdc.bare.text': 'Para plataformas y carteras que no leen el primer código. Escribe tú el importe.',
   'usdc.send': 'Envíe desde su monedero',
   'usdc.only': 'Aquí solo cuenta USDC en Polygon.',
   'usdc.follows': 'Esta página se actualiza sola',

@@ -69,7 +69,7 @@ export const esBefore = {
   'country.save': 'Guardar el país',
   'country.keep': 'Volver sin cambiar nada',
   'country.paying_from': 'País desde el que paga: {country}',
-  'country.unknown': '¿Paga desde otro país?',
+  'country.unknown': '¿Desde dónde paga?',
   'country.not_known': 'Desconocido',
   'country.change': 'Cambiar',
   'country.say': 'Elegir su país',

@@ -56,6 +56,9 @@ export const frAfter = {
   'usdc.open': 'Ouvrir dans votre portefeuille',
   'usdc.exact': 'Montant exact',
   'usdc.address': 'Adresse',
+  'usdc.bare': 'Code avec l’adresse seule',
+  'usdc.bare.text':
+    'Pour les plateformes et portefeuilles qui ne lisent pas le premier code. Saisissez vous-même le montant.',
   'usdc.send': 'Envoyez depuis votre portefeuille',
   'usdc.only': 'Seuls les USDC sur Polygon comptent ici.',
   'usdc.follows': 'Cette page suit d’elle-même',

@@ -69,7 +69,7 @@ export const frBefore = {
   'country.save': 'Enregistrer le pays',
   'country.keep': 'Revenir sans rien changer',
   'country.paying_from': 'Pays de paiement : {country}',
-  'country.unknown': 'Vous payez depuis un autre pays ?',
+  'country.unknown': 'D’où payez-vous ?',
   'country.not_known': 'Inconnu',
   'country.change': 'Modifier',
   'country.say': 'Choisir votre pays',

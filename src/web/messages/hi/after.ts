@@ -53,6 +53,8 @@ export const hiAfter = {
   'usdc.open': 'अपने वॉलेट में खोलें',
   'usdc.exact': 'सही राशि',
   'usdc.address': 'पता',
+  'usdc.bare': 'केवल पते वाला कोड',
+  'usdc.bare.text': 'उन एक्सचेंज और वॉलेट के लिए जो पहला कोड नहीं पढ़ते। राशि स्वयं लिखें।',
   'usdc.send': 'अपने वॉलेट से भेजें',
   'usdc.only': 'यहाँ केवल Polygon का USDC गिना जाता है।',
   'usdc.follows': 'यह पेज अपने आप बदलता है',

@@ -69,7 +69,7 @@ export const hiBefore = {
   'country.save': 'देश सहेजें',
   'country.keep': 'बिना बदले वापस जाएँ',
   'country.paying_from': 'भुगतान का देश: {country}',
-  'country.unknown': 'किसी दूसरे देश से भुगतान कर रहे हैं?',
+  'country.unknown': 'आप कहाँ से भुगतान कर रहे हैं?',
   'country.not_known': 'पता नहीं',
   'country.change': 'बदलें',
   'country.say': 'अपना देश चुनें',

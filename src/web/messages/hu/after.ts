@@ -55,6 +55,8 @@ export const huAfter = {
   'usdc.open': 'Megnyitás a tárcájában',
   'usdc.exact': 'Pontos összeg',
   'usdc.address': 'Cím',
+  'usdc.bare': 'Kód csak a címmel',
+  'usdc.bare.text': 'Tőzsdékhez és tárcákhoz, amelyek az első kódot nem olvassák. Az összeget Ön írja be.',
   'usdc.send': 'Küldés a tárcájából',
   'usdc.only': 'Itt csak a Polygonon küldött USDC számít.',
   'usdc.follows': 'Ez az oldal magától követi',

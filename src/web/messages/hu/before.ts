@@ -69,7 +69,7 @@ export const huBefore = {
   'country.save': 'Ország mentése',
   'country.keep': 'Vissza változtatás nélkül',
   'country.paying_from': 'Ország: {country}',
-  'country.unknown': 'Máshonnan fizet?',
+  'country.unknown': 'Honnan fizet?',
   'country.not_known': 'Nem ismert',
   'country.change': 'Módosítás',
   'country.say': 'Válasszon országot',

@@ -54,6 +54,8 @@ export const itAfter = {
   'usdc.open': 'Apri nel Suo portafoglio',
   'usdc.exact': 'Importo esatto',
   'usdc.address': 'Indirizzo',
+  'usdc.bare': 'Codice con il solo indirizzo',
+  'usdc.bare.text': 'Per piattaforme e wallet che non leggono il primo codice. Inserisci tu l’importo.',
   'usdc.send': 'Invii dal Suo portafoglio',
   'usdc.only': 'Qui vale solo USDC su Polygon.',
   'usdc.follows': 'Questa pagina si aggiorna da sola',

@@ -69,7 +69,7 @@ export const itBefore = {
   'country.save': 'Salva il paese',
   'country.keep': 'Torna senza modifiche',
   'country.paying_from': 'Paese da cui paga: {country}',
-  'country.unknown': 'Paga da un altro paese?',
+  'country.unknown': 'Da dove paga?',
   'country.not_known': 'Sconosciuto',
   'country.change': 'Cambia',
   'country.say': 'Scelga il Suo paese',

@@ -54,6 +54,8 @@ export const nlAfter = {
   'usdc.open': 'In uw wallet openen',
   'usdc.exact': 'Precies bedrag',
   'usdc.address': 'Adres',
+  'usdc.bare': 'Code met alleen het adres',
+  'usdc.bare.text': 'Voor beurzen en wallets die de eerste code niet lezen. Vul zelf het bedrag in.',
   'usdc.send': 'Stuur vanuit uw wallet',
   'usdc.only': 'Alleen USDC op Polygon telt hier.',
   'usdc.follows': 'Deze pagina volgt vanzelf',

@@ -69,7 +69,7 @@ export const nlBefore = {
   'country.save': 'Land opslaan',
   'country.keep': 'Terug zonder wijziging',
   'country.paying_from': 'U betaalt vanuit: {country}',
-  'country.unknown': 'Betaalt u vanuit een ander land?',
+  'country.unknown': 'Waar betaalt u vandaan?',
   'country.not_known': 'Niet bekend',
   'country.change': 'Wijzigen',
   'country.say': 'Kies uw land',

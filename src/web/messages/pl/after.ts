@@ -53,6 +53,8 @@ export const plAfter = {
   'usdc.open': 'Otwórz w portfelu',
   'usdc.exact': 'Dokładna kwota',
   'usdc.address': 'Adres',
+  'usdc.bare': 'Kod z samym adresem',
+  'usdc.bare.text': 'Dla giełd i portfeli, które nie odczytują pierwszego kodu. Kwotę wpisz samodzielnie.',
   'usdc.send': 'Wysłanie z portfela',
   'usdc.only': 'Liczy się tu tylko USDC w sieci Polygon.',
   'usdc.follows': 'Ta strona zmieni się sama',

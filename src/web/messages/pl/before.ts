@@ -69,7 +69,7 @@ export const plBefore = {
   'country.save': 'Zapisz kraj',
   'country.keep': 'Powrót bez zmian',
   'country.paying_from': 'Kraj płatności: {country}',
-  'country.unknown': 'Płatność z innego kraju?',
+  'country.unknown': 'Skąd Państwo płacą?',
   'country.not_known': 'Nieznany',
   'country.change': 'Zmień',
   'country.say': 'Wybierz kraj',

@@ -53,6 +53,8 @@ export const ptAfter = {
   'usdc.open': 'Abrir na sua carteira',
   'usdc.exact': 'Montante exato',
   'usdc.address': 'Endereço',
+  'usdc.bare': 'Código só com o endereço',
+  'usdc.bare.text': 'Para plataformas e carteiras que não leem o primeiro código. Introduza o valor.',
   'usdc.send': 'Envie da sua carteira',
   'usdc.only': 'Aqui só conta USDC na Polygon.',
   'usdc.follows': 'Esta página atualiza-se sozinha',

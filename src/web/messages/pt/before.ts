@@ -69,7 +69,7 @@ export const ptBefore = {
   'country.save': 'Guardar o país',
   'country.keep': 'Voltar sem alterar',
   'country.paying_from': 'País do pagamento: {country}',
-  'country.unknown': 'Paga a partir de outro país?',
+  'country.unknown': 'De onde paga?',
   'country.not_known': 'Desconhecido',
   'country.change': 'Alterar',
   'country.say': 'Escolher o seu país',

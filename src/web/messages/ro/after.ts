@@ -55,6 +55,8 @@ export const roAfter = {
   'usdc.open': 'Deschideți în portofel',
   'usdc.exact': 'Suma exactă',
   'usdc.address': 'Adresa',
+  'usdc.bare': 'Cod doar cu adresa',
+  'usdc.bare.text': 'Pentru platforme și portofele care nu citesc primul cod. Introdu tu suma.',
   'usdc.send': 'Trimiteți din portofel',
   'usdc.only': 'Aici contează doar USDC în rețeaua Polygon.',
   'usdc.follows': 'Această pagină se actualizează singură',

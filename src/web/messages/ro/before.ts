@@ -69,7 +69,7 @@ export const roBefore = {
   'country.save': 'Salvați țara',
   'country.keep': 'Înapoi fără modificări',
   'country.paying_from': 'Țara din care plătiți: {country}',
-  'country.unknown': 'Plătiți din altă țară?',
+  'country.unknown': 'De unde plătiți?',
   'country.not_known': 'Necunoscută',
   'country.change': 'Modificați',
   'country.say': 'Alegeți țara',

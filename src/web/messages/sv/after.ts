@@ -53,6 +53,8 @@ export const svAfter = {
   'usdc.open': 'Öppna i din plånbok',
   'usdc.exact': 'Exakt belopp',
   'usdc.address': 'Adress',
+  'usdc.bare': 'Kod med bara adressen',
+  'usdc.bare.text': 'För börser och plånböcker som inte läser den första koden. Skriv in beloppet själv.',
   'usdc.send': 'Skicka från din plånbok',
   'usdc.only': 'Bara USDC på Polygon räknas här.',
   'usdc.follows': 'Sidan följer med av sig själv',

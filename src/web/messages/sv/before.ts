@@ -69,7 +69,7 @@ export const svBefore = {
   'country.save': 'Spara land',
   'country.keep': 'Tillbaka utan ändring',
   'country.paying_from': 'Du betalar från: {country}',
-  'country.unknown': 'Betalar du från ett annat land?',
+  'country.unknown': 'Var betalar du från?',
   'country.not_known': 'Inte känt',
   'country.change': 'Ändra',
   'country.say': 'Välj ditt land',

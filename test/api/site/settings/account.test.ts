@@ -80,7 +80,7 @@ describe('The wallet', () => {
     ] as const)
       expect(await wrong({ address, again: address })).toContain(text)
     const proofText =
-      /aria-label="Text to sign"><code>([^<]+)/.exec((await owner.get(`${PATH}/change`)).html)?.[1] ?? ''
+      /aria-label="Text to sign"><code[^>]*>([^<]+)/.exec((await owner.get(`${PATH}/change`)).html)?.[1] ?? ''
     expect(proofText).toContain(tenant.merchantId)
     const signature = await HOLDER.signMessage({ message: proofText })
     expect(await wrong({ address: OTHER, again: OTHER, signature })).toContain(`Must be of the wallet ${OTHER}`)

@@ -61,6 +61,8 @@ describe('The brand', () => {
   test.each([
     ['no name', { name: ' ' }],
     ['a name with an address', { name: 'www.evil.example' }],
+    ['a name with a bare domain', { name: 'Pay at evil．example' }],
+    ['our own name', { name: 'Рinrаil Support' }],
     ['a name that turns the line around', { name: 'Shop \u202e evil' }],
     ['a colour that is none', { color: 'red' }],
     ['a colour with a style in it', { color: '#fff;}body{display:none' }],
@@ -257,7 +259,7 @@ describe('Embedding', () => {
 
   test('nobody may, until the shop lists somebody; then the page for frames says who, and no other page does', async () => {
     expect([await read(), await ancestorsOf(`${checkout}/frame`)]).toEqual([[], "'none'"])
-    const answer = await set(['https://www.shop.example/cart', 'https://shop.example', 'https://SHOP.example'])
+    const answer = await set(['https://www.shop.example/', 'https://shop.example', 'https://SHOP.example'])
     const origins = ['https://shop.example', 'https://www.shop.example']
     expect([answer.status, answer.body]).toEqual([200, { object: 'embedding', origins }])
     expect(await ancestorsOf(`${checkout}/frame`)).toBe(origins.join(' '))
@@ -305,6 +307,10 @@ describe('Embedding', () => {
     ['a scheme alone', ['https:']],
     ['eleven', Array.from({ length: 11 }, (_one, index) => `https://shop${index}.example`)],
     ['a word', 'https://shop.example'],
+    ['a path', ['https://shop.example/cart']],
+    ['blanks around', [' https://shop.example']],
+    ['NUL behind', ['https://shop.example/\0']],
+    ['a host without a domain', ['https://shop']],
   ])('%s is refused, and the list stays', async (_name, origins) => {
     await set(['https://shop.example'])
     const answer = await set(origins)
@@ -337,7 +343,7 @@ describe('Embedding', () => {
         const log = (await shop.ask('GET', '/v1/audit_log')).body['data'] as Record<string, unknown>[]
         expect(log[0]).toMatchObject({
           action: 'setEmbedding',
-          data: { origins: ['https://Shop.example/', 'http://localhost:3000'] },
+          data: { origins: ['https://shop.example', 'http://localhost:3000'] },
         })
         const { html } = await visitor.get('/dashboard/embedding')
         expect(html).toContain('http://localhost:3000\nhttps://shop.example</textarea>')

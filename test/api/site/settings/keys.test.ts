@@ -182,7 +182,7 @@ describe('The log of requests', () => {
 
   const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
   const rowsIn = (html: string): string[] =>
-    [...html.matchAll(/class="row-link"[^>]*><code><b>(\w+)<\/b> ([^<]*)/g)].map(
+    [...html.matchAll(/class="row-link"[^>]*><code[^>]*><b>(\w+)<\/b> ([^<]*)/g)].map(
       ([, method, path]) => `${method} ${path}`,
     )
 
@@ -253,6 +253,21 @@ describe('The log of requests', () => {
       { merchantId: tenant.merchantId, keyId, status: 403, code: 'insufficient_scope' },
       { merchantId: tenant.merchantId, keyId, status: 401, code: 'invalid_api_key' },
     ])
+  })
+
+  test('of an account that is refused again and again, bodies are kept up to a limit a minute, and then lines alone', async () => {
+    const { key } = await openAccount(shop, 'many@shop.example')
+    await written()
+    ahead = 120_000
+    const body = { amount: 'x'.repeat(4000), currency: 'EUR' }
+    for (let time = 0; time < 150; time++) await shop.ask('POST', '/v1/payments', { key, body })
+    ahead = 0
+    const kept = noted.splice(0)
+    const size = kept.reduce((sum, { sent, answered }) => sum + (sent?.length ?? 0) + (answered?.length ?? 0), 0)
+    expect([kept.length, kept.at(-1)?.sent, kept.at(-1)?.status]).toEqual([150, null, 400])
+    expect(size).toBeGreaterThan(100_000)
+    // Of two minutes, if one ends in between.
+    expect(size).toBeLessThan(1_000_001)
   })
 
   test('an answer waits for no statement of the log, and the log for no answer', async () => {

@@ -57,7 +57,8 @@ function fieldCases(victim: Furnished): Refused[] {
   // What is not in a preview: a cent is too small for a payment, and there only for a method.
   const priced = AMOUNTS.filter(([name]) => name !== 'a cent')
   // Metadata is for programs: there lines and tabs may stand, and nothing at all.
-  const stored = TEXTS.filter(([name]) => !['empty text', 'a line', 'a carriage return', 'a tab'].includes(name))
+  const forPrograms = /^(?:empty text|a line|a line separator|a carriage return|a tab|nothing but .*)$/
+  const stored = TEXTS.filter(([name]) => !forPrograms.test(name))
   return [
     ...withField(create, 'amount', AMOUNTS),
     ...withField(preview, 'amount', priced),

@@ -82,13 +82,13 @@ describe('a release', () => {
     expect(decide('release', held())).toEqual({
       ...nothing,
       change: lifted(),
-      move: move('processing', 'Goes on after the hold'),
+      move: move('processing', 'Resumed after the hold'),
     })
     expect(decide('release', held({ usdc }))).toEqual({
       ...nothing,
       change: lifted(),
       payout: 'release',
-      move: move('settling', 'Goes on after the hold'),
+      move: move('settling', 'Resumed after the hold'),
     })
   })
 

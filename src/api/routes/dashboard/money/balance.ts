@@ -26,7 +26,8 @@ export function balancePages({ clock }: BalancePageDeps): Page[] {
       handle: async ({ db, tenant, query }) => {
         const period = query['month'] ?? query['year'] ?? ''
         if (!STATEMENT_PERIOD.test(period)) throw new SiteProblem('not_found')
-        return { file: statementFile(period, await readStatement(db, tenant, spanOf(period))) }
+        const form = query['for'] === 'excel' ? 'excel' : 'csv'
+        return { file: statementFile(period, form, await readStatement(db, tenant, spanOf(period))) }
       },
     }),
   ]

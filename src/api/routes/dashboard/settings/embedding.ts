@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readEmbedding } from '../../../../db/merchants/embedding.ts'
+import { readOrigin } from '../../../../domain/account/origin.ts'
 import { may } from '../../../../domain/account/roles.ts'
 import { EMBED_SCRIPT } from '../../../../web/assets.ts'
 import { renderEmbedding } from '../../../../web/dashboard/settings/embedding.tsx'
@@ -28,7 +29,9 @@ export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
       form,
       handle: async (call) => {
         const written = call.form.origins
-        const origins = written.split(/\s+/).filter((line) => line !== '')
+        // A person may copy the whole address of a page.
+        const lines = written.split(/\s+/).filter((line) => line !== '')
+        const origins = lines.map((line) => readOrigin(line, call.tenant) ?? line)
         try {
           await change(deps, call, { name: 'setEmbedding', body: { origins } })
         } catch (error) {

@@ -188,7 +188,7 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
       await orProblem(
         changeTeam(deps, actorOf({ caller, ip }), async (tx) => {
           const ended = read !== null && (await endInvitation(tx, { merchantId, email: read, now }))
-          return ended ? { action: 'invitation.withdrawn', data: {} } : null
+          return ended ? { action: 'invitation.withdrawn', data: { email: read } } : null
         }),
       )
       return { status: 200, body: { object: 'invitation', email: read, withdrawn: true } }

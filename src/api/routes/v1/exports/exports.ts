@@ -12,7 +12,9 @@ import { paymentObject } from '../payments/payment-schemas.ts'
 
 export type ExportRouteDeps = PaymentExportDeps
 
-const format = z.enum(EXPORT_FORMATS).default('json')
+const format = z.enum(EXPORT_FORMATS).default('json').meta({
+  description: '`excel` is CSV that begins with a byte order mark, so that Excel reads it as UTF-8.',
+})
 
 const line = z.strictObject({
   period: z.string().meta({ description: 'A day or a month of UTC; `sum` for all of them.' }),
@@ -37,11 +39,16 @@ const statementObject = z
 const csv = (example: string) =>
   z.string().meta({ description: 'RFC 4180, with a line of names.', examples: [example] })
 
+/** The filters and the format, which say what the file holds. */
+const QUERY = (_body: unknown, query: object): object => query
+
 export function exportRoutes(deps: ExportRouteDeps): Route[] {
   const payments = defineRoute({
     method: 'get',
     path: '/v1/exports/payments',
     operationId: 'exportPayments',
+    audited: QUERY,
+    reachesOut: true,
     tag: 'Exports',
     summary: 'Every payment that the filters let through, as a file',
     description:
@@ -62,6 +69,8 @@ export function exportRoutes(deps: ExportRouteDeps): Route[] {
     method: 'get',
     path: '/v1/exports/statement',
     operationId: 'exportStatement',
+    audited: QUERY,
+    reachesOut: true,
     tag: 'Exports',
     summary: 'What you received in a month by days, or in a year by months',
     description: 'Payments that succeeded, by the time at which their USDC was final.',
@@ -77,7 +86,8 @@ export function exportRoutes(deps: ExportRouteDeps): Route[] {
     handle: async ({ caller, db, query }) => {
       const span = spanOf(query.period)
       const lines = await readStatement(db, caller, span)
-      if (query.format === 'csv') return { status: 200, body: '', file: statementFile(query.period, lines) }
+      if (query.format !== 'json')
+        return { status: 200, body: '', file: statementFile(query.period, query.format, lines) }
       const { livemode } = caller
       const sum = shownLine(sumOf(lines))
       return { status: 200, body: { object: 'statement', livemode, ...span, lines: lines.map(shownLine), sum } }

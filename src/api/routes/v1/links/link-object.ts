@@ -25,7 +25,10 @@ export const linkObject = z
     success_url: z.string().nullable(),
     prefill: z.array(z.enum(PREFILLS)),
     max_payments: z.int().nullable(),
-    payments_count: z.int().meta({ description: 'Payments that are open or paid.' }),
+    payments_count: z.int().meta({
+      description:
+        'Payments that are open or paid. If the link has `max_payments`, a payment that its buyer has not continued for five minutes does not count, and gives its place to the next buyer.',
+    }),
     expires_at: moment.nullable(),
     inactive_message: z.string().nullable(),
     wallet: z.string().nullable().meta({ description: 'Null: the wallet of the account.' }),

@@ -9,7 +9,7 @@ import { answerOnce, claimOf } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import { createLinkBody, type UpdateLinkBody, updateLinkBody } from '../../../links/link-fields.ts'
 import { type LinkMakerDeps, makeLink, requireFuture } from '../../../links/make-link.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { listAnswer, listOf, noCursor, pageOf, pageQuery, searched } from '../lists.ts'
 import { refuseLocalUrl } from '../payments/payment-create.ts'
@@ -29,6 +29,7 @@ function createRoute(deps: LinkRouteDeps): Route {
     method: 'post',
     path: '/v1/payment_links',
     operationId: 'createPaymentLink',
+    audited: WHOLE,
     tag: 'Payment links',
     summary: 'Create a payment link',
     description: 'Its price, currency and method are fixed from then on. Without `amount` the buyer decides.',
@@ -107,6 +108,7 @@ function changeRoutes(deps: LinkRouteDeps): Route[] {
     method: 'patch',
     path: '/v1/payment_links/{id}',
     operationId: 'updatePaymentLink',
+    audited: WHOLE,
     tag: 'Payment links',
     summary: 'Change a payment link, pause it or go on',
     description: 'Payments that exist stay as they are.',
@@ -126,6 +128,7 @@ function changeRoutes(deps: LinkRouteDeps): Route[] {
     method: 'post',
     path: '/v1/payment_links/{id}/deactivate',
     operationId: 'deactivatePaymentLink',
+    audited: NOTHING,
     tag: 'Payment links',
     summary: 'Pause a payment link',
     description: 'It makes no payments until it is set active again. Payments under way go on.',

@@ -10,12 +10,12 @@ import { formatClock, isTimeZone, parseClock } from '../../../../domain/notifica
 import { readChannelName } from '../../../accounts/channels.ts'
 import { CHANNEL, CHANNEL_MESSAGE } from '../../../document/account-examples.ts'
 import { moment } from '../fields.ts'
-import { LINE } from '../patterns.ts'
+import { textPattern } from '../patterns.ts'
 
 const name = z
   .string()
   .max(80)
-  .meta({ minLength: 1, pattern: LINE.source })
+  .meta({ minLength: 1, pattern: textPattern('visible line') })
   .transform((text, context) => {
     const read = readChannelName(text)
     if ('name' in read) return read.name

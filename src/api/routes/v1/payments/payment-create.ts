@@ -3,6 +3,7 @@ import { readWallet } from '../../../../db/merchants/wallets.ts'
 import { insertPayment } from '../../../../db/payments/payments.ts'
 import { createdPayment, type NewPayment } from '../../../../domain/payment/new-payment.ts'
 import { type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
+import { CREATED_PAYMENT } from '../../../document/examples.ts'
 import type { Answer } from '../../../http/answer.ts'
 import { type Claim, claimOf, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
@@ -28,6 +29,7 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
     answers: { 201: paymentObject },
     problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured'],
     example: {
+      answer: CREATED_PAYMENT,
       body: {
         amount: 49.99,
         currency: 'EUR',

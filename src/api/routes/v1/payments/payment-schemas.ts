@@ -3,6 +3,7 @@ import { type Currency, isCurrency } from '../../../../domain/currencies.ts'
 import { currenciesOf, isProviderName, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
+import { isSafeText } from '../../../../domain/text.ts'
 import { PAYMENT } from '../../../document/examples.ts'
 import {
   amountsByCurrency,
@@ -12,12 +13,12 @@ import {
   currency,
   currencyCode,
   decimalsAllowed,
-  isSafe,
   moment,
   safeText,
+  textAsSent,
   usdcAmount,
 } from '../fields.ts'
-import { LINE, RETURN_URL, said } from '../patterns.ts'
+import { RETURN_URL, said, textPattern } from '../patterns.ts'
 
 /** Bodies and answers of the payment routes. */
 
@@ -25,7 +26,10 @@ import { LINE, RETURN_URL, said } from '../patterns.ts'
 export const url = z
   .string()
   .max(2048, 'must have at most 2048 characters')
-  .meta({ pattern: RETURN_URL.source, description: '`{PAYMENT_ID}` in it becomes the id of the payment.' })
+  .meta({
+    pattern: RETURN_URL.source,
+    description: '`{PAYMENT_ID}` in it, or `%7BPAYMENT_ID%7D`, becomes the id of the payment.',
+  })
   // Live mode refuses localhost when a payment is created.
   .refine((value) => RETURN_URL.test(value) && value.isWellFormed() && URL.canParse(value), {
     params: { code: 'url_invalid' },
@@ -38,14 +42,18 @@ export function isLocal(parsed: URL): boolean {
 }
 
 export const metadata = z
-  .record(z.string(), safeText(500, 0, 'lines'))
+  .record(z.string(), textAsSent(500))
   .refine((value) => Object.keys(value).length <= 50, 'must have at most 50 keys')
   .refine(
-    (value) => Object.keys(value).every((key) => key.length > 0 && characters(key) <= 40 && isSafe(key, 'line')),
+    (value) => Object.keys(value).every((key) => key.length > 0 && characters(key) <= 40 && isSafeText(key, 'line')),
     'must have keys of 1 to 40 characters, without control characters',
   )
   .meta(
-    said({ maxProperties: 50, propertyNames: { type: 'string', minLength: 1, maxLength: 40, pattern: LINE.source } }),
+    said({
+      maxProperties: 50,
+      propertyNames: { type: 'string', minLength: 1, maxLength: 40, pattern: textPattern('line') },
+      description: 'Your own names and values. They come back exactly as they were sent.',
+    }),
   )
 
 const createPaymentFields = z.strictObject({

@@ -8,8 +8,9 @@ import {
 } from '../../../../domain/payment/payment-object.ts'
 import { snapshotOf, whyNotCancelable } from '../../../../domain/payment/snapshot.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
+import { CANCELED_PAYMENT } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineRoute, NOTHING, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
 import { receiptRoute } from './receipt.ts'
@@ -38,12 +39,15 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     method: 'post',
     path: '/v1/payments/{id}/cancel',
     operationId: 'cancelPayment',
+    audited: NOTHING,
+    reachesOut: true,
     tag: 'Payments',
     problems: ['payment_not_cancelable', 'temporarily_unavailable'],
-    summary: 'Cancel a payment before any money came',
+    summary: 'Cancel a payment before any money arrives',
     scope: 'payments:write',
     params: idPath,
     answers: { 200: paymentObject },
+    example: { answer: CANCELED_PAYMENT },
     handle: async ({ caller, db, params }) => {
       const before = await load(db, caller, params)
       if (before.payment.status === 'canceled') return { status: 200, body: render(before) }

@@ -11,7 +11,8 @@ import { isId } from '../../../../domain/ids.ts'
 import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
 import { answerOnce, claimOf } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import type { RequestLimits } from '../../../limits/request-limits.ts'
+import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { cursorOf, listAnswer, listOf, noCursor, pageOf, pageQuery, since } from '../lists.ts'
 import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
@@ -20,6 +21,7 @@ import { findOwnEndpoint } from './endpoints.ts'
 export type DeliveryRouteDeps = {
   readonly clock: () => number
   readonly deliveries: DeliveryWorkflows
+  readonly limits: Pick<RequestLimits, 'countSend'>
 }
 
 /** A redelivery starts its deliveries in waves of this size… */
@@ -60,13 +62,14 @@ function listRoute(): Route {
   })
 }
 
-function testRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
+function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/test',
     operationId: 'testWebhookEndpoint',
     tag: 'Webhooks',
     summary: 'Send a signed event of the type webhook.test',
+    description: 'It is tried once. The next one can be sent when the last has its answer.',
     scope: 'webhooks:write',
     idempotency: 'itself',
     params: idPath,
@@ -78,7 +81,11 @@ function testRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
       let event = ''
       const answer = await answerOnce(db, { tenant: caller, claim }, async (tx) => {
         const at = new Date(clock()).toISOString()
-        event = await recordTestEvent(tx, caller, { endpointId: endpoint.id, at, apiVersion: API_VERSION })
+        limits.countSend(caller)
+        const recorded = await recordTestEvent(tx, caller, { endpointId: endpoint.id, at, apiVersion: API_VERSION })
+        if (recorded === null)
+          throw new Problem('not_possible_now', 'The last test event has no answer yet. Look at it in the deliveries.')
+        event = recorded
         return { status: 202, body: { object: 'test_event', event, endpoint: endpoint.id } }
       })
       if (event !== '') await deliveries.deliverNow({ eventId: event, endpointId: endpoint.id, attemptsDone: 0 })
@@ -87,11 +94,13 @@ function testRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
   })
 }
 
-function redeliverRoute({ deliveries }: DeliveryRouteDeps): Route {
+function redeliverRoute({ deliveries, limits }: DeliveryRouteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/deliveries/{event}/redeliver',
     operationId: 'redeliverEvent',
+    audited: NOTHING,
+    reachesOut: true,
     tag: 'Webhooks',
     summary: 'Send an event to an endpoint again, with the same id and bytes',
     description: 'The schedule of retries begins anew, also for an event that arrived.',
@@ -102,6 +111,7 @@ function redeliverRoute({ deliveries }: DeliveryRouteDeps): Route {
     handle: async ({ caller, db, params }) => {
       const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
       const target = { endpointId: id, eventId: params.event }
+      limits.countSend(caller)
       const revived = isId('event', params.event) ? await reviveDelivery(db, caller, target) : null
       if (revived === null) throw new Problem('resource_missing', 'There is no such delivery.')
       await deliveries.deliverNow({ ...target, attemptsDone: revived.attempts })
@@ -114,11 +124,13 @@ function redeliverRoute({ deliveries }: DeliveryRouteDeps): Route {
   })
 }
 
-function redeliverFailedRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
+function redeliverFailedRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/redeliver_failed',
     operationId: 'redeliverFailed',
+    audited: WHOLE,
+    reachesOut: true,
     tag: 'Webhooks',
     summary: 'Send again every event since a time that was given up',
     description: 'At most 30 days back. Deliveries that are still being retried are left alone.',
@@ -130,6 +142,7 @@ function redeliverFailedRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
     example: { body: { since: '2026-11-01T00:00:00Z' } },
     handle: async ({ caller, db, params, body }) => {
       const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
+      limits.countSend(caller)
       const oldest = new Date(clock() - REPLAYABLE_MS).toISOString()
       const from = body.since > oldest ? body.since : oldest
       const revived = await reviveFailed(db, caller, { endpointId: id, since: from })

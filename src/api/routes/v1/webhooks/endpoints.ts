@@ -1,3 +1,4 @@
+import { leaveNotice } from '../../../../db/accounts/account-notices.ts'
 import type { Session, Tenant } from '../../../../db/db.ts'
 import { lockMerchant } from '../../../../db/merchants/merchants.ts'
 import {
@@ -19,6 +20,7 @@ import { Problem } from '../../../http/problems.ts'
 import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { listAnswer, listOf } from '../lists.ts'
+import { requireTestKey, type StepUp } from '../step-up.ts'
 import {
   createEndpointBody,
   deletedObject,
@@ -28,7 +30,7 @@ import {
   updateEndpointBody,
 } from './endpoint-schemas.ts'
 
-export type EndpointRouteDeps = {
+export type EndpointRouteDeps = StepUp & {
   readonly clock: () => number
   readonly secretBox: SecretBox
   readonly webhookTargets: TargetRules
@@ -118,7 +120,11 @@ function readRoutes(): Route[] {
   return [list, read]
 }
 
-function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
+/** A changed endpoint sends events to another reader, or to none, so people are notified. */
+const CHANGED = 'webhook_endpoint.changed'
+
+function changeRoutes(deps: EndpointRouteDeps): Route[] {
+  const { webhookTargets } = deps
   const update = defineRoute({
     method: 'patch',
     path: '/v1/webhook_endpoints/{id}',
@@ -130,8 +136,10 @@ function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
     params: idPath,
     body: updateEndpointBody(webhookTargets.mode),
     answers: { 200: endpointObject },
+    problems: ['step_up_required'],
     example: { body: { enabled_events: ['*'], description: 'Everything' } },
     handle: async ({ caller, db, params, body }) => {
+      requireTestKey(deps, caller, 'webhooks')
       if (body.url !== undefined) requireSendable(webhookTargets, body.url)
       const { url, description, enabled_events: enabledEvents, enabled } = body
       const changes = {
@@ -140,8 +148,12 @@ function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
         ...(enabledEvents !== undefined && { enabledEvents }),
         ...(enabled !== undefined && { enabled }),
       }
-      const changed = isEndpointId(params.id) ? await updateEndpoint(db, caller, { id: params.id, changes }) : null
-      if (changed === null) throw noEndpoint()
+      const changed = await db.transaction(async (tx) => {
+        const endpoint = isEndpointId(params.id) ? await updateEndpoint(tx, caller, { id: params.id, changes }) : null
+        if (endpoint === null) throw noEndpoint()
+        await leaveNotice(tx, caller, { kind: CHANGED, data: { endpoint: endpoint.id, url: endpoint.url } })
+        return endpoint
+      })
       return { status: 200, body: renderEndpoint(changed) }
     },
   })
@@ -155,8 +167,14 @@ function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
     audited: NOTHING,
     params: idPath,
     answers: { 200: deletedObject },
+    problems: ['step_up_required'],
     handle: async ({ caller, db, params: { id } }) => {
-      if (!isEndpointId(id) || !(await deleteEndpoint(db, caller, id))) throw noEndpoint()
+      requireTestKey(deps, caller, 'webhooks')
+      const { url } = await findOwnEndpoint(db, caller, id)
+      await db.transaction(async (tx) => {
+        if (!(await deleteEndpoint(tx, caller, id))) throw noEndpoint()
+        await leaveNotice(tx, caller, { kind: CHANGED, data: { endpoint: id, url } })
+      })
       return { status: 200, body: { id, object: 'webhook_endpoint', deleted: true } }
     },
   })
@@ -178,8 +196,10 @@ function rotateRoute(deps: EndpointRouteDeps): Route {
     params: idPath,
     body: rotateSecretBody,
     answers: { 200: endpointWithSecret },
+    problems: ['step_up_required'],
     example: { body: { overlap: 3600 } },
     handle: async ({ caller, db, params: { id }, body, idempotencyKey }) => {
+      requireTestKey(deps, caller, 'webhooks')
       const claim = claimOf(`POST /v1/webhook_endpoints/${id}/rotate_secret`, idempotencyKey, body)
       await findOwnEndpoint(db, caller, id)
       return answerOnce(db, { tenant: caller, claim, keeping: sealedWith(secretBox, caller, claim) }, async (tx) => {
@@ -192,6 +212,7 @@ function rotateRoute(deps: EndpointRouteDeps): Route {
         })
         if (endpoint === null) throw noEndpoint()
         await handOver(deps, endpoint, secret)
+        await leaveNotice(tx, caller, { kind: CHANGED, data: { endpoint: id, url: endpoint.url } })
         return { status: 200, body: { ...renderEndpoint(endpoint), secret } }
       })
     },

@@ -21,7 +21,7 @@ export function EventState({ event: { endpoints, delivered, givenUp, retrying } 
   if (endpoints === 0)
     return (
       <State tone="quiet" icon="minus">
-        Not asked for
+        No endpoint
       </State>
     )
   if (givenUp > 0)

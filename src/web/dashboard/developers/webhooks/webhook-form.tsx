@@ -71,7 +71,7 @@ export function EndpointFields({ draft, errors, types }: EndpointFieldsProps) {
               value={ALL_EVENT_TYPES}
               checked={draft.events.includes(ALL_EVENT_TYPES)}
             />
-            Every type, those that come later too
+            All events, including future ones
           </label>
           {types.map((type) => (
             <label key={type} class="check">

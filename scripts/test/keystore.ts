@@ -1,6 +1,6 @@
 import { createCipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { keccak256 } from 'viem/utils'
-import type { Hex } from '../../../src/domain/hex.ts'
+import type { Hex } from '../../src/domain/hex.ts'
 
 /** A keystore as geth writes it (r = 8), with less work. */
 export function scryptKeystore(secret: Hex, password: string) {

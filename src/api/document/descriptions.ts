@@ -1,0 +1,336 @@
+/**
+ * Descriptions of the fields and parameters whose schema has none, by the end of their path: `settlement.rate` is asked for before
+ * `rate`, and `ApiKey.status` (schema or operation first) before both. Ranges and defaults are in the schemas.
+ */
+export const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  // Every object
+  id: 'The id, which never changes.',
+  object: 'The kind of this object.',
+  livemode: 'True for real money, false for a test.',
+  data: 'The items of this page.',
+  has_more: 'True if there are more items after this page.',
+  created_at: 'When it was created (RFC 3339, UTC).',
+  updated_at: 'When it changed last (RFC 3339, UTC).',
+  deleted: 'Always true: it no longer exists.',
+  metadata: 'Your own keys and values. They come back as you sent them. Not for secrets.',
+  description: 'A text of yours. The buyer reads that of a payment or a link.',
+  reference: 'Your own name for it, such as an order number. It can be searched and need not be unique.',
+  amount: 'The amount in major units of the currency: 49.90 is forty-nine euros and ninety cents.',
+  currency: 'The currency (ISO 4217).',
+  'limit.amount': 'The limit in major units of its currency.',
+  expires_at: 'When it ends (RFC 3339, UTC). Null: never.',
+  name: 'A name for people.',
+  title: 'The name that buyers read at the top of the page.',
+  email: 'The e-mail address.',
+
+  // Parameters of lists
+  'listPayments.status': 'Only payments in one of these states, comma separated.',
+  'exportPayments.status': 'Only payments in one of these states, comma separated.',
+  'listPayments.provider': 'Only payments that were pinned to this partner, or paid through it.',
+  'exportPayments.provider': 'Only payments that were pinned to this partner, or paid through it.',
+  'listPayments.currency': 'Only payments in this currency (ISO 4217).',
+  'exportPayments.currency': 'Only payments in this currency (ISO 4217).',
+  'listPayments.reference': 'Only payments with exactly this reference.',
+  'exportPayments.reference': 'Only payments with exactly this reference.',
+  'listPaymentLinks.reference': 'Only links with exactly this reference.',
+  'listPayments.tx_hash': 'Only the payment that this transaction paid out.',
+  'exportPayments.tx_hash': 'Only the payment that this transaction paid out.',
+  'listPayments.payment_link': 'Only payments that this link created.',
+  'exportPayments.payment_link': 'Only payments that this link created.',
+  'created[gte]': 'Only what was created at this time or later (RFC 3339). With curl add -g: it reads brackets itself.',
+  'created[lt]': 'Only what was created before this time (RFC 3339). With curl add -g: it reads brackets itself.',
+  'listPaymentLinks.active': '`true`: only links that take payments. `false`: only the others.',
+  'listEvents.type': 'Only events of this type.',
+  'listEvents.payment': 'Only events about this payment.',
+  'listDeliveries.status': 'Only deliveries in this state.',
+  'listDeliveries.event': 'Only the delivery of this event.',
+  'redeliverEvent.event': 'The id of the event.',
+  'redeliverFailed.since': 'Events from this time on (RFC 3339), at most 30 days back.',
+  'listAuditLog.action': 'Only entries of this action, such as `setWallet`.',
+  'listAuditLog.actor': 'Only entries of this person or key.',
+  'readQuote.provider': 'The partner through which the buyer would pay. Without it the buyer picks.',
+  'exportPayments.format': 'The form of the file: `json`, or `csv` for spreadsheets.',
+  'exportStatement.format': 'The form of the answer: `json`, or `csv` for spreadsheets.',
+  'exportStatement.period': 'A month such as 2026-11, or a year such as 2026.',
+  'withdrawInvitation.email': 'The address that was invited.',
+
+  // Payments
+  'Payment.status': 'Where the payment is. The guide “Payment states” has each state and what follows.',
+  status_reason: 'Why it is in this state, for programs. Null: the state says it all.',
+  exception: 'What is unusual about the payment, such as `underpaid` or `paid_late`. Null: nothing.',
+  'Payment.amount': 'The price in major units of the currency, as a number. Use `amount_decimal` for arithmetic.',
+  amount_decimal: 'The amount in major units, as text with the decimals of the currency: never rounded.',
+  amount_minor: 'The amount in minor units of the currency (ISO 4217): cents for EUR, yen for JPY.',
+  'Payment.provider': 'The partner that you pinned. Null: the buyer picks.',
+  'createPayment.provider': 'Pins the partner through which the buyer pays. Without it the buyer picks.',
+  'createPaymentLink.provider': 'Pins the partner through which buyers pay. Without it buyers pick.',
+  'previewRoutes.provider': 'The pinned partner. Without it the buyer picks.',
+  provider_used: 'The partner through which the buyer pays or paid. Null: not chosen yet.',
+  method_used: 'The method with which the buyer pays or paid, such as `card` or `upi`. Null: not chosen yet.',
+  fallback: 'When the pinned partner cannot serve the buyer: `picker` offers the other ways, `none` offers nothing.',
+  success_url: 'Where the buyer goes after paying. `{PAYMENT_ID}` in it is replaced by the id. Null: nowhere.',
+  cancel_url: 'Where the buyer goes without paying. `{PAYMENT_ID}` in it is replaced by the id. Null: nowhere.',
+  checkout_url: 'The page on which the buyer pays. Who has the address can pay and see the receipt.',
+  expires_in: 'Seconds for which the payment can be paid.',
+  'Payment.expires_at':
+    'Until when the buyer can pay (RFC 3339, UTC). Money that comes later is reported as late money.',
+  quote: 'What you would receive at the rate of the creation. The rate is locked when the money is confirmed.',
+  rate: 'USDC for one unit of the currency. Null: not locked yet.',
+  rate_source: 'Where the rate comes from. Null: not locked yet.',
+  'quote.net_usdc_estimate': 'USDC that you would receive at this rate, after the fee.',
+  'quote.expires_at': 'Until when this estimate is current (RFC 3339, UTC).',
+  settlement: 'The USDC of the payment: what it was converted to, the fee, and the transfer to your wallet.',
+  gross_usdc: 'USDC before the fee. Null: not converted yet.',
+  fee_usdc: 'The fee in USDC. Null: not converted yet.',
+  fee_percent: 'The fee in percent of the converted USDC.',
+  net_usdc: 'USDC that you receive. Null: not converted yet.',
+  rate_locked_at: 'When the rate was locked (RFC 3339, UTC). Null: not yet.',
+  chain: 'The blockchain.',
+  chain_id: 'The id of the blockchain (EIP-155): 137 is Polygon.',
+  token: 'The contract of the USDC token.',
+  destination: 'Your wallet, as it was when the payment was created.',
+  tx_hash: 'The transaction of the transfer. Null: not sent yet.',
+  log_index: 'The place of the transfer’s log in its block. Null: not final yet.',
+  block_number: 'The block of the transfer. Null: not final yet.',
+  finalized_at: 'When the transfer became final: it cannot be undone (RFC 3339, UTC). Null: not yet.',
+  explorer_url: 'The transfer at a block explorer. Null: not sent yet.',
+  attempts: 'Orders that the buyer opened at partners, oldest first.',
+  'attempts.provider': 'The partner of the order.',
+  'attempts.status': 'Where the order is, such as `open`, `declined` or `confirmed`.',
+  partner_reference: 'The partner’s own name of the order. Null: the partner has not given one.',
+  failure_code: 'Why the partner declined. Null: it did not, or gave no reason.',
+  payment_link: 'The link that created the payment. Null: the API did.',
+  paid_at: 'When the partner confirmed the money (RFC 3339, UTC). Null: not yet.',
+  succeeded_at: 'When the USDC was final in your wallet (RFC 3339, UTC). Null: not yet.',
+  failed_at: 'When the payment failed (RFC 3339, UTC). Null: it did not.',
+  canceled_at: 'When the payment was canceled (RFC 3339, UTC). Null: it was not.',
+  version: 'Counts the changes of the payment: a larger one is newer.',
+
+  // Links
+  'PaymentLink.code': 'The end of the link’s address. It is no secret.',
+  'PaymentLink.url': 'The page of the link, to be shared.',
+  active: 'True if buyers can pay with it.',
+  min_amount: 'The least that a buyer may enter, in major units. Null: the least that the methods allow.',
+  max_amount: 'The most that a buyer may enter, in major units. Null: the most that the methods allow.',
+  'PaymentLink.provider': 'The partner that every payment of the link is pinned to. Null: buyers pick.',
+  prefill: 'The fields that the address of the link may fill in: `amount`, `reference`.',
+  max_payments: 'How many payments the link takes. Null: any number.',
+  inactive_message: 'What buyers read while the link takes no payments. Null: our own words.',
+  created_via: 'Where it was created: `api`, `dashboard`, or the public page.',
+
+  // Events, webhooks, deliveries
+  'Event.id': 'The id, the same on every delivery: receivers keep it to know what they have.',
+  'Event.type': 'What happened, such as `payment.succeeded`.',
+  timestamp: 'When it happened (RFC 3339, UTC).',
+  api_version: 'The version of the API that the object has.',
+  'Event.data': 'The object that the event is about.',
+  'data.object': 'The object as it was when the event happened.',
+  'data.object.object': 'The kind of the object.',
+  'WebhookEndpoint.url': 'Where events are sent.',
+  'WebhookEndpointWithSecret.url': 'Where events are sent.',
+  'createWebhookEndpoint.url': 'Where events are sent: an https address on a public host.',
+  'updateWebhookEndpoint.url': 'Where events are sent: an https address on a public host.',
+  enabled_events: 'The types of events that are sent; `*` for all, including future ones.',
+  'WebhookEndpoint.status': '`enabled` or `disabled`.',
+  'WebhookEndpointWithSecret.status': '`enabled` or `disabled`.',
+  disabled_at: 'Since when nothing is sent (RFC 3339, UTC). Null: it is enabled.',
+  disabled_reason:
+    'Why nothing is sent: you switched it off, it failed for five days, or it answered 410. Null: it is enabled.',
+  failing_since: 'The first failure since the last success (RFC 3339, UTC). Null: the last delivery arrived.',
+  previous_secret_expires_at: 'Until when the secret before signs too (RFC 3339, UTC). Null: only one secret signs.',
+  event: 'The id of the event.',
+  endpoint: 'The id of the endpoint.',
+  'Delivery.type': 'The type of the event.',
+  'Delivery.status':
+    '`pending`: it will be tried again. `delivered`: it arrived. `exhausted`: it was given up. `disabled`: the endpoint was off.',
+  'Delivery.attempts': 'How often it was tried.',
+  last_attempt_at: 'When it was tried last (RFC 3339, UTC). Null: not yet.',
+  delivered_at: 'When it arrived (RFC 3339, UTC). Null: it has not.',
+  'log.number': 'The number of the try, from 1.',
+  'log.at': 'When the try was made (RFC 3339, UTC).',
+  duration_ms: 'How long the try took, in milliseconds.',
+  response_status: 'The HTTP status of the answer. Null: there was no answer.',
+  response_headers: 'Headers of the answer.',
+  error: 'Why there was no answer. Null: there was one.',
+
+  // Timeline
+  'TimelineEntry.at': 'When it happened (RFC 3339, UTC).',
+  'TimelineEntry.kind': 'What happened, for programs.',
+  from_status: 'The state before. Null: the state did not change.',
+  to_status: 'The state after. Null: the state did not change.',
+  'TimelineEntry.actor': 'Who did it: `merchant`, `buyer`, `partner`, `system` or `operator`.',
+  'TimelineEntry.data': 'Ids and figures about it. Null: none.',
+
+  // Receipts
+  format: 'The version of the receipt’s form.',
+  claims: 'What the receipt says.',
+  payment: 'The id of the payment.',
+  treasury: 'The wallet that paid.',
+  'claims.destination': 'The wallet that was paid.',
+  'claims.net_usdc': 'The USDC that was paid.',
+  nonce: 'The nonce of the authorization (EIP-3009), which only this payment has.',
+  'claims.block_number': 'The block of the transfer.',
+  block_hash: 'The hash of that block.',
+  block_time: 'The time of that block (RFC 3339, UTC).',
+  'claims.tx_hash': 'The transaction of the transfer.',
+  tx_index: 'The place of the transaction in its block.',
+  'claims.log_index': 'The place of the transfer’s log in its block.',
+  issuer: 'Who signed the receipt.',
+  issued_at: 'When it was signed (RFC 3339, UTC).',
+  proof: 'Proves the transfer by the block’s hash alone.',
+  header: 'The header of the block (RLP, hexadecimal).',
+  nodes: 'The nodes of the receipt trie from its root to the transaction (RLP, hexadecimal).',
+  logs: 'The logs of the transfer.',
+  'logs.address': 'The contract that wrote the log.',
+  topics: 'The topics of the log.',
+  'logs.data': 'The data of the log.',
+  signature: 'The signature over the claims (JWS, Ed25519).',
+  protected: 'The protected header (base64url).',
+  payload: 'The signed claims (base64url).',
+  'signature.signature': 'The signature (base64url).',
+
+  // Partners, quotes, routes
+  'Provider.name': 'The partner’s name in the API.',
+  label: 'The partner’s name for people.',
+  methods: 'The methods with which buyers pay there.',
+  countries: 'The countries of the buyers that it serves (ISO 3166 alpha-2).',
+  currencies: 'The currencies of prices that it takes.',
+  'currencies.code': 'The currency (ISO 4217).',
+  decimals: 'The decimals of an amount in this currency.',
+  charge_currency: 'The currency in which the buyer is charged, whatever the price. Null: that of the price.',
+  minimum: 'The least amount.',
+  maximum: 'The largest amount.',
+  estimated_seconds: 'Seconds from the buyer’s confirmation to the money.',
+  p50: 'Half of the payments are faster (seconds).',
+  p95: 'Of 100 payments 95 are faster (seconds).',
+  identity_check: 'True if the partner may ask the buyer to prove who they are.',
+  'Quote.provider': 'The partner. Null: the buyer picks.',
+  'Quote.rate': 'USDC for one unit of the currency.',
+  'Quote.rate_source': 'Where the rate comes from.',
+  gross_usdc_estimate: 'USDC before the fee.',
+  fee_usdc_estimate: 'The fee in USDC.',
+  net_usdc_estimate: 'USDC that you would receive, after the fee.',
+  'Quote.expires_at': 'Until when the quote is current (RFC 3339, UTC). It is an estimate, not a promise.',
+  pinned: 'The pinned way to pay, if it can be offered. Null: none is pinned, or it cannot.',
+  provider: 'The partner.',
+  method: 'The method.',
+  'charge.amount': 'What the buyer is charged, in major units of its currency.',
+  'charge.currency': 'The currency in which the buyer is charged (ISO 4217).',
+  pinned_refused: 'Why the pinned way cannot be offered. Null: it can, or none is pinned.',
+  reason: 'Why it is not offered, for programs.',
+  message: 'The reason for people.',
+  limit: 'The limit that the amount passes. Null: the reason is another one.',
+  offers: 'The ways that the buyer can choose, the best first.',
+  refused: 'The ways that are not offered, and why.',
+  country: 'The buyer’s country (ISO 3166 alpha-2). Without it no way is refused because of the country.',
+
+  // API keys
+  'ApiKey.name': 'Your name for the key.',
+  'createApiKey.name': 'Your name for the key, such as the program that uses it.',
+  last4: 'The last four characters of the key.',
+  scopes: 'What the key may do.',
+  allowed_ips: 'Addresses and networks (CIDR) from which the key works. Null: all.',
+  'ApiKey.expires_at': 'When the key stops working (RFC 3339, UTC). Null: never.',
+  'ApiKeyWithSecret.expires_at': 'When the key stops working (RFC 3339, UTC). Null: never.',
+  revoked_at: 'When the key was revoked (RFC 3339, UTC). Null: it was not.',
+
+  // Settings
+  address: 'The wallet: an address on Polygon.',
+  set_at: 'When the wallet was set (RFC 3339, UTC).',
+  proved: 'True if a signature proved who holds the wallet.',
+  'Brand.name': 'The name that buyers read.',
+  'setBrand.name': 'The name that buyers read.',
+  color: 'The colour of the checkout. Null: ours.',
+  support_email: 'Where buyers can write to you. Null: nowhere.',
+  logo_url: 'The picture that buyers see. Null: none.',
+
+  // Notifications
+  kind: 'The kind of the channel.',
+  events: 'The events that it is notified of.',
+  language: 'The language of its messages.',
+  quiet_hours: 'When it gets only what is urgent. Null: never.',
+  'quiet_hours.from': 'The beginning of the quiet hours (HH:MM).',
+  'quiet_hours.to': 'The end of the quiet hours (HH:MM).',
+  time_zone: 'The time zone of the quiet hours (IANA).',
+  off_since: 'Since when it accepts nothing (RFC 3339, UTC). Null: it works.',
+  off_reason: 'Why it accepts nothing. Null: it works.',
+  'NotificationMessage.kind': 'What the message is about.',
+  kinds: 'Everything that a message about several things is about.',
+  failure: 'Why it could not be sent. Null: it was sent, or waits.',
+  sent_at: 'When it was sent (RFC 3339, UTC). Null: not yet.',
+
+  // Team
+  seen_at: 'When the person last used the dashboard (RFC 3339, UTC). Null: never.',
+  passkeys: 'How many passkeys the person has.',
+  'Invitation.expires_at': 'Until when the invitation can be accepted (RFC 3339, UTC).',
+  withdrawn: 'Always true: it can no longer be accepted.',
+  action: 'What was done, such as `setWallet`.',
+  'AuditEntry.data': 'Ids and settings of the change.',
+  ip: 'The address that the request came from.',
+  'AuditEntry.at': 'When it was done (RFC 3339, UTC).',
+
+  // Files
+  from: 'The first day of the statement.',
+  by: 'What a line covers: `day` or `month`.',
+  payments: 'How many payments succeeded.',
+  converted_usdc: 'Their USDC before the fee.',
+  received_usdc: 'The USDC that arrived in your wallet.',
+  'lines.fee_usdc': 'The fee in USDC.',
+  'sum.fee_usdc': 'The fee in USDC.',
+  sum: 'All lines together.',
+
+  // Problems
+  'Problem.title': 'The kind of the problem, for people.',
+  'Problem.status': 'The HTTP status.',
+  instance: 'Names this answer.',
+  param: 'The field or parameter that is wrong.',
+  errors: 'Everything that is wrong.',
+  pointer: 'The field (JSON Pointer, RFC 6901).',
+  'errors.code': 'What is wrong with it, for programs.',
+  'errors.message': 'What is wrong with it, for people.',
+  request_id: 'Names the request. Give it when you ask about it.',
+}
+
+type Json = { [name: string]: unknown }
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Fills in the descriptions that the schemas of an OpenAPI document lack. */
+export function describeFields<T extends object>(document: T): T {
+  const { components, paths } = document as { components?: { schemas?: Json }; paths?: Json }
+  for (const [name, schema] of Object.entries(components?.schemas ?? {})) describeIn(schema, [name])
+  for (const operation of Object.values(paths ?? {}).flatMap((item) => Object.values(item as Json)))
+    describeOperation(operation as Json)
+  return document
+}
+
+function describeOperation(operation: Json): void {
+  const owner = String(operation['operationId'])
+  for (const parameter of (operation['parameters'] ?? []) as Json[])
+    parameter['description'] ??= findDescription([owner, String(parameter['name'])])
+  const answers = Object.values((operation['responses'] ?? {}) as Json) as Json[]
+  for (const body of [operation['requestBody'], ...answers])
+    if (isObject(body))
+      for (const { schema } of Object.values((body['content'] ?? {}) as Json) as Json[]) describeIn(schema, [owner])
+}
+
+/** `path`: the name of the schema or operation, and the names of the fields down to here. */
+function describeIn(schema: unknown, path: readonly string[]): void {
+  if (!isObject(schema)) return
+  for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Json)) {
+    const at = [...path, name]
+    if (isObject(field) && field['$ref'] === undefined) field['description'] ??= findDescription(at)
+    describeIn(field, at)
+  }
+  for (const choices of [schema['anyOf'], schema['oneOf'], schema['allOf']])
+    for (const choice of (choices ?? []) as unknown[]) describeIn(choice, path)
+  describeIn(schema['items'], path)
+}
+
+/** The most special description; undefined if there is none. */
+function findDescription(path: readonly string[]): string | undefined {
+  for (let from = 0; from < path.length; from++) {
+    const found = DESCRIPTIONS[path.slice(from).join('.')] ?? DESCRIPTIONS[`${path[0]}.${path.slice(from).join('.')}`]
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,59 @@
+import { slugOf } from '../../web/docs/markdown.ts'
+import type { Found } from '../../web/docs/search.tsx'
+
+/** A part of a page: its heading and the text below it. */
+type Section = { readonly path: string; readonly page: string; readonly heading: string; readonly text: string }
+
+/** Most parts that a search shows, and characters of each. */
+const MOST_FOUND = 20
+const EXCERPT = 200
+
+type SearchedPage = {
+  readonly path: string
+  readonly title: string
+  readonly markdown: () => string
+  readonly anchorOf?: (heading: string) => string
+}
+
+/** Searches the pages for parts that have every word. Those with the words in their heading come first. */
+export function createDocsSearch(pages: readonly SearchedPage[]): (query: string) => Found[] {
+  const sections = pages.flatMap(splitPage)
+  return (query) => {
+    const words = normalize(query).split(/\s+/).filter(Boolean)
+    if (words.length === 0) return []
+    const found = sections.flatMap((section) => {
+      const [heading, all] = [normalize(`${section.page} ${section.heading}`), normalize(section.text)]
+      const inHeading = words.filter((word) => heading.includes(word)).length
+      return words.every((word) => heading.includes(word) || all.includes(word)) ? [{ section, inHeading }] : []
+    })
+    return found
+      .toSorted((a, b) => b.inHeading - a.inHeading)
+      .slice(0, MOST_FOUND)
+      .map(({ section: { path, page, heading, text } }) => ({
+        path,
+        page,
+        heading,
+        excerpt: excerptAround(text, words),
+      }))
+  }
+}
+
+const normalize = (text: string): string => text.normalize('NFKC').toLowerCase()
+
+function splitPage({ path, title, markdown, anchorOf = slugOf }: SearchedPage): Section[] {
+  const [intro = '', ...parts] = markdown().split(/^## /m)
+  return [
+    { path, page: title, heading: title, text: intro },
+    ...parts.map((part) => {
+      const [heading = '', ...lines] = part.split('\n')
+      return { path: `${path}#${anchorOf(heading)}`, page: title, heading, text: lines.join('\n') }
+    }),
+  ]
+}
+
+/** The line that has the first of the words. */
+function excerptAround(text: string, words: readonly string[]): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('```'))
+  const line = lines.find((one) => normalize(one).includes(words[0] ?? '')) ?? lines[0] ?? ''
+  return line.length > EXCERPT ? `${line.slice(0, EXCERPT)}…` : line
+}

@@ -1,0 +1,38 @@
+import type { Request } from 'express'
+import type { Db } from '../../../db/db.ts'
+import { readPaymentByToken } from '../../../db/payments/payments.ts'
+import { holdsPlace, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
+
+/**
+ * The cookie of a link with a limit, in the browser that took a place: the token of the payment's checkout. Its path is the
+ * link's, so no other page gets it.
+ */
+
+const COOKIE = 'pinrail_payment'
+/** In seconds. It only leads to the payment, which decides itself for how long it is open or can be seen. */
+const AGE = 604_800
+
+type Deps = { readonly db: Db; readonly publicUrl: string; readonly clock: () => number }
+
+/** `path` is that of the checkout. */
+export function placeCookie({ publicUrl }: Deps, { code }: PaymentLink, path: string): string {
+  const { pathname, protocol } = new URL(linkUrl(publicUrl, code))
+  const token = path.split('/').at(-1) ?? ''
+  const secure = protocol === 'https:' ? '; Secure' : ''
+  return `${COOKIE}=${token}; Path=${pathname}; Max-Age=${AGE}; HttpOnly; SameSite=Lax${secure}`
+}
+
+/**
+ * The path of the payment with which this browser holds a place of the link. Null if it holds none, and if the link has more
+ * than one place and one is left: then another payment may be wanted.
+ */
+export async function ownPlace(deps: Deps, link: PaymentLink, request: Request): Promise<string | null> {
+  const token = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{1,64})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
+  if (token === undefined || link.maxPayments === null) return null
+  const isFull = linkStatus(link, new Date(deps.clock()).toISOString()) === 'sold_out'
+  if (link.maxPayments > 1 && !isFull) return null
+  const found = await readPaymentByToken(deps.db, token)
+  if (found?.payment.paymentLink !== link.id || !holdsPlace(found.payment.status)) return null
+  return new URL(checkoutUrl(deps.publicUrl, token)).pathname
+}

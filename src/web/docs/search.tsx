@@ -1,0 +1,33 @@
+import { type DocsFrame, renderDocs } from './docs-page.tsx'
+
+/** A part of a page that has the words. */
+export type Found = { readonly path: string; readonly page: string; readonly heading: string; readonly excerpt: string }
+
+/** The longest text that is searched for, in characters. */
+export const LONGEST_QUERY = 100
+
+export function renderDocsSearch(frame: DocsFrame, query: string, found: readonly Found[]): string {
+  return renderDocs({
+    frame,
+    title: query === '' ? 'Search' : `Search: ${query}`,
+    headings: [],
+    markdown: false,
+    children:
+      found.length === 0 ? (
+        <p>
+          {query === ''
+            ? 'Type a word, a field or the code of an error.'
+            : 'Nothing on these pages has all of these words. Try fewer of them.'}
+        </p>
+      ) : (
+        <ul class="places">
+          {found.map(({ path, page, heading, excerpt }) => (
+            <li key={path}>
+              <a href={path}>{heading === page ? page : `${page}: ${heading}`}</a>
+              <p>{excerpt}</p>
+            </li>
+          ))}
+        </ul>
+      ),
+  })
+}

@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals'
+import { until } from '../../../scripts/test/until.ts'
+import { attempts, open, payment, untilStatus, useWorld, world } from '../../workflows/story.ts'
+
+useWorld()
+
+const DAY = 86_400
+
+async function skipTime(id: string, seconds: number): Promise<void> {
+  const answer = await fetch(`${world.api}/v1/test/payments/${id}/skip_time`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ seconds }),
+  })
+  expect(answer.status).toBe(202)
+}
+
+test('time that is skipped for a test payment ends the waiting for late money', async () => {
+  const id = await world.createPayment()
+  const attemptId = await open(id)
+  // Nobody knows whether the order can still be paid.
+  await world.faultAt('wallet_app', { fault: 'server_error', attemptId })
+  await skipTime(id, DAY)
+  await untilStatus(id, 'expired')
+  expect((await payment(id)).listenEnded).toBe(false)
+  await skipTime(id, DAY)
+  await until(
+    () => payment(id),
+    ({ listenEnded }) => listenEnded,
+  )
+  expect(await attempts(id)).toHaveLength(1)
+})

@@ -1,0 +1,283 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Frame } from 'playwright-core'
+import { until } from '../../scripts/test/until.ts'
+import { movePayment } from '../api/checkout/checkout-world.ts'
+import { findFaults, findSidewaysScroll, findSmallTargets, prepareForAxe } from './faults.ts'
+import {
+  context,
+  dialog,
+  examples,
+  HEARS,
+  heading,
+  inFrame,
+  list,
+  newPayment,
+  open,
+  openShop,
+  page,
+  pay,
+  payment,
+  shop,
+  stranger,
+  useShop,
+  world,
+} from './shop-page.ts'
+
+useShop()
+
+/** The checkout over the shop's page of the guide. */
+describe('embedding by a shop', () => {
+  describe('the page of the guide', () => {
+    test('is bought from without JavaScript, by the same link', async () => {
+      await open({ javaScriptEnabled: false })
+      await openShop()
+      await pay().click()
+      expect(page.url()).toBe(payment.url)
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await page.getByRole('heading', { name: 'Partner page' }).waitFor()
+    })
+
+    test('lets the buyer pick in the frame, and leave it for the whole page', async () => {
+      await newPayment({})
+      await open()
+      await openShop()
+      await pay().click()
+      await inFrame().getByRole('link', { name: /^Card/ }).click()
+      await heading('Pay by card').waitFor()
+      await inFrame().getByRole('link', { name: 'Pay another way' }).click()
+      await heading('How would you like to pay?').waitFor()
+      expect(context.pages()).toHaveLength(1)
+      await inFrame().getByRole('link', { name: 'Open as a whole page' }).click()
+      await page.waitForURL(payment.url)
+    })
+
+    test('opens a tab where the link says so', async () => {
+      await open()
+      await openShop((html) => html.replace('data-pinrail>', 'data-pinrail="tab">'))
+      const [tab] = await Promise.all([context.waitForEvent('page'), pay().click()])
+      await tab.getByRole('heading', { name: 'Pay in your banking app' }).waitFor()
+      expect([await tab.evaluate(() => window.opener), await dialog().count()]).toEqual([null, 0])
+    })
+
+    test('has the script checked by the browser, and a policy of its own', async () => {
+      // A header that browsers do not send would make them ask first.
+      await open({ extraHTTPHeaders: {} })
+      const policy = `default-src 'none'; script-src ${world.url}; frame-src ${world.url}`
+      await openShop((html) =>
+        html
+          .replace(/<script src.*<\/script>/, examples()[1] ?? '')
+          .replace('<meta charset', `<meta http-equiv="content-security-policy" content="${policy}"><meta charset`),
+      )
+      await pay().click()
+      await heading('Pay in your banking app').waitFor()
+    })
+  })
+
+  describe('the dialog', () => {
+    test('is accessible, fits, and gives the focus back', async () => {
+      await open()
+      await prepareForAxe(page)
+      await openShop((html) => html.replace('lang="en"', 'lang="de"'))
+      await pay().focus()
+      await page.keyboard.press('Enter')
+      await heading('Pay in your banking app').waitFor()
+      await page.getByText(`${payment.id} is created`).waitFor()
+      expect(
+        await findFaults(page, 'dialog', { layout: [findSidewaysScroll, findSmallTargets], within: 'dialog' }),
+      ).toEqual([])
+      const close = dialog().getByRole('button', { name: 'Schließen' })
+      expect(await close.evaluate((button) => button === document.activeElement)).toBe(true)
+      await close.click()
+      // The browser tells of the closing in a task of its own, and the dialog goes with that.
+      await dialog().waitFor({ state: 'detached' })
+      expect(await pay().evaluate((link) => link === document.activeElement)).toBe(true)
+    })
+
+    test('closes on Escape, from the page and from the frame', async () => {
+      await open()
+      await openShop()
+      for (const where of ['page', 'frame'] as const) {
+        await pay().click()
+        await page.getByText(`${payment.id} is created`).waitFor()
+        if (where === 'frame') await inFrame().locator('#main').focus()
+        await page.keyboard.press('Escape')
+        await dialog().waitFor({ state: 'detached' })
+        await page.evaluate(() => document.querySelector('#news')?.replaceChildren())
+      }
+    })
+
+    test('opens for another payment in place of the first, and hears of that one alone', async () => {
+      await open()
+      await openShop()
+      await pay().click()
+      await page.getByText(`${payment.id} is created`).waitFor()
+      await newPayment({ provider: 'wallet_app' })
+      await page.evaluate((url) => Reflect.get(window, 'pinrail').open(`${url}?x=1#y`, 'Pay €49.90'), payment.url)
+      await page.getByText(`${payment.id} is created`).waitFor()
+      expect(await page.locator('dialog').count()).toBe(1)
+      for (const address of ['https://evil.example/c/x', '/dashboard', 'javascript:alert(1)'])
+        await expect(page.evaluate((url) => Reflect.get(window, 'pinrail').open(url), address)).rejects.toThrow(
+          'No checkout',
+        )
+    })
+
+    test('may be removed by the page at any time: nothing else happens to it', async () => {
+      await open()
+      await page.clock.install()
+      await page.route('**/assets/frame.*', (route) => route.abort())
+      await openShop()
+      await pay().click()
+      await heading('Pay in your banking app').waitFor()
+      await page.evaluate(() => document.querySelector('dialog')?.remove())
+      await page.clock.runFor(10_000)
+      expect(page.url()).toBe(`${shop.url}/`)
+      await pay().click()
+      await heading('Pay in your banking app').waitFor()
+      expect(await page.locator('dialog').count()).toBe(1)
+    })
+  })
+})
+
+/** What a shop's page, a stranger's page and a frame of either try with a checkout, and do not get. */
+describe('embedding that is refused', () => {
+  describe('a page that is not in the list', () => {
+    test.each([
+      ['the page of its own', () => payment.url],
+      ['the hand-off', () => `${payment.url}/go`],
+      ['the receipt', () => `${payment.url}/receipt`],
+    ])('no frame takes %s, listed or not', async (_name, address) => {
+      await open()
+      await openShop(() => `<!doctype html><title>Shop</title><iframe src="${address()}"></iframe>`)
+      const answer = await context.request.get(address(), { headers: { 'sec-fetch-dest': 'iframe' }, maxRedirects: 0 })
+      expect(answer.headers()['content-security-policy']).toContain("frame-ancestors 'none'")
+      await expectRefused()
+    })
+
+    test('cannot list itself in the address', async () => {
+      await list()
+      await open()
+      const query = `origins=${shop.url}&frame_ancestors=${shop.url}&ancestors=${shop.url}&origin=${shop.url}`
+      await openShop(() => `<!doctype html><title>Shop</title><iframe src="${payment.url}/frame?${query}"></iframe>`)
+      await expectRefused()
+      const { headers } = await fetch(`${payment.url}/frame?${query}`, {
+        headers: { origin: shop.url, referer: shop.url },
+      })
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    })
+
+    /** What stands in the frame is the browser's own page, whose origin is nobody's. */
+    async function expectRefused(): Promise<void> {
+      const frame = page.frames().find((one) => one !== page.mainFrame())
+      await frame?.waitForLoadState()
+      expect(frame?.url()).toBe('chrome-error://chromewebdata/')
+    }
+  })
+
+  describe('a message', () => {
+    test('the shop’s page ignores a message that is not from the frame', async () => {
+      await open()
+      await openShop()
+      await pay().click()
+      await page.getByText(`${payment.id} is created`).waitFor()
+      // From a stranger's frame, and from another page of the checkout's origin.
+      for (const address of [`${stranger.url}/`, `${world.url}/pinrail.js`]) {
+        const frame = await addFrame(address)
+        await frame.evaluate(() => {
+          for (const pinrail of ['status', 'close'])
+            parent.postMessage({ pinrail, payment: 'pay_evil', status: 'paid' }, '*')
+        })
+      }
+      await page.evaluate(() => {
+        for (const pinrail of ['status', 'close']) postMessage({ pinrail, payment: 'pay_evil', status: 'paid' }, '*')
+      })
+      // Messages arrive in their order: this one is the last.
+      await movePayment(world, payment.id, ['expired'])
+      await page.getByText(`${payment.id} is expired`).waitFor()
+      expect(await page.evaluate(() => Reflect.get(window, 'told'))).toEqual(
+        ['created', 'expired'].map((status) => ({ payment: payment.id, status })),
+      )
+      expect(await dialog().count()).toBe(1)
+    })
+
+    test('goes to no page that has taken the place of the frame, and comes from none', async () => {
+      await open()
+      await page.route('**/frame', (route) => route.fulfill({ status: 302, headers: { location: `${stranger.url}/` } }))
+      await openShop()
+      await page.evaluate(() => {
+        addEventListener('message', ({ data }) => data === 'last' && Reflect.set(window, 'heard', true))
+      })
+      await pay().click()
+      const frame = await frameAt(`${stranger.url}/`)
+      await frame.waitForLoadState()
+      await frame.evaluate(() => {
+        parent.postMessage({ pinrail: 'status', payment: 'pay_evil', status: 'paid' }, '*')
+        parent.postMessage('last', '*')
+      })
+      await page.waitForFunction(() => Reflect.get(window, 'heard'))
+      expect(await page.evaluate(() => Reflect.get(window, 'told'))).toEqual([])
+      // A message of the page itself comes after the script's.
+      await page.evaluate(() => document.querySelector('iframe')?.contentWindow?.postMessage('last', '*'))
+      await frame.waitForFunction(() => Reflect.get(window, 'heard').includes('last'))
+      expect(await frame.evaluate(() => Reflect.get(window, 'heard'))).toEqual(['last'])
+    })
+
+    test.each([
+      { who: 'a page that is not listed', asks: null },
+      { who: 'a stranger’s frame beside it', asks: () => `${stranger.url}/` },
+      { who: 'a frame beside it of the shop itself', asks: () => `${shop.url}/heard` },
+    ])('a message of $who gets no answer', async ({ asks }) => {
+      await open()
+      if (asks === null) {
+        await list('https://other.example')
+        // As a browser would that knows no policy.
+        await page.route('**/frame', async (route) => {
+          const answer = await route.fetch()
+          const { 'content-security-policy': _none, ...headers } = answer.headers()
+          await route.fulfill({ response: answer, headers })
+        })
+      }
+      await openShop(() => `<!doctype html><title>Shop</title>${HEARS}<iframe src="${payment.url}/frame"></iframe>`)
+      await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor()
+      const checkout = await frameAt(`${payment.url}/frame`)
+      // After its own script, which listens already.
+      await checkout.evaluate(() => addEventListener('message', () => Reflect.set(window, 'asked', true)))
+      const asking = asks === null ? page.mainFrame() : await addFrame(asks())
+      await asking.evaluate(() => top?.frames[0]?.postMessage({ pinrail: 'hello' }, '*'))
+      await checkout.waitForFunction(() => Reflect.get(window, 'asked'))
+      await checkout.locator('#main').focus()
+      await page.keyboard.press('Escape')
+      // What the frame would have said before this came before it.
+      await checkout.evaluate(() => top?.postMessage('last', '*'))
+      await page.waitForFunction(() => Reflect.get(window, 'heard').includes('last'))
+      expect(await page.evaluate(() => Reflect.get(window, 'heard'))).toEqual(['last'])
+      if (asks !== null) expect(await asking.evaluate(() => Reflect.get(window, 'heard'))).toEqual([])
+    })
+
+    async function addFrame(address: string) {
+      await page.evaluate((src) => {
+        const frame = document.createElement('iframe')
+        document.body.append(Object.assign(frame, { src }))
+        return new Promise((resolve) => frame.addEventListener('load', resolve))
+      }, address)
+      return frameAt(address)
+    }
+  })
+
+  async function frameAt(address: string): Promise<Frame> {
+    const find = async () => page.frames().find((one) => one.url() === address)
+    const found = await until(find, (frame) => frame !== undefined)
+    if (found === undefined) throw new Error(`no frame at ${address}`)
+    return found
+  }
+
+  test('a form of another page opens nothing, whatever frame it stands in', async () => {
+    await open()
+    await openShop(
+      () => `<!doctype html><title>Shop</title><form method="post" action="${payment.url}/continue">
+      <input name="provider" value="wallet_app"><input name="method" value="banking_app"><button>Win</button></form>`,
+    )
+    await page.getByRole('button', { name: 'Win' }).click()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect((await payment.read())?.status).toBe('created')
+  })
+})

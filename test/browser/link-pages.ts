@@ -1,0 +1,22 @@
+import type { Page } from 'playwright-core'
+import { onFreePort } from '../../scripts/system/ports.ts'
+import { FORM, OWN_WALLET } from '../api/links/maker.ts'
+import { openShop } from '../api/support/shop.ts'
+
+/** A shop at the address that its pages name. */
+export async function openLinkPages() {
+  let origin = ''
+  const shop = await onFreePort((port) => {
+    // Browsers report where a form comes from, so the address must be the configured one.
+    origin = `http://localhost:${port}`
+    return openShop({ port, deps: () => ({ publicUrl: origin }) })
+  })
+  return { shop, origin, close: () => shop.close() }
+}
+
+/** Fills in the form that makes a link. */
+export async function fillForm(page: Page, amount: string): Promise<void> {
+  await page.locator('#wallet').fill(OWN_WALLET)
+  await page.locator('#title').fill(FORM['title'] ?? '')
+  await page.locator('#amount').fill(amount)
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { encodeFunctionData } from 'viem/utils'
+import { createTreasurySigner } from '../../../src/chain/authorization.ts'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { repairFinality } from '../../../src/operator/repair.ts'
+import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
+import { addAwaited } from './awaited.ts'
+import { reorganize } from './reversal.ts'
+
+describe('sweeps', () => {
+  /** Sweeps are signed for short times, to the current treasury. */
+
+  const keys = createDepositKeys(Buffer.alloc(32, 7).toString('base64'), TOKEN.chainId)
+  const deposits = { keys, wrongTokens: [] }
+  const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+  const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+
+  let world: World
+  let numbers = 0
+  beforeAll(async () => {
+    world = await createWorld({ micro: 1_000_000n })
+  })
+  afterAll(() => world.stop())
+
+  /** A payment at whose address 5 USDC are final. */
+  async function paidDeposit(): Promise<{ paymentId: string; address: Hex }> {
+    numbers += 1
+    const { paymentId, address } = await addAwaited(world.db, keys, `sweep${numbers}`)
+    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+    await world.chain.mine({ blocks: 4 })
+    return { paymentId, address }
+  }
+
+  const sweepOf = async (paymentId: string) => {
+    const { rows } = await world.db.query(
+      `select state, treasury, auth_nonce as nonce, valid_before::int as until from deposit_sweep where payment_id = $1`,
+      [paymentId],
+    )
+    expect(rows).toHaveLength(1)
+    return rows[0] as { state: string; treasury: Hex; nonce: Hex; until: number }
+  }
+
+  /** Signs, and has no room to send. */
+  const signOnly = () => world.runner({ deposits, hooks, options: { maxInFlight: 0 } }).tick()
+
+  // every round of the engine went on as if there were something to send, and asked its nodes without end
+  test('what is too little to be swept is nothing to wait for', async () => {
+    const runner = world.runner({ deposits, hooks: world.hooks })
+    const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    const nothing = { sign: false, send: false, underWay: false }
+    const { address } = await addAwaited(world.db, keys, 'dust')
+    await world.finalize(runner)
+    expect(await journal.readWork()).toEqual(nothing)
+    await mintUsdc(world.chain, { to: address, micro: 9_999n })
+    await world.finalize(runner, 4)
+    expect((await world.db.query('select unswept_micro from deposit')).rows).toEqual([{ unswept_micro: '9999' }])
+    expect(await journal.readWork()).toEqual(nothing)
+    await mintUsdc(world.chain, { to: address, micro: 1n })
+    await world.finalize(world.runner({ deposits, hooks: world.hooks, options: { maxInFlight: 0 } }), 4)
+    expect(await journal.readWork()).toMatchObject({ send: true })
+  })
+
+  test('a sweep is signed for less than an hour, and again with the same nonce when it could not be sent by then', async () => {
+    const { paymentId, address } = await paidDeposit()
+    await signOnly()
+    const first = await sweepOf(paymentId)
+    const { timestamp } = await world.chain.getBlock()
+    expect(first.until - Number(timestamp)).toBeLessThan(3600)
+    await world.chain.increaseTime({ seconds: 46 * 60 })
+    await world.chain.mine({ blocks: 1 })
+    await signOnly()
+    const second = await sweepOf(paymentId)
+    expect(second).toMatchObject({ state: 'signed', nonce: first.nonce })
+    expect(second.until).toBeGreaterThan(first.until)
+    await world.finalize(world.runner({ deposits, hooks }), 3)
+    expect((await sweepOf(paymentId)).state).toBe('done')
+    expect(await world.balance(address)).toBe(0n)
+  })
+
+  test('a sweep that was signed to a treasury whose key is lost goes to the current one', async () => {
+    const successor = accountOf(newKey())
+    const lost = world.treasury.address.toLowerCase() as Hex
+    const { paymentId, address } = await paidDeposit()
+    await signOnly()
+    expect((await sweepOf(paymentId)).treasury).toBe(lost)
+    const inLost = await world.balance(lost)
+    const treasuries = [createTreasurySigner(successor, policy)]
+    await world.finalize(world.runner({ deposits, hooks, treasuries, options: { retiredTreasuries: [lost] } }), 3)
+    expect(await sweepOf(paymentId)).toMatchObject({ state: 'done', treasury: successor.address.toLowerCase() })
+    expect(await world.balance(successor.address)).toBe(5_000_000n)
+    expect(await world.balance(lost)).toBe(inLost)
+    expect(await world.balance(address)).toBe(0n)
+  })
+
+  // what came later waited for ever behind a sweep that the token refuses, and nobody was told
+  test('a sweep that is signed for more than is at the address since a repair is signed again for what comes later', async () => {
+    const { paymentId, address } = await paidDeposit()
+    await signOnly()
+    const first = await sweepOf(paymentId)
+    await reorganize(world, 6, [])
+    await repairFinality({ db: world.db, hooks, settings: settingsOf(world), dryRun: false, say: () => undefined })
+    expect(await world.balance(address)).toBe(0n)
+    // With nothing to be swept it stays as it is.
+    await signOnly()
+    expect(await sweepOf(paymentId)).toEqual(first)
+    await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
+    await world.chain.mine({ blocks: 25 })
+    await world.finalize(world.runner({ deposits, hooks }), 6)
+    expect(await sweepOf(paymentId)).toMatchObject({ state: 'done', nonce: first.nonce })
+    expect(await world.balance(address)).toBe(0n)
+    const unswept = await world.db.query('select unswept_micro from deposit where payment_id = $1', [paymentId])
+    expect(unswept.rows).toEqual([{ unswept_micro: '0' }])
+  })
+
+  /** Somebody with the key of an address takes USDC away from it. */
+  async function takeByHand(account: Hex, to: Hex, micro: bigint): Promise<void> {
+    const { chain } = world
+    await chain.impersonateAccount({ address: account })
+    await chain.setBalance({ address: account, value: 10n ** 18n })
+    const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] })
+    await chain.sendTransaction({ account, to: TOKEN.address, data, chain: null })
+    await chain.mine({ blocks: 4 })
+  }
+
+  // it stayed signed, what came later waited behind it, and no list named it
+  test('a sweep of more than is at the address is named after an hour; what is left counts as swept when it is moved to the treasury by hand', async () => {
+    const named = async () =>
+      (await world.db.query(`select kind, livemode, subject, detail from settlement_attention`)).rows
+    const { paymentId, address } = await paidDeposit()
+    await signOnly()
+    await takeByHand(address, newAddress(), 5_000_000n)
+    await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
+    await world.finalize(world.runner({ deposits, hooks }), 6)
+    expect(await world.balance(address)).toBe(3_000_000n)
+    expect(await named()).toEqual([])
+    await world.db.query(`update deposit_sweep set created_at = now() - interval '61 minutes' where payment_id = $1`, [
+      paymentId,
+    ])
+    const detail = `5000000 micro-USDC are to be swept from ${address}`
+    expect(await named()).toEqual([{ kind: 'sweep', livemode: false, subject: paymentId, detail }])
+    await takeByHand(address, world.treasury.address, 3_000_000n)
+    await world.finalize(world.runner({ deposits, hooks }), 3)
+    expect((await world.db.query('select unswept_micro from deposit where payment_id = $1', [paymentId])).rows).toEqual(
+      [{ unswept_micro: '5000000' }],
+    )
+  })
+
+  // it was the first of every round, and ended the round before any other was signed or sent
+  test('an address whose seed is gone holds up no other sweep', async () => {
+    const lost = createDepositKeys(Buffer.alloc(32, 8).toString('base64'), TOKEN.chainId)
+    const { address: unswept } = await addAwaited(world.db, lost, 'lost')
+    await world.db.query(`update deposit set created_at = now() - interval '1 day' where address = $1`, [unswept])
+    await mintUsdc(world.chain, { to: unswept, micro: 5_000_000n })
+    const { paymentId, address } = await paidDeposit()
+    const runner = world.runner({ deposits, hooks })
+    for (let round = 0; round < 5; round++) {
+      await runner.tick().catch((error: Error) => expect(error.message).toContain(unswept))
+      await world.chain.mine({ blocks: 4 })
+    }
+    await expect(runner.tick()).rejects.toThrow(`the key of ${unswept} follows from no deposit seed`)
+    expect((await sweepOf(paymentId)).state).toBe('done')
+    expect(await world.balance(address)).toBe(0n)
+    expect(await world.balance(unswept)).toBe(5_000_000n)
+  })
+
+  test('a sweep that was signed to an earlier treasury stays at its address when its seed is gone', async () => {
+    const { paymentId, address } = await paidDeposit()
+    await signOnly().catch(() => undefined)
+    expect((await sweepOf(paymentId)).state).toBe('signed')
+    const treasuries = [createTreasurySigner(accountOf(newKey()), policy)]
+    const other = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
+    const runner = world.runner({ deposits: { keys: other, wrongTokens: [] }, hooks, treasuries })
+    for (let round = 0; round < 3; round++) {
+      await runner.tick().catch((error: Error) => expect(error.message).toContain('from no deposit seed'))
+      await world.chain.mine({ blocks: 4 })
+    }
+    expect(await world.balance(address)).toBe(5_000_000n)
+  })
+
+  // as many as a round signs were the first of every round
+  test.each([
+    { what: 'is not signed', until: null },
+    { what: 'was signed to an earlier treasury', until: 4_000_000_000 },
+    { what: 'was signed and has expired', until: 1 },
+  ])('a hundred addresses whose seed is gone hold up no other sweep: what is at them $what', async ({ until }) => {
+    const lost = createDepositKeys(Buffer.alloc(32, 10).toString('base64'), TOKEN.chainId)
+    for (let count = 0; count < 100; count++) await addAwaited(world.db, lost, `a${until}lost${count}`)
+    await world.db.query(
+      `update deposit set unswept_micro = 5000000, created_at = now() - interval '1 day' where payment_id like $1`,
+      [`pay_a${until}lost%`],
+    )
+    const to = until === 1 ? world.treasury.address.toLowerCase() : newAddress()
+    if (until !== null)
+      await world.db.query(
+        `insert into deposit_sweep (payment_id, idx, chain_id, token, treasury, micro_usdc, auth_nonce, signature, valid_before, state,
+         created_at)
+       select payment_id, 0, chain_id, token, $2, 5000000, '0x' || encode(sha256(payment_id::bytea), 'hex'),
+         decode(repeat('11', 65), 'hex'), $3, 'signed', created_at from deposit where payment_id like $1`,
+        [`pay_a${until}lost%`, to, until],
+      )
+    const { paymentId, address } = await paidDeposit()
+    const runner = world.runner({ deposits, hooks })
+    for (let round = 0; round < 6; round++) {
+      await runner.tick().catch((error: Error) => expect(error.message).toContain('from no deposit seed'))
+      await world.chain.mine({ blocks: 4 })
+    }
+    expect((await sweepOf(paymentId)).state).toBe('done')
+    expect(await world.balance(address)).toBe(0n)
+    await world.db.query(`update deposit set unswept_micro = 0 where payment_id like $1`, [`pay_a${until}lost%`])
+    await world.db.query(`update deposit_sweep set state = 'abandoned' where payment_id like $1`, [
+      `pay_a${until}lost%`,
+    ])
+  })
+})

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { LocalAccount } from 'viem/accounts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
+import { abandonLane } from '../../../src/db/settlement/operator.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { showStatus } from '../../../src/operator/status.ts'
+import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
+import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
+
+describe('a lane whose key was replaced', () => {
+  /** What a lane has on the way when its key is replaced by another one. */
+
+  let world: World
+  let removed: LocalAccount
+  let other: LocalAccount
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 2 })
+    ;[removed, other] = world.relayers as [LocalAccount, LocalAccount]
+  })
+  beforeEach(() => world.reset())
+  afterAll(() => world.stop())
+
+  const walletOf = ({ address }: LocalAccount): Hex => address.toLowerCase() as Hex
+
+  /** Each round is one of a worker that has just started: it looks at once at what others have left. */
+  async function goOn(): Promise<void> {
+    for (let round = 0; round < 3; round++) await world.finalize(world.runner({ relayers: [other] }), 1)
+  }
+
+  /** The removed relayer's envelopes in the order of their nonces. */
+  async function envelopes(): Promise<{ state: string; block: bigint | null }[]> {
+    const { rows } = await world.db.query('select state, block_number from lane_tx where wallet = $1 order by nonce', [
+      walletOf(removed),
+    ])
+    return (rows as { state: string; block_number: string | null }[]).map(({ state, block_number: block }) => ({
+      state,
+      block: block === null ? null : BigInt(block),
+    }))
+  }
+
+  const getBlockNumber = async (hash: Hex): Promise<bigint> =>
+    (await world.chain.getTransactionReceipt({ hash })).blockNumber
+
+  /** As if the key had been gone for so long. */
+  const pass = (interval: string): Promise<unknown> =>
+    world.db.query(
+      `with e as (update lane_tx set created_at = created_at - '${interval}'::interval where wallet = $1)
+     update lane set lease_until = lease_until - '${interval}'::interval where wallet = $1`,
+      [walletOf(removed)],
+    )
+
+  /** What it answers, and its lines about the lane; a quarantine stays on the attention list until somebody reopens it. */
+  async function status(): Promise<{ code: number; about: string[] }> {
+    const said: string[] = []
+    const say = (line: string): void => void said.push(line)
+    const code = await showStatus({ db: world.db, hooks: world.hooks, settings: settingsOf(world), dryRun: false, say })
+    return { code, about: said.filter((line) => line.includes(walletOf(removed)) && !line.startsWith('LOOK')) }
+  }
+
+  const QUIET = { code: 0, about: [] }
+
+  const gasOf = async (hash: Hex): Promise<bigint> => {
+    const { gasUsed, effectiveGasPrice } = await world.chain.getTransactionReceipt({ hash })
+    return gasUsed * effectiveGasPrice
+  }
+
+  test.each([{ abandoned: false }, { abandoned: true }])(
+    'an envelope that is mined afterwards ends, its gas is booked once, and status is quiet (abandoned: $abandoned)',
+    async ({ abandoned }) => {
+      const [queued] = await world.queue([{}])
+      await world.runner({ relayers: [removed] }).tick()
+      const lane = { chainId: TOKEN.chainId, wallet: walletOf(removed) }
+      if (abandoned) await world.db.transaction((tx) => abandonLane(tx, lane))
+      await world.chain.mine({ blocks: 4 })
+      await goOn()
+      const { state, txHash } = await world.payout(queued!.paymentId)
+      expect(state).toBe('settled')
+      expect(world.heard.settled.map(({ gasWei }) => gasWei)).toEqual([await gasOf(txHash!)])
+      await pass('3 days')
+      await goOn()
+      expect(await envelopes()).toEqual([{ state: 'finalized', block: await getBlockNumber(txHash!) }])
+      expect(world.heard.gas).toEqual([])
+      expect(await status()).toEqual(QUIET)
+    },
+  )
+
+  test('an envelope that is never mined stays open, status is quiet, and another lane carries its payouts', async () => {
+    const [queued] = await world.queue([{}])
+    await world.runner({ relayers: [removed] }).tick()
+    await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+    await pass('3 days')
+    // While it carries something it is told.
+    expect((await status()).code).toBe(1)
+    await goOn()
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await envelopes()).toEqual([{ state: 'broadcast', block: null }])
+    expect(await status()).toEqual(QUIET)
+    // Its bytes are still valid.
+    const { rows } = await world.db.query(
+      `select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where wallet = $1`,
+      [walletOf(removed)],
+    )
+    const hash = await world.chain.sendRawTransaction({ serializedTransaction: rows[0].raw })
+    await world.chain.mine({ blocks: 4 })
+    await goOn()
+    expect(await envelopes()).toEqual([{ state: 'finalized', block: await getBlockNumber(hash) }])
+    expect(world.heard.gas.map(({ wei }) => wei)).toEqual([await gasOf(hash)])
+    await goOn()
+    expect(world.heard.gas).toHaveLength(1)
+  })
+
+  test('an envelope whose nonce another transfer has used ends, and its key is not trusted when it comes back', async () => {
+    const [queued] = await world.queue([{}])
+    await world.runner({ relayers: [removed] }).tick()
+    await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+    await pass('1 hour')
+    const raw = await removed.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      to: other.address,
+      value: 1n,
+      gas: 100_000n,
+      nonce: 0,
+      data: '0x01',
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
+    await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    await world.chain.mine({ blocks: 4 })
+    await goOn()
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await envelopes()).toEqual([{ state: 'foreign', block: null }])
+    expect(await status()).toEqual(QUIET)
+    await world.runner().tick()
+    const { rows } = await world.db.query('select status from lane where wallet = $1', [walletOf(removed)])
+    expect(rows).toEqual([{ status: 'quarantined' }])
+  })
+
+  test('an envelope is not taken from a lane whose key is here, however long the lane was idle', async () => {
+    await world.queue([{}])
+    await world.runner({ relayers: [removed] }).tick()
+    await pass('1 hour')
+    const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [walletOf(removed)] })).toEqual([])
+    expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [] })).toHaveLength(1)
+  })
+})
+
+describe('a lane with a nonce that no node explains', () => {
+  /** A lane of which a nonce was used by a transaction that no node shows just now. */
+
+  let world: World
+  let proxy: LossyProxy
+  let first: LocalAccount
+  beforeAll(async () => {
+    world = await createWorld({ relayers: 2 })
+    proxy = await startLossyProxy(world.anvil.url)
+    first = world.relayers[0]!
+  })
+  beforeEach(async () => {
+    await world.reset()
+    proxy.decide = () => 'deliver'
+  })
+  afterAll(async () => {
+    await proxy.close()
+    await world.stop()
+  })
+
+  /** No node answers now which transactions a block has. */
+  const hideTransactions = (): void => {
+    proxy.decide = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[1] === true
+        ? { error: { code: -32005, message: 'rate limit exceeded' } }
+        : 'deliver'
+  }
+
+  const statesOf = async (queued: readonly Queued[]): Promise<string[]> =>
+    Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
+
+  const lane = async () => {
+    const { rows } = await world.db.query(
+      `select status, (select jsonb_agg(state order by nonce) from lane_tx t where t.wallet = l.wallet) as states
+     from lane l where wallet = $1`,
+      [first.address.toLowerCase()],
+    )
+    return rows[0] as { status: string; states: string[] }
+  }
+
+  /** Sends two batches by the first lane, and drops them; its first nonce is used by an empty transfer instead, by default to the lane itself as we send them. */
+  async function replaceFirst(to: Hex = first.address): Promise<Queued[]> {
+    const runner = world.runner({ relayers: [first] })
+    const queued: Queued[] = []
+    for (let batch = 0; batch < 2; batch++) {
+      queued.push(...(await world.queue([{}])))
+      await runner.tick()
+    }
+    const { rows } = await world.db.query('select tx_hash from lane_tx_attempt')
+    for (const { tx_hash: hash } of rows) await world.chain.dropTransaction({ hash })
+    const serializedTransaction = await first.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      to,
+      gas: 21_000n,
+      nonce: 0,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
+    await world.chain.sendRawTransaction({ serializedTransaction })
+    await world.chain.mine({ blocks: 4 })
+    return queued
+  }
+
+  // nothing was carried by the lane, nor by another one, for as long as the explanation was missing
+  test('what the lane has sent continues, and other lanes carry what was in the lost transaction', async () => {
+    const queued = await replaceFirst()
+    hideTransactions()
+    await world.finalize(world.runner({ url: proxy.url }), 3)
+    expect(await statesOf(queued)).toEqual(['settled', 'settled'])
+    expect(await lane()).toEqual({ status: 'open', states: ['broadcast', 'finalized'] })
+    proxy.decide = () => 'deliver'
+    await world.finalize(world.runner({ url: proxy.url }))
+    expect(await lane()).toEqual({ status: 'open', states: ['foreign', 'finalized'] })
+  })
+
+  test('the lane sends nothing new until the transaction is explained', async () => {
+    const queued = await replaceFirst()
+    hideTransactions()
+    const alone = world.runner({ url: proxy.url, relayers: [first] })
+    queued.push(...(await world.queue([{}])))
+    await world.finalize(alone, 3)
+    expect(await statesOf(queued)).toEqual(['broadcast', 'settled', 'authorized'])
+    proxy.decide = () => 'deliver'
+    await world.finalize(alone, 3)
+    expect(await statesOf(queued)).toEqual(['settled', 'settled', 'settled'])
+  })
+
+  test('the lane is stopped as soon as the transaction turns out to be somebody else’s', async () => {
+    await replaceFirst(newAddress())
+    hideTransactions()
+    await world.finalize(world.runner({ url: proxy.url }))
+    expect((await lane()).status).toBe('open')
+    proxy.decide = () => 'deliver'
+    await world.runner({ url: proxy.url }).tick()
+    expect((await lane()).status).toBe('quarantined')
+  })
+})

@@ -1,0 +1,160 @@
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { nameProblem } from '../../src/domain/account/name.ts'
+import { returnUrl } from '../../src/domain/payment/new-payment.ts'
+import {
+  characterClass,
+  hasCharacters,
+  isSafeText,
+  isVisible,
+  plainLine,
+  storedText,
+  toSkeleton,
+  withoutCharacters,
+} from '../../src/domain/text.ts'
+
+const codePoints = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff)
+
+test('every default ignorable character of Unicode is invisible or turns the direction of reading', () => {
+  const missed = codePoints
+    .map((code) => String.fromCodePoint(code))
+    .filter((character) => /\p{Default_Ignorable_Code_Point}/u.test(character))
+    .filter((character) => !hasCharacters(character, 'invisible', 'turn'))
+  expect(missed).toEqual([])
+})
+
+test('no letter, digit or sign of any script counts as unseen', () => {
+  const unseen = codePoints
+    .map((code) => String.fromCodePoint(code))
+    .filter((character) => /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u.test(character))
+    .filter((character) => !isVisible(character))
+  // The blank pattern of Braille is a sign by its class alone.
+  expect(unseen).toEqual(['\u2800'])
+})
+
+test.each(['', ' ', '\u00a0\u3000', '\u200b\u200d', '\u3164', '\u2800', '\ufeff', '\u{e0020}', '\t\n'])(
+  '%j shows nothing to a person',
+  (text) => {
+    expect(isVisible(text)).toBe(false)
+  },
+)
+
+test.each(['a', '·', '0', '👩‍🚀', 'می‌خواهم', '\u200b1'])('%j shows something', (text) => {
+  expect(isVisible(text)).toBe(true)
+})
+
+test.each([
+  ['a\u202eb', 'line', false],
+  ['a\nb', 'line', false],
+  ['a\u2028b', 'line', false],
+  ['a\nb\tc', 'lines', true],
+  ['a\u0000b', 'lines', false],
+  ['a\u2066b', 'lines', false],
+  ['a\ud800b', 'lines', false],
+  ['👨‍👩‍👧 می‌خواهم', 'line', true],
+] as const)('%j as %s: safe is %j', (text, kind, safe) => {
+  expect(isSafeText(text, kind)).toBe(safe)
+})
+
+test('a pattern of the document and the code agree about each character that needs no surrogates', () => {
+  const pattern = new RegExp(`^[^${characterClass()}]$`)
+  const different = codePoints
+    .filter((code) => code < 0x10000)
+    .map((code) => String.fromCodePoint(code))
+    .filter((character) => pattern.test(character) !== isVisible(character))
+  expect(different).toEqual([])
+})
+
+test('whatever text is stored, a search for any of its spellings looks for that form', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      for (const form of ['NFC', 'NFD'] as const) expect(storedText(text.normalize(form))).toBe(storedText(text))
+    }),
+  )
+})
+
+test('a plain line has no breaks, no controls and nothing that hides', () => {
+  expect(plainLine(' Anna\u202e\r\nShop\u200b\u0007 ')).toBe('Anna Shop')
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(hasCharacters(plainLine(text), 'control', 'break', 'turn', 'invisible')).toBe(false)
+      expect(plainLine(plainLine(text))).toBe(plainLine(text))
+    }),
+  )
+})
+
+test('taking characters away leaves the others as they were', () => {
+  expect(withoutCharacters('a\u200bb\u202ec\nd', 'invisible', 'turn')).toBe('abc\nd')
+})
+
+test.each([
+  'Pinrail',
+  'PINRAIL',
+  'p i n r a i l',
+  'Pin-Rail',
+  'Рinrаil',
+  'Ρinrail',
+  'ｐｉｎｒａｉｌ',
+  'P1nra1l',
+  'PlNRAIL',
+  'pin\u200brail',
+  'pínràil',
+  '𝗣𝗶𝗻𝗿𝗮𝗶𝗹',
+  'The Pinrail team',
+])('an account cannot be called %j, which reads as our own name', (name) => {
+  expect(nameProblem(name)).toContain('name of Pinrail')
+})
+
+test.each([
+  'https://shop.example',
+  'shop.example',
+  'Visit evil.com now',
+  'evil．com',
+  'evil。com',
+  'evil·com',
+  'evil․com',
+  'evil[.]com',
+  'evil (dot) com',
+  'evil dot com',
+  'evil .com',
+  'e\u200bvil.c\u200bom',
+  'пример.рф',
+  't.me/anna',
+  'anna@shop.example',
+  'www.shop',
+  'hxxp://evil',
+  '192.168.1.1',
+])('an account cannot be called %j, which reads as a web address', (name) => {
+  expect(nameProblem(name)).toContain('web address')
+})
+
+test.each([
+  'Nightline Rail',
+  'Anna & Söhne',
+  'St. Gallen Bücher',
+  'Dr. Oetker',
+  'Müller GmbH & Co. KG',
+  'Verein e.V.',
+  'U.S. Foods',
+  'No. 5',
+  'Version 1.10',
+  'Polka Dot Shoes',
+  'Wäscherei 24/7',
+  'Кафе Пушкин',
+  '寿司屋',
+  'Ph.D. Books',
+  'Rail & Pin',
+])('an account can be called %j', (name) => {
+  expect(nameProblem(name)).toBeNull()
+})
+
+test('text that looks alike has one skeleton, and another word has another', () => {
+  expect(toSkeleton('Αpple')).toBe(toSkeleton('apple'))
+  expect(toSkeleton('apple')).not.toBe(toSkeleton('apply'))
+})
+
+test.each(['{PAYMENT_ID}', '%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id of the payment replaces %s', (place) => {
+  expect(returnUrl(`https://shop.example/a?id=${place}&again=${place}`, 'pay_1')).toBe(
+    'https://shop.example/a?id=pay_1&again=pay_1',
+  )
+})
