@@ -29,10 +29,9 @@ export type DeliveryShown = {
 export const isRefused = ({ status, error }: Pick<TryShown, 'status' | 'error'>): boolean =>
   error === null && status !== null && (status < 200 || status > 299)
 
-export function PaymentLink({ delivery: { payment } }: { delivery: Pick<DeliveryShown, 'payment'> }) {
-  if (payment === null) return <>–</>
-  return <a href={`/dashboard/payments/${payment.id}`}>{payment.reference ?? shortened(payment.id, 8, 5)}</a>
-}
+/** How the merchant knows the payment of a delivery. */
+export const paymentName = ({ payment }: Pick<DeliveryShown, 'payment'>): string =>
+  payment === null ? '–' : (payment.reference ?? shortened(payment.id, 8, 5))
 
 export function NextTry({ at }: { at: string }) {
   return (

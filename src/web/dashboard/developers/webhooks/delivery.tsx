@@ -3,7 +3,7 @@ import { PostButton } from '../../../site/form.tsx'
 import { momentText } from '../../../site/moment.tsx'
 import { Card, Copy, Curl, Head } from '../../../site/parts.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
-import { type DeliveryShown, DeliveryState, NextTry, PaymentLink, type TryShown } from './delivery-words.tsx'
+import { type DeliveryShown, DeliveryState, NextTry, paymentName, type TryShown } from './delivery-words.tsx'
 import { bareUrl, type EndpointShown, msText } from './webhook-words.tsx'
 
 export type DeliveryPage = {
@@ -43,7 +43,7 @@ export function renderDelivery(page: DeliveryPage): string {
               {delivery.payment !== null && (
                 <>
                   {' '}
-                  · <PaymentLink delivery={delivery} />
+                  · <a href={`/dashboard/payments/${delivery.payment.id}`}>{paymentName(delivery)}</a>
                 </>
               )}
               {delivery.nextTry !== null && (

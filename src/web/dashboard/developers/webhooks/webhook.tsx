@@ -7,7 +7,7 @@ import { Card, Curl, Fact, Facts, Head, Note } from '../../../site/parts.tsx'
 import { RowLink, Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
-import { type DeliveryShown, DeliveryState, isRefused, NextTry, PaymentLink } from './delivery-words.tsx'
+import { type DeliveryShown, DeliveryState, isRefused, NextTry, paymentName } from './delivery-words.tsx'
 import {
   bareUrl,
   describeEndpoint,
@@ -196,7 +196,7 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
                   </RowLink>
                 ),
               },
-              { name: 'Payment', place: 'c', cell: (row) => <PaymentLink delivery={row} /> },
+              { name: 'Payment', place: 'c', cell: paymentName },
               { name: 'Tries', look: 'num', cell: ({ attempts }) => attempts },
               { name: 'Answer', look: 'num', cell: ({ log }) => <Answer of={log.at(-1)} /> },
               { name: 'Took', look: 'num', cell: ({ log }) => msText(log.at(-1)?.durationMs ?? null) },
