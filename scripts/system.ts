@@ -1,18 +1,19 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { cachedPath } from './setup/cache.ts'
-import { waitForLock } from './setup/lock.mjs'
+import { tryLock, waitForLock } from './setup/lock.mjs'
 import type { Progress } from './setup/progress.mjs'
 import { firstLine } from './setup/run.ts'
 import { ensureTemporalServer, type TemporalServer } from './setup/temporal/temporal-server.ts'
 import { anvilSpec, DEVELOPMENT_CHAIN_ID, keepWholeState } from './system/anvil.ts'
 import { APP_NAMES, type AppName, appSpec } from './system/apps.ts'
-import { type DataFolder, openDataFolder } from './system/data-folder.ts'
+import { type DataFolder, openDataFolder, readMemory } from './system/data-folder.ts'
 import { type Addresses, addressesOf, addressOf, environmentsOf, USDC_ADDRESS } from './system/environment.ts'
-import { choosePorts, type Ports, withFreePorts } from './system/ports.ts'
+import { choosePorts, DEFAULT_PORTS, type Ports, withFreePorts } from './system/ports.ts'
 import { postgresSpec } from './system/postgres/server.ts'
 import { prepare, requireChainNotBehind, schemaFingerprint, TREASURY_START } from './system/prepare.ts'
 import { ChildRecords } from './system/recorded.ts'
+import type { Secrets } from './system/secrets.ts'
 import { type Child, type ProcessSpec, supervise } from './system/supervisor.ts'
 import { prepareGivenTemporal, temporalSpec } from './system/temporal.ts'
 
@@ -131,8 +132,9 @@ class Starting {
       temporalAddress: temporal.kind === 'address' ? temporal.address : undefined,
     })
     const secretKey = await this.#startAll(temporal, ports, addresses)
+    const { secrets } = this.#folder.remembered
     return {
-      info: this.#info({ addresses, ports, secretKey, temporal }),
+      info: describeSystem({ addresses, ports, secrets, secretKey, ownTemporal: temporal.kind === 'program' }),
       children: this.#children,
       sandboxUrl: addresses.sandboxUrl,
       stop: () => this.stop(),
@@ -278,23 +280,48 @@ class Starting {
   #logFile(name: ChildName): string {
     return join(this.#folder.path, 'logs', `${name}.log`)
   }
+}
 
-  #info(parts: { addresses: Addresses; ports: Ports; secretKey: string; temporal: TemporalServer }): SystemInfo {
-    const { addresses, ports, secretKey, temporal } = parts
-    const { secrets } = this.#folder.remembered
-    return {
-      api_url: addresses.apiUrl,
-      dashboard_url: `${addresses.publicUrl}/dashboard`,
-      temporal_ui_url: temporal.kind === 'address' ? '' : `http://127.0.0.1:${ports.temporalUi}`,
-      temporal_address: addresses.temporalAddress,
-      inbox_url: addresses.inboxUrl,
-      rpc_url: addresses.rpcUrl,
-      chain_id: DEVELOPMENT_CHAIN_ID,
-      usdc_address: USDC_ADDRESS,
-      merchant_wallet: addressOf(secrets.merchantKey),
-      secret_key: secretKey,
-      webhook_secret: secrets.webhookSecret,
-      database_url: addresses.databaseUrl,
-    }
+type InfoParts = {
+  readonly addresses: Addresses
+  readonly ports: Ports
+  readonly secrets: Secrets
+  readonly secretKey: string
+  /** False if Temporal runs elsewhere: then its UI does too. */
+  readonly ownTemporal: boolean
+}
+
+function describeSystem({ addresses, ports, secrets, secretKey, ownTemporal }: InfoParts): SystemInfo {
+  return {
+    api_url: addresses.apiUrl,
+    dashboard_url: `${addresses.publicUrl}/dashboard`,
+    temporal_ui_url: ownTemporal ? `http://127.0.0.1:${ports.temporalUi}` : '',
+    temporal_address: addresses.temporalAddress,
+    inbox_url: addresses.inboxUrl,
+    rpc_url: addresses.rpcUrl,
+    chain_id: DEVELOPMENT_CHAIN_ID,
+    usdc_address: USDC_ADDRESS,
+    merchant_wallet: addressOf(secrets.merchantKey),
+    secret_key: secretKey,
+    webhook_secret: secrets.webhookSecret,
+    database_url: addresses.databaseUrl,
   }
+}
+
+/** Returns the system that another process runs on the data folder; null if none does. Its `stop` leaves it running. */
+export function findRunning(dataFolder: string): Omit<System, 'children'> | null {
+  const path = resolve(dataFolder)
+  const memory = readMemory(path)
+  if (memory === null || memory.secretKey === null) return null
+  const lock = tryLock(join(path, 'lock'))
+  if (lock.ok) {
+    lock.release()
+    return null
+  }
+  const { secrets, secretKey } = memory
+  const ports = { ...DEFAULT_PORTS, ...memory.ports }
+  const { DATABASE_URL: databaseUrl, POLYGON_RPC_URLS: rpcUrls, PUBLIC_URL: publicUrl } = process.env
+  const addresses = addressesOf(ports, secrets, { databaseUrl, rpcUrls, publicUrl: publicUrl || undefined })
+  const info = describeSystem({ addresses, ports, secrets, secretKey, ownTemporal: true })
+  return { info, sandboxUrl: addresses.sandboxUrl, stop: async () => undefined }
 }

@@ -1,13 +1,16 @@
 import type { Hex } from 'viem'
 import { parseUsdc } from '../../src/domain/money.ts'
 import type { Progress } from '../setup/progress.mjs'
-import { type System, startSystem } from '../system.ts'
+import { findRunning, type System, startSystem } from '../system.ts'
 import { JOURNEYS, type Journey, travel } from './journey.ts'
 import { createMerchant, type Merchant } from './merchant.ts'
 
-/** `npm run demo`: starts the system, makes a payment through each provider, checks state, webhook and balance. */
+/** `npm run demo`: uses the system that runs, or starts one; makes a payment through each provider, checks state, webhook and balance. */
 export async function main(progress: Progress): Promise<number> {
-  const system = await startSystem({ dataFolder: process.env['PINRAIL_DATA'] ?? '.data', ports: 'default', progress })
+  const dataFolder = process.env['PINRAIL_DATA'] ?? '.data'
+  const running = findRunning(dataFolder)
+  if (running !== null) progress.line(`uses the system that runs at ${running.info.api_url}`)
+  const system = running ?? (await startSystem({ dataFolder, ports: 'default', progress }))
   try {
     const merchant = createMerchant(system.info)
     const before = await merchant.balance(system.info.merchant_wallet as Hex)
@@ -30,7 +33,7 @@ export async function main(progress: Progress): Promise<number> {
 /** Prints the payment's timeline. Returns the micro-USDC that the merchant got. */
 async function demonstrate(
   journey: Journey,
-  { system, merchant, progress }: { system: System; merchant: Merchant; progress: Progress },
+  { system, merchant, progress }: { system: Pick<System, 'sandboxUrl'>; merchant: Merchant; progress: Progress },
 ): Promise<bigint> {
   const begun = Date.now()
   progress.line(`${journey.provider}: ${journey.body.amount} ${journey.body.currency}`)

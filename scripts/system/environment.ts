@@ -74,6 +74,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
     WEBHOOK_TEST_TARGETS: `127.0.0.1:${ports.inbox},localhost:${ports.inbox}`,
     CHAIN_ID: String(DEVELOPMENT_CHAIN_ID),
     USDC_ADDRESS,
+    CRYPTO_DEPOSITS: 'true',
     WALLET_APP_URL: `${addresses.sandboxUrl}/wallet-app`,
     CARD_PARTNER_URL: `${addresses.sandboxUrl}/card-partner`,
     LOCAL_PARTNER_URL: `${addresses.sandboxUrl}/local-partner`,
@@ -88,6 +89,8 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
       API_REQUESTS_PER_SECOND: '100000',
       API_DRAIN_MS: '2000',
       DEMO_SIGN_IN: DEMO_EMAIL,
+      INBOX_URL: addresses.inboxUrl,
+      SIMULATED_WALLET_URL: `${addresses.sandboxUrl}/usdc-wallet`,
     },
     worker: {
       ...common,
@@ -99,6 +102,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
       TREASURY_KEY: secrets.treasuryKey,
       RELAYER_KEYS: secrets.relayerKeys.join(','),
       RECEIPT_KEY: secrets.receiptKey,
+      DEPOSIT_SEED: secrets.depositSeed,
       SMTP_URL: `smtp://127.0.0.1:${ports.mail}`,
     },
     sandbox: {

@@ -19,6 +19,8 @@ export type Secrets = {
   merchantKey: string
   /** Signs receipts: 32 bytes in base64. */
   receiptKey: string
+  /** The keys of deposit addresses derive from it: 32 bytes in base64. */
+  depositSeed: string
 }
 
 export function generateSecrets(): Secrets {
@@ -35,6 +37,7 @@ export function generateSecrets(): Secrets {
     relayerKeys: [privateKey(), privateKey()],
     merchantKey: privateKey(),
     receiptKey: markedBytes().toString('base64'),
+    depositSeed: markedBytes().toString('base64'),
   }
 }
 

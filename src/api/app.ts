@@ -44,6 +44,7 @@ import { createSiteRouter } from './routes/site.ts'
 import { sendSiteProblem, wantsPage } from './routes/site-problem.ts'
 import { type ApiRouteDeps, apiRoutes } from './routes/v1/index.ts'
 import type { Simulate } from './routes/v1/payments/simulate-outcome.ts'
+import type { LocalInbox } from './routes/v1/webhooks/endpoints.ts'
 
 export type ApiDeps = {
   readonly db: Db
@@ -80,6 +81,10 @@ export type ApiDeps = {
   readonly otherModeUrl: string | null
   /** The demo merchant's address, who enters with one press; null where there is none. */
   readonly demoEmail: string | null
+  /** The inbox of `npm start`; null elsewhere. */
+  readonly inbox: LocalInbox | null
+  /** The simulated wallet that pays test payments in USDC; null elsewhere. */
+  readonly simulatedWalletUrl: string | null
   readonly newId: (kind: IdKind) => string
   readonly log: Logger
   /** The pages of buyers that hear of changes. */
@@ -219,6 +224,7 @@ function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): Ch
     crypto: deps.crypto,
     down: deps.down,
     partners: deps.partners,
+    simulatedWalletUrl: deps.simulatedWalletUrl,
     limits: deps.limits,
     countryHeader: deps.countryHeader,
     locate: deps.locate,

@@ -235,6 +235,8 @@ const RULES: readonly Rule[] = [
   ),
   about('TELEGRAM_API_URL', publicUrl),
   about('DEMO_SIGN_IN', () => 'must not be set: anybody could enter'),
+  about('INBOX_URL', () => 'must not be set: it belongs to a system that runs on one machine'),
+  about('SIMULATED_WALLET_URL', () => 'must not be set: it pays with play money'),
   (settings) =>
     'TEMPORAL_CODEC_KEYS' in settings && settings['TEMPORAL_CODEC_KEYS'] === undefined
       ? problem('TEMPORAL_CODEC_KEYS', 'must be set: without it Temporal keeps everything readable')

@@ -46,6 +46,10 @@ export const peopleShape = {
   OTHER_MODE_URL: origin.optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
+  /** The inbox of `npm start`: offered as a webhook endpoint, and linked after a sign-in link is sent. Refused in live mode. */
+  INBOX_URL: origin.optional(),
+  /** The simulated wallet of `npm start`, which pays test payments in USDC. Refused in live mode. */
+  SIMULATED_WALLET_URL: z.url().optional(),
 }
 
 /** Variables of the worker, which sends mails and messages. */

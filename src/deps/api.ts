@@ -28,6 +28,7 @@ import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { traceWorkflows } from '../temporal/traced.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
+import { createLocalInbox } from './inbox.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerNames, partnerSettings, ratesOf } from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
@@ -92,14 +93,11 @@ export async function composeApi(
     down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
-    demoEmail: config.DEMO_SIGN_IN ?? null,
+    ...localParts(config),
     clock,
     newId,
     log,
-    healthChecks: [
-      { name: 'postgres', needed: true, check: db.answers },
-      { name: 'temporal', needed: false, check: temporal.check },
-    ],
+    healthChecks: listHealthChecks(db, temporal),
     openPages: pages.openPages,
     registry,
     ...later.on,
@@ -131,6 +129,22 @@ const readAddress = (config: ApiConfig) => ({
   publicUrl: config.PUBLIC_URL,
   trustProxyHops: config.TRUST_PROXY_HOPS,
   hstsIncludeSubdomains: config.HSTS_INCLUDE_SUBDOMAINS,
+})
+
+/** The health checks of the process, of which only the database is needed. */
+const listHealthChecks = (
+  db: Db,
+  temporal: Pick<ReturnType<typeof createTemporalClient>, 'check'>,
+): ApiDeps['healthChecks'] => [
+  { name: 'postgres', needed: true, check: db.answers },
+  { name: 'temporal', needed: false, check: temporal.check },
+]
+
+/** The parts of a system that runs on one machine; elsewhere none. */
+const localParts = ({ DEMO_SIGN_IN: demoEmail, INBOX_URL: inbox, SIMULATED_WALLET_URL: wallet }: ApiConfig) => ({
+  demoEmail: demoEmail ?? null,
+  inbox: inbox === undefined ? null : createLocalInbox(inbox),
+  simulatedWalletUrl: wallet ?? null,
 })
 
 /** Who tells where buyers are. */

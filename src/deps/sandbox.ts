@@ -3,11 +3,12 @@ import { getAddress } from 'viem/utils'
 import type { InboxConfig, SandboxConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { createSandbox } from '../sandbox/app.ts'
-import { DEVELOPMENT_MINTER_KEY } from '../sandbox/chain.ts'
+import { connectDevelopmentChain, DEVELOPMENT_MINTER_KEY, mintUsdc } from '../sandbox/chain.ts'
 import { createMinter } from '../sandbox/converter/minter.ts'
 import { openChat } from '../sandbox/inbox/chat.ts'
 import { createInbox } from '../sandbox/inbox/inbox.ts'
 import { openMailbox } from '../sandbox/inbox/mailbox.ts'
+import type { SendUsdc } from '../sandbox/usdc-wallet.ts'
 
 /** The partner simulators and the converter's simulator, with their journals in `SANDBOX_DATA`. */
 export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<typeof createSandbox> {
@@ -22,6 +23,7 @@ export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<t
     },
     converterSecret: config.CONVERTER_SECRET.reveal(),
     minter: minterOf(config),
+    sendUsdc: sendUsdcOn(config.SANDBOX_RPC_URL),
     clock: Date.now,
     log,
   })
@@ -32,6 +34,11 @@ function minterOf({ SANDBOX_RPC_URL: rpcUrl, SANDBOX_TREASURY: treasury, USDC_AD
   if (rpcUrl === undefined || treasury === undefined) return null
   const addresses = { usdc: getAddress(usdc), treasury: getAddress(treasury) }
   return createMinter({ rpcUrl, ...addresses, privateKey: DEVELOPMENT_MINTER_KEY })
+}
+
+/** Null without a development chain: then no simulated wallet pays. */
+function sendUsdcOn(rpcUrl: string | undefined): SendUsdc | null {
+  return rpcUrl === undefined ? null : (transfer) => mintUsdc(connectDevelopmentChain(rpcUrl), transfer)
 }
 
 /** The merchant's inbox, with its deliveries, mails and messages in `INBOX_DATA`. One that takes mail has a chat too. */

@@ -169,9 +169,17 @@ export function offersFor(query: OfferQuery): OfferAnswer {
   return {
     pinned: pin === undefined || pinnedRefused !== null ? null : offerOf(pin.way, query),
     pinnedRefused,
-    offers: firstOfEachMethod(choosable).map((way) => offerOf(way, query)),
+    offers: firstOfEachMethod(query.country === null ? byCurrency(choosable, query.amount) : choosable).map((way) =>
+      offerOf(way, query),
+    ),
     refused: judged.flatMap(({ refusal }) => refusal ?? []),
   }
+}
+
+/** Puts the ways that charge another currency last. Without a country, the price's currency says most about the buyer. */
+function byCurrency(ways: readonly Way[], { currency }: Money): Way[] {
+  const converts = ({ provider }: Way): number => Number(chargeCurrencyOf(provider, currency) !== currency)
+  return ways.toSorted((a, b) => converts(a) - converts(b))
 }
 
 function firstOfEachMethod(ways: readonly Way[]): Way[] {

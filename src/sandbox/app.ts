@@ -9,6 +9,7 @@ import { localPartner } from './partners/local-partner.ts'
 import { createSimulatedPartner, type SimulatedPartner } from './partners/simulated-partner.ts'
 import { walletApp } from './partners/wallet-app.ts'
 import type { Minter } from './treasury-top-up.ts'
+import { type SendUsdc, usdcWallet } from './usdc-wallet.ts'
 
 export type SandboxOptions = {
   /** The folder of the journals. */
@@ -22,6 +23,8 @@ export type SandboxOptions = {
   readonly marketSeed?: string
   /** Without it, bought USDC is not delivered. */
   readonly minter?: Minter | null
+  /** Pays in USDC on the development chain; null without one. */
+  readonly sendUsdc?: SendUsdc | null
   /** Milliseconds. */
   readonly clock: () => number
   readonly log: Logger
@@ -73,7 +76,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const timers = createTimers(log)
 
   return {
-    app: createApp(all, converter),
+    app: createApp(all, converter, options.sendUsdc ?? null),
     partners,
     converter,
     journal: {
@@ -96,7 +99,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-function createApp(partners: readonly SimulatedPartner[], converter: SimulatedConverter): Express {
+function createApp(
+  partners: readonly SimulatedPartner[],
+  converter: SimulatedConverter,
+  sendUsdc: SendUsdc | null,
+): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -110,6 +117,7 @@ function createApp(partners: readonly SimulatedPartner[], converter: SimulatedCo
   app.use(express.raw({ type: () => true, limit: '64kb' }))
   for (const { wire, router } of partners) app.use(wire.path, router)
   app.use('/converter', converter.router)
+  if (sendUsdc !== null) app.use('/usdc-wallet', usdcWallet(sendUsdc))
   app.use((_request, response) => {
     response.status(404).json({ error: 'there is nothing here' })
   })

@@ -1,4 +1,4 @@
-import { checkEndpointUrl, type TargetRules, URL_REFUSALS } from './endpoint-url.ts'
+import { checkEndpointUrl, type TargetRules, urlRefusal } from './endpoint-url.ts'
 
 export type ChatKind = 'discord' | 'slack'
 
@@ -19,7 +19,7 @@ const PLACES: Readonly<Record<ChatKind, { hosts: readonly string[]; path: RegExp
 /** The URL of an incoming webhook as it is called, or what it must be. The exact test targets stand for the service in test mode. */
 export function readChannelUrl(kind: ChatKind, text: string, rules: TargetRules): { url: string } | { must: string } {
   const check = checkEndpointUrl(text, rules)
-  if (!check.ok) return { must: URL_REFUSALS[check.reason] }
+  if (!check.ok) return { must: urlRefusal(check.reason, rules) }
   const { hosts, path, example } = PLACES[kind]
   const { url, testTarget } = check
   const isThere = testTarget || (hosts.includes(url.hostname) && url.port === '')

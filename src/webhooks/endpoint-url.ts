@@ -17,7 +17,7 @@ export type UrlRefusal =
   | 'no_domain'
 
 /** What the URL must be, for the merchant who entered it. */
-export const URL_REFUSALS: Record<UrlRefusal, string> = {
+const URL_REFUSALS: Record<UrlRefusal, string> = {
   invalid: 'must be a URL without spaces, such as https://shop.example/webhooks',
   too_long: 'must have at most 2048 characters',
   scheme: 'must begin with https://',
@@ -27,6 +27,14 @@ export const URL_REFUSALS: Record<UrlRefusal, string> = {
   ip_literal: 'must name a host, not an IP address',
   local_name: 'must not name a local host',
   no_domain: 'must name a public host with a domain',
+}
+
+/** Says what the URL must be; in test mode also the local addresses that are allowed, because a developer tries those first. */
+export function urlRefusal(reason: UrlRefusal, { mode, testTargets }: TargetRules): string {
+  const isAboutHost = ['scheme', 'port', 'ip_literal', 'local_name', 'no_domain'].includes(reason)
+  if (mode === 'live' || !isAboutHost) return URL_REFUSALS[reason]
+  const allowed = testTargets.length === 0 ? 'none yet' : testTargets.map((target) => `http://${target}`).join(', ')
+  return `${URL_REFUSALS[reason]}. In test mode WEBHOOK_TEST_TARGETS allows local addresses: ${allowed}`
 }
 
 export type UrlCheck =

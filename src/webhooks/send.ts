@@ -50,7 +50,8 @@ const LIMITS: SendLimits = { totalMs: 15_000, connectMs: 5_000, maxBytes: 16 * 1
 /** A connection that failed sooner than this, before a byte was sent, is tried once more at once (milliseconds). */
 const QUICK_FAILURE_MS = 1_000
 
-const OWN_HEADERS = {
+/** Sent with every try, besides those of the signature. */
+export const OWN_HEADERS = {
   'content-type': 'application/json',
   // Answers are never decompressed: a few kilobytes can expand to gigabytes.
   'accept-encoding': 'identity',

@@ -169,7 +169,7 @@ describe('live mode', () => {
     test('every one that npm start makes', () => {
       const { relayerKeys, merchantKey: _ofTheDemo, ...secrets } = generateSecrets()
       const all = [...Object.values(secrets), ...relayerKeys]
-      expect(all).toHaveLength(12)
+      expect(all).toHaveLength(13)
       for (const secret of all)
         expect(problemsWith({ WALLET_APP_SECRET: secret })).toEqual([
           'WALLET_APP_SECRET: must not be made for development',

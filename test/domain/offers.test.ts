@@ -31,6 +31,16 @@ const query = (changes: Partial<OfferQuery>): OfferQuery => ({
 const methodsOf = (changes: Partial<OfferQuery>): string[] =>
   offersFor(query(changes)).offers.map(({ provider, method }) => `${provider}/${method}`)
 
+describe('an unknown country', () => {
+  test('ranks the ways by the currency of the price: UPI comes last for euros, and among the first for rupees', () => {
+    const methods = methodsOf({ country: null, crypto: true })
+    expect(methods.indexOf('local_partner/upi')).toBeGreaterThan(methods.indexOf('card_partner/card'))
+    expect(methods.slice(-2)).toEqual(['local_partner/upi', 'local_partner/bank_transfer'])
+    const rupees = methodsOf({ country: null, amount: money('500000', 'INR') })
+    expect(rupees.indexOf('local_partner/upi')).toBeLessThan(2)
+  })
+})
+
 describe('a partner that is down', () => {
   const down = { card_partner: '2026-11-20T12:00:00.000Z' }
 
@@ -181,10 +191,10 @@ describe('ways to pay', () => {
   test('an unknown country refuses nothing, and a method with two routes is shown once', () => {
     expect(methodsOf({})).toEqual([
       'wallet_app/banking_app',
-      'local_partner/upi',
       'card_partner/card',
       'card_partner/device_wallet',
       'card_partner/online_wallet',
+      'local_partner/upi',
       'local_partner/bank_transfer',
     ])
   })

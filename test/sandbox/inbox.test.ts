@@ -50,6 +50,16 @@ describe('the inbox of webhooks', () => {
   }
   const deliveries = async () => (await (await fetch(`${url}/deliveries`)).json()) as Record<string, unknown>[]
 
+  test('it verifies with every secret that it was handed, also after a restart', async () => {
+    const other = newSecret()
+    expect((await deliver({ secret: other })).status).toBe(401)
+    expect((await postJson(`${url}/secrets`, { secret: other })).status).toBe(204)
+    expect([(await deliver({ secret: other })).status, (await deliver()).status]).toEqual([200, 200])
+    await stop()
+    await start()
+    expect((await deliver({ secret: other })).status).toBe(200)
+  })
+
   test('a right signature is verified, and the text is kept as it came', async () => {
     expect((await deliver()).status).toBe(200)
     expect(await deliveries()).toMatchObject([

@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import express from 'express'
 import { type MethodName, PROVIDER_NAMES, type ProviderName } from '../../src/domain/methods.ts'
 import { newId } from '../../src/ids.ts'
 import { payAtCheckout } from '../../src/sandbox/buyer.ts'
 import { readPage } from '../../src/sandbox/forms.ts'
+import { usdcWallet } from '../../src/sandbox/usdc-wallet.ts'
 import { listen, PATHS, postJson, type SandboxServer, soon, startSandboxServer } from '../providers/sandbox-server.ts'
 
 let server: SandboxServer
@@ -303,4 +305,34 @@ describe('a buyer at a checkout', () => {
       },
     ])
   })
+})
+
+test('the simulated wallet sends what a link of the checkout asks for, or half of it, and nothing for another link', async () => {
+  const sent: { to: string; micro: bigint }[] = []
+  const app = express()
+  app.use(express.raw({ type: () => true }))
+  app.use(
+    '/usdc-wallet',
+    usdcWallet(async (transfer) => void sent.push(transfer)),
+  )
+  const wallet = createServer(app)
+  const url = `${await listen(wallet)}/usdc-wallet`
+  const [token, to] = [`0x${'3c'.repeat(20)}`, `0x${'a1'.repeat(20)}`]
+  const link = `ethereum:${token}@31337/transfer?address=${to}&uint256=58300000`
+  const query = new URLSearchParams({ pay: link, back: 'http://localhost:4242/c/token' })
+  const shown = await (await fetch(`${url}?${query}`)).text()
+  expect([shown.includes('58.300000 USDC'), shown.includes(to)]).toEqual([true, true])
+  for (const part of ['all', 'half']) {
+    const answer = await fetch(`${url}?${query}`, { method: 'POST', body: new URLSearchParams({ part }) })
+    expect(await answer.text()).toContain('href="http://localhost:4242/c/token"')
+  }
+  expect(sent).toEqual([
+    { to, micro: 58_300_000n },
+    { to, micro: 29_150_000n },
+  ])
+  expect((await fetch(`${url}?pay=bitcoin:1`, { method: 'POST' })).status).toBe(400)
+  expect(
+    await (await fetch(`${url}?${new URLSearchParams({ pay: link, back: 'javascript:alert(1)' })}`)).text(),
+  ).not.toContain('javascript:')
+  wallet.close()
 })

@@ -180,7 +180,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     sandbox:
       payment.livemode || changes.frame
         ? null
-        : { open: false, note: null, device: null, isDown: false, ...changes.sandbox },
+        : { open: false, note: null, device: null, isDown: false, walletUrl: null, ...changes.sandbox },
     asked: { step: null, choice: null, ...changes.asked },
     frame: changes.frame ?? null,
     cameBackAt: changes.cameBackAt ?? null,

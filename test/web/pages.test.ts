@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
 import { renderProblem } from '../../src/web/checkout/problem.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
+import { anAttempt } from './fixtures.ts'
 import { EVERY_PAGE, filledButton, html, read, textOf, titleOf } from './reading.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
@@ -130,6 +131,24 @@ describe('before the payment', () => {
   test('UPI names the amount in INR before it is fixed, and says so when the rate is not known', () => {
     expect(read(SITUATIONS['pinned to UPI'])).toContain('Charged in Indian rupees about ₹4,536.90')
     expect(read(SITUATIONS['pinned to UPI without rates'])).toContain('Charged in Indian rupees fixed in the next step')
+  })
+
+  test('a pinned card in Brazil says that it is charged in rupees, and not that cards are not offered', () => {
+    const page = read({ payment: { provider: 'card_partner' }, country: { code: 'BR', source: 'header' } })
+    expect(page).toContain('Charged in Indian rupees')
+    expect(page).not.toContain('is not offered')
+  })
+
+  test('the plan before a card names the identity check that the partner may ask for', () => {
+    const asked = { choice: { provider: 'card_partner', method: 'card' } } as const
+    expect(read({ asked, country: { code: 'US', source: 'header' } })).toContain('First time only')
+  })
+
+  test('a buyer who comes back from the identity check reads that it is checked, and not that it is to be finished', () => {
+    const attempts = [anAttempt('verification_required')]
+    const payment = { status: 'pending', exception: 'verification_required' } as const
+    expect(read({ payment, attempts, cameBackAt: '2026-11-20T12:01:25.000Z' })).toContain('Checking with Velanto')
+    expect(read({ payment, attempts })).toContain('A quick identity check')
   })
 
   test('a pin that is not offered in the country opens the picker: what is not offered, where, and no error', () => {

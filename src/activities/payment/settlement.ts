@@ -154,7 +154,8 @@ function bookConversion(
       if (!mayTake(deps, { gross, filled, fill })) return setAside(work, { gross, filled, reference })
       if (fill !== null) await work.book(fillUsed({ paymentId: id, order, micro: filled }))
       await work.book(converted({ paymentId: id, received: confirmed, gross, fee, net, filled }))
-      const data = { reference, filled_micro: filled }
+      // The fill is in the ledger. The timeline is the merchant's, and has the merchant's figure.
+      const data = { reference, gross_micro: gross }
       await work.change(noteOf('payment.converted', data), { grossMicro: gross, feeMicro: fee, netMicro: net })
     },
   })

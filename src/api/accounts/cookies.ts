@@ -2,10 +2,18 @@ import type { Request } from 'express'
 
 /**
  * `session`: who is signed in. `browser`: that this browser asked for a link. `known`: that somebody signed in here before.
- * Over https their names begin with `__Host-`, so that no other host of the domain can set them; a browser takes such
- * cookies only from https.
+ * `sent`: the address that the link went to, in base64url. Over https their names begin with `__Host-`, so that no other
+ * host of the domain can set them; a browser takes such cookies only from https.
  */
-export type CookieName = 'session' | 'browser' | 'known'
+export type CookieName = 'session' | 'browser' | 'known' | 'sent'
+
+const TOKEN = /^[\w-]{43}$/
+const VALUES: Readonly<Record<CookieName, RegExp>> = {
+  session: TOKEN,
+  browser: TOKEN,
+  known: TOKEN,
+  sent: /^[\w-]{1,400}$/,
+}
 
 export type Cookies = {
   /** Null: there is none, or more than one, which only somebody else can have set. */
@@ -23,7 +31,7 @@ export function createCookies(publicUrl: string): Cookies {
     read: (request, name) => {
       const values = (request.get('cookie') ?? '').split(';').flatMap((pair) => {
         const [key, value] = pair.trim().split('=')
-        return key === nameOf(name) && value !== undefined && /^[\w-]{43}$/.test(value) ? [value] : []
+        return key === nameOf(name) && value !== undefined && VALUES[name].test(value) ? [value] : []
       })
       return values.length === 1 ? (values[0] ?? null) : null
     },

@@ -68,7 +68,7 @@ export function bodyOf(draft: LinkDraft): Record<string, unknown> {
 const AMOUNTS = ['amount', 'min_amount', 'max_amount'] as const
 
 /** As the API takes it; what cannot be read stays as it was written, and the API refuses it. */
-function plainAmount(written: string, currency: string): string {
+export function plainAmount(written: string, currency: string): string {
   const read = isCurrency(currency) ? readTypedAmount(written, currency) : null
   return read?.ok === true ? formatAmount(read.money) : written.trim()
 }

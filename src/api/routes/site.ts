@@ -7,6 +7,7 @@ import { renderHome } from '../../web/site/home.tsx'
 import { createCookies } from '../accounts/cookies.ts'
 import { onlyMethods, type Route, setHeaders } from '../route.ts'
 import { accountPages } from './dashboard/accounts.ts'
+import { confirming } from './dashboard/confirming.ts'
 import { deliveryPages } from './dashboard/developers/deliveries.ts'
 import { eventPages } from './dashboard/developers/events.ts'
 import { keyPages } from './dashboard/developers/keys.ts'
@@ -16,6 +17,7 @@ import { type ClaimDeps, claimPages } from './dashboard/links/claim.ts'
 import { linkPages } from './dashboard/links/links.ts'
 import { balancePages } from './dashboard/money/balance.ts'
 import { type MountDeps, mountPages } from './dashboard/mount.ts'
+import { newPaymentPages } from './dashboard/new-payment.ts'
 import { overviewPages } from './dashboard/overview.ts'
 import { ownPages } from './dashboard/own.ts'
 import type { Page } from './dashboard/page.ts'
@@ -32,6 +34,7 @@ import { createOwnerRouter } from './links/owner.ts'
 import { createLogoRouter } from './logos.ts'
 import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
+import type { LocalInbox } from './v1/webhooks/endpoints.ts'
 
 /** What the pages need; who makes the ids is asked once. */
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
@@ -40,6 +43,7 @@ export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
   Pick<MountDeps, 'otherModeUrl' | 'limits' | 'turns'> &
   Pick<NotificationPageDeps, 'webhookTargets'> & {
     readonly log: Logger
+    readonly inbox: LocalInbox | null
     readonly newId: (kind: IdKind) => string
   }
 
@@ -95,11 +99,12 @@ function siteDeps(deps: SiteDeps) {
 /** Every page and action of the dashboard, as values: the router and the tests read this list. */
 export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[] {
   const own = { ...siteDeps(deps), routes }
-  return [
+  const pages = [
     ...ownPages(own),
     ...accountPages(own),
     ...overviewPages(own),
     ...paymentListPages(own),
+    ...newPaymentPages(own),
     ...paymentPages(own),
     ...balancePages(own),
     ...keyPages(own),
@@ -115,4 +120,5 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...linkPages(own),
     ...claimPages(own),
   ]
+  return pages.map(confirming(deps.publicUrl))
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isCurrency } from '../../domain/currencies.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment/payment.ts'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
@@ -61,7 +62,15 @@ export async function countByStatus(db: Queryable, tenant: Tenant): Promise<Read
   return new Map(rows.map(({ status, payments }) => [status, payments]))
 }
 
-const waitingRow = z.object({ kind: z.string(), detail: z.string().nullable(), payment_id: z.string(), since: time })
+const waitingRow = z.object({
+  kind: z.string(),
+  detail: z.string().nullable(),
+  payment_id: z.string(),
+  since: time,
+  amount_minor: z.string(),
+  currency: z.string().refine(isCurrency),
+  order: z.string().nullable(),
+})
 export type Waiting = z.output<typeof waitingRow>
 
 /** The account's part of the view `attention`, what has waited longest first. */
@@ -69,7 +78,10 @@ export function listWaiting(db: Queryable, tenant: Tenant, limit: number): Promi
   return many(
     db,
     waitingRow,
-    sql`select kind, detail, payment_id, since from attention where ${owned(tenant)} order by since limit ${limit}`,
+    sql`select kind, detail, payment_id, since, amount_minor::text as amount_minor, currency,
+          coalesce(reference, description) as order
+        from (select * from attention where ${owned(tenant)}) as waiting join payment on payment.id = payment_id
+        order by since limit ${limit}`,
   )
 }
 

@@ -30,7 +30,7 @@ const createdRow = z.object({ made: z.boolean(), endpoint_ids: z.array(z.string(
  */
 export async function insertPayment(
   db: Queryable,
-  tenant: Tenant,
+  tenant: Tenant & { readonly keyId?: string | null },
   create: { payment: NewPayment; claim: IdempotencyClaim | null; publicUrl: string },
 ): Promise<CreatedEvent | null> {
   const { payment: p, claim } = create
@@ -42,7 +42,7 @@ export async function insertPayment(
     object: renderPayment(createdPayment(p, tenant), [], create.publicUrl),
     at: p.createdAt,
   })
-  const note = moveNote('created', because('created'))
+  const note = moveNote('created', because('created', tenant.keyId ? { key: `key_${tenant.keyId}` } : {}))
   const claimed =
     claim === null
       ? sql`select 1`

@@ -100,6 +100,8 @@ const deliveryRow = z.object({
   event_id: z.string(),
   endpoint_id: z.string(),
   type: z.string(),
+  payment_id: z.string().nullable(),
+  reference: z.string().nullable(),
   status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']),
   attempts: z.number(),
   schedule_step: z.number(),
@@ -133,7 +135,8 @@ export async function listDeliveries(
   const found = await many(
     db,
     deliveryRow,
-    sql`select delivery.event_id, delivery.endpoint_id, event.type, delivery.status, delivery.attempts, schedule_step,
+    sql`select delivery.event_id, delivery.endpoint_id, event.type, event.payment_id,
+          (select reference from payment where payment.id = event.payment_id) as reference, delivery.status, delivery.attempts, schedule_step,
           delivery.created_at, last_attempt_at, delivered_at,
           (select coalesce(jsonb_agg(to_jsonb(tried) - 'event_id' - 'endpoint_id' order by number), '[]')
             from (select * from delivery_attempt

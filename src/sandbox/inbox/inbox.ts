@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response, Router } from 'express'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
@@ -19,7 +20,12 @@ const behaviourSchema = z.strictObject({
 })
 type Behaviour = z.infer<typeof behaviourSchema>
 
-const secretsSchema = z.strictObject({ secrets: z.array(z.string().startsWith('whsec_')).min(1).max(8) })
+const secret = z.string().startsWith('whsec_')
+const secretsSchema = z.strictObject({ secrets: z.array(secret).min(1).max(8) })
+const handedSchema = z.strictObject({ secret })
+
+/** Most secrets that it has been handed; the oldest make room. */
+const MOST_HANDED = 200
 
 const MAX_BODY = '256kb'
 
@@ -46,7 +52,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     deliveries.push(delivery)
   })
   const live = createLive()
-  let secrets = options.secrets
+  const keys = await openSecrets(options)
   let behaviour: Behaviour | null = null
 
   const nextAnswer = (): Behaviour | null => {
@@ -59,7 +65,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   async function receive(request: Request, response: Response): Promise<void> {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
     const headers = textHeaders(request)
-    const problem = verify(secrets, { headers, body })
+    const problem = verify(keys.all(), { headers, body })
     const special = nextAnswer()
     const status = statusOf(special, problem)
     const delivery = { received_at: new Date().toISOString(), path: request.path, headers, body, status }
@@ -87,13 +93,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     behaviour = wanted.data
     response.json({ behaviour })
   })
-  app.post('/secret', (request, response) => {
-    const wanted = secretsSchema.safeParse(readJson(request))
-    if (!isLoopback(request)) return void response.status(403).json({ error: 'only from this machine' })
-    if (!wanted.success) return void response.status(400).json({ error: 'send {"secrets": ["whsec_…"]}' })
-    secrets = wanted.data.secrets
-    response.status(204).end()
-  })
+  app.use(keys.router)
   app.post('/{*path}', receive)
   app.use((_request, response) => {
     response.status(404).json({ error: 'there is nothing here' })
@@ -102,9 +102,34 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   const close = async (): Promise<void> => {
     await options.mailbox?.close()
     await options.chat?.close()
-    await journal.close()
+    await Promise.all([journal.close(), keys.close()])
   }
   return { app, close }
+}
+
+/** The secrets with which it verifies: those of its start or of `/secret`, and each that it was handed at `/secrets`. */
+async function openSecrets({ secrets: first, dataFile }: Pick<InboxOptions, 'secrets' | 'dataFile'>) {
+  let secrets = first
+  let handed: readonly string[] = []
+  const journal = await openJournal(join(dirname(dataFile), 'secrets.jsonl'), handedSchema, (entry) => {
+    handed = [entry.secret, ...handed].slice(0, MOST_HANDED)
+  })
+  const router = Router()
+  router.post('/secret', (request, response) => {
+    const wanted = secretsSchema.safeParse(readJson(request))
+    if (!isLoopback(request)) return void response.status(403).json({ error: 'only from this machine' })
+    if (!wanted.success) return void response.status(400).json({ error: 'send {"secrets": ["whsec_…"]}' })
+    secrets = wanted.data.secrets
+    response.status(204).end()
+  })
+  router.post('/secrets', async (request, response) => {
+    const wanted = handedSchema.safeParse(readJson(request))
+    if (!isLoopback(request)) return void response.status(403).json({ error: 'only from this machine' })
+    if (!wanted.success) return void response.status(400).json({ error: 'send {"secret": "whsec_…"}' })
+    await journal.append(wanted.data)
+    response.status(204).end()
+  })
+  return { router, all: () => [...secrets, ...handed], close: () => journal.close() }
 }
 
 /** `/` for people, live, and `/deliveries` for programs. */

@@ -18,6 +18,8 @@ export type Amounts = {
   readonly short: { readonly received: Money; readonly missing: Money } | null
   /** Later payments of the same price, which do not go on to the shop. */
   readonly surplus: readonly { readonly attempt: Attempt; readonly amount: Money }[]
+  /** Second payments that went back to the buyer. */
+  readonly returned: readonly { readonly attempt: Attempt; readonly amount: Money }[]
   /** The order whose money counts; null before it is known. */
   readonly counted: Attempt | null
 }
@@ -32,15 +34,24 @@ export function amountsOf({ payment, attempts, parts }: MoneyOf): Amounts {
     paid,
     extra: counted === null || paid === null ? null : excess(paid, counted.asked),
     short: shortOf({ attempts, parts }),
-    surplus: attempts
-      .map((attempt) => ({
-        attempt,
-        amount: sumOf(attempt, chargeSum(parts, { attemptId: attempt.id, states: HELD })),
-      }))
-      .filter(({ amount }) => !isZero(amount.minor)),
+    surplus: sums(attempts, (attemptId) => chargeSum(parts, { attemptId, states: HELD })),
+    returned: sums(
+      attempts.filter(({ id }) => id !== counted?.id),
+      (attemptId) => chargeSum(receipts(parts), { attemptId, states: ['returned'] }),
+    ),
     counted,
   }
 }
+
+/** Keeps the attempts whose sum is more than nothing. */
+function sums(attempts: readonly Attempt[], minorOf: (attemptId: string) => string): Amounts['surplus'] {
+  return attempts
+    .map((attempt) => ({ attempt, amount: sumOf(attempt, minorOf(attempt.id)) }))
+    .filter(({ amount }) => !isZero(amount.minor))
+}
+
+/** With their returns, the parts of money that has gone sum to zero. */
+const receipts = (parts: MoneyOf['parts']): MoneyOf['parts'] => parts.filter(({ kind }) => kind === 'receipt')
 
 /** Money that is there and does not go on to the shop. */
 const HELD: readonly PartState[] = ['surplus', 'late', 'returning']

@@ -70,6 +70,8 @@ export type Sandbox = {
   readonly device: Device | null
   /** Whether the partner plays dead on the pages of this payment. */
   readonly isDown: boolean
+  /** The simulated wallet, which pays in USDC; null if the system has none. */
+  readonly walletUrl: string | null
 }
 
 /** The buyer's country (ISO 3166 alpha-2; null when unknown), and who says so. */

@@ -44,7 +44,7 @@ export function pollSeconds(checkout: Checkout, view: View): number | undefined 
 }
 
 /** Changes with everything of the payment that its page may show; the database says the same in `readStamps`. */
-export function stampOf({ payment, attempts }: Checkout): string {
+export function stampOf({ payment, attempts }: Pick<Checkout, 'payment' | 'attempts'>): string {
   return [payment.version, attempts.length, attempts.at(-1)?.status].filter((part) => part !== undefined).join('-')
 }
 

@@ -84,7 +84,6 @@ const CHECKING_MS = 10_000
 const CHECKED_MS = 600_000
 
 function pay({ cameBackAt, now, received }: Checkout, attempt: OpenedAttempt): View {
-  if (attempt.status === 'verification_required') return { page: 'verification', attempt }
   const transfer = attempt.provider === 'crypto' ? readTransferLink(attempt.intentUri ?? '') : null
   if (transfer !== null) {
     const micro = received === null ? transfer.micro : subtract(transfer.micro, received)
@@ -95,6 +94,7 @@ function pay({ cameBackAt, now, received }: Checkout, attempt: OpenedAttempt): V
   const waited = cameBackAt === null ? Number.NaN : Date.parse(now) - Date.parse(cameBackAt)
   if (cameBackAt !== null && waited < CHECKED_MS)
     return { page: 'returning', attempt, since: cameBackAt, slow: waited >= CHECKING_MS }
+  if (attempt.status === 'verification_required') return { page: 'verification', attempt }
   if (attempt.intentUri !== null) return { page: 'upi', attempt, intentUri: attempt.intentUri }
   return { page: 'finish', attempt }
 }

@@ -154,7 +154,15 @@ export function renderWelcome({ frame, invitations, name, errors }: WelcomeView)
     narrow: true,
     children: (
       <>
-        <Head title="Welcome" lead={`You are signed in as ${frame.email}.`} />
+        <Head
+          title="Welcome"
+          lead={`You are signed in as ${frame.email}.`}
+          actions={
+            <PostButton action="/dashboard/sign-out" csrf={frame.csrf} look="btn text">
+              Sign out
+            </PostButton>
+          }
+        />
         {invitations.map(({ merchantId, merchantName, role }) => (
           <Card key={merchantId} id={`join-${merchantId}`} title={`${merchantName} invites you`}>
             <p>Your role will be {role}.</p>

@@ -3,6 +3,7 @@ import type { Role } from '../../domain/account/roles.ts'
 import { renderDocument } from '../site/document.tsx'
 import { SiteIcon } from '../site/icons.tsx'
 import { SideNav, TopBar } from '../site/nav.tsx'
+import { DONE, type Done } from './done.ts'
 
 /** What every page of the dashboard shows around its own content. */
 export type Frame = {
@@ -16,6 +17,8 @@ export type Frame = {
   readonly testMode: boolean
   /** Where the deployment of the other mode is; null when it is not known. */
   readonly otherModeUrl: string | null
+  /** The form that was just saved; null or absent if none was. */
+  readonly done?: Done | null
 }
 
 type Place = { readonly href: string; readonly name: string; readonly icon: SiteIcon }
@@ -45,31 +48,45 @@ export type FramedPage = {
   readonly title: string
   /** A form or a text: the column is narrower. */
   readonly narrow?: boolean
+  /** A stream of events: with each, the page takes its content again. */
+  readonly follow?: string
   readonly children: ComponentChildren
 }
 
-export function renderFramed({ frame, title, narrow = false, children }: FramedPage): string {
-  const { account, testMode } = frame
+export function renderFramed({ frame, title, narrow = false, follow, children }: FramedPage): string {
+  const { account, testMode, done } = frame
   const name = account === null ? title : `${title} · ${account}${testMode ? ' (test)' : ''}`
   return renderDocument({
     title: name,
-    look: testMode ? 'app is-test' : 'app',
+    look: `app${testMode ? ' is-test' : ''}${account === null ? ' bare' : ''}`,
     children: (
       <>
         <a class="skip" href="#main">
           Skip to content
         </a>
         {testMode && <TestBar otherModeUrl={frame.otherModeUrl} />}
-        <TopBar home="/dashboard" homeName="Pinrail, overview">
+        <TopBar home="/dashboard" homeName="Pinrail, overview" hasMenu={account !== null}>
           {account ?? 'Pinrail'}
         </TopBar>
-        <Nav frame={frame} />
+        {account !== null && <Nav frame={frame} />}
         <main id="main" class={narrow ? 'page mid' : 'page'} tabIndex={-1}>
-          <div class="in">{children}</div>
+          <div class="in" data-follow={follow}>
+            {done != null && <Saved done={done} />}
+            {children}
+          </div>
         </main>
       </>
     ),
   })
+}
+
+function Saved({ done }: { done: Done }) {
+  return (
+    <div class="note success" role="status">
+      <SiteIcon name="okring" />
+      <p class="grow">{DONE[done]}</p>
+    </div>
+  )
 }
 
 function TestBar({ otherModeUrl }: { otherModeUrl: string | null }) {
@@ -86,7 +103,7 @@ function TestBar({ otherModeUrl }: { otherModeUrl: string | null }) {
 function Nav({ frame }: { frame: Frame }) {
   return (
     <SideNav home="/dashboard" name="Main">
-      {frame.account !== null && <Account frame={frame} />}
+      <Account frame={frame} />
       <div>
         <Places places={MAIN} path={frame.path} />
         <h2 id="nav-2">Developers</h2>

@@ -1,15 +1,22 @@
+import type { Money } from '../../domain/money.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import { SiteIcon } from '../site/icons.tsx'
-import { Moment, Recent } from '../site/moment.tsx'
+import { Moment, momentText, spanText } from '../site/moment.tsx'
 import { Card, Copy, Fact, Facts, Head, shortened } from '../site/parts.tsx'
 import { Chart, type DayReceived } from './chart.tsx'
+import { FirstSteps, type FirstView } from './first-steps.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
+import { NewPayment } from './new-payment.tsx'
 import { PaymentTable } from './payment-table.tsx'
-import { usdcText } from './payment-words.tsx'
+import { fiatText, usdcText } from './payment-words.tsx'
 
 /** Something that waits for a person. */
 export type Waiting = {
   readonly paymentId: string
+  readonly amount: Money
+  /** The merchant's reference, else the description. */
+  readonly order: string | null
+  /** What happened, and what follows from it. */
   readonly what: string
   readonly since: string
 }
@@ -25,33 +32,30 @@ export type OverviewView = {
   readonly latest: readonly Payment[]
   readonly wallet: string | null
   readonly webhooks: { readonly delivered: number; readonly tried: number; readonly waiting: number } | null
-  readonly steps: Steps
-}
-
-/** What a new account has done. */
-export type Steps = {
-  readonly passkey: boolean
-  readonly wallet: boolean
-  readonly key: boolean
-  readonly payment: boolean
-  readonly webhook: boolean
+  /** Null once all of them are done. */
+  readonly first: FirstView | null
 }
 
 export function renderOverview(view: OverviewView): string {
   const { frame, now, days, waiting, latest } = view
   const total = usdcText(days.reduce((sum, { net_micro: net }) => sum + BigInt(net), 0n).toString(), 2)
-  const isDone = Object.values(view.steps).every(Boolean)
   return renderFramed({
     frame,
     title: 'Overview',
     children: (
       <>
-        <Head title="Overview" lead={<Moment at={now} />} />
-        <Stats view={view} />
+        {latest.length === 0 ? (
+          <Head title="Welcome" lead={welcome(frame)} />
+        ) : (
+          <>
+            <Head title="Overview" lead={<Moment at={now} />} actions={<NewPayment frame={frame} />} />
+            <Stats view={view} />
+          </>
+        )}
         {waiting.length > 0 && <Attention waiting={waiting} now={now} />}
         <div class="cols">
           <div class="col">
-            {!isDone && <FirstSteps steps={view.steps} email={frame.email} />}
+            {view.first !== null && <FirstSteps frame={frame} view={view.first} />}
             {latest.length > 0 && (
               <Card id="vol" title="Received" lead={`${total} USDC in ${days.length} days`}>
                 <Chart days={days} total={total} />
@@ -78,6 +82,9 @@ export function renderOverview(view: OverviewView): string {
     ),
   })
 }
+
+const welcome = ({ testMode }: Frame): string =>
+  `Take your first ${testMode ? 'test ' : ''}payment in about five minutes.${testMode ? ' Nothing here is real money.' : ''}`
 
 function Stats({ view: { days, ended, inFlight, waiting } }: { view: OverviewView }) {
   const today = days.at(-1)
@@ -131,101 +138,27 @@ function Attention({ waiting, now }: { waiting: readonly Waiting[]; now: string 
   return (
     <Card id="attention" title="Needs attention" flush look="alert">
       <ul class="list">
-        {waiting.map(({ paymentId, what, since }) => (
+        {waiting.map(({ paymentId, amount, order, what, since }) => (
           <li key={`${paymentId} ${what}`} class="wait">
             <SiteIcon name="warn" />
             <div class="grow">
               <a class="row-link" href={`/dashboard/payments/${paymentId}`}>
-                <b>{what}</b>
+                <b>
+                  {fiatText(amount)} {amount.currency}, {order ?? shortened(paymentId, 12, 5)}
+                </b>
               </a>
-              <p class="soft">{shortened(paymentId, 12, 5)}</p>
+              <p class="soft">{what}</p>
             </div>
-            <Recent at={since} now={now} />
+            <time class="soft" dateTime={since} title={`Since ${momentText(since, 'long')} UTC`}>
+              {spanText(Date.parse(now) - Date.parse(since))}
+            </time>
+            <span class="btn" aria-hidden="true">
+              Review
+            </span>
           </li>
         ))}
       </ul>
     </Card>
-  )
-}
-
-/** The six steps, in the order in which they make sense. */
-function stepsOf(steps: Steps, email: string) {
-  return [
-    { done: true, title: 'Confirm your e-mail', text: email, link: null },
-    {
-      done: steps.passkey,
-      title: 'Add a passkey',
-      text: 'Sign-in then takes one touch, and no mailbox is needed.',
-      link: { href: '/dashboard/passkey', name: 'Add a passkey' },
-    },
-    {
-      done: steps.wallet,
-      title: 'Set your wallet',
-      text: 'Where your USDC goes: an address on Polygon that only you control, not an exchange’s.',
-      link: { href: '/docs/api/settings#setWallet', name: 'Read how' },
-    },
-    {
-      done: steps.key,
-      title: 'Create an API key',
-      text: 'With it your shop creates payments.',
-      link: { href: '/docs/api/api-keys#createApiKey', name: 'Read how' },
-    },
-    {
-      done: steps.payment,
-      title: 'Take a payment',
-      text: 'Create it with one call, then pay it as your own buyer.',
-      link: { href: '/docs/first-payment#create-a-payment', name: 'Read how' },
-    },
-    {
-      done: steps.webhook,
-      title: 'Hear about payments',
-      text: 'A webhook tells your shop when the money is in your wallet.',
-      link: { href: '/docs/webhooks#register-your-server', name: 'Read how' },
-    },
-  ]
-}
-
-function FirstSteps({ steps, email }: { steps: Steps; email: string }) {
-  const all = stepsOf(steps, email)
-  const done = all.filter((step) => step.done).length
-  const next = all.findIndex((step) => !step.done)
-  return (
-    <section class="card" aria-labelledby="fs">
-      <header>
-        <div>
-          <h2 id="fs">First steps</h2>
-          <p>
-            {done} of {all.length} done
-          </p>
-        </div>
-        <progress max={all.length} value={done} aria-label="First steps done" />
-      </header>
-      <ol class="timeline">
-        {all.map((step, index) => (
-          <li
-            key={step.title}
-            class={step.done ? 'success full' : index === next ? 'brand full' : 'quiet'}
-            aria-current={index === next ? 'step' : undefined}
-          >
-            <span class="pin">
-              {step.done ? <SiteIcon name="check" /> : index + 1}
-              {step.done && <span class="hidden">Done</span>}
-            </span>
-            <div>
-              <h3>{step.title}</h3>
-              <p class="soft">{step.text}</p>
-              {!step.done && step.link !== null && (
-                <p class="actions">
-                  <a class={index === next ? 'btn fill' : 'btn'} href={step.link.href}>
-                    {step.link.name}
-                  </a>
-                </p>
-              )}
-            </div>
-          </li>
-        ))}
-      </ol>
-    </section>
   )
 }
 
@@ -248,7 +181,7 @@ function Side({ view: { wallet, webhooks } }: { view: OverviewView }) {
         <Card id="wh" title="Webhooks">
           <Facts>
             <Fact name="Delivered, 24 h">
-              {webhooks.delivered} of {webhooks.tried}
+              {webhooks.tried === 0 ? 'No events yet' : `${webhooks.delivered} of ${webhooks.tried}`}
             </Fact>
             <Fact name="Waiting">{webhooks.waiting === 0 ? 'None' : webhooks.waiting}</Fact>
           </Facts>

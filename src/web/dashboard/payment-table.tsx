@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { merchantUsdc, type Payment } from '../../domain/payment/payment-object.ts'
 import { Recent } from '../site/moment.tsx'
 import { RowLink, Table } from '../site/table.tsx'
-import { Fiat, METHOD_WORDS, receivesNothing, Status, Usdc } from './payment-words.tsx'
+import { Fiat, methodText, receivesNothing, Status, Usdc } from './payment-words.tsx'
 
 type PaymentTableProps = {
   readonly caption: string
@@ -29,17 +29,15 @@ export function PaymentTable({ caption, payments, now, created = 'Created', sort
             </RowLink>
           ),
         },
-        { name: 'Status', look: 'fit', place: 'b', cell: ({ status }) => <Status status={status} /> },
+        { name: 'Status', look: 'fit', place: 'b', cell: (payment) => <Status {...payment} /> },
         { name: 'Description', look: 'clip', place: 'c', cell: (payment) => <Described payment={payment} /> },
         {
           name: 'Method',
           look: 'fit',
-          cell: ({ methodUsed }) =>
-            methodUsed === null ? (
-              <span class="soft amt">Not chosen yet</span>
-            ) : (
-              <span class="amt">{METHOD_WORDS[methodUsed]}</span>
-            ),
+          cell: (payment) => {
+            const method = methodText(payment)
+            return method === null ? <span class="soft amt">Not chosen yet</span> : <span class="amt">{method}</span>
+          },
         },
         {
           name: 'You receive',

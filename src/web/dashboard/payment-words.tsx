@@ -1,17 +1,20 @@
-export { METHOD_LABELS as METHOD_WORDS } from '../../domain/methods.ts'
-
+import { METHOD_LABELS, PROVIDERS } from '../../domain/methods.ts'
 import { formatUsdc, grouped, groupedAmount, type MicroUsdc, type Money } from '../../domain/money.ts'
-import { isClosed, PARK_REASONS, type ParkReason, type PaymentStatus } from '../../domain/payment/payment.ts'
+import { isClosed, isOpen, PARK_REASONS, type ParkReason, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
+import type { Amounts } from '../checkout/amounts.ts'
 import type { Tone } from '../look/parts.tsx'
 import { SiteIcon } from '../site/icons.tsx'
+import { momentText } from '../site/moment.tsx'
 import { Amount } from '../site/parts.tsx'
+
+export { METHOD_LABELS as METHOD_WORDS } from '../../domain/methods.ts'
 
 /** How payments are named in the dashboard. */
 
 type Look = { readonly word: string; readonly tone: Tone; readonly icon: SiteIcon }
 
-export const STATUS_LOOKS: Readonly<Record<PaymentStatus, Look>> = {
+const STATUS_LOOKS: Readonly<Record<PaymentStatus, Look>> = {
   created: { word: 'Created', tone: 'quiet', icon: 'clock' },
   pending: { word: 'Waiting for buyer', tone: 'quiet', icon: 'clock' },
   processing: { word: 'Processing', tone: 'brand', icon: 'half' },
@@ -24,8 +27,17 @@ export const STATUS_LOOKS: Readonly<Record<PaymentStatus, Look>> = {
   refunded: { word: 'Refunded', tone: 'quiet', icon: 'undo' },
 }
 
-export function Status({ status }: { status: PaymentStatus }) {
-  const { word, tone, icon } = STATUS_LOOKS[status]
+const PAID_IN_PART: Look = { word: 'Paid in part', tone: 'wait', icon: 'half' }
+
+type Stated = { readonly status: PaymentStatus; readonly parkReason?: ParkReason | null }
+
+/** The state of a payment in a word. `isPart`: a part of the price has arrived, and the rest can still come. */
+export function statusLook({ status, parkReason = null }: Stated, isPart = false): Look {
+  return isPart || parkReason === 'underpaid' ? PAID_IN_PART : STATUS_LOOKS[status]
+}
+
+export function Status(stated: Stated) {
+  const { word, tone, icon } = statusLook(stated)
   return (
     <span class={`status ${tone}`}>
       <SiteIcon name={icon} />
@@ -59,8 +71,35 @@ export function Usdc({ micro, decimals = 6 }: { micro: MicroUsdc; decimals?: 2 |
   return <Amount number={usdcText(micro, decimals)} code="USDC" />
 }
 
-/** What has happened and what comes next, as one sentence. */
-export function nextStep(payment: Payment): string {
+/** The method that was used, else the one that the merchant pinned; null if the buyer picks. */
+export function methodText({ methodUsed, providerUsed, provider }: Payment): string | null {
+  if (methodUsed !== null) return METHOD_LABELS[methodUsed]
+  const pinned = providerUsed ?? provider
+  return pinned === null ? null : PROVIDERS[pinned].label
+}
+
+type Sums = Pick<Amounts, 'short' | 'surplus' | 'returned'>
+
+/** What has happened and what comes next, in a sentence or two. */
+export function nextStep(payment: Payment, { short, surplus, returned }: Sums): string {
+  const text = ({ amount }: Amounts['surplus'][number]): string => `${fiatText(amount)} ${amount.currency}`
+  if (short !== null) return inPart(payment, short)
+  const [held, back] = [surplus[0], returned[0]]
+  if (held !== undefined)
+    return `${step(payment)} Another payment of ${text(held)} arrived for it. It is not yours: Pinrail holds it until a person returns it to the buyer.`
+  if (back !== undefined) return `${step(payment)} Another payment of ${text(back)} went back to the buyer.`
+  return payment.status === 'succeeded' ? `${step(payment)} Nothing left to do.` : step(payment)
+}
+
+function inPart({ amount, status, expiresAt }: Payment, { received, missing }: NonNullable<Sums['short']>): string {
+  const of = `The buyer paid ${fiatText(received)} of ${fiatText(amount)} ${amount.currency}. Do not ship yet.`
+  const rest = `${fiatText(missing)} ${missing.currency}`
+  return isOpen(status)
+    ? `${of} The buyer can pay the missing ${rest} at the checkout until ${momentText(expiresAt, 'long')} UTC.`
+    : `${of} If the missing ${rest} arrives with the same order, the payment continues automatically. Otherwise a person at Pinrail accepts the part or returns it to the buyer.`
+}
+
+function step(payment: Payment): string {
   const { status, usdc, parkReason } = payment
   switch (status) {
     case 'created':
@@ -74,7 +113,7 @@ export function nextStep(payment: Payment): string {
     case 'under_review':
       return underReview(parkReason)
     case 'succeeded':
-      return `${usdc === null ? 'The USDC' : `${usdcText(usdc.net, 6)} USDC`} is final in your wallet. Nothing left to do.`
+      return `${usdc === null ? 'The USDC' : `${usdcText(usdc.net, 6)} USDC`} is final in your wallet.`
     case 'failed':
       return 'It cannot be paid any more, and you receive nothing for it. Make a new payment if the buyer still wants to pay.'
     case 'expired':

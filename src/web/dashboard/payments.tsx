@@ -6,6 +6,7 @@ import type { Payment } from '../../domain/payment/payment-object.ts'
 import { SiteIcon } from '../site/icons.tsx'
 import { Curl, Head } from '../site/parts.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
+import { NewPayment } from './new-payment.tsx'
 import { Pager } from './pager.tsx'
 import { PaymentTable } from './payment-table.tsx'
 import { Status } from './payment-words.tsx'
@@ -74,7 +75,15 @@ export function renderPayments(view: PaymentsView): string {
     title: 'Payments',
     children: (
       <>
-        <Head title="Payments" actions={isAny ? <Export query={query} /> : undefined} />
+        <Head
+          title="Payments"
+          actions={
+            <>
+              {isAny && <Export query={query} />}
+              <NewPayment frame={frame} />
+            </>
+          }
+        />
         {isAny && <Tabs view={view} />}
         {isAny && <Filters query={query} />}
         <div class="sheet">

@@ -1,4 +1,4 @@
-import { paidAt, paidWith, statementName } from '../checkout/after/receipt-lines.tsx'
+import { moneyFacts, paidAt, paidWith, statementName } from '../checkout/after/receipt-lines.tsx'
 import { amountsOf } from '../checkout/amounts.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Words } from '../messages/words.ts'
@@ -49,6 +49,7 @@ export function receiptPaper(checkout: Checkout, words: Words): ReceiptPaper {
       { name: t('receipt.on'), value: { text: words.moment(paidAt(checkout), 'long') } },
       ...(reference === null ? [] : [{ name: t('panel.order'), value: { text: reference, own: true } }]),
       ...(statement === null ? [] : [{ name: t('receipt.statement'), value: { text: statement, own: true } }]),
+      ...moneyFacts(checkout, words).map(({ name, value }) => ({ name, value: { text: value } })),
       { name: t('done.payment'), value: { text: payment.id, own: true } },
       { name: t('receipt.status'), value: { text: t(isTest ? 'receipt.status.test' : 'receipt.status.done') } },
       ...(transfer === null ? [] : [{ name: t('receipt.transfer'), value: { text: transfer.txHash, own: true } }]),

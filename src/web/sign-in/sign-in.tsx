@@ -46,10 +46,12 @@ export function PasskeyButton({
   form: { action, options, kind },
   fields,
   label,
+  look = kind === 'create' ? 'btn fill big' : 'btn big',
 }: {
   readonly form: PasskeyForm
   readonly fields: Readonly<Record<string, string>>
   readonly label: string
+  readonly look?: string
 }) {
   if (options === null) return null
   return (
@@ -58,7 +60,7 @@ export function PasskeyButton({
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       <input type="hidden" name="answer" value="" />
-      <button type="submit" class={kind === 'create' ? 'btn fill big' : 'btn big'}>
+      <button type="submit" class={look}>
         <SiteIcon name="passkey" />
         {label}
       </button>
@@ -114,22 +116,44 @@ export function renderSignIn({ to, passkeyOptions, problem, demo, email, errors 
   )
 }
 
-export function renderSent({ to, wrong }: { to: string; wrong: boolean }): string {
+export type SentView = {
+  readonly to: string
+  /** True if the code that was typed is wrong. */
+  readonly wrong: boolean
+  /** The address that the link went to; null if the browser has forgotten it. */
+  readonly email: string | null
+  /** True if the link confirms a session: the next one is requested on another page. */
+  readonly confirms: boolean
+  /** The mail inbox of a local system; null elsewhere. */
+  readonly mailUrl: string | null
+}
+
+export function renderSent(view: SentView): string {
+  const { to, wrong, email, confirms, mailUrl } = view
   return renderDoor(
-    'Look at your e-mail',
+    'Check your inbox',
     <>
       <p class="brand">
         <span class="pin large">
           <SiteIcon name="mail" />
         </span>
       </p>
-      <p>If the address can sign in, a link is there now. It works once, for 15 minutes, in this browser.</p>
+      <p>
+        We sent a link to <b>{email ?? 'your address'}</b>
+        {confirms ? '.' : ', if it can sign in.'} It works once, for 15 minutes, in this browser.
+      </p>
+      {mailUrl !== null && (
+        <a class="btn fill big" href={mailUrl}>
+          Open the mail inbox of this machine
+        </a>
+      )}
       <form class="stack" method="post" action="/sign-in/code">
         <To to={to} />
+        {confirms && <input type="hidden" name="confirm" value="1" />}
         <Field
           name="code"
           label="Or type the code from the e-mail"
-          errors={wrong ? { code: 'That is not the code of the last e-mail, or it has ended.' } : {}}
+          errors={wrong ? { code: 'This is not the code of the last e-mail, or it has expired.' } : {}}
         >
           {(attributes) => (
             <input
@@ -143,14 +167,31 @@ export function renderSent({ to, wrong }: { to: string; wrong: boolean }): strin
             />
           )}
         </Field>
-        <button type="submit" class="btn fill big">
-          Go on
+        <button type="submit" class={mailUrl === null ? 'btn fill big' : 'btn big'}>
+          Continue
         </button>
       </form>
-      <p class="hint">
-        Nothing after a minute? Look in spam, or <a href="/sign-in">try again</a>.
-      </p>
+      <p class="hint">No mail after a minute? Look in spam, or send it again.</p>
+      <Again view={view} />
     </>,
+  )
+}
+
+function Again({ view: { to, email, confirms } }: { view: SentView }) {
+  if (confirms || email === null)
+    return (
+      <a class="btn text big" href={confirms ? `/dashboard/confirm?to=${encodeURIComponent(to)}` : '/sign-in'}>
+        Send it again
+      </a>
+    )
+  return (
+    <form class="stack" method="post" action="/sign-in">
+      <To to={to} />
+      <input type="hidden" name="email" value={email} />
+      <button type="submit" class="btn text big">
+        Send it again
+      </button>
+    </form>
   )
 }
 

@@ -5,19 +5,27 @@ import { Mark, SiteIcon } from './icons.tsx'
 
 const ID = 'nav'
 
-type BarProps = { readonly home: string; readonly homeName: string; readonly children: ComponentChildren }
+type BarProps = {
+  readonly home: string
+  readonly homeName: string
+  /** False if no navigation is on the page. */
+  readonly hasMenu?: boolean
+  readonly children: ComponentChildren
+}
 
-export function TopBar({ home, homeName, children }: BarProps) {
+export function TopBar({ home, homeName, hasMenu = true, children }: BarProps) {
   return (
     <header class="bar">
       <a class="logo" href={home} aria-label={homeName}>
         <Mark />
       </a>
       <b>{children}</b>
-      <button class="btn text" type="button" popovertarget={ID}>
-        <SiteIcon name="menu" />
-        Menu
-      </button>
+      {hasMenu && (
+        <button class="btn text" type="button" popovertarget={ID}>
+          <SiteIcon name="menu" />
+          Menu
+        </button>
+      )}
     </header>
   )
 }

@@ -56,6 +56,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     openAttempt,
     openPages,
     publicUrl: server.url,
+    simulatedWalletUrl: null,
     tellExtended: async (id) => void extended.push(id),
     newAttemptId: () => newId('attempt'),
     clock: Date.now,

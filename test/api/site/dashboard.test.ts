@@ -25,6 +25,78 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
+describe('The first steps of a new account', () => {
+  const handed: string[] = []
+  const url = 'http://127.0.0.1:4301'
+  let local: Shop
+  beforeAll(async () => {
+    const inbox = { url, handOver: async (secret: string) => void handed.push(secret) }
+    local = await openShop({
+      deps: () => ({ inbox, webhookTargets: { mode: 'test', testTargets: ['127.0.0.1:4301'] } }),
+    })
+  })
+  afterAll(() => local?.close())
+
+  test('each take one press: a test wallet, the inbox as an endpoint, a key whose printed call works', async () => {
+    const owner = await signUp(local, 'first@shop.example')
+    const press = async (step: string, form = {}) => {
+      const { status, to } = await owner.submit(`/dashboard/first-steps/${step}`, form)
+      expect([step, status, to]).toEqual([step, 303, '/dashboard'])
+      return (await owner.get('/dashboard')).html
+    }
+    const withWallet = await press('wallet', { test: 'on' })
+    expect(withWallet).toMatch(/role="status"[^]*The wallet is saved[^]*title="0x[0-9a-fA-F]{40}"/)
+    expect((await owner.get('/dashboard')).html).not.toContain('The wallet is saved')
+    expect(await press('webhook')).toContain('3 of 6 done')
+    expect(handed).toEqual([expect.stringMatching(/^whsec_/)])
+    const made = await owner.submit('/dashboard/first-steps/key', { once: 'first-key' })
+    const command = /<code[^>]*>(curl -s [^<]+)<\/code>/.exec(made.html)?.[1]?.replaceAll('&quot;', '"') ?? ''
+    const key = /Bearer ([^']+)'/.exec(command)?.[1] ?? null
+    const body = /-d '([^']+)'/.exec(command)?.[1] ?? ''
+    expect((await local.ask('POST', '/v1/payments', { key, body })).status).toBe(201)
+    const again = await owner.submit('/dashboard/first-steps/key', { once: 'first-key' })
+    expect(again.html).toContain(key)
+    expect((await owner.get('/dashboard')).html).not.toContain(key)
+  })
+
+  test('refuse an address that is none next to its field, and never replace a wallet that is set', async () => {
+    const owner = await signUp(local, 'first-wrong@shop.example')
+    const wrong = await owner.submit('/dashboard/first-steps/wallet', { address: '0x12' })
+    expect([wrong.status, wrong.html.includes('aria-invalid="true"')]).toEqual([400, true])
+    await owner.submit('/dashboard/first-steps/wallet', { test: 'on' })
+    const { html: before } = await owner.get('/dashboard/wallet')
+    await owner.submit('/dashboard/first-steps/wallet', { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' })
+    expect((await owner.get('/dashboard/wallet')).html).not.toContain('0x70997970')
+    expect(before).toContain('Spelling right')
+  })
+
+  test('show the side bar once there is an account, and the sent page names the address and the mail inbox', async () => {
+    const visitor = new Visitor(local)
+    const email = 'no-account@shop.example'
+    await visitor.post('/sign-in', { email })
+    const sent = (await visitor.get('/sign-in/sent')).html
+    expect([sent.includes(`<b>${email}</b>`), sent.includes(`href="${url}/mail"`)]).toEqual([true, true])
+    expect(sent).toMatch(new RegExp(`action="/sign-in"[^]*name="email" value="${email}"[^]*Send it again`))
+    await visitor.post((await linkIn(local, email)).path)
+    expect((await visitor.get('/dashboard/welcome')).html).not.toContain('<nav')
+    await visitor.submit('/dashboard/accounts', { name: 'Halden Coffee' })
+    expect((await visitor.get('/dashboard')).html).toContain('<nav')
+  })
+
+  test('lead to a payment that is created in the dashboard, whose page has the link to copy and follows it', async () => {
+    const { owner } = await openAccount(local, 'new-payment@shop.example')
+    const form = { amount: '12.50', currency: 'EUR', reference: 'by telephone', once: 'one-press' }
+    const made = await owner.submit('/dashboard/payments', form)
+    expect([made.status, (await owner.submit('/dashboard/payments', form)).to]).toEqual([303, made.to])
+    const { html } = await owner.get(made.to ?? '')
+    const checkout = /data-copy="([^"]+\/c\/[^"]+)"/.exec(html)?.[1] ?? ''
+    expect(html).toContain('The payment is created.')
+    expect(html).toContain(`data-follow="${new URL(checkout).pathname}/live?knows=`)
+    const wrong = await owner.submit('/dashboard/payments', { ...form, amount: 'twelve', once: 'another' })
+    expect([wrong.status, wrong.html.includes('aria-invalid="true"')]).toEqual([400, true])
+  })
+})
+
 describe('The pages of the dashboard', () => {
   const CARD = { provider: 'card_partner', method: 'card' } as const
   const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
@@ -278,6 +350,7 @@ describe('The pages of the dashboard', () => {
         expect.stringMatching(
           /^__Host-pinrail_browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=900$/,
         ),
+        expect.stringMatching(/^__Host-pinrail_sent=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=900$/),
       ])
       const done = await visitor.post((await linkIn(secure, 'safe@shop.example')).path)
       expect(done.headers.getSetCookie()[0]).toMatch(
@@ -486,6 +559,7 @@ describe('Mounting the pages', () => {
       'get /dashboard/payments.csv: look, a file',
       'get /dashboard/payments.json: look, a file',
       'get /dashboard/payments/:id: look',
+      'get /dashboard/payments/new: sell',
       'get /dashboard/payments: look',
       'get /dashboard/requests: look',
       'get /dashboard/team: look',
@@ -508,6 +582,9 @@ describe('Mounting the pages', () => {
       'post /dashboard/confirm/passkey: person',
       'post /dashboard/confirm: person',
       'post /dashboard/embedding: develop, confirmed',
+      'post /dashboard/first-steps/key: develop, confirmed, a key',
+      'post /dashboard/first-steps/wallet: own, confirmed',
+      'post /dashboard/first-steps/webhook: develop, confirmed',
       'post /dashboard/keys/:id/revoke: develop, confirmed',
       'post /dashboard/keys/:id/roll: develop, confirmed, a key',
       'post /dashboard/keys: develop, confirmed, a key',
@@ -525,6 +602,7 @@ describe('Mounting the pages', () => {
       'post /dashboard/passkeys/remove: person, confirmed',
       'post /dashboard/passkeys: person, confirmed',
       'post /dashboard/payments/:id/cancel: sell',
+      'post /dashboard/payments: sell',
       'post /dashboard/sessions/end-others: person',
       'post /dashboard/sessions/end: person',
       'post /dashboard/sign-out: person',

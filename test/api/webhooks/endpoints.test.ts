@@ -116,6 +116,11 @@ describe('an endpoint', () => {
     expect(answer.body).toMatchObject({ param: 'url', detail: expect.stringContaining(why) })
   })
 
+  test('at a local address is refused with the local addresses that test mode allows', async () => {
+    const { body } = await create({ url: 'http://localhost:9999/hooks' })
+    expect(body['detail']).toMatch(/must begin with https:\/\/.*WEBHOOK_TEST_TARGETS.*http:\/\/127\.0\.0\.1:\d+/)
+  })
+
   test('of a type that does not exist is refused, and so is one of no type', async () => {
     expectProblem(await create({ url: receiver.url, enabled_events: ['payment.suceeded'] }), 400, 'validation_failed')
     expectProblem(await create({ url: receiver.url, enabled_events: [] }), 400, 'validation_failed')

@@ -12,6 +12,7 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['payment', '/dashboard/payments', (page) => page.getByRole('link', { name: '49.90' }).click()],
   ['overview', '/dashboard'],
   ['payments', '/dashboard/payments'],
+  ['payment-new', '/dashboard/payments/new'],
   ['payments-none', '/dashboard/payments?q=nothing-like-it'],
   ['links', '/dashboard/links'],
   ['links-none', '/dashboard/links?q=nothing-like-it'],

@@ -29,6 +29,8 @@ export type LoadDeps = CountryDeps & {
   readonly down: () => DownPartners
   /** How buyers know the partners. */
   readonly partners: PartnerNames
+  /** The simulated wallet that pays test payments in USDC; null elsewhere. */
+  readonly simulatedWalletUrl: string | null
   /** What plays the partners of test payments; null where they are real. */
   readonly simulating: SimulateDeps | null
   readonly log: Logger
@@ -75,6 +77,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
       note: null,
       device: played.device,
       isDown: played.down !== null,
+      walletUrl: deps.simulatedWalletUrl,
     },
     asked: askedFor(request),
     frame: null,

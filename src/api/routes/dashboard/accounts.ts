@@ -58,7 +58,9 @@ export function accountPages(deps: AccountsDeps): Page[] {
           await writeAudit(tx, { merchantId, actor: person.id, action: 'account.created', data: {}, ip })
           return true
         })
-        return made ? { to: '/dashboard' } : again(`One person has at most ${MOST_ACCOUNTS} accounts.`)
+        return made
+          ? { to: '/dashboard', done: 'account_made' as const }
+          : again(`One person has at most ${MOST_ACCOUNTS} accounts.`)
       },
     }),
     definePersonPage({
@@ -77,7 +79,7 @@ export function accountPages(deps: AccountsDeps): Page[] {
           return true
         })
         if (!joined) throw new SiteProblem('not_found')
-        return { to: '/dashboard' }
+        return { to: '/dashboard', done: 'account_joined' }
       },
     }),
     definePersonPage({
@@ -88,7 +90,7 @@ export function accountPages(deps: AccountsDeps): Page[] {
         const own = await listMemberships(deps.db, person.id)
         if (!own.some(({ merchantId }) => merchantId === form.account)) throw new SiteProblem('not_found')
         await chooseMerchant(deps.db, session.id, form.account)
-        return { to: '/dashboard' }
+        return { to: '/dashboard', done: null }
       },
     }),
   ]

@@ -78,14 +78,9 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   const form = parseForm(page, request) as never
   const { personId } = signedIn.session
   if (page.makes !== undefined) deps.limits.countPerson(personId, page.makes)
-  // One connection for the whole page, and in turns: of the person first, who so waits for nobody else's.
   const made = (): Promise<PageAnswer> =>
     page.lists === 'at once'
-      ? deps.turns.lists(personId, () =>
-          deps.turns.lists(call.tenant.merchantId, () =>
-            call.db.transaction((tx) => page.handle({ ...call, form, db: sessionIn(tx) })),
-          ),
-        )
+      ? call.inTurn((db) => page.handle({ ...call, form, db }))
       : page.handle({ ...call, form })
   const answer = async (): Promise<void> => send(response, await made())
   return page.makes === 'file' ? deps.turns.files(personId, answer) : answer()
@@ -93,7 +88,7 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
 
 /** A press that a role does not allow is in the account's log. A page that is only looked at is not. */
 async function logRefusal(
-  { db }: RunDeps,
+  { db }: MountDeps,
   { page, request, signedIn, account }: Pick<Seen, 'page' | 'request' | 'signedIn'> & { readonly account: Membership },
 ): Promise<void> {
   if (page.method !== 'post') return
@@ -135,6 +130,11 @@ function callOf(deps: MountDeps, { page, request, signedIn, memberships, account
     tenant,
     role: account?.role ?? 'viewer',
     db: page.lists !== undefined ? deps.db.lists(tenant) : deps.db.as(tenant),
+    // One connection for all lists and sums, and in turns: of the person first, who so waits for nobody else's.
+    inTurn: (work) =>
+      deps.turns.lists(signedIn.session.personId, () =>
+        deps.turns.lists(tenant.merchantId, () => deps.db.lists(tenant).transaction((tx) => work(sessionIn(tx)))),
+      ),
   }
 }
 

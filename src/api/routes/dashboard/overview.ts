@@ -1,4 +1,3 @@
-import { countActiveKeys } from '../../../db/merchants/api-keys.ts'
 import {
   countByStatus,
   countDeliveries,
@@ -12,9 +11,10 @@ import { listPayments } from '../../../db/payments/payment-list.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
 import { PARK_REASONS } from '../../../domain/payment/payment.ts'
 import { renderOverview } from '../../../web/dashboard/overview.tsx'
-import { definePage, type Page } from './page.ts'
+import { type FirstStepsDeps, firstStepsPages, readFirstSteps, type Shown, type ShowOverview } from './first-steps.ts'
+import { definePage, type Page, type PageCall } from './page.ts'
 
-export type OverviewDeps = { readonly clock: () => number }
+export type OverviewDeps = FirstStepsDeps
 
 const LATEST = 6
 const DAYS = 30
@@ -23,64 +23,68 @@ const MOST_WAITING = 20
 const IN_FLIGHT = ['pending', 'processing', 'settling'] as const
 
 export function overviewPages(deps: OverviewDeps): Page[] {
+  const show: ShowOverview = (call, shown) => overview(deps, call, shown)
   return [
     definePage({
       method: 'get',
       path: '/dashboard',
       needs: 'look',
-      lists: 'at once',
-      handle: async ({ db, tenant, frame, signedIn }) => {
-        const now = new Date(deps.clock()).toISOString()
-        const page = { limit: LATEST, after: null, before: null }
-        const yesterday = new Date(deps.clock() - 86_400_000).toISOString()
-        // One after the other, on one connection.
-        const days = await receivedByDay(db, tenant, { now, days: DAYS })
-        const ended = await countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`)
-        const counts = await countByStatus(db, tenant)
-        const waiting = await listWaiting(db, tenant, MOST_WAITING)
-        const latest = await listPayments(db, tenant, { filters: {}, page })
-        const wallet = await readWallet(db, tenant)
-        const endpoints = await listEndpoints(db, tenant)
-        const deliveries = await countDeliveries(db, tenant, yesterday)
-        const keys = await db.transaction((tx) => countActiveKeys(tx, tenant, now))
-        const html = renderOverview({
-          frame,
-          now,
-          days,
-          ended,
-          inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
-          waiting: waiting.map((row) => ({ paymentId: row.payment_id, what: whatWaits(row), since: row.since })),
-          latest: (latest?.rows ?? []).map(({ payment }) => payment),
-          wallet,
-          webhooks: endpoints.length === 0 ? null : deliveries,
-          steps: {
-            passkey: signedIn.session.hasPasskey,
-            wallet: wallet !== null,
-            key: keys > 0,
-            payment: counts.size > 0,
-            webhook: endpoints.length > 0,
-          },
-        })
-        return { html }
-      },
+      handle: async (call) => ({ html: await show(call, {}) }),
     }),
+    ...firstStepsPages(deps, show),
   ]
 }
 
-/** What the entries of the view `attention` mean to a merchant. Those of its newer kinds are told by their name. */
+async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promise<string> {
+  const { tenant, frame } = call
+  const now = new Date(deps.clock()).toISOString()
+  const page = { limit: LATEST, after: null, before: null }
+  const yesterday = new Date(deps.clock() - 86_400_000).toISOString()
+  const { days, ended, counts, waiting, latest, wallet, endpoints, deliveries } = await call.inTurn(async (db) => ({
+    // One after the other, on one connection.
+    days: await receivedByDay(db, tenant, { now, days: DAYS }),
+    ended: await countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`),
+    counts: await countByStatus(db, tenant),
+    waiting: await listWaiting(db, tenant, MOST_WAITING),
+    latest: await listPayments(db, tenant, { filters: {}, page }),
+    wallet: await readWallet(db, tenant),
+    endpoints: await listEndpoints(db, tenant),
+    deliveries: await countDeliveries(db, tenant, yesterday),
+  }))
+  return renderOverview({
+    frame,
+    now,
+    days,
+    ended,
+    inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
+    waiting: waiting.map((row) => ({
+      paymentId: row.payment_id,
+      amount: { minor: row.amount_minor, currency: row.currency },
+      order: row.order,
+      what: whatWaits(row),
+      since: row.since,
+    })),
+    latest: (latest?.rows ?? []).map(({ payment }) => payment),
+    wallet,
+    webhooks: endpoints.length === 0 ? null : deliveries,
+    first: await readFirstSteps(deps, call, shown),
+  })
+}
+
+/** What the entries of the view `attention` mean to a merchant: what happened, and what follows from it. */
 const WAITING: Readonly<Record<string, string>> = {
-  processing_stale: 'The partner has been confirming the payment for more than a day',
-  conversion_open: 'The converter has not said what it made of an order that is not needed any more',
-  conversion_overdue: 'The conversion to USDC takes longer than it should',
-  settlement_overdue: 'The USDC takes longer than it should',
-  expiry_overdue: 'The payment should have expired, and has not yet',
-  held: 'An operator of Pinrail holds the payment',
-  partner_unread: 'The partner does not answer about the payment',
-  surplus: 'A second payment came; it is kept apart',
-  late: 'Money came after the payment had ended',
-  intent_pending: 'A refund was asked for and is not confirmed yet',
-  suspense: 'USDC was bought for a payment that had ended',
-  chargeback: 'The partner took the money back after the payment',
+  processing_stale: 'The partner has been confirming the payment for more than a day. Do not ship yet.',
+  conversion_open: 'The converter has not reported on an order that is no longer needed. You need to do nothing.',
+  conversion_overdue: 'The conversion to USDC takes longer than it should. The money is safe.',
+  settlement_overdue: 'The USDC takes longer than it should. Do not ship before it is in your wallet.',
+  expiry_overdue: 'The payment should have expired. Do not ask the buyer to pay it.',
+  held: 'An operator of Pinrail holds the payment. Do not ship yet.',
+  partner_unread: 'The partner does not answer about the payment. Do not ship yet.',
+  surplus: 'The buyer paid a second time. That money is not yours: Pinrail returns it to the buyer.',
+  late: 'Money arrived after the payment had ended. It is not yours: Pinrail returns it to the buyer.',
+  intent_pending: 'A refund was requested and is not confirmed yet.',
+  suspense: 'USDC was bought for a payment that had ended. You receive nothing for it.',
+  chargeback: 'The partner took the money back after the payment. You keep what you received.',
 }
 
 function whatWaits({ kind, detail }: Waiting): string {

@@ -6,7 +6,7 @@ import { listMemberships, lockPerson } from '../../../db/accounts/people.ts'
 import { endSessions, listSessions, type Session } from '../../../db/accounts/sessions.ts'
 import { KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Tx } from '../../../db/db.ts'
-import { IDLE_MS, LINK_MS, MOST_PASSKEYS } from '../../../domain/account/session.ts'
+import { IDLE_MS, MOST_PASSKEYS } from '../../../domain/account/session.ts'
 import { renderAccount } from '../../../web/dashboard/account.tsx'
 import {
   type PasskeyProblem,
@@ -24,6 +24,7 @@ import {
 } from '../../accounts/passkeys.ts'
 import { confirm } from '../../accounts/sessions.ts'
 import { pathOfOurs } from '../sign-in/return-path.ts'
+import { sentCookies } from '../sign-in/sign-in.ts'
 import { type OwnDeps, ownDataPages } from './own-data.ts'
 import { definePersonPage, type Page, type PersonCall } from './page.ts'
 
@@ -61,7 +62,7 @@ function sessionPages(deps: OwnDeps): Page[] {
       path: '/dashboard/sign-out',
       handle: async ({ signedIn: { session } }) => {
         await endSessions(deps.db, session.personId, { only: session.id, now: iso(deps) })
-        return { to: '/sign-in', cookies: [deps.cookies.clear('session')] }
+        return { to: '/sign-in', done: null, cookies: [deps.cookies.clear('session')] }
       },
     }),
     definePersonPage({
@@ -70,7 +71,7 @@ function sessionPages(deps: OwnDeps): Page[] {
       form: id,
       handle: async ({ person, form }) => {
         await endSessions(deps.db, person.id, { only: form.id, now: iso(deps) })
-        return { to: '/dashboard/account' }
+        return { to: '/dashboard/account', done: 'session_ended' }
       },
     }),
     definePersonPage({
@@ -78,7 +79,7 @@ function sessionPages(deps: OwnDeps): Page[] {
       path: '/dashboard/sessions/end-others',
       handle: async ({ person, signedIn: { session } }) => {
         await endSessions(deps.db, person.id, { allBut: session.id, now: iso(deps) })
-        return { to: '/dashboard/account' }
+        return { to: '/dashboard/account', done: 'sessions_ended' }
       },
     }),
   ]
@@ -117,7 +118,9 @@ function passkeyPages(deps: OwnDeps): Page[] {
           await endSessions(tx, call.person.id, { allBut: session.id, now: iso(deps) })
           return null
         })
-        return { to: problem === null ? '/dashboard/account' : `/dashboard/passkey?problem=${problem}` }
+        return problem === null
+          ? { to: '/dashboard/account', done: 'passkey_added' }
+          : { to: `/dashboard/passkey?problem=${problem}`, done: null }
       },
     }),
     definePersonPage({
@@ -131,7 +134,7 @@ function passkeyPages(deps: OwnDeps): Page[] {
           await auditEverywhere(tx, call, 'passkey.removed')
           await endSessions(tx, call.person.id, { allBut: call.signedIn.session.id, now: iso(deps) })
         })
-        return { to: back() }
+        return { to: back(), done: 'passkey_removed' }
       },
     }),
   ]
@@ -161,8 +164,8 @@ function confirmPages(deps: OwnDeps): Page[] {
         const to = pathOfOurs(form.to)
         const asks = { sessionId: session.id, to, askedFrom: KNOWN_BROWSER }
         const browser = await sendLink(deps, person.email, asks)
-        const cookie = deps.cookies.set('browser', browser, LINK_MS / 1000)
-        return { to: `/sign-in/sent?to=${encodeURIComponent(to)}`, cookies: [cookie] }
+        const cookies = sentCookies(deps.cookies, { browser, email: person.email })
+        return { to: `/sign-in/sent?confirm=1&to=${encodeURIComponent(to)}`, done: null, cookies }
       },
     }),
     definePersonPage({
@@ -178,7 +181,8 @@ function confirmPages(deps: OwnDeps): Page[] {
           await confirm(deps, tx, session.id)
           return null
         })
-        return { to: problem === null ? to : `/dashboard/confirm?problem=${problem}&to=${encodeURIComponent(to)}` }
+        const again = `/dashboard/confirm?problem=${problem}&to=${encodeURIComponent(to)}`
+        return { to: problem === null ? to : again, done: null }
       },
     }),
   ]

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { z } from 'zod'
 import type { Session as DbSession, Tenant } from '../../../db/db.ts'
 import type { Ability, Role } from '../../../domain/account/roles.ts'
+import type { Done } from '../../../web/dashboard/done.ts'
 import type { Frame } from '../../../web/dashboard/frame.tsx'
 import type { SignedIn } from '../../accounts/sessions.ts'
 import type { ExportFile } from '../../exports/file.ts'
@@ -50,13 +51,15 @@ export type PageCall<F = unknown> = PersonCall<F> & {
   readonly role: Role
   /** Sees only the rows of the account. */
   readonly db: DbSession
+  /** Reads lists and sums on one connection, with the time of a list, when it is the person's and the account's turn. */
+  readonly inTurn: <T>(work: (db: DbSession) => Promise<T>) => Promise<T>
 }
 
 export type PageAnswer =
   /** `holds`: a frame with a page of ours is in it; `held`: it stands in one. */
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
-  /** 303 to a path of ours. */
-  | { readonly to: string; readonly cookies?: readonly string[] }
+  /** 303 to a path of ours. `done`: what the page there confirms; null if it is plain to see. */
+  | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[] }
   | { readonly file: ExportFile }
 
 /** Gives the handler's `form` the type of its schema. */

@@ -1,8 +1,16 @@
+import { readDeposit } from '../../../db/payments/deposits.ts'
 import { readPayment } from '../../../db/payments/payments.ts'
 import { readTimeline } from '../../../db/payments/timeline.ts'
+import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
+import { isZero, subtract } from '../../../domain/money.ts'
+import { isOpen } from '../../../domain/payment/payment.ts'
+import type { PaymentWithAttempts } from '../../../domain/payment/payment-object.ts'
 import { snapshotOf, whyNotCancelable } from '../../../domain/payment/snapshot.ts'
+import { receivedMoney } from '../../../domain/settlement/deposit.ts'
+import { type Amounts, amountsOf } from '../../../web/checkout/amounts.ts'
+import { openedAttempt } from '../../../web/checkout/checkout.ts'
 import { renderPaymentPage } from '../../../web/dashboard/payment/payment.tsx'
 import { GROUPS, type Group } from '../../../web/dashboard/payment/timeline.tsx'
 import { Problem } from '../../http/problems.ts'
@@ -37,7 +45,7 @@ export function paymentPages(deps: PaymentPageDeps): Page[] {
           if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
           return { status: 409, html: await show(deps, call, error.message) }
         }
-        return { to: `/dashboard/payments/${id}` }
+        return { to: `/dashboard/payments/${id}`, done: 'payment_canceled' }
       },
     }),
   ]
@@ -53,16 +61,32 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
   const found = isId('payment', id) ? await readPayment(db, tenant, id) : null
   if (found === null) throw new SiteProblem('not_found')
   const { payment, attempts } = found
+  const endpoints = await listEndpoints(db, tenant)
   const page = { limit: MOST_ENTRIES, after: null, before: null }
   const timeline = await readTimeline(db, tenant, { paymentId: id, page })
   return renderPaymentPage({
     frame: call.frame,
     payment,
     attempts,
+    amounts: { ...amountsOf(found), ...(await partAtAddress(call, found)) },
+    endpoints: new Map(endpoints.map(({ id, url }) => [id, new URL(url).host])),
     timeline: timeline.rows,
     show: (Object.keys(GROUPS) as Group[]).find((group) => group === query['show']) ?? 'all',
     cancelable: may(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(snapshotOf(found)) === null,
     problem,
     publicUrl,
   })
+}
+
+/** A part of the price at the address of an open payment counts as its money only once it is complete. */
+async function partAtAddress(
+  { db }: Pick<PageCall, 'db'>,
+  { payment, attempts }: PaymentWithAttempts,
+): Promise<Partial<Pick<Amounts, 'short'>>> {
+  const attempt = isOpen(payment.status) ? openedAttempt(attempts) : null
+  const deposit = attempt?.provider === 'crypto' ? await readDeposit(db, attempt.id) : null
+  if (deposit === null || isZero(deposit.receivedMicro)) return {}
+  const received = receivedMoney(deposit)
+  const missing = { ...received, minor: subtract(deposit.asked.minor, received.minor) }
+  return isZero(missing.minor) || missing.minor.startsWith('-') ? {} : { short: { received, missing } }
 }

@@ -3,6 +3,7 @@ import { listAudit } from '../../../db/accounts/audit.ts'
 import { deleteMembership, endInvitation, listInvitations, listMembers, setRole } from '../../../db/accounts/people.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { may, ROLES } from '../../../domain/account/roles.ts'
+import type { Done } from '../../../web/dashboard/done.ts'
 import { renderTeam } from '../../../web/dashboard/team.tsx'
 import { changeTeam, invite, type TeamActor, type TeamDeps, TeamRefused } from '../../accounts/team.ts'
 import { SiteProblem } from '../site-problem.ts'
@@ -14,6 +15,10 @@ const role = z.enum(ROLES)
 const back = (): string => '/dashboard/team'
 
 export function teamPages(deps: TeamDeps): Page[] {
+  return [...invitePages(deps), ...changePages(deps)]
+}
+
+function invitePages(deps: TeamDeps): Page[] {
   return [
     definePage({
       method: 'get',
@@ -31,11 +36,16 @@ export function teamPages(deps: TeamDeps): Page[] {
         const email = readEmail(call.form.email)
         const wanted = { role: call.form.role, account: call.frame.account ?? '' }
         const invited = email === null ? null : await orRefuse(invite(deps, actorOf(call), { email, ...wanted }))
-        if (invited?.ok === true) return { to: back() }
+        if (invited?.ok === true) return { to: back(), done: 'invitation_sent' }
         const errors = { email: invited?.message ?? 'Write the whole address, such as you@shop.example.' }
         return { status: 400, html: await show(deps, call, { email: call.form.email.slice(0, 254), errors }) }
       },
     }),
+  ]
+}
+
+function changePages(deps: TeamDeps): Page[] {
+  return [
     definePage({
       method: 'post',
       path: '/dashboard/team/role',
@@ -43,9 +53,12 @@ export function teamPages(deps: TeamDeps): Page[] {
       fresh: back,
       form: z.object({ person: z.string().max(100), role }),
       handle: (call) =>
-        changed(deps, call, async (tx) => {
-          const member = { merchantId: call.tenant.merchantId, personId: call.form.person, role: call.form.role }
-          return (await setRole(tx, member)) === null ? null : { action: 'member.role', data: call.form }
+        changed(deps, call, {
+          done: 'role_saved',
+          work: async (tx) => {
+            const member = { merchantId: call.tenant.merchantId, personId: call.form.person, role: call.form.role }
+            return (await setRole(tx, member)) === null ? null : { action: 'member.role', data: call.form }
+          },
         }),
     }),
     definePage({
@@ -55,9 +68,12 @@ export function teamPages(deps: TeamDeps): Page[] {
       fresh: back,
       form: z.object({ person: z.string().max(100) }),
       handle: (call) =>
-        changed(deps, call, async (tx) => {
-          const member = { merchantId: call.tenant.merchantId, personId: call.form.person }
-          return (await deleteMembership(tx, member)) ? { action: 'member.removed', data: call.form } : null
+        changed(deps, call, {
+          done: 'member_removed',
+          work: async (tx) => {
+            const member = { merchantId: call.tenant.merchantId, personId: call.form.person }
+            return (await deleteMembership(tx, member)) ? { action: 'member.removed', data: call.form } : null
+          },
         }),
     }),
     definePage({
@@ -67,10 +83,13 @@ export function teamPages(deps: TeamDeps): Page[] {
       fresh: back,
       form: z.object({ email: z.string().max(1000) }),
       handle: (call) =>
-        changed(deps, call, async (tx) => {
-          const now = new Date(deps.clock()).toISOString()
-          const invited = { merchantId: call.tenant.merchantId, email: call.form.email, now }
-          return (await endInvitation(tx, invited)) ? { action: 'invitation.withdrawn', data: {} } : null
+        changed(deps, call, {
+          done: 'invitation_withdrawn',
+          work: async (tx) => {
+            const now = new Date(deps.clock()).toISOString()
+            const invited = { merchantId: call.tenant.merchantId, email: call.form.email, now }
+            return (await endInvitation(tx, invited)) ? { action: 'invitation.withdrawn', data: {} } : null
+          },
         }),
     }),
   ]
@@ -106,9 +125,11 @@ async function show(
   return renderTeam({ frame, members, invitations, audit: lines, owns: may(own, 'own'), now, email, errors })
 }
 
-async function changed(deps: TeamDeps, call: PageCall, work: Parameters<typeof changeTeam>[2]) {
+type TeamWork = { readonly done: Done; readonly work: Parameters<typeof changeTeam>[2] }
+
+async function changed(deps: TeamDeps, call: PageCall, { done, work }: TeamWork) {
   await orRefuse(changeTeam(deps, actorOf(call), work))
-  return { to: back() }
+  return { to: back(), done }
 }
 
 /** What a page says where the team refuses. */

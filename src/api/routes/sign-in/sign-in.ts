@@ -13,8 +13,10 @@ import {
   renderLink,
   renderSent,
   renderSignIn,
+  type SentView,
   type SignInView,
 } from '../../../web/sign-in/sign-in.tsx'
+import type { Cookies } from '../../accounts/cookies.ts'
 import { isKnownBrowser, knownBrowserToken } from '../../accounts/known-browser.ts'
 import { type LinkDeps, type Proof, type SignInLink, sendLink, spendLink } from '../../accounts/links.ts'
 import { arePasskeysPossible, readPasskeyAnswer, requestOptions } from '../../accounts/passkeys.ts'
@@ -25,6 +27,7 @@ import type { RequestLimits } from '../../limits/request-limits.ts'
 import { onlyMethods, setHeaders } from '../../route.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem } from '../site-problem.ts'
+import type { LocalInbox } from '../v1/webhooks/endpoints.ts'
 import { pathOfOurs } from './return-path.ts'
 
 export type SignInDeps = SessionDeps &
@@ -33,13 +36,15 @@ export type SignInDeps = SessionDeps &
     readonly limits: Pick<RequestLimits, 'countSignIn'>
     /** The address of the demo merchant, who enters with one press; null where there is none. */
     readonly demoEmail: string | null
+    /** The inbox of this machine, which takes the mails; null elsewhere. */
+    readonly inbox: Pick<LocalInbox, 'url'> | null
   }
 
 const FORM_LIMIT = '32kb'
 const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 })
 
 const text = z.string().max(20_000).default('')
-const fields = z.object({ to: text, email: text, code: text, answer: text })
+const fields = z.object({ to: text, email: text, code: text, answer: text, confirm: text })
 
 /** The fields of the form. One that is there twice, or is too long, is nothing that our pages send. */
 function fieldsOf(request: Request): z.output<typeof fields> {
@@ -56,8 +61,7 @@ export function createSignInRouter(deps: SignInDeps): Router {
   router.get('/sign-in', (request, response) => show(deps, request, response))
   router.post('/sign-in', ...post, (request, response) => ask(deps, request, response))
   router.get('/sign-in/sent', (request, response) => {
-    const { to, wrong } = request.query
-    response.type('html').send(renderSent({ to: pathOfOurs(to), wrong: wrong !== undefined }))
+    response.type('html').send(renderSent(sentTo(deps, request)))
   })
   router.post('/sign-in/code', ...post, (request, response) => byCode(deps, request, response))
   router.get('/sign-in/link/:token', (request, response) => showLink(deps, request, response))
@@ -104,7 +108,7 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   const isKnown = deps.cookies.read(request, 'known') === knownBrowserToken(deps.pepper, email)
   const askedFrom = isKnown ? KNOWN_BROWSER : networkOf(request.ip ?? '')
   const browser = await sendLink(deps, email, { sessionId: null, to, askedFrom })
-  response.append('set-cookie', deps.cookies.set('browser', browser, LINK_MS / 1000))
+  for (const cookie of sentCookies(deps.cookies, { browser, email })) response.append('set-cookie', cookie)
   response.redirect(303, `/sign-in/sent?to=${encodeURIComponent(to)}`)
 }
 
@@ -112,6 +116,27 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
 function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): void {
   const known = cookies.read(request, 'known')
   limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
+}
+
+/** The cookies after a link was sent. The address is in one, because addresses of pages are logged. */
+export function sentCookies(cookies: Cookies, { browser, email }: { browser: string; email: string }): string[] {
+  const seconds = LINK_MS / 1000
+  return [
+    cookies.set('browser', browser, seconds),
+    cookies.set('sent', Buffer.from(email).toString('base64url'), seconds),
+  ]
+}
+
+function sentTo({ cookies, inbox }: SignInDeps, request: Request): SentView {
+  const { to, wrong, confirm } = request.query
+  const sent = cookies.read(request, 'sent')
+  return {
+    to: pathOfOurs(to),
+    wrong: wrong !== undefined,
+    email: sent === null ? null : readEmail(Buffer.from(sent, 'base64url').toString('utf8')),
+    confirms: confirm !== undefined,
+    mailUrl: inbox === null ? null : `${inbox.url}/mail`,
+  }
 }
 
 async function showLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
@@ -139,10 +164,11 @@ async function byLink(deps: SignInDeps, request: Request, response: Response): P
 }
 
 async function byCode(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const { code, to } = fieldsOf(request)
+  const { code, to, confirm } = fieldsOf(request)
   countTry(deps, request)
   const done = await spend(deps, request, { code: asciiDigits(code).replace(/\D/g, '') })
-  if (done === null) return response.redirect(303, `/sign-in/sent?wrong=1&to=${encodeURIComponent(pathOfOurs(to))}`)
+  const sent = `/sign-in/sent?wrong=1${confirm === '' ? '' : '&confirm=1'}&to=${encodeURIComponent(pathOfOurs(to))}`
+  if (done === null) return response.redirect(303, sent)
   go(deps, response, { ...done, to })
 }
 

@@ -3,18 +3,62 @@
 /** @type {(selector: string) => any[]} Elements of a kind that the selector says, and the checker cannot know. */
 const all = (selector) => [...document.querySelectorAll(selector)]
 
-for (const button of all('[data-copy]')) {
-  button.hidden = false
+const showCopyButtons = () => {
+  for (const button of all('[data-copy]')) button.hidden = false
+}
+showCopyButtons()
+document.addEventListener('click', (/** @type {any} */ event) => {
+  const button = event.target.closest?.('[data-copy]')
+  if (button) void copy(button)
+})
+async function copy(/** @type {any} */ button) {
+  await navigator.clipboard.writeText(button.dataset.copy ?? '')
   const label = button.querySelector('span')
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(button.dataset.copy ?? '')
-    const said = label.textContent
-    label.setAttribute('role', 'status')
-    label.textContent = 'Copied'
-    setTimeout(() => {
-      label.textContent = said
-    }, 2000)
+  const said = label.textContent
+  label.setAttribute('role', 'status')
+  label.textContent = 'Copied'
+  setTimeout(() => {
+    label.textContent = said
+  }, 2000)
+}
+
+/** This page as it is now, parsed by the browser: trusted types forbid parsing text. @returns {Promise<Document | null>} */
+const loadPage = () =>
+  new Promise((resolve) => {
+    const request = new XMLHttpRequest()
+    request.open('GET', location.href)
+    request.responseType = 'document'
+    request.onloadend = () => resolve(request.status === 200 ? request.responseXML : null)
+    request.send()
   })
+
+// The page of a payment follows it: on news it takes its content again, and keeps which folds are open.
+for (const page of all('[data-follow]')) {
+  const said = document.createElement('p')
+  said.className = 'hidden'
+  said.setAttribute('role', 'status')
+  document.body.append(said)
+  const look = async () => {
+    const fresh = (await loadPage())?.querySelector('[data-follow]')
+    if (!fresh || fresh.textContent === page.textContent) return
+    const open = all('[data-follow] details[open] > summary').map((summary) => summary.textContent)
+    for (const fold of fresh.querySelectorAll('details'))
+      fold.open ||= open.includes(fold.querySelector('summary')?.textContent)
+    const focus = document.activeElement?.closest('[data-follow]') ? document.activeElement?.textContent : null
+    page.replaceChildren(...document.importNode(fresh, true).childNodes)
+    showCopyButtons()
+    if (focus)
+      all('[data-follow] :is(a, button, summary)')
+        .find(({ textContent }) => textContent === focus)
+        ?.focus()
+    said.textContent = page.querySelector('.lead')?.textContent ?? ''
+  }
+  const stream = new EventSource(page.dataset.follow)
+  stream.onmessage = () => {
+    void look()
+    // Deliveries of webhooks follow a moment later, and are no news of the payment itself.
+    setTimeout(() => void look(), 3000)
+  }
 }
 
 // What waits is counted down. The server says how long, so that a wrong clock here does not matter.

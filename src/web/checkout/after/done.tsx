@@ -82,6 +82,13 @@ function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
         {t('done.over.ask', { merchant })} <ShopMail checkout={checkout} />
       </Note>
     )
+  const [back] = amounts.returned
+  if (back !== undefined && amounts.surplus.length === 0)
+    return (
+      <Note tone="quiet" icon="back" strong={`${t('receipt.returned')}: ${words.money(back.amount)}`}>
+        {t('refunded.text')}
+      </Note>
+    )
   if (checkout.payment.exception !== 'paid_late') return null
   return (
     <Note tone="quiet" icon="clock" strong={t('done.late')}>

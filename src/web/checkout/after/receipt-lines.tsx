@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { subtract } from '../../../domain/money.ts'
 import { Amount, Fact, Facts } from '../../look/parts.tsx'
 import { Time } from '../../look/time.tsx'
 import type { Words } from '../../messages/words.ts'
@@ -62,9 +63,31 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
       <Fact name={t('done.payment')}>
         <span class="id">{payment.id}</span>
       </Fact>
+      {moneyFacts(checkout, words).map(({ name, value }) => (
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
+      ))}
       {children}
     </Facts>
   )
+}
+
+/** Names money that was decided on: accepted although it is less than the price, held for the buyer, or given back. */
+export function moneyFacts(checkout: Checkout, words: Words): { name: string; value: string }[] {
+  const { t, money } = words
+  const { paid, counted, surplus, returned } = amountsOf(checkout)
+  const at = ({ attempt, amount }: (typeof surplus)[number]): string =>
+    t('receipt.with_at', { way: money(amount), partner: partnerOf(checkout, attempt).name })
+  const isLess =
+    counted !== null &&
+    paid?.currency === counted.asked.currency &&
+    subtract(paid.minor, counted.asked.minor).startsWith('-')
+  return [
+    ...(isLess ? [{ name: t('receipt.accepted'), value: money(paid) }] : []),
+    ...surplus.map((second) => ({ name: t('done.twice.returning'), value: at(second) })),
+    ...returned.map((second) => ({ name: t('receipt.returned'), value: at(second) })),
+  ]
 }
 
 export function paidAt({ payment }: Pick<Checkout, 'payment'>): string {

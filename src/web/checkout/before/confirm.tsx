@@ -83,7 +83,7 @@ function planOf(checkout: Shown['checkout'], words: Shown['words'], { method, ..
     { state: 'now', name: t(`plan.${method}`, { partner }), why: t(`plan.${method}.why`, { about, partner }) },
   ]
   if (method === 'card') stops.push({ state: 'maybe', name: t('plan.bank_asks'), why: t('plan.bank_asks.why') })
-  else if (offer.identityCheck && method !== 'upi')
+  if (offer.identityCheck && method !== 'upi')
     stops.push({ state: 'maybe', name: t('plan.identity'), why: t('plan.identity.why', { partner }) })
   stops.push({ state: 'todo', name: t('plan.receipt'), why: t('plan.receipt.why') })
   return stops

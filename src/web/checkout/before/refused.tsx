@@ -14,10 +14,27 @@ export function RefusedNote({ checkout, words, view }: ShownView<'pick'>) {
   const chosen = choice === null ? undefined : refused.find((refusal) => isSameWay(refusal, choice))
   const why = view.why === 'choice_refused' ? (chosen ?? null) : pinnedRefused
   if (why?.reason === 'down') return <DownNote checkout={checkout} words={words} refusal={why} />
+  const elsewhere = checkout.offered.offers.find(
+    (offer) => offer.method === why?.method && isConverted(offer, checkout),
+  )
+  if (elsewhere !== undefined) return <OtherCurrencyNote checkout={checkout} words={words} offer={elsewhere} />
   const strong = why === null ? t('refused.choice') : refusalSentence(why, countryName(checkout, words), words)
   return (
     <Note tone="brand" icon="globe" strong={strong}>
       {t('refused.others')}
+    </Note>
+  )
+}
+
+/** The same way to pay, through a partner that charges another currency. */
+function OtherCurrencyNote({ checkout, words, offer }: Shown & { offer: Offer }) {
+  const { t } = words
+  const currency = words.currency(offer.chargeCurrency)
+  const country = countryName(checkout, words)
+  const { name: partner } = partnerOf(checkout, offer)
+  return (
+    <Note tone="brand" icon="globe" strong={t('confirm.charged_in', { currency })}>
+      {country !== null && t('why.converted', { partner, country, currency })}
     </Note>
   )
 }

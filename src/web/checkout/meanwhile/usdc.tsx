@@ -4,6 +4,7 @@ import { checksumAddress } from '../../../evm/checksum.ts'
 import { CopyField, Fact, Facts, Fold, Head, OutlineLink, Qr } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { untilEnd } from '../before/closing.tsx'
+import type { Checkout } from '../checkout.ts'
 import type { ShownView } from '../shown.tsx'
 import { OtherWay } from './finish.tsx'
 
@@ -34,6 +35,7 @@ export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
       <OutlineLink href={link} icon="usdc">
         {t('usdc.open')}
       </OutlineLink>
+      <SimulatedWallet checkout={checkout} link={link} />
       <CopyField label={t('usdc.exact')} value={amount} words={words} />
       <CopyField label={t('usdc.address')} value={address} words={words} />
       <Fold icon="usdc" title={t('usdc.bare')}>
@@ -59,6 +61,19 @@ export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
         <CopyField label={t('usdc.contract')} value={token} words={words} />
       </Fold>
     </>
+  )
+}
+
+/** For the developer of a shop, who has no wallet on the development chain: as the sandbox bar, in English. */
+function SimulatedWallet({ checkout: { sandbox, url }, link }: { checkout: Checkout; link: string }) {
+  if (!sandbox?.walletUrl) return null
+  const query = new URLSearchParams({ pay: link, back: url })
+  return (
+    <div lang="en" dir="ltr">
+      <OutlineLink href={`${sandbox.walletUrl}?${query}`} icon="usdc">
+        Pay with the simulated wallet
+      </OutlineLink>
+    </div>
   )
 }
 

@@ -3,6 +3,7 @@ import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../s
 import { Moment } from '../../site/moment.tsx'
 import { Curl, Fact, Facts, Head } from '../../site/parts.tsx'
 import { Secret } from '../../site/secret.tsx'
+import { firstCall } from '../first-steps.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { type KeyShown, MayDo } from './key-words.tsx'
 
@@ -133,8 +134,6 @@ export type KeyMadeView = {
 
 export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl }: KeyMadeView): string {
   const { name, allowedIps, expiresAt } = apiKey
-  const body = { amount: '49.90', currency: 'EUR' }
-  const pay = curlText(`${publicUrl}/v1/payments`, { method: 'POST', body })
   return renderFramed({
     frame,
     title: 'Your new key',
@@ -162,7 +161,7 @@ export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl
             )}
           </Facts>
           {apiKey.scopes.includes('payments:write') && (
-            <Curl title="Try it" open command={`export SECRET_KEY=${text.slice(0, 20)}…${text.slice(-4)}\n${pay}`} />
+            <Curl title="Try it" open command={firstCall(publicUrl, text)} />
           )}
           <p class="actions">
             <a class="btn" href="/dashboard/keys">

@@ -1,4 +1,3 @@
-import { PROVIDERS } from '../../../domain/methods.ts'
 import { FEE_PERCENT } from '../../../domain/money.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import {
@@ -8,6 +7,8 @@ import {
   merchantUsdc,
   type Payment,
 } from '../../../domain/payment/payment-object.ts'
+import type { Amounts } from '../../checkout/amounts.ts'
+import { stampOf } from '../../checkout/live.ts'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { momentText } from '../../site/moment.tsx'
@@ -18,18 +19,24 @@ import {
   fiatText,
   isOver,
   METHOD_WORDS,
+  methodText,
   nextStep,
   receivesNothing,
-  STATUS_LOOKS,
+  statusLook,
   Usdc,
   usdcText,
 } from '../payment-words.tsx'
-import { type Group, Timeline, type TimelineItem } from './timeline.tsx'
+import type { TimelineItem } from './facts.tsx'
+import { type Group, Timeline } from './timeline.tsx'
 
 export type PaymentView = {
   readonly frame: Frame
   readonly payment: Payment
   readonly attempts: readonly Attempt[]
+  /** The sums of its money, with a part of the price that has arrived at its address. */
+  readonly amounts: Amounts
+  /** The hosts of the account's endpoints by id, for the timeline. */
+  readonly endpoints: ReadonlyMap<string, string>
   readonly timeline: readonly TimelineItem[]
   readonly show: Group
   /** Whether this person may cancel, and the payment may be canceled. */
@@ -41,11 +48,12 @@ export type PaymentView = {
 
 export function renderPaymentPage(view: PaymentView): string {
   const { frame, payment, attempts, timeline, show, publicUrl } = view
-  const { id, amount, status } = payment
-  const { word, tone, icon } = STATUS_LOOKS[status]
+  const { id, amount } = payment
+  const { word, tone, icon } = statusLook(payment, view.amounts.short !== null)
   return renderFramed({
     frame,
     title: `${fiatText(amount)} ${amount.currency}`,
+    follow: `${new URL(checkoutUrl(publicUrl, payment.checkoutToken)).pathname}/live?knows=${stampOf(view)}`,
     children: (
       <>
         <Head
@@ -61,7 +69,7 @@ export function renderPaymentPage(view: PaymentView): string {
               </span>
             </>
           }
-          lead={<span class="lead">{nextStep(payment)}</span>}
+          lead={<span class="lead">{nextStep(payment, view.amounts)}</span>}
           actions={<Actions view={view} />}
         >
           <Stops payment={payment} />
@@ -69,10 +77,11 @@ export function renderPaymentPage(view: PaymentView): string {
         {view.problem !== null && <Note tone="problem" icon="warn" strong={view.problem} />}
         <div class="cols">
           <div class="col">
-            <Timeline items={timeline} show={show} />
+            <Timeline items={timeline} show={show} about={view} />
           </div>
           <div class="side">
-            <Money payment={payment} />
+            <Money payment={payment} amounts={view.amounts} />
+            <Others amounts={view.amounts} />
             <Details payment={payment} />
             <Ids payment={payment} attempts={attempts} />
             <Curl command={`curl ${publicUrl}/v1/payments/${id} \\\n  -H "authorization: Bearer $SECRET_KEY"`} />
@@ -91,6 +100,12 @@ function Actions({ view: { payment, publicUrl, cancelable, frame } }: { view: Pa
         <SiteIcon name="receipt" />
         {payment.status === 'succeeded' ? 'Receipt' : isOpen(payment.status) ? 'Open checkout' : 'What the buyer sees'}
       </a>
+      {isOpen(payment.status) && (
+        <button class="btn" type="button" hidden data-copy={checkout}>
+          <SiteIcon name="copy" />
+          <span>Copy checkout link</span>
+        </button>
+      )}
       {cancelable && (
         <PostButton action={`/dashboard/payments/${payment.id}/cancel`} csrf={frame.csrf} look="btn danger">
           Cancel payment
@@ -131,7 +146,7 @@ function Stops({ payment }: { payment: Payment }) {
 }
 
 /** What the merchant would receive, or that it is nothing. */
-function Expected({ payment }: { payment: Payment }) {
+function Expected({ payment, amounts: { short } }: MoneyProps) {
   const { amount, quote } = payment
   const isNothing = isOver(payment)
   return (
@@ -140,6 +155,16 @@ function Expected({ payment }: { payment: Payment }) {
         <Fact name="Asked">
           <Fiat money={amount} />
         </Fact>
+        {short !== null && (
+          <>
+            <Fact name="Paid">
+              <Fiat money={short.received} />
+            </Fact>
+            <Fact name="Missing">
+              <Fiat money={short.missing} />
+            </Fact>
+          </>
+        )}
         <Fact name={isNothing ? 'You receive' : 'You would receive'}>
           {isNothing ? receivesNothing(payment) : <Amount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />}
         </Fact>
@@ -153,10 +178,33 @@ function Expected({ payment }: { payment: Payment }) {
   )
 }
 
-function Money({ payment }: { payment: Payment }) {
+type MoneyProps = { readonly payment: Payment; readonly amounts: Amounts }
+
+/** Payments of the buyer that do not go to the merchant. */
+function Others({ amounts: { surplus, returned } }: { amounts: Amounts }) {
+  if (surplus.length + returned.length === 0) return null
+  return (
+    <Card id="others" title="Other payments of the buyer">
+      <Facts>
+        {surplus.map(({ attempt, amount }) => (
+          <Fact key={attempt.id} name={`${METHOD_WORDS[attempt.method]}, held for the buyer`}>
+            <Fiat money={amount} />
+          </Fact>
+        ))}
+        {returned.map(({ attempt, amount }) => (
+          <Fact key={attempt.id} name={`${METHOD_WORDS[attempt.method]}, returned`}>
+            <Fiat money={amount} />
+          </Fact>
+        ))}
+      </Facts>
+    </Card>
+  )
+}
+
+function Money({ payment, amounts }: MoneyProps) {
   const { amount, confirmed, rate } = payment
   const usdc = merchantUsdc(payment)
-  if (usdc === null) return <Expected payment={payment} />
+  if (usdc === null) return <Expected payment={payment} amounts={amounts} />
   const paid = confirmed ?? amount
   return (
     <Card id="money" title="Money">
@@ -205,16 +253,14 @@ function Money({ payment }: { payment: Payment }) {
 }
 
 function Details({ payment }: { payment: Payment }) {
-  const { description, reference, provider, providerUsed, methodUsed, metadata } = payment
-  const used = providerUsed ?? provider
+  const { description, reference, provider, metadata } = payment
   return (
     <Card id="det" title="Details">
       <Facts>
         {description !== null && <Fact name="Description">{description}</Fact>}
         {reference !== null && <Fact name="Reference">{reference}</Fact>}
         <Fact name="Method">
-          {methodUsed !== null ? METHOD_WORDS[methodUsed] : used === null ? 'The buyer picks' : PROVIDERS[used].label}{' '}
-          {provider !== null && <span class="tag">pinned</span>}
+          {methodText(payment) ?? 'The buyer picks'} {provider !== null && <span class="tag">pinned</span>}
         </Fact>
         {metadata !== null &&
           Object.entries(metadata).map(([key, value]) => (

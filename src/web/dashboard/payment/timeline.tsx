@@ -2,15 +2,7 @@ import type { Tone } from '../../look/parts.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { momentText } from '../../site/moment.tsx'
 import { Card, Fold } from '../../site/parts.tsx'
-
-export type TimelineItem = {
-  readonly at: string
-  readonly kind: string
-  readonly to_status: string | null
-  readonly actor: string
-  readonly message: string
-  readonly data: Readonly<Record<string, unknown>>
-}
+import { type About, readFacts, type TimelineItem } from './facts.tsx'
 
 type Source = { readonly name: string; readonly icon: SiteIcon; readonly group: 'money' | 'buyer' | 'webhooks' }
 
@@ -43,7 +35,9 @@ export const GROUPS = { all: 'All', money: 'Money', buyer: 'Buyer', webhooks: 'W
 export type Group = keyof typeof GROUPS
 
 /** Oldest first: what happened, who did it, and the time since the step before. */
-export function Timeline({ items, show }: { items: readonly TimelineItem[]; show: Group }) {
+type TimelineProps = { readonly items: readonly TimelineItem[]; readonly show: Group; readonly about: About }
+
+export function Timeline({ items, show, about }: TimelineProps) {
   const day = items[0] === undefined ? '' : `${momentText(items[0].at, 'day')}, UTC`
   const shown = items
     .map((item, index) => ({ item, before: items[index - 1], source: sourceOf(item) }))
@@ -74,7 +68,7 @@ export function Timeline({ items, show }: { items: readonly TimelineItem[]; show
               <p>
                 <b>{item.message}</b>
               </p>
-              <Details item={item} />
+              <Told item={item} about={about} />
             </div>
             <p class="soft">
               <span class="wide-only">{source.name} · </span>
@@ -88,7 +82,27 @@ export function Timeline({ items, show }: { items: readonly TimelineItem[]; show
   )
 }
 
-function Details({ item: { data, message } }: { item: TimelineItem }) {
+/** The facts of an entry with their links; what no fact says is folded below. */
+function Told({ item, about }: { item: TimelineItem; about: About }) {
+  const { facts, rest } = readFacts(item, about)
+  return (
+    <>
+      {facts.length > 0 && (
+        <p class="soft">
+          {facts.map((fact, index) => (
+            <>
+              {index > 0 && ' · '}
+              {fact}
+            </>
+          ))}
+        </p>
+      )}
+      <Details data={rest} message={item.message} />
+    </>
+  )
+}
+
+function Details({ data, message }: Pick<TimelineItem, 'data' | 'message'>) {
   if (Object.keys(data).length === 0) return null
   return (
     <Fold title="Details">

@@ -4,7 +4,7 @@ import { logoPath } from '../../look/logo.ts'
 import { curlText } from '../../site/curl.ts'
 import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
-import { Curl, Fact, Facts, Head, Note } from '../../site/parts.tsx'
+import { Curl, Fact, Facts, Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
 export type BrandDraft = { readonly name: string; readonly color: string; readonly support_email: string }
@@ -17,7 +17,6 @@ export type BrandView = {
   /** The name of the logo that is stored. */
   readonly logo: string | null
   readonly errors: FormErrors
-  readonly saved: boolean
   readonly mayChange: boolean
   readonly publicUrl: string
 }
@@ -25,7 +24,7 @@ export type BrandView = {
 const PREVIEW = '/dashboard/brand/preview'
 
 export function renderBrand(view: BrandView): string {
-  const { frame, draft, brand, saved, mayChange, publicUrl } = view
+  const { frame, draft, brand, mayChange, publicUrl } = view
   const body = { color: brand ?? PINE, support_email: draft.support_email || null }
   return renderFramed({
     frame,
@@ -33,7 +32,6 @@ export function renderBrand(view: BrandView): string {
     children: (
       <>
         <Head title="Brand" lead="How buyers see you at the checkout, on links and on receipts." />
-        {saved && <Note tone="success" icon="okring" strong="Saved. Buyers see it from now on." />}
         <div class="cols maker">
           {mayChange ? <Form view={view} /> : <Seen view={view} />}
           <aside class="side" aria-label="Preview">

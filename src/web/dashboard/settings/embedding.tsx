@@ -1,7 +1,7 @@
 import { CodeBlock } from '../../docs/code/code.tsx'
 import { curlText } from '../../site/curl.ts'
 import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
-import { Card, Curl, Fact, Facts, Head, Note } from '../../site/parts.tsx'
+import { Card, Curl, Fact, Facts, Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
 export type EmbeddingView = {
@@ -10,14 +10,13 @@ export type EmbeddingView = {
   /** As the form has it: one a line. */
   readonly written: string
   readonly errors: FormErrors
-  readonly saved: boolean
   readonly mayChange: boolean
   readonly publicUrl: string
   readonly script: { readonly path: string; readonly integrity: string }
 }
 
 export function renderEmbedding(view: EmbeddingView): string {
-  const { frame, origins, saved, mayChange, publicUrl, script } = view
+  const { frame, origins, mayChange, publicUrl, script } = view
   const body = { origins: origins.length === 0 ? ['https://shop.example'] : origins }
   return renderFramed({
     frame,
@@ -26,7 +25,6 @@ export function renderEmbedding(view: EmbeddingView): string {
     children: (
       <>
         <Head title="Embedding" lead="Your checkout can open over your own page. Only pages of these addresses may." />
-        {saved && <Note tone="success" icon="okring" strong="Saved. It holds for every page that opens from now on." />}
         {mayChange ? <Form view={view} /> : <Seen origins={origins} />}
         <Card id="on-your-page" title="On your page">
           <CodeBlock name="HTML" label="What your page needs" text={snippet(publicUrl, script)} />

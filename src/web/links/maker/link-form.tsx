@@ -105,7 +105,9 @@ const WHERE: Readonly<Record<(typeof PROVIDER_NAMES)[number], string>> = {
   local_partner: 'India',
 }
 
-export function HowPaid({ draft, errors }: Omit<FieldsProps, 'hint'>) {
+type PaidProps = { readonly draft: Pick<LinkDraft, 'provider'>; readonly errors: FormErrors }
+
+export function HowPaid({ draft, errors }: PaidProps) {
   const error = errors['provider']
   return (
     <fieldset id="provider" tabIndex={-1}>
@@ -124,7 +126,17 @@ export function HowPaid({ draft, errors }: Omit<FieldsProps, 'hint'>) {
   )
 }
 
-function Way({ value, name, what, draft }: { value: string; name: string; what: string; draft: LinkDraft }) {
+function Way({
+  value,
+  name,
+  what,
+  draft,
+}: {
+  value: string
+  name: string
+  what: string
+  draft: Pick<LinkDraft, 'provider'>
+}) {
   return (
     <label class="option">
       <input type="radio" name="provider" value={value} checked={draft.provider === value} />

@@ -128,6 +128,8 @@ export const arAfter = {
   'receipt.test': 'إيصال اختباري',
   'receipt.price': 'السعر',
   'receipt.extra': 'أُرسل زيادةً',
+  'receipt.accepted': 'قُبل كسداد كامل',
+  'receipt.returned': 'أُعيد إليك',
   'receipt.paid': 'المدفوع',
   'receipt.with': 'طريقة الدفع',
   'receipt.with_at': '{way}، لدى {partner}',

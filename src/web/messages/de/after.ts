@@ -132,6 +132,8 @@ export const deAfter = {
   'receipt.test': 'Test-Zahlungsbeleg',
   'receipt.price': 'Preis',
   'receipt.extra': 'Zusätzlich gesendet',
+  'receipt.accepted': 'Als vollständig bezahlt angenommen',
+  'receipt.returned': 'An Sie zurückgegeben',
   'receipt.paid': 'Bezahlt',
   'receipt.with': 'Bezahlt mit',
   'receipt.with_at': '{way}, bei {partner}',

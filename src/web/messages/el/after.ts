@@ -137,6 +137,8 @@ export const elAfter = {
   'receipt.test': 'Δοκιμαστική απόδειξη',
   'receipt.price': 'Τιμή',
   'receipt.extra': 'Στάλθηκε επιπλέον',
+  'receipt.accepted': 'Έγινε δεκτό ως πλήρης πληρωμή',
+  'receipt.returned': 'Σας επιστράφηκε',
   'receipt.paid': 'Πληρώθηκε',
   'receipt.with': 'Τρόπος πληρωμής',
   'receipt.with_at': '{way}, {partner}',

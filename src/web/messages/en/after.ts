@@ -130,6 +130,8 @@ export const enAfter = {
   'receipt.test': 'Test receipt',
   'receipt.price': 'Price',
   'receipt.extra': 'Sent on top',
+  'receipt.accepted': 'Accepted as paid in full',
+  'receipt.returned': 'Returned to you',
   'receipt.paid': 'Paid',
   'receipt.with': 'Paid with',
   'receipt.with_at': '{way}, at {partner}',

@@ -131,6 +131,8 @@ export const esAfter = {
   'receipt.test': 'Recibo de prueba',
   'receipt.price': 'Precio',
   'receipt.extra': 'Enviado de más',
+  'receipt.accepted': 'Aceptado como pago completo',
+  'receipt.returned': 'Devuelto',
   'receipt.paid': 'Pagado',
   'receipt.with': 'Pagado con',
   'receipt.with_at': '{way}, en {partner}',

@@ -135,6 +135,8 @@ export const frAfter = {
   'receipt.test': 'Reçu de test',
   'receipt.price': 'Prix',
   'receipt.extra': 'Envoyé en plus',
+  'receipt.accepted': 'Accepté comme paiement complet',
+  'receipt.returned': 'Remboursé',
   'receipt.paid': 'Payé',
   'receipt.with': 'Payé par',
   'receipt.with_at': '{way}, chez {partner}',

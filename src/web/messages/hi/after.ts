@@ -130,6 +130,8 @@ export const hiAfter = {
   'receipt.test': 'टेस्ट रसीद',
   'receipt.price': 'कीमत',
   'receipt.extra': 'अतिरिक्त भेजा गया',
+  'receipt.accepted': 'पूरे भुगतान के रूप में स्वीकार',
+  'receipt.returned': 'आपको लौटाया गया',
   'receipt.paid': 'चुकाया',
   'receipt.with': 'भुगतान का तरीका',
   'receipt.with_at': '{way}, {partner}',

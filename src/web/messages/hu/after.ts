@@ -132,6 +132,8 @@ export const huAfter = {
   'receipt.test': 'Tesztnyugta',
   'receipt.price': 'Ár',
   'receipt.extra': 'Többletként küldve',
+  'receipt.accepted': 'Teljes kifizetésként elfogadva',
+  'receipt.returned': 'Visszatérítve',
   'receipt.paid': 'Kifizetve',
   'receipt.with': 'Fizetés módja',
   'receipt.with_at': '{way}, {partner}',

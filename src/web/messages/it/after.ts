@@ -131,6 +131,8 @@ export const itAfter = {
   'receipt.test': 'Ricevuta di prova',
   'receipt.price': 'Prezzo',
   'receipt.extra': 'Inviato in più',
+  'receipt.accepted': 'Accettato come pagamento completo',
+  'receipt.returned': 'Restituito',
   'receipt.paid': 'Pagato',
   'receipt.with': 'Pagato con',
   'receipt.with_at': '{way}, presso {partner}',

@@ -132,6 +132,8 @@ export const nlAfter = {
   'receipt.test': 'Testbetaalbewijs',
   'receipt.price': 'Prijs',
   'receipt.extra': 'Extra verstuurd',
+  'receipt.accepted': 'Aanvaard als volledig betaald',
+  'receipt.returned': 'Aan u teruggegeven',
   'receipt.paid': 'Betaald',
   'receipt.with': 'Betaald met',
   'receipt.with_at': '{way}, bij {partner}',

@@ -130,6 +130,8 @@ export const plAfter = {
   'receipt.test': 'Testowe potwierdzenie zapłaty',
   'receipt.price': 'Cena',
   'receipt.extra': 'Wysłano dodatkowo',
+  'receipt.accepted': 'Przyjęto jako pełną zapłatę',
+  'receipt.returned': 'Zwrócono',
   'receipt.paid': 'Zapłacono',
   'receipt.with': 'Sposób',
   'receipt.with_at': '{way}, {partner}',

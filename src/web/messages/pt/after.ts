@@ -130,6 +130,8 @@ export const ptAfter = {
   'receipt.test': 'Recibo de teste',
   'receipt.price': 'Preço',
   'receipt.extra': 'Enviado a mais',
+  'receipt.accepted': 'Aceite como pagamento total',
+  'receipt.returned': 'Devolvido',
   'receipt.paid': 'Pago',
   'receipt.with': 'Pago com',
   'receipt.with_at': '{way}, em {partner}',

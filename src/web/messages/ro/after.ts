@@ -133,6 +133,8 @@ export const roAfter = {
   'receipt.test': 'Confirmare de plată de test',
   'receipt.price': 'Preț',
   'receipt.extra': 'Trimis în plus',
+  'receipt.accepted': 'Acceptat ca plată integrală',
+  'receipt.returned': 'Returnat',
   'receipt.paid': 'Plătit',
   'receipt.with': 'Plătit cu',
   'receipt.with_at': '{way}, la {partner}',

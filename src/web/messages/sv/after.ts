@@ -130,6 +130,8 @@ export const svAfter = {
   'receipt.test': 'Testkvitto',
   'receipt.price': 'Pris',
   'receipt.extra': 'Skickat extra',
+  'receipt.accepted': 'Godkänt som fullt betalt',
+  'receipt.returned': 'Återbetalt till dig',
   'receipt.paid': 'Betalt',
   'receipt.with': 'Betalt med',
   'receipt.with_at': '{way}, hos {partner}',

@@ -38,7 +38,7 @@ describe('The brand', () => {
   test('what an owner saves is what buyers see, at the checkout, on links, and on receipts', async () => {
     const body = { title: 'Tip jar', currency: 'EUR' }
     const { code } = (await shop.ask('POST', '/v1/payment_links', { body })).body
-    expect((await owner.submit('/dashboard/brand', FORM)).to).toBe('/dashboard/brand?saved')
+    expect((await owner.submit('/dashboard/brand', FORM)).to).toBe('/dashboard/brand')
     expect(await brandOf()).toEqual({
       object: 'brand',
       name: 'Nightline Rail',
@@ -139,7 +139,7 @@ describe('The logo', () => {
   const logoUrl = async () => (await shop.ask('GET', '/v1/settings/brand')).body['logo_url']
 
   test('a logo is taken once, and buyers see it at the checkout and on links, until it is removed', async () => {
-    expect((await owner.upload(PATH, { ...FORM, logo: file(png) })).to).toBe(`${PATH}?saved`)
+    expect((await owner.upload(PATH, { ...FORM, logo: file(png) })).to).toBe(PATH)
     const path = new URL(String(await logoUrl())).pathname
     expect(path).toMatch(/^\/logos\/[0-9a-f]{32}\.png$/)
     const { code } = (await shop.ask('POST', '/v1/payment_links', { body: { title: 'Tip jar', currency: 'EUR' } })).body
@@ -158,7 +158,7 @@ describe('The logo', () => {
     expect(Buffer.from(await served.arrayBuffer()).subarray(0, 8)).toEqual(png.subarray(0, 8))
 
     const kept = await owner.upload(PATH, { ...FORM, logo: file('') })
-    expect([kept.to, new URL(String(await logoUrl())).pathname]).toEqual([`${PATH}?saved`, path])
+    expect([kept.to, new URL(String(await logoUrl())).pathname]).toEqual([PATH, path])
     await owner.upload(PATH, { ...FORM, logo: file(''), remove_logo: 'yes' })
     expect(await logoUrl()).toBeNull()
     expect((await owner.get(checkout)).html).not.toContain('/logos/')
@@ -221,7 +221,7 @@ describe('The logo', () => {
     expect((await owner.upload(PATH, form, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
     expect((await new Visitor(shop).upload(PATH, form)).to).toMatch(/^\/sign-in/)
     const stranger = await signUp(shop, 'stranger-of-logo@shop.example')
-    expect((await stranger.upload(PATH, form)).to).toBe(`${PATH}?saved`)
+    expect((await stranger.upload(PATH, form)).to).toBe(PATH)
     expect(await logoUrl()).toBeNull()
     expect((await api({ logo: webpAlpha.toString('base64') })).body['logo_url']).toMatch(/\.webp$/)
     expect((await api({ logo: null })).body['logo_url']).toBeNull()
@@ -338,7 +338,7 @@ describe('Embedding', () => {
       async (role) => {
         const visitor = await member(role)
         const origins = ' https://Shop.example/ \r\n\r\nhttp://localhost:3000 '
-        expect((await visitor.submit('/dashboard/embedding', { origins })).to).toBe('/dashboard/embedding?saved')
+        expect((await visitor.submit('/dashboard/embedding', { origins })).to).toBe('/dashboard/embedding')
         expect(await read()).toEqual(['http://localhost:3000', 'https://shop.example'])
         const log = (await shop.ask('GET', '/v1/audit_log')).body['data'] as Record<string, unknown>[]
         expect(log[0]).toMatchObject({

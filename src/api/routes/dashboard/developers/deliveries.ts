@@ -1,7 +1,12 @@
 import { listDeliveries, readEvent } from '../../../../db/webhooks/event-log.ts'
+import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { may } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { renderDelivery } from '../../../../web/dashboard/developers/webhooks/delivery.tsx'
+import type { TryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
+import type { SecretBox } from '../../../../webhooks/secret-box.ts'
+import { OWN_HEADERS } from '../../../../webhooks/send.ts'
+import { signedHeaders } from '../../../../webhooks/sign.ts'
 import { Problem } from '../../../http/problems.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
@@ -12,7 +17,9 @@ import { shownDelivery, shownEndpoint, type WebhookPageDeps } from './webhook-vi
 const PATH = '/dashboard/webhooks/:id/deliveries/:event'
 
 /** One event on its way to one endpoint: what was sent, and what came back. */
-export function deliveryPages(deps: WebhookPageDeps): Page[] {
+export type DeliveryPageDeps = WebhookPageDeps & { readonly secretBox: Pick<SecretBox, 'open'> }
+
+export function deliveryPages(deps: DeliveryPageDeps): Page[] {
   return [
     definePage({
       method: 'get',
@@ -33,7 +40,7 @@ export function deliveryPages(deps: WebhookPageDeps): Page[] {
           if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
           return { status: 409, html: await show(deps, call, error.message) }
         }
-        return { to: `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}` }
+        return { to: `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}`, done: 'delivery_queued' }
       },
     }),
   ]
@@ -49,12 +56,36 @@ async function find({ db, tenant, params }: PageCall) {
   const delivery = found?.rows[0]
   const body = delivery === undefined ? null : await readEvent(db, tenant, event)
   if (delivery === undefined || body === null) throw new SiteProblem('not_found')
-  return { endpoint: shownEndpoint(endpoint), delivery: shownDelivery(delivery), body: body.toString() }
+  return {
+    stored: endpoint,
+    endpoint: shownEndpoint(endpoint),
+    delivery: shownDelivery(delivery),
+    body: body.toString(),
+  }
 }
 
-async function show({ publicUrl }: WebhookPageDeps, call: PageCall, problem: string | null): Promise<string> {
-  const { endpoint, delivery, body } = await find(call)
+/** As the try had them. They are made again from its time: nothing else of them is kept. */
+function sentHeaders(
+  { secretBox }: DeliveryPageDeps,
+  { id, body, tried, endpoint }: { id: string; body: string; tried: TryShown | null; endpoint: WebhookEndpoint },
+): Record<string, string | null> {
+  const fixed = { ...OWN_HEADERS, 'content-length': String(Buffer.byteLength(body)) }
+  if (tried === null) return { ...fixed, 'webhook-id': id }
+  const at = Date.parse(tried.at)
+  const secrets = endpoint.secrets
+    .filter(({ expires_at: until }) => until === null || Date.parse(until) > at)
+    .map(({ sealed }) => secretBox.open(sealed, endpoint.id))
+  const signed = signedHeaders({ id, at, body: Buffer.from(body), secrets })
+  // A secret that came after the try did not sign it.
+  const isSame = endpoint.updated_at.getTime() <= at
+  return { ...fixed, ...signed, ...(!isSame && { 'webhook-signature': null }) }
+}
+
+async function show(deps: DeliveryPageDeps, call: PageCall, problem: string | null): Promise<string> {
+  const { publicUrl } = deps
+  const { stored, endpoint, delivery, body } = await find(call)
   const chosen = delivery.log.find(({ number }) => String(number) === call.query['try']) ?? delivery.log.at(-1) ?? null
   const mayChange = may(call.role, 'develop')
-  return renderDelivery({ frame: call.frame, endpoint, delivery, body, chosen, mayChange, problem, publicUrl })
+  const sent = sentHeaders(deps, { id: delivery.event, body, tried: chosen, endpoint: stored })
+  return renderDelivery({ frame: call.frame, endpoint, delivery, body, sent, chosen, mayChange, problem, publicUrl })
 }

@@ -151,7 +151,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       fresh: pageOf,
       handle: async (call) => {
         await change(deps, call, { name: 'revokeApiKey', params: { id: call.params['id'] ?? '' } })
-        return { to: '/dashboard/keys' }
+        return { to: '/dashboard/keys', done: 'key_revoked' }
       },
     }),
   ]
@@ -162,6 +162,10 @@ const common = ({ clock, publicUrl }: KeyPageDeps) => ({
   now: new Date(clock()).toISOString(),
   publicUrl,
 })
+
+/** Returns the scopes of a key that creates payments and links, as far as its maker may. */
+export const sellScopes = (role: Role): readonly string[] =>
+  scopesOf(role).filter((one) => PRESET_SCOPES.sell.includes(one))
 
 function scopesFor({ preset, scope }: z.output<typeof newForm>, role: Role): readonly string[] {
   if (preset === 'own') return scope

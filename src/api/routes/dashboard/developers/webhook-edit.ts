@@ -75,7 +75,7 @@ function editPages(deps: WebhookPageDeps): Page[] {
           const draft = { url, description, events }
           return { status: 400, html: await show(call, { draft, errors: errorsOf(error, 'url') }) }
         }
-        return { to: pathOf(call.params) }
+        return { to: pathOf(call.params), done: 'endpoint_saved' }
       },
     }),
   ]
@@ -105,7 +105,7 @@ function deletePages(deps: WebhookPageDeps): Page[] {
         const { id, url } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
         // Its address is noted too: nothing else tells afterwards which one it was.
         await change(deps, call, { name: 'deleteWebhookEndpoint', params: { id }, noted: { url } })
-        return { to: '/dashboard/webhooks' }
+        return { to: '/dashboard/webhooks', done: 'endpoint_deleted' }
       },
     }),
   ]

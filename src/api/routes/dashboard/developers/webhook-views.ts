@@ -4,6 +4,7 @@ import { type DeliveryEntry, listDeliveries } from '../../../../db/webhooks/even
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { may } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
+import { isOverloaded, nextDelaySeconds, type SendError } from '../../../../domain/webhook.ts'
 import type { DeliveryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
 import {
   DELIVERY_VIEWS,
@@ -12,6 +13,7 @@ import {
 } from '../../../../web/dashboard/developers/webhooks/webhook.tsx'
 import type { EndpointShown, Health } from '../../../../web/dashboard/developers/webhooks/webhook-words.tsx'
 import { isLanguage } from '../../../../web/docs/code/languages.ts'
+import { parseRetryAfter } from '../../../../webhooks/retry-after.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import type { WithRoutes } from '../operations.ts'
@@ -100,6 +102,20 @@ export function shownEndpoint(endpoint: WebhookEndpoint): EndpointShown {
   }
 }
 
+/** Returns about when the schedule makes the next try: the middle of its span. Null if none is due. */
+function estimateNextTry({ status, schedule_step: step, last_attempt_at: last, log }: DeliveryEntry): string | null {
+  if (status !== 'pending' || last === null) return null
+  const { response_status = null, response_headers, error = null } = log.at(-1) ?? {}
+  const at = Date.parse(last)
+  const delay = nextDelaySeconds({
+    step,
+    overloaded: isOverloaded({ status: response_status, error: error as SendError | null }),
+    retryAfterSeconds: parseRetryAfter(response_headers?.['retry-after'], at),
+    random: 0.5,
+  })
+  return delay === null ? null : new Date(at + delay * 1000).toISOString()
+}
+
 export function shownDelivery(entry: DeliveryEntry): DeliveryShown {
   return {
     event: entry.event_id,
@@ -107,6 +123,8 @@ export function shownDelivery(entry: DeliveryEntry): DeliveryShown {
     status: entry.status,
     attempts: entry.attempts,
     createdAt: entry.created_at,
+    payment: entry.payment_id === null ? null : { id: entry.payment_id, reference: entry.reference },
+    nextTry: estimateNextTry(entry),
     log: entry.log.map(({ number, at, duration_ms, response_status, response_headers, response_body, error }) => ({
       number,
       at,

@@ -10,6 +10,7 @@ import {
   renderSigningSecret,
 } from '../../../../web/dashboard/developers/webhooks/webhook-form.tsx'
 import { renderWebhooks } from '../../../../web/dashboard/developers/webhooks/webhooks.tsx'
+import type { Done } from '../../../../web/dashboard/done.ts'
 import { Problem } from '../../../http/problems.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import { act, change, errorsOf } from '../operations.ts'
@@ -92,7 +93,7 @@ function newPages(deps: WebhookPageDeps): Page[] {
 
 function onePages(deps: WebhookPageDeps): Page[] {
   const acts = (
-    action: string,
+    { action, done }: { action: string; done: Done },
     work: (call: PageCall<never>, id: string) => Promise<unknown>,
     form?: z.ZodType,
   ): Page =>
@@ -110,7 +111,7 @@ function onePages(deps: WebhookPageDeps): Page[] {
           if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
           return { status: 409, html: await showEndpoint(deps, call, error.message) }
         }
-        return { to: pathOf(call.params) }
+        return { to: pathOf(call.params), done }
       },
     })
   const redeliver = (call: PageCall, id: string) =>
@@ -124,11 +125,13 @@ function onePages(deps: WebhookPageDeps): Page[] {
       needs: 'look',
       handle: async (call) => ({ html: await showEndpoint(deps, call, null) }),
     }),
-    acts('test', (call, id) => act(deps, call, { name: 'testWebhookEndpoint', params: { id } })),
-    acts('redeliver', redeliver),
-    acts('disable', (call, id) => update(call, id, false)),
+    acts({ action: 'test', done: 'endpoint_tested' }, (call, id) =>
+      act(deps, call, { name: 'testWebhookEndpoint', params: { id } }),
+    ),
+    acts({ action: 'redeliver', done: 'endpoint_redelivered' }, redeliver),
+    acts({ action: 'disable', done: 'endpoint_off' }, (call, id) => update(call, id, false)),
     acts(
-      'enable',
+      { action: 'enable', done: 'endpoint_on' },
       async (call: PageCall<{ send: string }>, id) => {
         await update(call, id, true)
         if (call.form.send === 'failed') await redeliver(call, id)

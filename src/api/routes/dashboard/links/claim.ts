@@ -51,7 +51,7 @@ export function claimPages({ db, clock }: ClaimDeps): Page[] {
           return claimed
         })
         if (link === null) return { html: renderClaim({ frame, link: null, action: '' }), ...missing(null) }
-        return { to: `/dashboard/links/${link.id}` }
+        return { to: `/dashboard/links/${link.id}`, done: 'link_claimed' }
       },
     }),
   ]

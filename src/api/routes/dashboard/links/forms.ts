@@ -53,7 +53,7 @@ function newPages(deps: LinkPageDeps): Page[] {
         const asked = { name: 'createPaymentLink', body: bodyOf(draft), once: key }
         const made = await orErrors(draft, () => change(deps, call, asked))
         if ('errors' in made) return { status: 400, html: await show(call, draft, made.errors), frame: 'holds' }
-        return { to: `/dashboard/links/${z.object({ id: z.string() }).parse(made.body).id}` }
+        return { to: `/dashboard/links/${z.object({ id: z.string() }).parse(made.body).id}`, done: 'link_made' }
       },
     }),
     definePage({
@@ -98,7 +98,7 @@ function editPages(deps: LinkPageDeps): Page[] {
         const asked = { name: 'updatePaymentLink', params: { id: link.id }, body: changesOf(link, draft) }
         const changed = await orErrors(draft, () => change(deps, call, asked))
         if ('errors' in changed) return { status: 400, html: show(call, link, { draft, errors: changed.errors }) }
-        return { to: `/dashboard/links/${link.id}` }
+        return { to: `/dashboard/links/${link.id}`, done: 'link_saved' }
       },
     }),
   ]

@@ -55,7 +55,7 @@ function pausePages(deps: LinkPageDeps): Page[] {
             ? { name: 'deactivatePaymentLink', params: { id } }
             : { name: 'updatePaymentLink', params: { id }, body: { active: true } }
         await change(deps, call, asked)
-        return { to: `/dashboard/links/${id}` }
+        return { to: `/dashboard/links/${id}`, done: name === 'pause' ? 'link_paused' : 'link_resumed' }
       },
     }),
   )

@@ -72,7 +72,7 @@ export function brandPages(deps: BrandPageDeps): Page[] {
           const wrong = { draft: { name, color, support_email: email }, errors: errorsOf(error, 'name') }
           return { status: 400, html: await show(deps, call, wrong), frame: 'holds' }
         }
-        return { to: '/dashboard/brand?saved' }
+        return { to: '/dashboard/brand', done: 'brand_saved' }
       },
     }),
   ]
@@ -100,7 +100,6 @@ async function show(
     brand: wrong === null ? shop.brand : colorIn(draft.color),
     errors: wrong?.errors ?? (tooLarge ? { logo: capitalized(REFUSALS.too_large) } : {}),
     logo: shop.logo,
-    saved: 'saved' in query && wrong === null,
     mayChange: may(role, 'own'),
     publicUrl,
   })

@@ -38,7 +38,7 @@ export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
           if (!(error instanceof Problem)) throw error
           return { status: 400, html: await show(deps, call, { written, errors: errorsOf(error, 'origins') }) }
         }
-        return { to: '/dashboard/embedding?saved' }
+        return { to: '/dashboard/embedding', done: 'embedding_saved' }
       },
     }),
   ]
@@ -48,7 +48,7 @@ type Wrong = { readonly written: string; readonly errors: Readonly<Record<string
 
 async function show(
   { publicUrl }: EmbeddingPageDeps,
-  { frame, db, tenant, role, query }: PageCall,
+  { frame, db, tenant, role }: PageCall,
   wrong: Wrong | null,
 ): Promise<string> {
   const origins = await readEmbedding(db, tenant.merchantId)
@@ -57,7 +57,6 @@ async function show(
     origins,
     written: wrong?.written ?? origins.join('\n'),
     errors: wrong?.errors ?? {},
-    saved: 'saved' in query && wrong === null,
     mayChange: may(role, 'develop'),
     publicUrl,
     script: EMBED_SCRIPT,

@@ -121,7 +121,7 @@ async function add(deps: NotificationPageDeps, call: PageCall<z.output<typeof ne
     }),
   )
   if (added === null) return refuse({ name: `An account has at most ${MOST_CHANNELS} channels. Remove one first.` })
-  return { to: `${back}/${added.id}` }
+  return { to: `${back}/${added.id}`, done: 'channel_added' }
 }
 
 function onePages(deps: NotificationPageDeps): Page[] {
@@ -158,7 +158,7 @@ function onePages(deps: NotificationPageDeps): Page[] {
             data: { channel: channel.id, events, language },
           })
         })
-        return { to: `${back}/${channel.id}` }
+        return { to: `${back}/${channel.id}`, done: 'channel_saved' }
       },
     }),
   ]
@@ -173,7 +173,7 @@ function changePages(deps: NotificationPageDeps): Page[] {
       handle: async (call) => {
         const { id } = await find(call)
         await testChannel(deps, call.db, { tenant: call.tenant, id })
-        return { to: `${back}/${id}` }
+        return { to: `${back}/${id}`, done: 'channel_tested' }
       },
     }),
     definePage({
@@ -186,7 +186,7 @@ function changePages(deps: NotificationPageDeps): Page[] {
           await mendChannel(tx, call.tenant, { id, at: iso(deps) })
           await noteChannel(tx, actorOf(call), { action: 'channel.mended', data: { channel: id } })
         })
-        return { to: `${back}/${id}` }
+        return { to: `${back}/${id}`, done: 'channel_mended' }
       },
     }),
     definePage({
@@ -197,7 +197,7 @@ function changePages(deps: NotificationPageDeps): Page[] {
       handle: async (call) => {
         const channel = await find(call)
         await call.db.transaction((tx) => dropChannel(deps, tx, { by: actorOf(call), channel }))
-        return { to: back }
+        return { to: back, done: 'channel_removed' }
       },
     }),
   ]

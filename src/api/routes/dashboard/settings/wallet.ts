@@ -54,8 +54,9 @@ export function walletPages(deps: WalletPageDeps): Page[] {
       fresh: back,
       form: z.object({ address: text, again: text, signature: text }),
       handle: async (call) => {
+        const waits = await changeWaits(call)
         const errors = await changeTo(deps, call)
-        if (errors === null) return { to: '/dashboard/wallet' }
+        if (errors === null) return { to: '/dashboard/wallet', done: waits ? 'wallet_planned' : 'wallet_saved' }
         return { status: 400, html: await form(deps, call, { ...call.form, errors }) }
       },
     }),
@@ -68,7 +69,7 @@ export function walletPages(deps: WalletPageDeps): Page[] {
         // It may have been stopped meanwhile, or have taken effect: the page says how it is.
         const waits = (await readWalletSetting(call.db, call.tenant))?.next_at ?? null
         if (waits !== null) await change(deps, call, { name: 'stopWalletChange' })
-        return { to: '/dashboard/wallet' }
+        return { to: '/dashboard/wallet', done: 'wallet_stopped' }
       },
     }),
   ]
@@ -102,12 +103,17 @@ function difference(address: string, again: string): string | null {
   return `${which} differs: ${address[at]} above, ${again[at]} here.`
 }
 
+/** In live mode a wallet in use is changed a day later. */
+async function changeWaits({ db, tenant }: Pick<PageCall, 'db' | 'tenant'>): Promise<boolean> {
+  return tenant.livemode && (await readWalletSetting(db, tenant)) !== null
+}
+
 async function form(
   { publicUrl }: WalletPageDeps,
   { frame, db, tenant }: PageCall,
   { errors = {}, ...draft }: Draft & { readonly errors?: Record<string, string> },
 ): Promise<string> {
-  const waits = tenant.livemode && (await readWalletSetting(db, tenant)) !== null
+  const waits = await changeWaits({ db, tenant })
   return renderWalletChange({ frame, draft, errors, proofText: walletProofText(tenant), waits, publicUrl })
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { renderEndpoint } from '../../../../domain/webhook.ts'
-import { checkEndpointUrl, type TargetRules, URL_REFUSALS } from '../../../../webhooks/endpoint-url.ts'
+import { checkEndpointUrl, type TargetRules, urlRefusal } from '../../../../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../../../../webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../../../webhooks/sign.ts'
 import { answerOnce, claimOf, sealedWith } from '../../../http/idempotency.ts'
@@ -35,6 +35,14 @@ export type EndpointRouteDeps = StepUp & {
   readonly secretBox: SecretBox
   readonly webhookTargets: TargetRules
   readonly newEndpointId: () => string
+  /** Null unless the whole system runs on one machine. */
+  readonly inbox: LocalInbox | null
+}
+
+/** The inbox of `npm start`, which verifies with every secret that it has been handed. */
+export type LocalInbox = {
+  readonly url: string
+  readonly handOver: (secret: string) => Promise<void>
 }
 
 /** Most endpoints that an account may have in each mode. */
@@ -76,6 +84,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
           enabledEvents: body.enabled_events,
           sealedSecret: secretBox.seal(secret, id),
         })
+        await handOver(deps, endpoint, secret)
         const headers = { location: `/v1/webhook_endpoints/${id}` }
         return { status: 201, body: { ...renderEndpoint(endpoint), secret }, headers }
       })
@@ -202,6 +211,7 @@ function rotateRoute(deps: EndpointRouteDeps): Route {
           previousExpiresAt,
         })
         if (endpoint === null) throw noEndpoint()
+        await handOver(deps, endpoint, secret)
         await leaveNotice(tx, caller, { kind: CHANGED, data: { endpoint: id, url: endpoint.url } })
         return { status: 200, body: { ...renderEndpoint(endpoint), secret } }
       })
@@ -225,10 +235,15 @@ function noEndpoint(): Problem {
   return new Problem('resource_missing', 'There is no such webhook endpoint.')
 }
 
+/** A shop's developer copies the secret to the server. The inbox of this machine receives it here instead. */
+async function handOver({ inbox }: EndpointRouteDeps, { url }: WebhookEndpoint, secret: string): Promise<void> {
+  if (inbox !== null && url.startsWith(`${inbox.url}/`)) await inbox.handOver(secret)
+}
+
 function requireSendable(rules: TargetRules, url: string): void {
   const check = checkEndpointUrl(url, rules)
   if (check.ok) return
-  const message = `url: ${URL_REFUSALS[check.reason]}.`
+  const message = `url: ${urlRefusal(check.reason, rules)}.`
   throw new Problem('validation_failed', message, {
     param: 'url',
     errors: [{ pointer: '/url', code: 'url_invalid', message }],

@@ -3,7 +3,7 @@ import { PostButton } from '../../../site/form.tsx'
 import { momentText } from '../../../site/moment.tsx'
 import { Card, Copy, Curl, Head } from '../../../site/parts.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
-import { type DeliveryShown, DeliveryState, type TryShown } from './delivery-words.tsx'
+import { type DeliveryShown, DeliveryState, NextTry, paymentName, type TryShown } from './delivery-words.tsx'
 import { bareUrl, type EndpointShown, msText } from './webhook-words.tsx'
 
 export type DeliveryPage = {
@@ -12,6 +12,8 @@ export type DeliveryPage = {
   readonly delivery: DeliveryShown
   /** The event as it is sent, byte for byte. */
   readonly body: string
+  /** The headers of the chosen try as they were sent; null: not known any more, because the endpoint has changed since. */
+  readonly sent: Readonly<Record<string, string | null>>
   /** The try that is looked at; null before the first. */
   readonly chosen: TryShown | null
   readonly mayChange: boolean
@@ -35,7 +37,23 @@ export function renderDelivery(page: DeliveryPage): string {
               {delivery.type} <DeliveryState delivery={delivery} />
             </>
           }
-          lead={<Copy value={delivery.event} />}
+          lead={
+            <>
+              <Copy value={delivery.event} />
+              {delivery.payment !== null && (
+                <>
+                  {' '}
+                  · <a href={`/dashboard/payments/${delivery.payment.id}`}>{paymentName(delivery)}</a>
+                </>
+              )}
+              {delivery.nextTry !== null && (
+                <>
+                  {' '}
+                  · Next try <NextTry at={delivery.nextTry} />
+                </>
+              )}
+            </>
+          }
           actions={
             mayChange && endpoint.disabledAt === null ? (
               <PostButton action={`${at}/deliveries/${delivery.event}/redeliver`} csrf={frame.csrf} look="btn fill">
@@ -69,15 +87,12 @@ export function renderDelivery(page: DeliveryPage): string {
   })
 }
 
-function Sent({ page: { endpoint, delivery, body } }: { page: DeliveryPage }) {
+function Sent({ page: { endpoint, body, sent } }: { page: DeliveryPage }) {
   const url = new URL(endpoint.url)
   const head = [
     `POST ${url.pathname}${url.search} HTTP/1.1`,
     `host: ${url.host}`,
-    'content-type: application/json',
-    `webhook-id: ${delivery.event}`,
-    'webhook-timestamp: the second of the try',
-    'webhook-signature: v1,… made anew for each try',
+    ...Object.entries(sent).map(([name, value]) => `${name}: ${value ?? '(not kept: the endpoint has changed since)'}`),
   ].join('\n')
   return (
     <Card id="rq" title="We sent" lead={`${Buffer.byteLength(body)} bytes · signed`}>

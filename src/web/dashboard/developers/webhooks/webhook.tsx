@@ -7,7 +7,7 @@ import { Card, Curl, Fact, Facts, Head, Note } from '../../../site/parts.tsx'
 import { RowLink, Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
-import { type DeliveryShown, DeliveryState } from './delivery-words.tsx'
+import { type DeliveryShown, DeliveryState, isRefused, NextTry, paymentName } from './delivery-words.tsx'
 import {
   bareUrl,
   describeEndpoint,
@@ -96,8 +96,8 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
   const last = deliveries.find(({ status, log }) => status !== 'delivered' && log.length > 0)?.log.at(-1)
   if (endpoint.failingSince === null && health.failed === 0) return null
   const said = last?.responseBody === null || last === undefined ? '' : last.responseBody.slice(0, 100).trim()
-  const what =
-    last === undefined ? 'It fails' : last.status === null ? `No answer (${last.error})` : `Answers ${last.status}`
+  const refused = last !== undefined && isRefused(last)
+  const what = last === undefined ? 'It fails' : refused ? `Refused with ${last.status}` : `No answer (${last.error})`
   return (
     <Note
       tone="wait"
@@ -114,7 +114,8 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
       <p>
         {endpoint.failingSince !== null && (
           <>
-            Nothing arrived since <Moment at={endpoint.failingSince} />.{' '}
+            {refused ? 'Your server has refused every event since' : 'No answer counts since'}{' '}
+            <Moment at={endpoint.failingSince} />.{' '}
           </>
         )}
         {last !== undefined &&
@@ -123,7 +124,24 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
           ? 'Events that were given up are kept for 30 days.'
           : 'We keep trying for three days each, and switch the endpoint off after five days without a success.'}
       </p>
+      {refused && (last.status === 401 || last.status === 403) && <Causes />}
     </Note>
+  )
+}
+
+/** The usual reasons why a server refuses a signature. */
+function Causes() {
+  return (
+    <>
+      <p>The usual causes:</p>
+      <ol class="plain-steps">
+        <li>The signing secret on your server belongs to another endpoint, or to the secret before the last change.</li>
+        <li>Your framework parses the body before the check. The check needs the bytes as they arrived.</li>
+        <li>The check reads only one signature of webhook-signature. While a secret changes there are two.</li>
+        <li>The clock of your server is off by more than five minutes.</li>
+        <li>Something in front of your code asks for a sign-in: a firewall, a proxy or a preview deployment.</li>
+      </ol>
+    </>
   )
 }
 
@@ -178,6 +196,7 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
                   </RowLink>
                 ),
               },
+              { name: 'Payment', place: 'c', cell: paymentName },
               { name: 'Tries', look: 'num', cell: ({ attempts }) => attempts },
               { name: 'Answer', look: 'num', cell: ({ log }) => <Answer of={log.at(-1)} /> },
               { name: 'Took', look: 'num', cell: ({ log }) => msText(log.at(-1)?.durationMs ?? null) },
@@ -186,6 +205,11 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
                 place: 'd',
                 look: 'num',
                 cell: ({ createdAt }) => <Recent at={createdAt} now={now} />,
+              },
+              {
+                name: 'Next try',
+                look: 'num',
+                cell: ({ nextTry }) => (nextTry === null ? '–' : <NextTry at={nextTry} />),
               },
             ]}
           />

@@ -1,0 +1,31 @@
+import { DONE, type Done } from '../../../web/dashboard/done.ts'
+import type { Page } from './page.ts'
+
+const NAME = 'pinrail_done'
+/** Longer than the page that follows takes to load. */
+const SECONDS = 60
+
+/**
+ * The one way in which pages confirm that a form was saved: the answer to the form names it in a cookie, and the page that
+ * follows says it once. Not in the address, which a bookmark or a stranger's link could repeat.
+ */
+export function confirming(publicUrl: string): (page: Page) => Page {
+  const secure = publicUrl.startsWith('https:') ? '; Secure' : ''
+  const cookie = (value: string, seconds: number): string =>
+    `${NAME}=${value}; Path=/dashboard; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`
+  return (page) => ({
+    ...page,
+    handle: async (call) => {
+      const done = page.method === 'get' ? readDone(call.request.get('cookie')) : null
+      if (done !== null) call.request.res?.append('set-cookie', cookie('', 0))
+      const answer = await page.handle({ ...call, frame: { ...call.frame, done } } as never)
+      if (!('to' in answer) || answer.done === null) return answer
+      return { ...answer, cookies: [...(answer.cookies ?? []), cookie(answer.done, SECONDS)] }
+    },
+  })
+}
+
+function readDone(cookies = ''): Done | null {
+  const value = /(?:^|;\s*)pinrail_done=(\w+)/.exec(cookies)?.[1] ?? ''
+  return Object.hasOwn(DONE, value) ? (value as Done) : null
+}

@@ -1,0 +1,141 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { listPasskeys } from '../../../db/accounts/passkeys.ts'
+import type { Db } from '../../../db/db.ts'
+import { countActiveKeys } from '../../../db/merchants/api-keys.ts'
+import { readWallet } from '../../../db/merchants/wallets.ts'
+import { listPayments } from '../../../db/payments/payment-list.ts'
+import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
+import { may } from '../../../domain/account/roles.ts'
+import { isConfirmed } from '../../../domain/account/session.ts'
+import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
+import { DEFAULT_EVENT_TYPES } from '../../../domain/webhook.ts'
+import { checksumAddress } from '../../../evm/checksum.ts'
+import type { FirstView } from '../../../web/dashboard/first-steps.tsx'
+import { arePasskeysPossible, creationOptions, type PasskeyDeps } from '../../accounts/passkeys.ts'
+import { Problem } from '../../http/problems.ts'
+import type { LocalInbox } from '../v1/webhooks/endpoints.ts'
+import { sellScopes } from './developers/keys.ts'
+import { change, errorsOf, type WithRoutes } from './operations.ts'
+import { definePage, type Page, type PageCall } from './page.ts'
+
+export type FirstStepsDeps = WithRoutes & PasskeyDeps & { readonly db: Db; readonly inbox: LocalInbox | null }
+
+/** The result of the step that was just done. */
+export type Shown = Partial<Pick<FirstView, 'madeKey' | 'address' | 'errors'>>
+
+/** Makes the page with the first steps. */
+export type ShowOverview = (call: PageCall, shown: Shown) => Promise<string>
+
+const HOME = '/dashboard'
+
+/** The steps of a new account, each done with one press on the overview. */
+export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[] {
+  const fresh = (): string => HOME
+  return [
+    definePage({
+      method: 'post',
+      path: '/dashboard/first-steps/wallet',
+      needs: 'own',
+      fresh,
+      form: z.object({ address: z.string().max(2000).default(''), test: z.string().max(10).optional() }),
+      handle: async (call) => {
+        const { tenant, form } = call
+        // A wallet that is set is changed on its own page, which asks for the address twice.
+        if ((await readWallet(call.db, tenant)) !== null) return { to: HOME, done: null }
+        const isTest = form.test !== undefined && !tenant.livemode
+        const address = isTest ? testWallet(tenant.merchantId) : form.address.trim()
+        const errors = await refusals(() => change(deps, call, { name: 'setWallet', body: { address } }), 'address')
+        if (errors === null) return { to: HOME, done: 'wallet_saved' }
+        return { status: 400, html: await show(call, { address: form.address.slice(0, 100), errors }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/first-steps/key',
+      needs: 'develop',
+      makes: 'key',
+      fresh,
+      form: z.object({ once: z.string().regex(/^[\w-]{1,64}$/) }),
+      handle: async (call) => {
+        const body = { name: 'First key', scopes: sellScopes(call.role) }
+        const made = await change(deps, call, { name: 'createApiKey', body, once: call.form.once })
+        return { html: await show(call, { madeKey: z.object({ key: z.string() }).parse(made.body).key }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/first-steps/webhook',
+      needs: 'develop',
+      fresh,
+      handle: async (call) => {
+        if (deps.inbox === null) return { to: '/dashboard/webhooks/new', done: null }
+        const url = `${deps.inbox.url}/webhooks`
+        const known = await listEndpoints(call.db, call.tenant)
+        if (known.some((endpoint) => endpoint.url === url)) return { to: HOME, done: null }
+        const body = { url, description: 'The inbox of this machine', enabled_events: DEFAULT_EVENT_TYPES }
+        await change(deps, call, { name: 'createWebhookEndpoint', body })
+        return { to: HOME, done: 'endpoint_added' }
+      },
+    }),
+  ]
+}
+
+/** An address of play money for each account. Nobody holds its key: what is sent there stays there. */
+function testWallet(merchantId: string): string {
+  const digest = createHash('sha256').update(`pinrail test wallet ${merchantId}`).digest('hex')
+  return checksumAddress(`0x${digest.slice(-40)}`)
+}
+
+async function refusals(work: () => Promise<unknown>, field: string): Promise<Record<string, string> | null> {
+  try {
+    await work()
+    return null
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return errorsOf(error, field)
+  }
+}
+
+/** How far the account is; null if nothing is left to do. */
+export async function readFirstSteps(
+  deps: FirstStepsDeps,
+  { db, tenant, person, role, signedIn }: PageCall,
+  { madeKey = null, address = '', errors = {} }: Shown,
+): Promise<FirstView | null> {
+  const now = new Date(deps.clock()).toISOString()
+  const latest = (status: 'succeeded' | 'created') =>
+    listPayments(db, tenant, { filters: { status: [status] }, page: { limit: 1, after: null, before: null } })
+  const [wallet, endpoints, keys, passkeys, succeeded, created] = await Promise.all([
+    readWallet(db, tenant),
+    listEndpoints(db, tenant),
+    db.transaction((tx) => countActiveKeys(tx, tenant, now)),
+    listPasskeys(deps.db, person.id),
+    latest('succeeded'),
+    latest('created'),
+  ])
+  const done = {
+    wallet: wallet !== null,
+    webhook: endpoints.length > 0,
+    key: keys > 0,
+    payment: (succeeded?.rows.length ?? 0) > 0,
+    passkey: passkeys.length > 0,
+  }
+  if (madeKey === null && Object.values(done).every(Boolean)) return null
+  const { session } = signedIn
+  const canAdd = arePasskeysPossible(deps.publicUrl) && isConfirmed(session, deps.clock())
+  const token = created?.rows[0]?.payment.checkoutToken
+  return {
+    done,
+    madeKey,
+    address,
+    errors,
+    once: randomUUID(),
+    hasInbox: deps.inbox !== null,
+    passkeyOptions:
+      canAdd && !done.passkey ? await creationOptions(deps, deps.db, { sessionId: session.id, person }) : null,
+    checkout: token === undefined ? null : checkoutUrl(deps.publicUrl, token),
+    publicUrl: deps.publicUrl,
+    may: { own: may(role, 'own'), develop: may(role, 'develop'), sell: may(role, 'sell') },
+  }
+}

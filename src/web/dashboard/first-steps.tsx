@@ -1,0 +1,283 @@
+import type { ComponentChildren } from 'preact'
+import { CodeBlock } from '../docs/code/code.tsx'
+import { PasskeyButton } from '../sign-in/sign-in.tsx'
+import { Field, type FormErrors, PostButton, PostForm } from '../site/form.tsx'
+import { SiteIcon } from '../site/icons.tsx'
+import { Fold, Note } from '../site/parts.tsx'
+import type { Frame } from './frame.tsx'
+
+export type FirstView = {
+  readonly done: Readonly<Record<StepName, boolean>>
+  /** The key that was made a moment ago; it is shown this once. */
+  readonly madeKey: string | null
+  /** The text of the wallet field, with its errors. */
+  readonly address: string
+  readonly errors: FormErrors
+  /** The form of the key: sent again it makes no other. */
+  readonly once: string
+  /** True if the inbox of this machine can be an endpoint. */
+  readonly hasInbox: boolean
+  /** The options with which the browser makes a passkey; null if it cannot, or the person must confirm first. */
+  readonly passkeyOptions: string | null
+  /** The checkout of a payment that waits for its buyer. */
+  readonly checkout: string | null
+  readonly publicUrl: string
+  readonly may: { readonly own: boolean; readonly develop: boolean; readonly sell: boolean }
+}
+
+export type StepName = 'wallet' | 'webhook' | 'key' | 'payment' | 'passkey'
+
+type StepProps = { readonly frame: Frame; readonly view: FirstView }
+
+type Step = {
+  readonly name: StepName
+  readonly title: string
+  readonly text: string
+  readonly Action: (props: StepProps) => ComponentChildren
+}
+
+/** In the order in which they make sense. The webhook comes before the payment, so that the payment reaches it. */
+const STEPS: readonly Step[] = [
+  {
+    name: 'wallet',
+    title: 'Set your wallet',
+    text: 'Where your USDC goes. Use an address on Polygon that only you control, not an exchange’s.',
+    Action: SetWallet,
+  },
+  {
+    name: 'webhook',
+    title: 'Receive events',
+    text: 'A webhook notifies your shop when the money is in your wallet.',
+    Action: AddEndpoint,
+  },
+  {
+    name: 'key',
+    title: 'Create an API key',
+    text: 'Your shop creates payments with it.',
+    Action: CreateKey,
+  },
+  {
+    name: 'payment',
+    title: 'Take a payment',
+    text: 'Create it with one call or in the dashboard, then pay it as your own buyer.',
+    Action: TakePayment,
+  },
+  {
+    name: 'passkey',
+    title: 'Add a passkey',
+    text: 'Your next sign-in takes one touch and needs no mailbox.',
+    Action: AddPasskey,
+  },
+]
+
+export function FirstSteps({ frame, view }: StepProps) {
+  const done = STEPS.filter(({ name }) => view.done[name]).length + 1
+  const next = STEPS.find(({ name }) => !view.done[name])?.name
+  return (
+    <section class="card" aria-labelledby="fs">
+      <header>
+        <div>
+          <h2 id="fs">First steps</h2>
+          <p>
+            {done} of {STEPS.length + 1} done
+          </p>
+        </div>
+        <progress max={STEPS.length + 1} value={done} aria-label="First steps done" />
+      </header>
+      {view.madeKey !== null && <MadeKey madeKey={view.madeKey} publicUrl={view.publicUrl} />}
+      <ol class="timeline">
+        <Pinned look="success full" pin={<Done />} title="Confirm your e-mail" text={frame.email} />
+        {STEPS.map(({ name, title, text, Action }, index) => (
+          <Pinned
+            key={name}
+            look={view.done[name] ? 'success full' : name === next ? 'brand full' : 'quiet'}
+            isNext={name === next}
+            pin={view.done[name] ? <Done /> : index + 2}
+            title={title}
+            text={text}
+          >
+            {!view.done[name] && <Action frame={frame} view={view} />}
+          </Pinned>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+type PinnedProps = {
+  readonly look: string
+  readonly isNext?: boolean
+  readonly pin: ComponentChildren
+  readonly title: string
+  readonly text: string
+  readonly children?: ComponentChildren
+}
+
+function Pinned({ look, isNext = false, pin, title, text, children }: PinnedProps) {
+  return (
+    <li class={look} aria-current={isNext ? 'step' : undefined}>
+      <span class="pin">{pin}</span>
+      <div>
+        <h3>{title}</h3>
+        <p class="soft">{text}</p>
+        {children}
+      </div>
+    </li>
+  )
+}
+
+function Done() {
+  return (
+    <>
+      <SiteIcon name="check" />
+      <span class="hidden">Done</span>
+    </>
+  )
+}
+
+/** The one step that is due has the filled button. */
+const look = ({ view }: StepProps, name: StepName): string =>
+  STEPS.find((step) => !view.done[step.name])?.name === name ? 'btn fill' : 'btn'
+
+function SetWallet(props: StepProps) {
+  const { frame, view } = props
+  if (!view.may.own) return <p class="soft">An owner of the account sets it.</p>
+  return (
+    <>
+      <PostForm action="/dashboard/first-steps/wallet" csrf={frame.csrf} look="inline">
+        <Field name="address" label="Wallet address" errors={view.errors}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              class="mono"
+              placeholder="0x…"
+              autocomplete="off"
+              spellcheck={false}
+              maxLength={2000}
+              value={view.address}
+            />
+          )}
+        </Field>
+        <button type="submit" class={look(props, 'wallet')}>
+          Save wallet
+        </button>
+      </PostForm>
+      {frame.testMode && (
+        <div class="actions">
+          <PostButton action="/dashboard/first-steps/wallet" csrf={frame.csrf} fields={{ test: 'on' }}>
+            Use a test wallet
+          </PostButton>
+        </div>
+      )}
+      <Fold title="I have no wallet yet">
+        <ol class="plain-steps">
+          <li>Install a wallet: an app such as MetaMask or Rabby, or a device such as a Ledger.</li>
+          <li>Let it create an account. Write its recovery words on paper and show them to nobody, also not to us.</li>
+          <li>Choose the network Polygon in it, press Receive, and copy the address. It begins with 0x.</li>
+          <li>Paste the address above. You can change it later.</li>
+        </ol>
+        <p class="hint">
+          {frame.testMode
+            ? 'For tests you need none: press “Use a test wallet”. Nobody holds the key of its address.'
+            : 'Do not use the deposit address of an exchange: it can change, and the exchange may refuse the transfer.'}
+        </p>
+      </Fold>
+    </>
+  )
+}
+
+function AddEndpoint(props: StepProps) {
+  const { frame, view } = props
+  if (!view.may.develop) return null
+  return (
+    <div class="actions">
+      {view.hasInbox && (
+        <PostButton action="/dashboard/first-steps/webhook" csrf={frame.csrf} look={look(props, 'webhook')}>
+          Use the inbox of this machine
+        </PostButton>
+      )}
+      <a class={view.hasInbox ? 'btn' : look(props, 'webhook')} href="/dashboard/webhooks/new">
+        Add your own endpoint
+      </a>
+    </div>
+  )
+}
+
+function CreateKey(props: StepProps) {
+  const { frame, view } = props
+  if (!view.may.develop) return null
+  return (
+    <div class="actions">
+      <PostButton
+        action="/dashboard/first-steps/key"
+        csrf={frame.csrf}
+        fields={{ once: view.once }}
+        look={look(props, 'key')}
+      >
+        Create an API key
+      </PostButton>
+    </div>
+  )
+}
+
+function TakePayment(props: StepProps) {
+  const { view } = props
+  if (!view.may.sell) return null
+  return (
+    <div class="actions">
+      {view.checkout !== null && (
+        <a class={look(props, 'payment')} href={view.checkout}>
+          Pay it at the checkout
+        </a>
+      )}
+      <a class={view.checkout === null ? look(props, 'payment') : 'btn'} href="/dashboard/payments/new">
+        Create a payment
+      </a>
+    </div>
+  )
+}
+
+function AddPasskey(props: StepProps) {
+  const { frame, view } = props
+  if (view.passkeyOptions === null)
+    return (
+      <div class="actions">
+        <a class={look(props, 'passkey')} href="/dashboard/passkey">
+          Add a passkey
+        </a>
+      </div>
+    )
+  return (
+    <div class="actions">
+      <PasskeyButton
+        form={{ action: '/dashboard/passkeys', options: view.passkeyOptions, kind: 'create' }}
+        fields={{ _form: frame.csrf }}
+        label="Add a passkey"
+        look={look(props, 'passkey')}
+      />
+      <noscript>Passkeys need JavaScript. You can always sign in with a link by e-mail.</noscript>
+    </div>
+  )
+}
+
+function MadeKey({ madeKey, publicUrl }: { madeKey: string; publicUrl: string }) {
+  return (
+    <div class="stack">
+      <Note tone="wait" icon="key" strong="Copy it now. The key is not shown again.">
+        <p>Run this in a terminal. It answers with a checkout_url: open it and pay.</p>
+      </Note>
+      <CodeBlock name="Terminal" label="The call that creates a payment" text={firstCall(publicUrl, madeKey)} />
+    </div>
+  )
+}
+
+/** Works as it stands in any POSIX shell, with the key in it. */
+export function firstCall(publicUrl: string, key: string): string {
+  const body = '{"amount":"49.90","currency":"EUR","provider":"wallet_app","description":"Order 1001"}'
+  return [
+    `curl -s ${publicUrl}/v1/payments`,
+    `-H 'authorization: Bearer ${key}'`,
+    "-H 'content-type: application/json'",
+    `-d '${body}'`,
+  ].join(' \\\n  ')
+}

@@ -1,0 +1,125 @@
+import { may } from '../../domain/account/roles.ts'
+import { currenciesOf } from '../../domain/methods.ts'
+import { HowPaid } from '../links/maker/link-form.tsx'
+import { curlText } from '../site/curl.ts'
+import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../site/form.tsx'
+import { SiteIcon } from '../site/icons.tsx'
+import { Curl, Head, Note } from '../site/parts.tsx'
+import { type Frame, renderFramed } from './frame.tsx'
+
+export type PaymentDraft = {
+  readonly amount: string
+  readonly currency: string
+  readonly provider: string
+  readonly description: string
+  readonly reference: string
+}
+
+export type NewPaymentView = {
+  readonly frame: Frame
+  readonly draft: PaymentDraft
+  readonly errors: FormErrors
+  /** The idempotency key of the form: sent again it makes nothing new. */
+  readonly once: string
+  readonly hasWallet: boolean
+  readonly publicUrl: string
+}
+
+/** The way to the form, for who may create payments. */
+export function NewPayment({ frame: { role } }: { frame: Frame }) {
+  if (role === null || !may(role, 'sell')) return null
+  return (
+    <a class="btn fill" href="/dashboard/payments/new">
+      <SiteIcon name="plus" />
+      New payment
+    </a>
+  )
+}
+
+export function renderNewPayment({ frame, draft, errors, once, hasWallet, publicUrl }: NewPaymentView): string {
+  const body = { amount: '49.90', currency: 'EUR', description: 'Order 1001' }
+  return renderFramed({
+    frame,
+    title: 'New payment',
+    narrow: true,
+    children: (
+      <>
+        <Head back={{ href: '/dashboard/payments', name: 'Payments' }} title="New payment" />
+        {!hasWallet && <NoWalletYet />}
+        <PostForm action="/dashboard/payments" csrf={frame.csrf} look="form card">
+          <input type="hidden" name="once" value={once} />
+          <ErrorSummary errors={errors} />
+          <div class="inline top">
+            <div class="grow">
+              <Field name="amount" label="Amount" errors={errors}>
+                {(attributes) => (
+                  <input
+                    {...attributes}
+                    inputMode="decimal"
+                    autocomplete="off"
+                    required
+                    maxLength={40}
+                    value={draft.amount}
+                  />
+                )}
+              </Field>
+            </div>
+            <div class="short">
+              <Currency currency={draft.currency} errors={errors} />
+            </div>
+          </div>
+          <Field name="description" label="Description" hint="The buyer sees it." optional errors={errors}>
+            {(attributes) => <input {...attributes} maxLength={500} value={draft.description} />}
+          </Field>
+          <Field
+            name="reference"
+            label="Reference"
+            hint="Your own number. The buyer does not see it."
+            optional
+            errors={errors}
+          >
+            {(attributes) => <input {...attributes} maxLength={200} value={draft.reference} />}
+          </Field>
+          <HowPaid draft={draft} errors={errors} />
+          <FormEnd back="/dashboard/payments">Create payment</FormEnd>
+        </PostForm>
+        <Curl command={curlText(`${publicUrl}/v1/payments`, { method: 'POST', body })} />
+      </>
+    ),
+  })
+}
+
+function Currency({ currency, errors }: { currency: string; errors: FormErrors }) {
+  return (
+    <Field name="currency" label="Currency" errors={errors}>
+      {(attributes) => (
+        <select {...attributes}>
+          {currenciesOf(null)
+            .toSorted()
+            .map((code) => (
+              <option key={code} value={code} selected={code === currency}>
+                {code}
+              </option>
+            ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+function NoWalletYet() {
+  return (
+    <Note
+      tone="wait"
+      icon="wallet"
+      strong="Set a wallet first"
+      actions={
+        <a class="btn" href="/dashboard">
+          Set a wallet
+        </a>
+      }
+    >
+      <p>The USDC of the payment goes there.</p>
+    </Note>
+  )
+}

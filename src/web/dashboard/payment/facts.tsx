@@ -1,0 +1,137 @@
+import type { ComponentChildren } from 'preact'
+import { isCurrency } from '../../../domain/currencies.ts'
+import { type MethodName, PROVIDERS, type ProviderUsed } from '../../../domain/methods.ts'
+import { explorerUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import { momentText } from '../../site/moment.tsx'
+import { shortened } from '../../site/parts.tsx'
+import { fiatText, METHOD_WORDS, usdcText } from '../payment-words.tsx'
+
+/** The payment of the entries, and the account's endpoints. */
+export type About = { readonly payment: Payment; readonly endpoints: ReadonlyMap<string, string> }
+
+export type TimelineItem = {
+  readonly at: string
+  readonly kind: string
+  readonly to_status: string | null
+  readonly actor: string
+  readonly message: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+type Data = TimelineItem['data']
+type Fact = ComponentChildren
+
+/** Fields that a fact says, that say the same as the sentence, or that are no business of a merchant. */
+const SAID = new Set(
+  [
+    'attempt_id parts provider method partner_reference failure_code reference filled_micro counted_micro expected_micro',
+    'gross_micro rate tx_hash block_number event type sequence endpoint attempt response_status error expires_at key',
+    'country country_source offered chosen fallback limit reason down_since operator why',
+  ].flatMap((names) => names.split(' ')),
+)
+
+/** The facts of an entry, as words and links, and the fields that none of them says. */
+export function readFacts({ kind, data }: TimelineItem, about: About): { facts: readonly Fact[]; rest: Data } {
+  const rest = Object.fromEntries(Object.entries(data).filter(([name]) => !SAID.has(name)))
+  const facts = [...readKind(kind, data, about), ...readOrder(data), ...readChain(data, about)]
+  return { facts, rest }
+}
+
+function readKind(kind: string, data: Data, { payment, endpoints }: About): Fact[] {
+  switch (kind) {
+    case 'payment.created':
+      return [`${fiatText(payment.amount)} ${payment.amount.currency}`, payment.reference, ...maker(data)].filter(
+        (fact) => fact !== null,
+      )
+    case 'payment.converted':
+      return converted(payment)
+    case 'event.recorded':
+      return [link(`/dashboard/events/${text(data, 'event')}`, 'Event')]
+    case 'webhook.attempt':
+      return tried(data, endpoints)
+    case 'checkout.route':
+      return [data['country'] === null ? 'Country unknown' : text(data, 'country'), ...chosen(data['chosen'])]
+    default:
+      return []
+  }
+}
+
+function maker(data: Data): Fact[] {
+  const key = text(data, 'key')
+  return key === '' ? [] : [link(`/dashboard/keys/${key}`, `Key ${shortened(key)}`)]
+}
+
+/** The merchant's figures. What the converter filled is a matter of the platform. */
+function converted({ usdc, rate, amount }: Payment): Fact[] {
+  if (usdc === null) return []
+  const at = rate === null ? [] : [`1 ${amount.currency} = ${rate.rate} USDC`]
+  return [`${usdcText(usdc.gross, 6)} USDC`, ...at, `Fee ${usdcText(usdc.fee, 6)} USDC`]
+}
+
+function tried(data: Data, endpoints: About['endpoints']): Fact[] {
+  const [event, endpoint] = [text(data, 'event'), text(data, 'endpoint')]
+  const at = `/dashboard/webhooks/${endpoint}`
+  const status = data['response_status']
+  return [
+    `Try ${text(data, 'attempt')}`,
+    typeof status === 'number' ? `Answered ${status}` : text(data, 'error').replaceAll('_', ' '),
+    link(at, endpoints.get(endpoint) ?? 'Endpoint'),
+    link(`${at}/deliveries/${event}`, 'Request and answer'),
+  ]
+}
+
+function chosen(value: unknown): Fact[] {
+  if (typeof value !== 'object' || value === null || !('method' in value)) return []
+  return [methodWord(value.method)]
+}
+
+function methodWord(method: unknown): string {
+  return METHOD_WORDS[method as MethodName] ?? String(method)
+}
+
+/** The facts of the buyer's order at a partner. */
+function readOrder(data: Data): Fact[] {
+  const { method, provider, partner_reference: order, parts, failure_code: failure, rate, expires_at: until } = data
+  const label = PROVIDERS[provider as ProviderUsed]?.label
+  return [
+    ...(Array.isArray(parts) ? parts.map(partText) : []),
+    ...(method !== undefined ? [methodWord(method)] : label !== undefined && !Array.isArray(parts) ? [label] : []),
+    ...(typeof order === 'string' ? [code(order)] : []),
+    ...(typeof failure === 'string' ? [failure.replaceAll('_', ' ')] : []),
+    ...(typeof rate === 'string' ? [`Rate ${rate}`] : []),
+    ...(typeof until === 'string' ? [`Until ${momentText(until, 'long')} UTC`] : []),
+    ...(typeof data['why'] === 'string' ? [data['why']] : []),
+    ...(typeof data['reason'] === 'string' && 'operator' in data ? [`Reason: ${data['reason']}`] : []),
+  ]
+}
+
+function partText(part: unknown): string {
+  const { asset = '', units = '0' } = part as { asset?: string; units?: string }
+  if (asset === 'USDC') return `${usdcText(units, 6)} USDC`
+  return isCurrency(asset) ? `${fiatText({ minor: units, currency: asset })} ${asset}` : `${units} ${asset}`
+}
+
+function readChain(data: Data, { payment }: About): Fact[] {
+  const [hash, block] = [text(data, 'tx_hash'), text(data, 'block_number')]
+  const explorer = payment.transfer?.txHash === hash ? explorerUrl(payment) : null
+  const short = code(shortened(hash))
+  return [
+    ...(block === '' ? [] : [`Block ${Number(block).toLocaleString('en')}`]),
+    ...(hash === '' ? [] : [explorer === null ? short : link(explorer, short)]),
+  ]
+}
+
+function text(data: Data, name: string): string {
+  const value = data[name]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+const code = (value: string): Fact => <code>{value}</code>
+
+function link(href: string, name: Fact): Fact {
+  return (
+    <a href={href} rel={href.startsWith('/') ? undefined : 'noreferrer'}>
+      {name}
+    </a>
+  )
+}

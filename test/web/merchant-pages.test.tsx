@@ -1,0 +1,178 @@
+import { describe, expect, test } from '@jest/globals'
+import { renderToString } from 'preact-render-to-string'
+import { moneyFacts } from '../../src/web/checkout/after/receipt-lines.tsx'
+import { amountsOf } from '../../src/web/checkout/amounts.ts'
+import { renderWebhook, type WebhookView } from '../../src/web/dashboard/developers/webhooks/webhook.tsx'
+import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
+import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
+import { wordsIn } from '../../src/web/messages/words.ts'
+import { receiptPaper } from '../../src/web/paper/receipt-paper.ts'
+import { aCheckout, anAttempt, aPart, aPayment, aSucceededPayment, TX_HASH } from './fixtures.ts'
+
+const FIRST = 'att_01hzy3v7t8e4a9v2b6q5r0c1d2'
+const second = anAttempt('surplus', { id: 'att_2', provider: 'card_partner', method: 'card' })
+const words = wordsIn('en')
+const NONE = { short: null, surplus: [], returned: [] }
+
+describe('The words about a payment', () => {
+  test('say “Paid in part”, what is missing and what happens next if too little came', () => {
+    const payment = aPayment({ status: 'under_review', parkReason: 'underpaid', paidAttemptId: FIRST })
+    const amounts = amountsOf({ payment, attempts: [anAttempt('underpaid')], parts: [aPart(FIRST, '2000', 'counted')] })
+    expect(statusLook(payment).word).toBe('Paid in part')
+    expect(nextStep(payment, amounts)).toMatch(/paid 20\.00 of 49\.99 EUR.*missing 29\.99 EUR.*continues automatically/)
+    const open = aPayment({ status: 'pending' })
+    expect(statusLook(open, true).word).toBe('Paid in part')
+    expect(nextStep(open, amounts)).toMatch(/can pay the missing 29\.99 EUR at the checkout until 21 Nov 2026/)
+  })
+
+  test('never say that nothing is left to do while a second payment is held, and remember one that went back', () => {
+    const payment = aSucceededPayment()
+    const attempts = [anAttempt('confirmed'), second]
+    const counted = aPart(FIRST, '4999', 'counted')
+    const held = amountsOf({ payment, attempts, parts: [counted, aPart('att_2', '4999', 'surplus')] })
+    expect(nextStep(payment, held)).toMatch(/final in your wallet\. Another payment of 49\.99 EUR.*returns it/)
+    const back = { ...aPart('att_2', '-4999', 'returned'), kind: 'return' } as const
+    const gone = amountsOf({ payment, attempts, parts: [counted, aPart('att_2', '4999', 'returned'), back] })
+    expect(nextStep(payment, gone)).toMatch(/Another payment of 49\.99 EUR went back/)
+    expect(nextStep(payment, NONE)).toMatch(/Nothing left to do\.$/)
+  })
+
+  test('name the method that the merchant pinned before the buyer has chosen', () => {
+    expect(methodText(aPayment({ provider: 'card_partner' }))).toBe('Card')
+    expect(methodText(aPayment())).toBeNull()
+  })
+})
+
+describe('The buyer’s receipt', () => {
+  const attempts = [anAttempt('confirmed'), second]
+  const shown = (checkout: ReturnType<typeof aCheckout>) =>
+    moneyFacts(checkout, words).map(({ name, value }) => `${name}: ${value}`)
+
+  test('says what of a second payment is held and what went back, on the page and on paper', () => {
+    const counted = aPart(FIRST, '4999', 'counted')
+    const held = aCheckout({
+      payment: { status: 'succeeded' },
+      attempts,
+      parts: [counted, aPart('att_2', '4999', 'surplus')],
+    })
+    expect(shown(held)).toEqual(['Held for you: €49.99, at Cardora'])
+    const back = { ...aPart('att_2', '-4999', 'returned'), kind: 'return' } as const
+    const parts = [counted, aPart('att_2', '4999', 'returned'), back]
+    const returned = aCheckout({ payment: { status: 'succeeded' }, attempts, parts })
+    expect(shown(returned)).toEqual(['Returned to you: €49.99, at Cardora'])
+    const paper = receiptPaper(returned, words).facts.map(({ name, value }) => `${name}: ${value.text}`)
+    expect(paper).toContain('Returned to you: €49.99, at Cardora')
+  })
+
+  test('says that a smaller amount was accepted as the whole', () => {
+    const confirmed = { minor: '4000', currency: 'EUR' } as const
+    const accepted = aCheckout({ payment: { status: 'succeeded', confirmed }, attempts: [anAttempt('confirmed')] })
+    expect(shown(accepted)).toEqual(['Accepted as paid in full: €40.00'])
+    expect(shown(aCheckout({ payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')] }))).toEqual([])
+  })
+})
+
+describe('The facts of a timeline entry', () => {
+  const payment = aSucceededPayment({
+    usdc: { gross: '57846854', fee: '2603109', net: '55243745' },
+    rate: { rate: '1.157168', source: 'test', lockedAt: '2026-11-20T12:03:00.000Z' },
+  })
+  const endpoints = new Map([['we_1', 'hooks.shop.example']])
+  const factsAt = (kind: string, data: Record<string, unknown>) => {
+    const entry = { at: '', kind, to_status: null, actor: 'system', message: '', data }
+    const { facts, rest } = readFacts(entry, { payment, endpoints })
+    return { text: renderToString(<p>{facts.map((fact) => [fact, ' · '])}</p>), rest }
+  }
+
+  test('are the merchant’s figures of a conversion, as the card about the money has them', () => {
+    const { text, rest } = factsAt('payment.converted', { reference: 'fill_1', gross_micro: '57846854' })
+    expect(text).toContain('57.846854 USDC · 1 EUR = 1.157168 USDC · Fee 2.603109 USDC')
+    expect(rest).toEqual({})
+  })
+
+  test('lead to the endpoint, the delivery, the event, the key and the explorer', () => {
+    const tried = { event: 'evt_1', endpoint: 'we_1', attempt: 2, response_status: 401, error: null }
+    expect(factsAt('webhook.attempt', tried).text).toMatch(
+      /Try 2 · Answered 401 · .*href="\/dashboard\/webhooks\/we_1".*hooks\.shop\.example.*webhooks\/we_1\/deliveries\/evt_1"/,
+    )
+    expect(factsAt('event.recorded', { event: 'evt_1', type: 'a', sequence: 1 }).text).toContain(
+      '/dashboard/events/evt_1',
+    )
+    expect(factsAt('payment.created', { key: 'key_1' }).text).toMatch(/49\.99 EUR.*\/dashboard\/keys\/key_1/)
+    const final = factsAt('payment.succeeded', { tx_hash: TX_HASH, block_number: '78412755' })
+    expect(final.text).toContain(`Block 78,412,755 · <a href="https://polygonscan.com/tx/${TX_HASH}"`)
+  })
+
+  test('leave what they do not know to the fold', () => {
+    expect(factsAt('payment.anything', { attempt_id: 'att_1', surprise: 7 })).toMatchObject({ rest: { surprise: 7 } })
+  })
+})
+
+test('An endpoint that answers 401 is said to refuse, with the five usual causes', () => {
+  const tried = {
+    number: 1,
+    at: '2026-11-20T12:00:00.000Z',
+    durationMs: 12,
+    headers: null,
+    responseBody: 'no',
+    error: null,
+  }
+  const page = (status: number | null): string =>
+    renderWebhook({
+      frame: {
+        path: '',
+        account: 'A',
+        role: 'owner',
+        accounts: [],
+        email: '',
+        csrf: '',
+        testMode: true,
+        otherModeUrl: null,
+      },
+      endpoint: {
+        id: 'we_1',
+        url: 'https://shop.example/hooks',
+        description: null,
+        events: ['*'],
+        disabledAt: null,
+        disabledReason: null,
+        failingSince: '2026-11-20T12:00:00.000Z',
+        previousSecretUntil: null,
+      },
+      health: {
+        tried: 1,
+        delivered: 0,
+        medianMs: 1,
+        slowestMs: 1,
+        waiting: 1,
+        oldestWaiting: null,
+        failed: 0,
+        hours: [],
+      },
+      deliveries: [
+        {
+          event: 'evt_1',
+          type: 'payment.succeeded',
+          status: 'pending',
+          attempts: 1,
+          createdAt: '2026-11-20T12:00:00.000Z',
+          payment: { id: 'pay_1', reference: 'Order 7' },
+          nextTry: '2026-11-20T12:00:30.000Z',
+          log: [{ ...tried, status, error: status === null ? 'timeout' : null }],
+        },
+      ],
+      show: 'all',
+      older: null,
+      mayChange: false,
+      language: 'typescript',
+      problem: null,
+      now: '2026-11-20T12:01:00.000Z',
+      publicUrl: 'https://pay.example',
+    } satisfies WebhookView)
+  const refused = page(401)
+  expect(refused).toContain('Refused with 401')
+  expect(refused).not.toContain('Nothing arrived')
+  expect(refused.match(/<ol class="plain-steps">.*?<\/ol>/s)?.[0].match(/<li>/g)).toHaveLength(5)
+  expect(refused).toMatch(/<td[^>]*>Order 7<.*about <time datetime="2026-11-20T12:00:30/s)
+  expect([page(503).includes('plain-steps'), page(null).includes('No answer (timeout)')]).toEqual([false, true])
+})
