@@ -33,7 +33,7 @@ const other = { host: 'localhost:9' }
 describe('Another name of the host', () => {
   const PAGES = ['/', '/dashboard?x=1', '/sign-in', '/c/abc', '/l/0123456789', '/o/abc', '/links', '/docs', '/nowhere']
 
-  test.each(PAGES)('leads to the same page of the public address: %s', async (path) => {
+  test.each(PAGES)('another name of the host leads to the same page of the public address: %s', async (path) => {
     for (const method of ['GET', 'HEAD']) {
       const { status, headers } = await ask(path, { method, headers: other })
       expect([status, headers['location']]).toEqual([307, `${shop.url}${path}`])
@@ -42,7 +42,7 @@ describe('Another name of the host', () => {
   })
 
   test.each(['//evil.example/dashboard', 'http://evil.example/dashboard', '//', '//[/'])(
-    'leads to no other host, whatever the request line names: %s',
+    'a redirect leads to no other host, whatever the request line names: %s',
     async (path) => {
       const { headers } = await ask(path, { headers: { host: 'evil.example' } })
       expect(new URL(String(headers['location'])).origin).toBe(shop.url)
@@ -54,7 +54,7 @@ describe('Another name of the host', () => {
     ['/l/0123456789', '/l/0123456789'],
     ['/sign-in/code', '/sign-in'],
     ['/dashboard/keys', '/dashboard'],
-  ])('answers the form %s with a page that links to %s of the public address', async (path, page) => {
+  ])('a form that is sent to %s under another name gets a page that links to %s', async (path, page) => {
     const { status, text, headers } = await ask(path, { method: 'POST', headers: other })
     expect([status, headers['content-type'], text.includes(`<a href="${shop.url}${page}">`)]).toEqual([
       403,
@@ -75,11 +75,11 @@ describe('Another name of the host', () => {
     '/.well-known/jwks.json',
     ASSETS.icon,
     `/logos/${'0'.repeat(32)}.png`,
-  ])('serves programs as the public address does: %s', async (path) => {
+  ])('programs are served under any name: %s', async (path) => {
     expect((await ask(path, { headers: other })).status).toBe((await ask(path)).status)
   })
 
-  test('is what the proxy says behind a proxy, whose own name for us does not matter', async () => {
+  test('the name behind a proxy is the one that the proxy forwards', async () => {
     const proxied = await openShop({ deps: () => ({ trustProxyHops: 1 }) })
     const named = (host: string) =>
       ask('/sign-in', { at: proxied, headers: { host: 'api.internal:4242', 'x-forwarded-host': host } })
@@ -115,14 +115,14 @@ describe('The headers of every answer', () => {
     '/dashboard',
     ASSETS.icon,
     `/logos/${'0'.repeat(32)}.png`,
-  ])('forbid sniffing, and say what may run and be kept: %s', async (path) => {
+  ])('every answer forbids sniffing, and says what can run and be cached: %s', async (path) => {
     const { headers } = await ask(path)
     expect(headers['x-content-type-options']).toBe('nosniff')
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'/)
     expect(headers['cache-control']).toMatch(/^(?:no-store|public, max-age=\d+(?:, immutable)?)$/)
   })
 
-  test('leave a shop the handle of a checkout that it opened, and no other page', async () => {
+  test('a shop keeps the handle of a checkout that it opened, and of no other page', async () => {
     const opener = async (path: string) => (await ask(path)).headers['cross-origin-opener-policy']
     expect([await opener('/c/abc'), await opener('/l/abc'), await opener('/sign-in')]).toEqual([
       'unsafe-none',
@@ -134,17 +134,20 @@ describe('The headers of every answer', () => {
   test.each([
     [false, 'max-age=63072000'],
     [true, 'max-age=63072000; includeSubDomains'],
-  ])('bind browsers to https, and hosts below the public one only if configured: %s', async (sub, value) => {
-    const publicUrl = 'https://pay.example'
-    const secure = await openShop({ deps: () => ({ publicUrl, hstsIncludeSubdomains: sub }) })
-    try {
-      for (const path of ['/v1/payments', '/sign-in', '/healthz', '/nowhere', ASSETS.icon])
-        expect((await ask(path, { at: secure })).headers['strict-transport-security']).toBe(value)
-    } finally {
-      await secure.close()
-    }
-    expect((await ask('/')).headers['strict-transport-security']).toBeUndefined()
-  })
+  ])(
+    'https answers bind browsers to https, and hosts below the public one only if configured: %s',
+    async (sub, value) => {
+      const publicUrl = 'https://pay.example'
+      const secure = await openShop({ deps: () => ({ publicUrl, hstsIncludeSubdomains: sub }) })
+      try {
+        for (const path of ['/v1/payments', '/sign-in', '/healthz', '/nowhere', ASSETS.icon])
+          expect((await ask(path, { at: secure })).headers['strict-transport-security']).toBe(value)
+      } finally {
+        await secure.close()
+      }
+      expect((await ask('/')).headers['strict-transport-security']).toBeUndefined()
+    },
+  )
 })
 
 test('a server at `localhost` answers at both addresses of this machine', async () => {

@@ -125,7 +125,7 @@ describe('strangers who ask in the name of an address', () => {
   })
   afterAll(() => proxied?.close())
 
-  test('do not use up the links of its owner, who asks from another network', async () => {
+  test('strangers do not use up the links of an owner who asks from another network', async () => {
     const email = address()
     for (let round = 0; round < 8; round++) await new Visitor(proxied).post('/sign-in', { email }, from('192.0.2.1'))
     expect(await mailsTo(proxied, email)).toHaveLength(5)
@@ -133,7 +133,7 @@ describe('strangers who ask in the name of an address', () => {
     expect(await mailsTo(proxied, email)).toHaveLength(6)
   })
 
-  test('get twenty mails an hour sent from any number of networks, and a browser that signed in before still gets its own', async () => {
+  test('any number of networks send twenty mails an hour, and a browser that signed in before still gets its own', async () => {
     const email = address()
     const owner = await signIn(proxied, email)
     for (let network = 1; network <= 30; network++)
@@ -146,7 +146,7 @@ describe('strangers who ask in the name of an address', () => {
     expect((await owner.post(path)).to).toBe('/dashboard')
   })
 
-  test('cannot use the browser of another address as one that is known', async () => {
+  test('a browser that another address knows counts as a stranger’s', async () => {
     const email = address()
     const stranger = await signIn(proxied, address())
     for (let round = 0; round < 8; round++) await stranger.post('/sign-in', { email }, from('192.0.2.9'))
@@ -156,7 +156,7 @@ describe('strangers who ask in the name of an address', () => {
     expect(await mailsTo(proxied, email)).toHaveLength(6)
   })
 
-  test('cannot use up the codes that its owner types in a browser that signed in before', async () => {
+  test('strangers do not use up the codes of a browser that signed in before', async () => {
     const email = address()
     const owner = await signIn(proxied, email)
     for (let network = 1; network <= 5; network++) {
