@@ -79,9 +79,7 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   const { personId } = signedIn.session
   if (page.makes !== undefined) deps.limits.countPerson(personId, page.makes)
   const made = (): Promise<PageAnswer> =>
-    page.lists === 'at once'
-      ? call.inTurn((db) => page.handle({ ...call, form, db }))
-      : page.handle({ ...call, form })
+    page.lists === 'at once' ? call.inTurn((db) => page.handle({ ...call, form, db })) : page.handle({ ...call, form })
   const answer = async (): Promise<void> => send(response, await made())
   return page.makes === 'file' ? deps.turns.files(personId, answer) : answer()
 }
