@@ -56,9 +56,9 @@ export async function runCommand({ args, env, say, give = () => undefined }: Com
 
 /** Names what is not known, and what was probably meant. */
 function unknown(positionals: readonly string[]): string {
-  if (positionals.length === 0) return helpFor()
-  const typed = positionals.join(' ')
   const group = COMMANDS.filter(({ words }) => words.startsWith(`${positionals[0]} `))
+  if (positionals.length === 0 || (positionals.length === 1 && group.length > 0)) return helpFor(positionals[0])
+  const typed = positionals.join(' ')
   const near = COMMANDS.filter(({ words }) => {
     const start = positionals.slice(0, words.split(' ').length).join(' ')
     return leven(start, words) <= Math.max(2, words.length / 4)

@@ -490,9 +490,15 @@ describe('Mounting the pages', () => {
     })
   })
 
-  test('the overview and the balance take turns as lists do', () => {
-    const inTurns = composedPages().flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
-    expect(inTurns).toEqual(expect.arrayContaining(['/dashboard', '/dashboard/balance', '/dashboard/payments']))
+  test('the overview, the balance and the lists read their rows in turns', async () => {
+    const pages = composedPages()
+    const inTurns = pages.flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
+    expect(inTurns).toEqual(expect.arrayContaining(['/dashboard/balance', '/dashboard/payments']))
+    // The overview also prepares a passkey, which it must not do while it holds a connection.
+    const overview = pages.find(({ path, method }) => path === '/dashboard' && method === 'get')
+    const request = { get: () => undefined }
+    const call = { request, frame: {}, inTurn: () => Promise.reject(new Error('asked for its turn')) }
+    await expect(overview?.handle(call as never)).rejects.toThrow('asked for its turn')
   })
 
   /** The page alone, asked by the owner's browser. */
