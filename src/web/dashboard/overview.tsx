@@ -107,7 +107,7 @@ function Stats({ view: { days, ended, inFlight, waiting } }: { view: OverviewVie
           <small>
             {ended.ended === 0
               ? 'Nothing has ended today'
-              : `${ended.succeeded} of ${ended.ended} that were tried and ended`}
+              : `${ended.succeeded} of ${ended.ended} finished payments succeeded`}
           </small>
         </dd>
       </div>

@@ -256,7 +256,7 @@ describe('The pages of the dashboard', () => {
     await change(old, Date.now(), (work) => work.change(noteOf('payment.listening_ended'), { listenEnded: true }))
     expect(await shown()).toContain('Nothing has ended today')
     await end(Date.now())
-    expect(await shown()).toContain('0 of 1 that were tried and ended')
+    expect(await shown()).toContain('0 of 1 finished payments succeeded')
   })
 
   describe('the team', () => {
