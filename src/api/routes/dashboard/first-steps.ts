@@ -1,8 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { listPasskeys } from '../../../db/accounts/passkeys.ts'
 import type { Db } from '../../../db/db.ts'
-import { countActiveKeys } from '../../../db/merchants/api-keys.ts'
 import { readWallet } from '../../../db/merchants/wallets.ts'
 import { listPayments } from '../../../db/payments/payment-list.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
@@ -97,31 +95,18 @@ async function refusals(work: () => Promise<unknown>, field: string): Promise<Re
   }
 }
 
-/** How far the account is; null if nothing is left to do. */
+/** The steps that are done. A passkey is the person's, the others are the account's. */
+export type Done = FirstView['done']
+
+/** The next steps of the account; null if nothing is left to do. Reads only what the overview has not read. */
 export async function readFirstSteps(
   deps: FirstStepsDeps,
   { db, tenant, person, role, signedIn }: PageCall,
-  { madeKey = null, address = '', errors = {} }: Shown,
+  { done, madeKey = null, address = '', errors = {} }: Shown & { readonly done: Done },
 ): Promise<FirstView | null> {
-  const now = new Date(deps.clock()).toISOString()
-  const latest = (status: 'succeeded' | 'created') =>
-    listPayments(db, tenant, { filters: { status: [status] }, page: { limit: 1, after: null, before: null } })
-  const [wallet, endpoints, keys, passkeys, succeeded, created] = await Promise.all([
-    readWallet(db, tenant),
-    listEndpoints(db, tenant),
-    db.transaction((tx) => countActiveKeys(tx, tenant, now)),
-    listPasskeys(deps.db, person.id),
-    latest('succeeded'),
-    latest('created'),
-  ])
-  const done = {
-    wallet: wallet !== null,
-    webhook: endpoints.length > 0,
-    key: keys > 0,
-    payment: (succeeded?.rows.length ?? 0) > 0,
-    passkey: passkeys.length > 0,
-  }
   if (madeKey === null && Object.values(done).every(Boolean)) return null
+  const page = { limit: 1, after: null, before: null }
+  const created = done.payment ? null : await listPayments(db, tenant, { filters: { status: ['created'] }, page })
   const { session } = signedIn
   const canAdd = arePasskeysPossible(deps.publicUrl) && isConfirmed(session, deps.clock())
   const token = created?.rows[0]?.payment.checkoutToken

@@ -1,3 +1,4 @@
+import { countActiveKeys } from '../../../db/merchants/api-keys.ts'
 import {
   countByStatus,
   countDeliveries,
@@ -36,21 +37,31 @@ export function overviewPages(deps: OverviewDeps): Page[] {
 }
 
 async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promise<string> {
-  const { tenant, frame } = call
+  const { tenant, frame, signedIn } = call
   const now = new Date(deps.clock()).toISOString()
   const page = { limit: LATEST, after: null, before: null }
   const yesterday = new Date(deps.clock() - 86_400_000).toISOString()
-  const { days, ended, counts, waiting, latest, wallet, endpoints, deliveries } = await call.inTurn(async (db) => ({
-    // One after the other, on one connection.
-    days: await receivedByDay(db, tenant, { now, days: DAYS }),
-    ended: await countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`),
-    counts: await countByStatus(db, tenant),
-    waiting: await listWaiting(db, tenant, MOST_WAITING),
-    latest: await listPayments(db, tenant, { filters: {}, page }),
-    wallet: await readWallet(db, tenant),
-    endpoints: await listEndpoints(db, tenant),
-    deliveries: await countDeliveries(db, tenant, yesterday),
-  }))
+  const { days, ended, counts, waiting, latest, wallet, endpoints, deliveries, keys } = await call.inTurn(
+    async (db) => ({
+      // One after the other, on one connection.
+      days: await receivedByDay(db, tenant, { now, days: DAYS }),
+      ended: await countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`),
+      counts: await countByStatus(db, tenant),
+      waiting: await listWaiting(db, tenant, MOST_WAITING),
+      latest: await listPayments(db, tenant, { filters: {}, page }),
+      wallet: await readWallet(db, tenant),
+      endpoints: await listEndpoints(db, tenant),
+      deliveries: await countDeliveries(db, tenant, yesterday),
+      keys: await db.transaction((tx) => countActiveKeys(tx, tenant, now)),
+    }),
+  )
+  const done = {
+    wallet: wallet !== null,
+    webhook: endpoints.length > 0,
+    key: keys > 0,
+    payment: (counts.get('succeeded') ?? 0) > 0,
+    passkey: signedIn.session.hasPasskey,
+  }
   return renderOverview({
     frame,
     now,
@@ -67,7 +78,7 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
     latest: (latest?.rows ?? []).map(({ payment }) => payment),
     wallet,
     webhooks: endpoints.length === 0 ? null : deliveries,
-    first: await readFirstSteps(deps, call, shown),
+    first: await readFirstSteps(deps, call, { ...shown, done }),
   })
 }
 
