@@ -134,7 +134,12 @@ class Starting {
     const secretKey = await this.#startAll(temporal, ports, addresses)
     const { secrets } = this.#folder.remembered
     return {
-      info: describeSystem({ addresses, ports, secrets, secretKey, ownTemporal: temporal.kind === 'program' }),
+      info: describeSystem({
+        addresses,
+        secrets,
+        secretKey,
+        temporalUiUrl: temporal.kind === 'program' ? uiUrl(ports) : '',
+      }),
       children: this.#children,
       sandboxUrl: addresses.sandboxUrl,
       stop: () => this.stop(),
@@ -284,18 +289,20 @@ class Starting {
 
 type InfoParts = {
   readonly addresses: Addresses
-  readonly ports: Ports
   readonly secrets: Secrets
   readonly secretKey: string
-  /** False if Temporal runs elsewhere: then its UI does too. */
-  readonly ownTemporal: boolean
+  /** Empty if Temporal runs elsewhere: then its UI does too. */
+  readonly temporalUiUrl: string
 }
 
-function describeSystem({ addresses, ports, secrets, secretKey, ownTemporal }: InfoParts): SystemInfo {
+const uiUrl = (ports: Ports): string => `http://127.0.0.1:${ports.temporalUi}`
+
+/** The addresses of the parts of the system, and its secrets of development. */
+export function describeSystem({ addresses, secrets, secretKey, temporalUiUrl }: InfoParts): SystemInfo {
   return {
     api_url: addresses.apiUrl,
     dashboard_url: `${addresses.publicUrl}/dashboard`,
-    temporal_ui_url: ownTemporal ? `http://127.0.0.1:${ports.temporalUi}` : '',
+    temporal_ui_url: temporalUiUrl,
     temporal_address: addresses.temporalAddress,
     inbox_url: addresses.inboxUrl,
     rpc_url: addresses.rpcUrl,
@@ -322,6 +329,6 @@ export function findRunning(dataFolder: string): Omit<System, 'children'> | null
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
   const { DATABASE_URL: databaseUrl, POLYGON_RPC_URLS: rpcUrls, PUBLIC_URL: publicUrl } = process.env
   const addresses = addressesOf(ports, secrets, { databaseUrl, rpcUrls, publicUrl: publicUrl || undefined })
-  const info = describeSystem({ addresses, ports, secrets, secretKey, ownTemporal: true })
+  const info = describeSystem({ addresses, secrets, secretKey, temporalUiUrl: uiUrl(ports) })
   return { info, sandboxUrl: addresses.sandboxUrl, stop: async () => undefined }
 }

@@ -12,14 +12,13 @@ import {
   addressOf,
   type Environments,
   environmentsOf,
-  USDC_ADDRESS,
 } from '../../scripts/system/environment.ts'
 import { choosePorts, freePort, type Ports, withFreePorts } from '../../scripts/system/ports.ts'
 import { prepare, TREASURY_START } from '../../scripts/system/prepare.ts'
 import { ChildRecords } from '../../scripts/system/recorded.ts'
 import { type Child, type ProcessSpec, supervise } from '../../scripts/system/supervisor.ts'
 import { answersOk } from '../../scripts/system/waiting.ts'
-import type { SystemInfo } from '../../scripts/system.ts'
+import { describeSystem, type SystemInfo } from '../../scripts/system.ts'
 import { removeLeftovers } from '../../scripts/test/services/leftovers.ts'
 import { createPinrail, type Pinrail } from '../../src/client/index.ts'
 import { temporaryFolder } from '../../test/e2e/harness/world.ts'
@@ -150,7 +149,7 @@ async function startApps({ folder, ports, databases, stage, temporalAddress }: A
   await Promise.all([start('sandbox', 'partners', ports.sandbox), start('inbox', 'inbox', ports.inbox)])
   await Promise.all(apiPorts.map((port, index) => start('api', `api-${index + 1}`, port)))
   await scaleWorkers(2)
-  const info = infoOf({ folder, databases, addresses, secretKey })
+  const info = describeCluster({ folder, databases, addresses, secretKey })
   const { sandboxUrl } = addresses
   return {
     folder: folder.path,
@@ -206,20 +205,13 @@ function prepareAll({ folder, databases, addresses }: Known): Promise<{ secretKe
   })
 }
 
-function infoOf({ folder, databases, addresses, secretKey }: Known & { readonly secretKey: string }): SystemInfo {
+function describeCluster({
+  folder,
+  databases,
+  addresses,
+  secretKey,
+}: Known & { readonly secretKey: string }): SystemInfo {
   const { secrets } = folder.remembered
-  return {
-    api_url: addresses.apiUrl,
-    dashboard_url: `${addresses.publicUrl}/dashboard`,
-    temporal_ui_url: '',
-    temporal_address: addresses.temporalAddress,
-    inbox_url: addresses.inboxUrl,
-    rpc_url: addresses.rpcUrl,
-    chain_id: DEVELOPMENT_CHAIN_ID,
-    usdc_address: USDC_ADDRESS,
-    merchant_wallet: addressOf(secrets.merchantKey),
-    secret_key: secretKey,
-    webhook_secret: secrets.webhookSecret,
-    database_url: databases.directUrl,
-  }
+  const info = describeSystem({ addresses, secrets, secretKey, temporalUiUrl: '' })
+  return { ...info, database_url: databases.directUrl }
 }

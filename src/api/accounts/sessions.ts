@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import { leaveNotice } from '../../db/accounts/account-notices.ts'
-import { writeAudit } from '../../db/accounts/audit.ts'
+import { writeAuditEverywhere } from '../../db/accounts/audit.ts'
 import { emailOf, listMemberships } from '../../db/accounts/people.ts'
 import {
   confirmSession,
@@ -62,14 +62,8 @@ export async function openSession(
     for (const { merchantId } of memberships)
       await leaveNotice(tx, { merchantId, livemode: tx.livemode }, { kind: 'sign_in.new', data })
   }
-  for (const { merchantId } of memberships)
-    await writeAudit(tx, {
-      merchantId,
-      actor: personId,
-      action: 'person.signed_in',
-      data: { how },
-      ip: request.ip ?? '',
-    })
+  const audit = { actor: personId, action: 'person.signed_in', data: { how }, ip: request.ip ?? '' }
+  await writeAuditEverywhere(tx, memberships, audit)
   const token = newToken()
   await insertSession(tx, {
     id: deps.newSessionId(),

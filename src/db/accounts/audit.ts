@@ -23,6 +23,15 @@ export async function writeAudit(db: Queryable, note: AuditNote): Promise<void> 
   )
 }
 
+/** A person's own action, in the log of each of the accounts. */
+export async function writeAuditEverywhere(
+  db: Queryable,
+  memberships: readonly { readonly merchantId: string }[],
+  note: Omit<AuditNote, 'merchantId'>,
+): Promise<void> {
+  for (const { merchantId } of memberships) await writeAudit(db, { ...note, merchantId })
+}
+
 const auditRow = z.object({
   /** Tells nothing of other accounts; the number that puts the entries in order counts those of all of them. */
   id: z.string(),

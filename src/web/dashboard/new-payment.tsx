@@ -1,6 +1,5 @@
 import { may } from '../../domain/account/roles.ts'
-import { currenciesOf } from '../../domain/methods.ts'
-import { HowPaid } from '../links/maker/link-form.tsx'
+import { CurrencyField, HowPaid, ReferenceField } from '../links/maker/link-form.tsx'
 import { curlText } from '../site/curl.ts'
 import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../site/form.tsx'
 import { SiteIcon } from '../site/icons.tsx'
@@ -65,21 +64,13 @@ export function renderNewPayment({ frame, draft, errors, once, hasWallet, public
               </Field>
             </div>
             <div class="short">
-              <Currency currency={draft.currency} errors={errors} />
+              <CurrencyField currency={draft.currency} errors={errors} />
             </div>
           </div>
           <Field name="description" label="Description" hint="The buyer sees it." optional errors={errors}>
             {(attributes) => <input {...attributes} maxLength={500} value={draft.description} />}
           </Field>
-          <Field
-            name="reference"
-            label="Reference"
-            hint="Your own number. The buyer does not see it."
-            optional
-            errors={errors}
-          >
-            {(attributes) => <input {...attributes} maxLength={200} value={draft.reference} />}
-          </Field>
+          <ReferenceField reference={draft.reference} errors={errors} />
           <HowPaid draft={draft} errors={errors} />
           <FormEnd back="/dashboard/payments">Create payment</FormEnd>
         </PostForm>
@@ -87,24 +78,6 @@ export function renderNewPayment({ frame, draft, errors, once, hasWallet, public
       </>
     ),
   })
-}
-
-function Currency({ currency, errors }: { currency: string; errors: FormErrors }) {
-  return (
-    <Field name="currency" label="Currency" errors={errors}>
-      {(attributes) => (
-        <select {...attributes}>
-          {currenciesOf(null)
-            .toSorted()
-            .map((code) => (
-              <option key={code} value={code} selected={code === currency}>
-                {code}
-              </option>
-            ))}
-        </select>
-      )}
-    </Field>
-  )
 }
 
 function NoWalletYet() {

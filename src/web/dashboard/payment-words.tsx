@@ -8,8 +8,6 @@ import { SiteIcon } from '../site/icons.tsx'
 import { momentText } from '../site/moment.tsx'
 import { Amount } from '../site/parts.tsx'
 
-export { METHOD_LABELS as METHOD_WORDS } from '../../domain/methods.ts'
-
 /** How payments are named in the dashboard. */
 
 type Look = { readonly word: string; readonly tone: Tone; readonly icon: SiteIcon }

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import { z } from 'zod'
-import { writeAudit } from '../../../db/accounts/audit.ts'
+import { writeAuditEverywhere } from '../../../db/accounts/audit.ts'
 import { countPasskeys, deletePasskey, insertPasskey, listPasskeys } from '../../../db/accounts/passkeys.ts'
 import { listMemberships, lockPerson } from '../../../db/accounts/people.ts'
 import { endSessions, listSessions, type Session } from '../../../db/accounts/sessions.ts'
@@ -188,11 +188,8 @@ function confirmPages(deps: OwnDeps): Page[] {
   ]
 }
 
-/** A person's own change stands in the log of each of their accounts. */
-async function auditEverywhere(tx: Tx, { person, ip }: PersonCall, action: string): Promise<void> {
-  for (const { merchantId } of await listMemberships(tx, person.id))
-    await writeAudit(tx, { merchantId, actor: person.id, action, data: {}, ip })
-}
+const auditEverywhere = async (tx: Tx, { person, ip }: PersonCall, action: string): Promise<void> =>
+  writeAuditEverywhere(tx, await listMemberships(tx, person.id), { actor: person.id, action, data: {}, ip })
 
 const agentOf = (request: Request): string => request.get('user-agent') ?? ''
 

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { isCurrency } from '../../../domain/currencies.ts'
-import { type MethodName, PROVIDERS, type ProviderUsed } from '../../../domain/methods.ts'
+import { METHOD_LABELS, type MethodName, PROVIDERS, type ProviderUsed } from '../../../domain/methods.ts'
 import { explorerUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import { momentText } from '../../site/moment.tsx'
 import { shortened } from '../../site/parts.tsx'
-import { fiatText, METHOD_WORDS, usdcText } from '../payment-words.tsx'
+import { fiatText, usdcText } from '../payment-words.tsx'
 
 /** The payment of the entries, and the account's endpoints. */
 export type About = { readonly payment: Payment; readonly endpoints: ReadonlyMap<string, string> }
@@ -86,7 +86,7 @@ function chosen(value: unknown): Fact[] {
 }
 
 function methodWord(method: unknown): string {
-  return METHOD_WORDS[method as MethodName] ?? String(method)
+  return METHOD_LABELS[method as MethodName] ?? String(method)
 }
 
 /** The facts of the buyer's order at a partner. */

@@ -1,3 +1,4 @@
+import { METHOD_LABELS } from '../../../domain/methods.ts'
 import { FEE_PERCENT } from '../../../domain/money.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import {
@@ -18,7 +19,6 @@ import {
   Fiat,
   fiatText,
   isOver,
-  METHOD_WORDS,
   methodText,
   nextStep,
   receivesNothing,
@@ -187,12 +187,12 @@ function Others({ amounts: { surplus, returned } }: { amounts: Amounts }) {
     <Card id="others" title="Other payments of the buyer">
       <Facts>
         {surplus.map(({ attempt, amount }) => (
-          <Fact key={attempt.id} name={`${METHOD_WORDS[attempt.method]}, held for the buyer`}>
+          <Fact key={attempt.id} name={`${METHOD_LABELS[attempt.method]}, held for the buyer`}>
             <Fiat money={amount} />
           </Fact>
         ))}
         {returned.map(({ attempt, amount }) => (
-          <Fact key={attempt.id} name={`${METHOD_WORDS[attempt.method]}, returned`}>
+          <Fact key={attempt.id} name={`${METHOD_LABELS[attempt.method]}, returned`}>
             <Fiat money={amount} />
           </Fact>
         ))}

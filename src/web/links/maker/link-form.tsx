@@ -54,19 +54,7 @@ export function HowMuch({ draft, errors, hint }: FieldsProps) {
           <MoneyField name="max_amount" label="At most" optional draft={draft} errors={errors} />
         </div>
         <div class="short">
-          <Field name="currency" label="Currency" errors={errors}>
-            {(attributes) => (
-              <select {...attributes}>
-                {currenciesOf(null)
-                  .toSorted()
-                  .map((code) => (
-                    <option key={code} value={code} selected={code === draft.currency}>
-                      {code}
-                    </option>
-                  ))}
-              </select>
-            )}
-          </Field>
+          <CurrencyField currency={draft.currency} errors={errors} />
         </div>
       </div>
       <LiveHint name="amount" hint={hint} />
@@ -163,15 +151,7 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
             {(attributes) => <input {...attributes} type="date" value={draft.expires_at} />}
           </Field>
         </div>
-        <Field
-          name="reference"
-          label="Reference"
-          hint="Your own number. The buyer does not see it."
-          optional
-          errors={errors}
-        >
-          {(attributes) => <input {...attributes} maxLength={200} value={draft.reference} />}
-        </Field>
+        <ReferenceField reference={draft.reference} errors={errors} />
         <Field
           name="success_url"
           label="Return page"
@@ -230,4 +210,36 @@ export function Preview({ src }: { src: string }) {
 /** The query of the preview and of the hints. */
 export function draftQuery(draft: LinkDraft): string {
   return new URLSearchParams(Object.entries(draft).filter(([, value]) => value !== '')).toString()
+}
+
+export function CurrencyField({ currency, errors }: { currency: string; errors: FormErrors }) {
+  return (
+    <Field name="currency" label="Currency" errors={errors}>
+      {(attributes) => (
+        <select {...attributes}>
+          {currenciesOf(null)
+            .toSorted()
+            .map((code) => (
+              <option key={code} value={code} selected={code === currency}>
+                {code}
+              </option>
+            ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+export function ReferenceField({ reference, errors }: { reference: string; errors: FormErrors }) {
+  return (
+    <Field
+      name="reference"
+      label="Reference"
+      hint="Your own number. The buyer does not see it."
+      optional
+      errors={errors}
+    >
+      {(attributes) => <input {...attributes} maxLength={200} value={reference} />}
+    </Field>
+  )
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { METHOD_LABELS } from '../../../domain/methods.ts'
 import { merchantUsdc, type Payment } from '../../../domain/payment/payment-object.ts'
-import { Fiat, METHOD_WORDS, receivesNothing, Status, Usdc } from '../../dashboard/payment-words.tsx'
+import { Fiat, receivesNothing, Status, Usdc } from '../../dashboard/payment-words.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Recent } from '../../site/moment.tsx'
 import { Table } from '../../site/table.tsx'
@@ -41,7 +42,7 @@ export function LinkPayments({ caption, payments, now, rowLink, children }: Prop
             name: 'Method',
             place: 'c',
             cell: ({ methodUsed }) =>
-              methodUsed === null ? <span class="soft">Not chosen yet</span> : METHOD_WORDS[methodUsed],
+              methodUsed === null ? <span class="soft">Not chosen yet</span> : METHOD_LABELS[methodUsed],
           },
           {
             name: 'You receive',
