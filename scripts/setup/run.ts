@@ -7,8 +7,8 @@ export type RunOptions = {
   env?: NodeJS.ProcessEnv
   /** Whom it runs as. */
   user?: { uid: number; gid: number }
-  /** Called with each line of standard output and standard error. */
-  onLine?: (line: string) => void
+  /** Called with each line of standard output and standard error. Returns true if the line is only progress. */
+  onLine?: (line: string) => boolean
   /** Ends the command, with an error, after so many milliseconds. */
   timeoutMs?: number
 }
@@ -22,7 +22,7 @@ process.on('exit', () => {
 /** How much of a failed command's output its error repeats. */
 const TAIL_LINES = 15
 
-/** Runs a command to its end and answers what it wrote; an error carries the last lines. */
+/** Runs a command to its end and returns its output without progress. The error has the last lines of it. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -38,8 +38,7 @@ export function run(command: string, args: readonly string[], options: RunOption
       const parts = (partial + chunk.toString()).split('\n')
       partial = parts.pop() ?? ''
       for (const line of parts) {
-        lines.push(line)
-        options.onLine?.(line)
+        if (!options.onLine?.(line)) lines.push(line)
       }
     }
     child.stdout.on('data', take)

@@ -229,4 +229,4 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace github.com/temporalio/cli/cliext => github.com/temporalio/cli/cliext v0.0.0-20260731000218-c579925f193f
+replace github.com/temporalio/cli/cliext => github.com/temporalio/cli/cliext v0.0.0-20260813031431-9112b4e0ac7a

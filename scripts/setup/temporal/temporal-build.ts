@@ -38,10 +38,13 @@ export async function buildFromModule({ module, sources, folder }: Build, step: 
       if (line.startsWith('go: downloading')) {
         modules += 1
         step.update(`build from tools/${module}, ${modules} modules downloaded`)
-      } else {
-        packages += 1
-        step.update(`build from tools/${module}`, packages / PACKAGES)
+        return true
       }
+      // `go build -v` prints each package alone in a line. Everything else is an error.
+      const isPackage = !line.includes(' ')
+      if (isPackage) packages += 1
+      step.update(`build from tools/${module}`, packages / PACKAGES)
+      return isPackage
     },
   })
 }

@@ -65,9 +65,10 @@ async function makeByMaven(folder: string, step: Step): Promise<void> {
   const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${join(folder, 'lib')}`]
   await run('mvn', ['--batch-mode', '-f', join(TOOLS, 'pom.xml'), ...goal], {
     onLine: (line) => {
-      if (!line.includes('Copying ')) return step.update('Maven fetches it')
-      jars += 1
-      step.update('Maven copies it', jars / JARS)
+      const isCopied = line.includes('Copying ')
+      if (isCopied) jars += 1
+      step.update(isCopied ? 'Maven copies it' : 'Maven downloads it', jars / JARS)
+      return isCopied
     },
   })
 }
