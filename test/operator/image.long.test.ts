@@ -130,9 +130,9 @@ test('migrate brings an empty database to the newest schema, and settlement stat
   })
 }, 120_000)
 
-test('the command is found by its name in any folder, and a wrong one says how it is used', async () => {
+test('the command works in any folder, and suggests a command for one that it does not have', async () => {
   const outcome = await pinrail(['settlement', 'statsu'], {})
-  expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^pinrail <command>\n/) })
+  expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('pinrail settlement status') })
 })
 
 test('without its variables it names them', async () => {

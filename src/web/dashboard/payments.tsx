@@ -127,7 +127,7 @@ function Export({ query }: { query: PaymentsQuery }) {
           return (
             <li key={name}>
               <a href={more === '' ? href : `${href}${href.includes('?') ? '&' : '?'}${more}`}>
-                {name}, all that is listed
+                {name}, everything listed
               </a>
             </li>
           )
@@ -222,7 +222,11 @@ function Filters({ query }: { query: PaymentsQuery }) {
             ))}
           </select>
         </Chip>
-        {isSet && <a href={PATH}>Clear</a>}
+        {isSet && (
+          <a class="btn text" href={PATH}>
+            Clear
+          </a>
+        )}
       </div>
     </search>
   )
@@ -270,7 +274,9 @@ function Empty({ query, isAny }: { query: PaymentsQuery; isAny: boolean }) {
       <div class="empty stack">
         <h2>Nothing found</h2>
         <p class="soft">
-          {query.q === '' ? 'No payment fits these filters.' : `No payment has “${query.q}” and fits the filters.`}
+          {query.q === ''
+            ? 'No payment matches these filters.'
+            : `No payment has “${query.q}” and matches the filters.`}
         </p>
         <p class="actions">
           <a class="btn" href={PATH}>
@@ -285,10 +291,10 @@ function Empty({ query, isAny }: { query: PaymentsQuery; isAny: boolean }) {
         <SiteIcon name="payments" />
       </span>
       <h2>No payments yet</h2>
-      <p class="soft">A payment is what one buyer pays you once. Your shop creates it with an API key.</p>
+      <p class="soft">A payment is one buyer paying you once. Your shop creates it with an API key.</p>
       <p class="actions">
         <a class="btn" href="/docs/first-payment#create-a-payment">
-          Read how
+          Learn how
         </a>
       </p>
     </div>
