@@ -18,16 +18,16 @@ import type { Turns } from './limits/turns.ts'
 
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',
-  'Payment links': 'A page that makes a payment each time a buyer presses Continue.',
-  Methods: 'What can be paid with, where, and what arrives.',
-  Events: 'Everything that was announced, to be pulled.',
-  Webhooks: 'Where events are sent, what was delivered, and again.',
+  'Payment links': 'A page that creates a payment each time a buyer presses Continue.',
+  Methods: 'Methods, where they work, and what arrives.',
+  Events: 'Everything that happened, as a list to read.',
+  Webhooks: 'Endpoints, deliveries and redeliveries.',
   'API keys': 'Keys of programs.',
   Settings: 'Where the USDC goes, and how buyers see you.',
-  Notifications: 'Who is told by mail and in chats.',
-  Team: 'People of the account, and what everybody did.',
+  Notifications: 'Who is notified by e-mail and in chats.',
+  Team: 'People of the account, and the audit log.',
   Exports: 'Files for bookkeeping.',
-  'Test mode': 'Acts as the buyer and the partner.',
+  'Test mode': 'Act as the buyer and the partner.',
 } as const
 
 /** A route as a value. The router, the OpenAPI document and the tests read the same list of routes. */

@@ -33,12 +33,12 @@ export async function deliverMessage(
     case 'slack':
       return sendToSlack(deps.post, { channelId, url: address, signal }, composed)
     case 'telegram':
-      if (deps.bot === null) return { kind: 'not_taken', reason: 'this system has no bot at the moment' }
+      if (deps.bot === null) return { kind: 'not_taken', reason: 'this system currently has no bot' }
       await deps.botTurn()
       return sendToTelegram({ post: deps.post, bot: deps.bot }, { channelId, chat: address, signal }, composed)
     case 'email': {
       const { mail: sender } = deps
-      if (sender === null) return { kind: 'not_taken', reason: 'this system has no mail server at the moment' }
+      if (sender === null) return { kind: 'not_taken', reason: 'this system currently has no mail server' }
       const { text } = plainText({ title: '', lines: composed.lines })
       const mail = { id: message.id, to: address, subject: composed.title, text: `${text.trimStart()}\n` }
       return mailOutcome(() => sender.send(mail))

@@ -14,8 +14,8 @@ export async function mailOutcome(send: () => Promise<void>): Promise<Outcome> {
     if (status >= 500) return { kind: 'refused', what: command === 'DATA' ? 'message' : 'channel', reason }
     if (status >= 400) return { kind: 'not_taken', reason }
     if (syscall === 'connect' || BEFORE_THE_MAIL.includes(code))
-      return { kind: 'not_taken', reason: `no mail server answers (${code})` }
-    return { kind: 'unknown', reason: `the mail server did not say whether it took the mail (${code})` }
+      return { kind: 'not_taken', reason: `no mail server responded (${code})` }
+    return { kind: 'unknown', reason: `the mail server did not confirm that it accepted the mail (${code})` }
   }
 }
 

@@ -25,7 +25,7 @@ export type Posted = {
 export function commonOutcome({ status, retryAfterSeconds, error, wasSent }: Posted): Outcome | null {
   if (status === null) {
     if (error === 'refused_url' || error === 'refused_address')
-      return { kind: 'refused', what: 'channel', reason: 'its address may not be called' }
+      return { kind: 'refused', what: 'channel', reason: 'requests to its address are not allowed' }
     const reason = `no answer (${error ?? 'closed'})`
     return wasSent ? { kind: 'unknown', reason } : { kind: 'not_taken', reason }
   }

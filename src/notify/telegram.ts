@@ -40,7 +40,8 @@ export async function sendToTelegram(
 function refusal(status: number, told: unknown): Outcome {
   const description = typeof told === 'string' ? told : ''
   // The token is ours: nobody of the merchant can mend that.
-  if (status === 401 || status === 404) return { kind: 'not_taken', reason: `the bot is refused (HTTP ${status})` }
+  if (status === 401 || status === 404)
+    return { kind: 'not_taken', reason: `Telegram refuses the bot (HTTP ${status})` }
   const isGone =
     status === 403 || /chat not found|chat_id|not enough rights|have no rights|deactivated/i.test(description)
   return { kind: 'refused', what: isGone ? 'channel' : 'message', reason: said('Telegram', description, status) }

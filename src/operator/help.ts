@@ -1,32 +1,32 @@
 import type { Command, OptionName } from './call.ts'
 import { COMMANDS } from './commands.ts'
 
-/** The help of `pinrail`, made of its commands: what it does not say does not exist. */
+/** The help of `pinrail`, generated from its commands. */
 
 const OPTIONS: Readonly<Record<OptionName, string>> = {
-  operator: '--operator <name>       who you are: it is kept with what you do',
-  reason: '--reason <text>         why: it is kept with what you do',
-  attempt: '--attempt <id>          whose money goes back, where it could be two',
+  operator: '--operator <name>       your name: it is stored with the action',
+  reason: '--reason <text>         why: it is stored with the action',
+  attempt: '--attempt <id>          the attempt whose money goes back, if there are several',
   version:
-    '--version <number>      of the payment as it was looked at; approve, acknowledge, release and recordExternalRefund need it',
+    '--version <number>      the version of the payment that you looked at; required by approve, acknowledge, release and recordExternalRefund',
   name: '--name <text>           a name, or a part of one',
-  scopes: '--scopes <a,b>          what the key may do; payments:read,payments:write when absent',
-  'allowed-ips': '--allowed-ips <a,b>     addresses or networks from which it may be used; all when absent',
-  days: '--days <n>              ends after so many days; never when absent',
-  limit: '--limit <n>             so many lines at most',
-  status: '--status <status>       only those',
-  merchant: '--merchant <id>         only of this merchant',
-  since: '--since <time>          from then on, such as 2026-11-01T00:00:00Z',
-  'block-hash': '--block-hash <hash>     of the receipt’s block, from a source that you trust',
+  scopes: '--scopes <a,b>          what the key can do; default payments:read,payments:write',
+  'allowed-ips': '--allowed-ips <a,b>     addresses or networks from which it can be used; default all',
+  days: '--days <n>              expires after this number of days; default never',
+  limit: '--limit <n>             the largest number of lines',
+  status: '--status <status>       only this status',
+  merchant: '--merchant <id>         only this merchant',
+  since: '--since <time>          from this time on, such as 2026-11-01T00:00:00Z',
+  'block-hash': '--block-hash <hash>     the hash of the receipt’s block, from a source that you trust',
   keys: '--keys <file>           public keys, as /.well-known/jwks.json has them',
-  'dry-run': '--dry-run               only says what it would do',
+  'dry-run': '--dry-run               show what would be done, and change nothing',
 }
 
 const EXIT_CODES = `Exit codes:
-  0  done, or nothing to look at
-  1  nothing was changed, or something is to be looked at
+  0  done, or nothing needs attention
+  1  nothing was changed, or something needs attention
   2  the command or its variables are wrong
-  3  it failed, or what became of it is not known: look before you do it again`
+  3  it failed, or the outcome is unknown: check before you repeat it`
 
 const signature = ({ words, subjects = [] }: Command): string =>
   [words, ...subjects.map((subject) => (subject.endsWith('?') ? `[${subject.slice(0, -1)}]` : `<${subject}>`))].join(
@@ -46,8 +46,8 @@ export function helpFor(words = ''): string {
   )
   const options = used.map((name) => `  ${OPTIONS[name]}`)
   const general = [
-    '  --json                  one JSON object in place of lines',
-    '  --help                  the options of a command',
+    '  --json                  print one JSON object',
+    '  --help                  show the options of a command',
   ]
   return ['pinrail <command>', ...lines, 'Options:', ...options, ...general, EXIT_CODES].join('\n')
 }

@@ -26,7 +26,7 @@ export async function preflight({ env, say, give = () => undefined }: Preflight)
   const problems = [...found, ...(await keyProblems(variables)), ...(await databaseProblems(variables, found))]
   give('problems', problems)
   for (const { name, must } of problems) say(`${name}: ${must}`)
-  say(problems.length === 0 ? 'nothing speaks against live mode' : `${problems.length} to mend before live mode`)
+  say(problems.length === 0 ? 'ready for live mode' : `${problems.length} to fix before live mode`)
   return problems.length === 0 ? 0 : 1
 }
 

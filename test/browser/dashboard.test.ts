@@ -51,7 +51,7 @@ test('a new merchant signs up by a link, adds a passkey, and signs in with it al
   await page.goto(`${dashboard.origin}${(await linkIn(dashboard.shop, email)).path}`)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByLabel('Name of your shop').fill('Nordlys Studio')
-  await page.getByRole('button', { name: 'Make the account' }).click()
+  await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('button', { name: 'Add a passkey' }).click()
   await page.getByText('Chrome on Linux').first().waitFor()
   await page.getByRole('button', { name: 'Sign out', exact: true }).click()

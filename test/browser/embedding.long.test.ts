@@ -47,7 +47,7 @@ describe('embedding by a shop', () => {
       await inFrame().getByRole('link', { name: 'Pay another way' }).click()
       await heading('How would you like to pay?').waitFor()
       expect(context.pages()).toHaveLength(1)
-      await inFrame().getByRole('link', { name: 'Open as a whole page' }).click()
+      await inFrame().getByRole('link', { name: 'Open as a full page' }).click()
       await page.waitForURL(payment.url)
     })
 

@@ -106,7 +106,7 @@ test('a new merchant takes a payment, sees its webhook delivered and adds a pass
   await press(button('Sign in'), '5 welcome')
   expect(await page.locator('nav.nav').count()).toBe(0)
   await page.getByLabel('Name of your shop').fill('Nordlys Studio')
-  await press(button('Make the account'), '6 account')
+  await press(button('Create account'), '6 account')
   expect(await page.locator('nav.nav').count()).toBe(1)
   await press(button('Use a test wallet'), '7 wallet')
   expect(await page.getByRole('status').first().textContent()).toBe('The wallet is saved. New payments go there.')

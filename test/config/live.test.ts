@@ -313,8 +313,8 @@ describe('the preflight', () => {
   }
 
   describe('pinrail preflight', () => {
-    test('answers 0 when nothing speaks against live mode', async () => {
-      expect(await preflight(live())).toEqual({ code: 0, said: ['nothing speaks against live mode'] })
+    test('answers 0 when ready for live mode', async () => {
+      expect(await preflight(live())).toEqual({ code: 0, said: ['ready for live mode'] })
     })
 
     test('lists what is missing, wrong and not live together, and answers 1', async () => {

@@ -183,7 +183,7 @@ describe('what a channel receives', () => {
       await world.run(other.id, 5)
       const told = world.services[kind === 'slack' ? 'discord' : 'slack'].taken.map(({ text }) => text)
       expect(told).toHaveLength(1)
-      expect(told[0]).toContain('A notification channel takes nothing')
+      expect(told[0]).toContain('A notification channel is failing')
       expect(told[0]).toContain(`Our ${kind}`)
 
       service.mood = () => 'as documented'
@@ -202,7 +202,7 @@ describe('what a channel receives', () => {
       await world.run(other.id, 5)
       expect(world.services.slack.taken).toEqual([])
       expect(world.services.discord.taken.map(({ text }) => text)).toEqual([
-        expect.stringContaining('A notification channel takes nothing'),
+        expect.stringContaining('A notification channel is failing'),
       ])
       // The payment, and what it was told of itself.
       expect(await waitingOf(world, channel)).toBe(2)
@@ -404,7 +404,7 @@ describe('what a buyer typed', () => {
     await world.pay(tenant, { type: 'payment.expired' })
     await world.run(channel.id, 2)
     const [row] = (await world.db.query('select broken_reason from channel where id = $1', [channel.id])).rows
-    expect(row).toEqual({ broken_reason: 'its address may not be called' })
+    expect(row).toEqual({ broken_reason: 'requests to its address are not allowed' })
   })
 
   test("an address that was sealed for another channel does not open: one merchant's row is of no use in another's", async () => {

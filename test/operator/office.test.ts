@@ -258,7 +258,7 @@ describe('accounts, payments and webhooks', () => {
       for (const text of [id, 'order-7714', ...pasted])
         expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])
       expect((await inTest('payments', 'find', WALLET, '--status', 'created')).out).toContain(id)
-      expect(await inTest('payments', 'find', 'nothing')).toMatchObject({ code: 1, out: 'no payment fits\n' })
+      expect(await inTest('payments', 'find', 'nothing')).toMatchObject({ code: 1, out: 'no payment found\n' })
 
       const explained = await inTest('payments', 'explain', 'order-7714', '--json')
       expect(explained).toMatchObject({ code: 0, next_step: 'await_buyer', decisions: ['hold'], attention: [] })

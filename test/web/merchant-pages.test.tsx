@@ -34,7 +34,7 @@ describe('The words about a payment', () => {
     const back = { ...aPart('att_2', '-4999', 'returned'), kind: 'return' } as const
     const gone = amountsOf({ payment, attempts, parts: [counted, aPart('att_2', '4999', 'returned'), back] })
     expect(nextStep(payment, gone)).toMatch(/Another payment of 49\.99 EUR went back/)
-    expect(nextStep(payment, NONE)).toMatch(/Nothing left to do\.$/)
+    expect(nextStep(payment, NONE)).toMatch(/Nothing is left to do\.$/)
   })
 
   test('name the method that the merchant pinned before the buyer has chosen', () => {

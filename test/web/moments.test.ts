@@ -225,9 +225,9 @@ describe('after the payment', () => {
   test.each([
     ['expired', {}, 'Money that arrives late still counts, and shows here.'],
     ['canceled', {}, 'Money that arrives late still counts, and shows here.'],
-    ['failed', {}, 'Money that still arrives is safe: a person looks after it'],
-    ['expired', { listenEnded: true }, 'Money that still arrives is safe: a person looks after it'],
-    ['canceled', { listenEnded: true }, 'Money that still arrives is safe: a person looks after it'],
+    ['failed', {}, 'Money that still arrives is safe: a person handles it'],
+    ['expired', { listenEnded: true }, 'Money that still arrives is safe: a person handles it'],
+    ['canceled', { listenEnded: true }, 'Money that still arrives is safe: a person handles it'],
   ] as const)(
     '%s %j with an order open: neither "not charged" nor "pay again", and whether late money counts is true',
     (status, changes, says) => {

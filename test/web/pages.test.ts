@@ -153,7 +153,7 @@ describe('before the payment', () => {
 
   test('a pin that is not offered in the country opens the picker: what is not offered, where, and no error', () => {
     const page = html(SITUATIONS['a pin that is not offered'])
-    expect(textOf(page)).toContain('Paying by banking app is not offered in Brazil. These ways work.')
+    expect(textOf(page)).toContain('Paying by banking app is not offered in Brazil. You can pay in one of these ways.')
     expect(textOf(page)).toContain('How would you like to pay?')
     expect(page).not.toContain('role="alert"')
     expect(page).toContain('<div class="note brand">')
@@ -177,7 +177,7 @@ describe('before the payment', () => {
   test('without a fallback there is one honest sentence and no picker', () => {
     const page = html(SITUATIONS['a pin that is not offered, without a fallback'])
     expect(textOf(page)).toContain(
-      'Paying by card is not offered in Brazil. Nightline Rail takes no other way to pay for this payment.',
+      'Paying by card is not offered in Brazil. Nightline Rail accepts no other way to pay for this payment.',
     )
     expect(page).not.toContain('class="way"')
     expect(page).not.toContain('/continue')
@@ -208,7 +208,9 @@ describe('before the payment', () => {
 
   test('a method that is asked for by a link and not possible leads back to the picker', () => {
     const asked = { choice: { provider: 'card_partner', method: 'online_wallet' } } as const
-    expect(read({ asked })).toContain('Paying with an online wallet is not offered in Germany. These ways work.')
+    expect(read({ asked })).toContain(
+      'Paying with an online wallet is not offered in Germany. You can pay in one of these ways.',
+    )
   })
 
   test('a method that another partner offers in the new country is still the method that was chosen', () => {

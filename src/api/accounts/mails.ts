@@ -30,7 +30,7 @@ ${url}
 It works once, for 15 minutes, in the browser in which you asked for it.
 If you read this on another device, type this code there: ${code}
 
-You did not ask for this? Then do nothing. Nobody was signed in.
+Did you not ask for this? Then do nothing: nobody was signed in.
 `,
   }
 }

@@ -13,5 +13,5 @@ export async function checkReceivingWallet(
 ): Promise<WalletCheck> {
   const check = checkWallet(text, { checksum: checksumAddress, token })
   if (!check.ok || !(await isOwnAddress(db, { chainId, address: check.address }))) return check
-  return { ok: false, code: 'wallet_forbidden', message: 'must be an address of your own: this one is ours' }
+  return { ok: false, code: 'wallet_forbidden', message: 'must be your own address: this one belongs to Pinrail' }
 }

@@ -55,11 +55,11 @@ export function invite(
   return deps.db.transaction(async (tx) => {
     const members = await lockTeam(tx, actor)
     const open = (await listInvitations(tx, { merchantId }, now)).filter((other) => other.email !== email)
-    if (members.some((member) => member.email === email)) return refuse('member', 'This person is in the team already.')
+    if (members.some((member) => member.email === email)) return refuse('member', 'This person is already in the team.')
     if (members.length + open.length >= MOST_PEOPLE)
       return refuse('many', `An account has at most ${MOST_PEOPLE} people.`)
     if ((await countMailedInvitations(tx, merchantId, iso(-DAY_MS))) >= MOST_PEOPLE)
-      return refuse('many', `An account may send at most ${MOST_PEOPLE} invitations in a day.`)
+      return refuse('many', `An account can send at most ${MOST_PEOPLE} invitations a day.`)
     await insertInvitation(tx, { merchantId, email, role, expiresAt })
     const by = 'email' in actor.by ? actor.by.email : null
     const mail = invitationMail(email, { by, account, url: `${deps.publicUrl}/dashboard/welcome` })

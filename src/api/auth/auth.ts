@@ -67,9 +67,12 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     found.useIsNews = false
     const { key, allowed } = found
     if (allowed !== null && !isAllowed(allowed, request.ip ?? ''))
-      throw new Problem('ip_not_allowed', 'This key may not be used from your address. Its list is under API keys.')
+      throw new Problem(
+        'ip_not_allowed',
+        'This key cannot be used from your IP address. Its list of addresses is under API keys.',
+      )
     if (!key.scopes.includes(scope))
-      throw new Problem('insufficient_scope', `This key lacks the scope ${scope}. Make a key that has it.`, {
+      throw new Problem('insufficient_scope', `This key lacks the scope ${scope}. Create a key that has it.`, {
         members: { required_scope: scope },
       })
     return caller

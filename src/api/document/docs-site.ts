@@ -105,7 +105,7 @@ function errorsPage(): DocsPage {
   return {
     path: ERRORS_PATH,
     title: 'Errors',
-    lead: 'What an answer that refuses means, and what to do about it.',
+    lead: 'What each error means, and what to do about it.',
     html: (frame) => renderErrors(frame, { errors, fields }),
     markdown: errorDocs,
     anchorOf: (heading) => (heading in PROBLEMS ? heading : 'fields'),

@@ -26,7 +26,7 @@ const problem = z
     errors: z.array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() })).optional(),
     request_id: z.string(),
   })
-  .meta({ id: 'Problem', description: 'RFC 9457 problem details: every answer that refuses.' })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details: the body of every error.' })
 
 /** Problems that any route may answer with. */
 const COMMON: readonly ProblemCode[] = [
@@ -42,7 +42,7 @@ const COMMON: readonly ProblemCode[] = [
 const WITH_BODY: readonly ProblemCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
 const WITH_ID: readonly ProblemCode[] = ['resource_missing']
 
-const requestId = z.string().meta({ description: 'Names this request; tell it when you ask about one.' })
+const requestId = z.string().meta({ description: 'Identifies this request. Include it when you contact support.' })
 const limits = {
   'RateLimit-Policy': z.string().meta({ description: 'Requests in a window, as in the IETF draft.' }),
   RateLimit: z.string().meta({ description: 'How many are left, and seconds until the window ends.' }),
@@ -76,15 +76,18 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Re
 /** What we send to the endpoints of a merchant: Standard Webhooks 1.0. */
 function webhooksOf(): ZodOpenApiPathsObject {
   const header = z.object({
-    'webhook-id': z.string().meta({ description: 'The id of the event, the same on every try.' }),
-    'webhook-timestamp': z.string().regex(/^\d+$/).meta({ description: 'Seconds since 1970, when this try was sent.' }),
+    'webhook-id': z.string().meta({ description: 'The id of the event, the same in every attempt.' }),
+    'webhook-timestamp': z
+      .string()
+      .regex(/^\d+$/)
+      .meta({ description: 'Seconds since 1970, when this attempt was sent.' }),
     'webhook-signature': z.string().meta({
       description:
-        '`v1,` and the HMAC-SHA-256 of `<id>.<timestamp>.<body>` in base64. Two, with a blank between, in a rotation.',
+        '`v1,` and the HMAC-SHA-256 of `<id>.<timestamp>.<body>` in base64. During a rotation there are two, separated by a space.',
     }),
   })
   const answers = {
-    '2XX': 'Taken. Anything else is tried again, twelve times in about three days.',
+    '2XX': 'Received. Any other answer is retried, twelve times in about three days.',
     '410': 'Gone: the endpoint is disabled.',
   }
   const responses = Object.fromEntries(
@@ -163,7 +166,7 @@ const IDEMPOTENCY = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
     .optional()
-    .meta({ description: 'The same key and body get the first answer again, for 30 days.' }),
+    .meta({ description: 'A request with the same key and body gets the first answer again, for 30 days.' }),
 })
 
 function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {

@@ -40,9 +40,13 @@ export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): P
   const stored = await readIdempotentAnswer(db, tenant, claim)
   if (stored === null) return null
   if (!Buffer.from(stored.fingerprint).equals(claim.fingerprint))
-    throw new Problem('idempotency_key_reused', 'This Idempotency-Key was used with another request. Use a new key.', {
-      param: 'Idempotency-Key',
-    })
+    throw new Problem(
+      'idempotency_key_reused',
+      'This Idempotency-Key was already used for a different request. Use a new key.',
+      {
+        param: 'Idempotency-Key',
+      },
+    )
   if (stored.status === 0) throw stillRunning()
   const headers = { 'idempotent-replayed': 'true', ...(stored.location !== null && { location: stored.location }) }
   return { status: stored.status, body: stored.body, headers }
@@ -57,7 +61,7 @@ export function refuseWhileRunning(error: unknown): never {
 export function stillRunning(): Problem {
   return new Problem(
     'idempotency_key_in_use',
-    'A request with this Idempotency-Key is still running. Ask again in a second.',
+    'A request with this Idempotency-Key is still running. Send it again in a second.',
     { headers: { 'retry-after': '1' } },
   )
 }

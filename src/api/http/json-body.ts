@@ -37,7 +37,7 @@ function wrongType(header: string): Problem | null {
   if (type !== 'application/json') return new Problem('unsupported_media_type', 'Send the body as application/json.')
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
   if (charset === undefined || charset.replaceAll('"', '') === 'utf-8') return null
-  return new Problem('unsupported_media_type', 'The charset must be utf-8, or left out.')
+  return new Problem('unsupported_media_type', 'The charset must be utf-8 or absent.')
 }
 
 /** What a body may be packed with: a fixed list, because newer versions of Node unpack more (zstd since 22.15). */

@@ -28,22 +28,22 @@ export const PROBLEMS = {
   insufficient_scope: {
     status: 403,
     title: 'The API key does not have the scope',
-    help: '`required_scope` names what is missing. Make a key that has it; a key cannot give what it does not have.',
+    help: '`required_scope` names what is missing. Create a key that has it; a key cannot grant a scope that it does not have.',
   },
   ip_not_allowed: {
     status: 403,
-    title: 'The API key may not be used from this address',
-    help: 'The key has a list of addresses. Ask from one of them, or make a key with another list.',
+    title: 'The API key cannot be used from this IP address',
+    help: 'The key has a list of IP addresses. Send the request from one of them, or create a key with another list.',
   },
   step_up_required: {
     status: 403,
     title: 'A person must confirm this',
-    help: 'A live key cannot change the wallet, keys, people or where they are told: a key that leaked must not be able to. `page` is where a signed-in person can.',
+    help: 'A live key cannot change the wallet, keys, people, webhook endpoints or notifications, so that a leaked key cannot either. A signed-in person can, at `page`.',
   },
   resource_missing: {
     status: 404,
     title: 'There is no such object',
-    help: 'The id is unknown, belongs to another account, or to the other mode: test keys see test objects, live keys live ones.',
+    help: 'The id is unknown, or belongs to another account or to the other mode: test keys see test objects, live keys see live objects.',
   },
   route_missing: {
     status: 404,
@@ -62,22 +62,22 @@ export const PROBLEMS = {
   },
   payment_not_cancelable: {
     status: 409,
-    title: 'The payment cannot be canceled any more',
-    help: 'Money has come, or the payment has ended. `payment_status` says where it stands.',
+    title: 'The payment can no longer be canceled',
+    help: 'Money has arrived, or the payment has ended. `payment_status` has its state.',
   },
   receipt_not_available: {
     status: 409,
     title: 'The payment has no receipt now',
-    help: 'Only a settled payment has a receipt. It is there some seconds after the settlement is final, with `Retry-After` until then. `payment_status` says where the payment stands.',
+    help: 'Only a settled payment has a receipt. It exists some seconds after the settlement is final; until then the answer has `Retry-After`. `payment_status` has the payment’s state.',
   },
   not_possible_now: {
     status: 409,
     title: 'That is not possible in the present state',
-    help: 'The detail names the state and what to do first.',
+    help: '`detail` names the state and what to do first.',
   },
   limit_reached: {
     status: 409,
-    title: 'The account has as many of these as are allowed',
+    title: 'The account has reached the limit of these',
     help: 'Delete or revoke one that is not needed.',
   },
   idempotency_key_in_use: {
@@ -98,7 +98,7 @@ export const PROBLEMS = {
   expectation_failed: {
     status: 417,
     title: 'The Expect header cannot be met',
-    help: 'Only `Expect: 100-continue` is understood; leave the header out.',
+    help: 'Only `Expect: 100-continue` is supported. Omit the header.',
   },
   amount_too_small: {
     status: 422,
@@ -123,12 +123,12 @@ export const PROBLEMS = {
   idempotency_key_reused: {
     status: 422,
     title: 'The Idempotency-Key was used with another request',
-    help: 'A key stands for one request. Use a new key for a new one, and keep it only for repeating that.',
+    help: 'A key belongs to one request. Use a new key for each new request, and the same key only to repeat that request.',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    help: 'Wait for `Retry-After` seconds. `RateLimit` says on every answer how many are left.',
+    help: 'Wait for `Retry-After` seconds. The header `RateLimit` on every answer has the number that is left.',
   },
   headers_too_large: {
     status: 431,
@@ -138,17 +138,17 @@ export const PROBLEMS = {
   internal_error: {
     status: 500,
     title: 'Something went wrong on our side',
-    help: 'Send the request again, with the same Idempotency-Key if it had one. If it keeps failing, tell us the request id.',
+    help: 'Send the request again, with the same Idempotency-Key if it had one. If it keeps failing, send us the request id.',
   },
   list_too_slow: {
     status: 503,
     title: 'The list takes too long',
-    help: 'A list has two seconds. Ask for less: a shorter time by `created[gte]` and `created[lt]`, a `status`, or rarer words in `search`.',
+    help: 'A list must be read within two seconds. Ask for less: a shorter time by `created[gte]` and `created[lt]`, a `status`, or rarer words in `search`.',
   },
   temporarily_unavailable: {
     status: 503,
     title: 'The service is not available for a moment',
-    help: 'Send the same request again after `Retry-After`. Nothing was half done.',
+    help: 'Send the same request again after `Retry-After`. Nothing was partly done.',
   },
 } as const satisfies Record<string, { status: number; title: string; help: string }>
 
@@ -161,14 +161,14 @@ export function isProblemCode(code: string): code is ProblemCode {
 /** Codes of single fields, in the `errors` of a problem. */
 export const FIELD_CODES = {
   parameter_missing: 'The field is required.',
-  parameter_unknown: 'There is no such field; the message names the nearest one that there is.',
+  parameter_unknown: 'The field does not exist; the message suggests the nearest one.',
   parameter_invalid: 'The value must have the type and form that the message names.',
   amount_invalid:
     'The amount must be a plain decimal number in major units, above zero: no sign, exponent, separators or leading zeros.',
   amount_precision: 'The amount must have at most the decimals of its currency: JPY has none, EUR two.',
-  url_invalid: 'The URL must be one that can be used here; the message says how.',
+  url_invalid: 'The URL must be usable here; the message has the rule.',
   wallet_invalid: 'The address must be 0x and 40 hexadecimal digits.',
   wallet_checksum: 'The address must have the upper and lower case of EIP-55: a character was probably mistyped.',
   wallet_forbidden:
-    'The address must be a wallet of your own: not one that nobody has the key of, not a token’s, not one of ours.',
+    'The address must be your own wallet: not a burn address, not a token contract, not an address of Pinrail.',
 } as const

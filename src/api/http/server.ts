@@ -16,7 +16,7 @@ export type ServerSettings = {
 /** Errors of Node's HTTP parser, which occur before Express sees a request. */
 const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers must have at most 16 KiB together.'],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body_too_large', 'The extensions of the chunks must be shorter, or left out.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body_too_large', 'The chunk extensions must be shorter or absent.'],
   ERR_HTTP_REQUEST_TIMEOUT: [
     'request_timeout',
     'The headers must be complete within 10 seconds, the whole request within 30.',
@@ -57,7 +57,11 @@ export function createApiServer(app: RequestListener, settings: ServerSettings):
     socket.end(`HTTP/1.1 ${status} ${PROBLEMS[code].title}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    refuse(new Problem('expectation_failed', 'Only Expect: 100-continue is understood.'), request, response)
+    refuse(
+      new Problem('expectation_failed', 'Only Expect: 100-continue is supported. Omit the header.'),
+      request,
+      response,
+    )
   })
   return server
 }

@@ -28,7 +28,7 @@ const SIDES = { least: 32, most: 1024 }
 export const REFUSALS: Readonly<Record<Refusal, string>> = {
   too_large: 'must have at most 48 KB',
   not_a_picture: 'must be a PNG, JPEG or WebP picture',
-  broken: 'must be a whole, still picture in RGB or grey: this one cannot be read to its end',
+  broken: 'must be a complete, still picture in RGB or grey: this one is damaged or of another kind',
   sides: `must have between ${SIDES.least} and ${SIDES.most} pixels on each side`,
 }
 

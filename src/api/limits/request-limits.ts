@@ -96,19 +96,20 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       const headers = headersOf(taken)
       take(
         taken,
-        `An account may make ${requests} requests in ${windowSeconds} s. A list counts once for every ten rows of its \`limit\`.`,
+        `The limit of an account is ${requests} requests in ${windowSeconds} s. A list counts once for every ten rows of its \`limit\`.`,
         headers,
       )
       return headers
     },
     countRefusal: (address) => take(counters.refusals.take(networkOf(address)), 'Too many requests with invalid keys.'),
-    countSignIn: (source) => take(counters.signIns.take(source), 'Too many tries to sign in.'),
+    countSignIn: (source) => take(counters.signIns.take(source), 'Too many attempts to sign in.'),
     countPress: (address, linkId) => {
       // The address first: one that is refused uses up nothing of the link.
-      take(counters.presses.take(networkOf(address)), 'Too many payments were started from here.')
+      take(counters.presses.take(networkOf(address)), 'Too many payments were started from your network.')
       take(counters.linkPresses.take(linkId), 'Too many payments of this link were started.')
     },
-    countForm: (address) => take(counters.forms.take(networkOf(address)), 'Too many links or reports from here.'),
+    countForm: (address) =>
+      take(counters.forms.take(networkOf(address)), 'Too many links or reports from your network.'),
     countSend: ({ merchantId, livemode }) =>
       take(counters.sends.take(`${livemode} ${merchantId}`), 'Too many test events and redeliveries.'),
     countPerson: (personId, what) => {

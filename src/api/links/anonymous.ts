@@ -62,11 +62,11 @@ export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }
     // Sent twice at once: the first had the lock.
     const first = await findOwnedLink(tx, digest)
     if (first !== null) return { owned: first, token }
-    if (stopped) return { errors: { wallet: 'An operator has stopped a link to this wallet. Ask the support why.' } }
+    if (stopped) return { errors: { wallet: 'An operator stopped a link to this wallet. Ask support why.' } }
     if (made >= MOST_A_DAY)
       return {
         errors: {
-          wallet: `Today ${MOST_A_DAY} links were made for this wallet. With an account there is no such limit.`,
+          wallet: `Today ${MOST_A_DAY} links were created for this wallet, which is the limit. Accounts have no such limit.`,
         },
       }
     await insertMerchant(tx, { id: merchantId, name: shortWallet(check.address) })

@@ -13,7 +13,7 @@ export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<H
   const provider = isProviderName(draft.provider) ? draft.provider : null
   if (!isCurrency(currency)) return { tone: 'problem', text: 'Choose a currency.' }
   if (provider !== null && !PROVIDERS[provider].currencies.includes(currency))
-    return { tone: 'problem', text: `${PROVIDERS[provider].label} does not take ${currency}.` }
+    return { tone: 'problem', text: `${PROVIDERS[provider].label} does not accept ${currency}.` }
   const typed = (kind === 'open' ? [draft.min_amount, draft.max_amount] : [draft.amount]).filter(
     (written) => written.trim() !== '',
   )
@@ -41,22 +41,22 @@ export function amountProblem(written: string, currency: Currency): string | nul
   const decimals = decimalsOf(currency)
   switch (read.problem) {
     case 'ambiguous':
-      return `“${written.trim()}” can be read in two ways. For ${text(read.grouped)}, write ${formatAmount(read.grouped)}.`
+      return `“${written.trim()}” can be read in two ways. For ${text(read.grouped)}, enter ${formatAmount(read.grouped)}.`
     case 'currency':
-      return `Write the amount in ${currency}, without the sign of another currency.`
+      return `Enter the amount in ${currency}, without the sign of another currency.`
     case 'precision':
       return decimals === 0 ? `${currency} has no decimals.` : `${currency} has at most ${decimals} decimals.`
     case 'zero':
-      return 'Write more than zero.'
+      return 'Enter an amount above zero.'
     case 'format':
-      return `Write an amount in ${currency}, like ${decimals === 0 ? '1250' : '12.50'}.`
+      return `Enter an amount in ${currency}, such as ${decimals === 0 ? '1250' : '12.50'}.`
   }
 }
 
 /** Names the least or the most that can be charged. */
 export function limitText(isLeast: boolean, limit: Money, provider: ProviderName | null): string {
   const who = provider === null ? '' : ` for ${PROVIDERS[provider].label}`
-  return `The ${isLeast ? 'least' : 'most'}${who} is ${text(limit)}.`
+  return `The ${isLeast ? 'minimum' : 'maximum'}${who} is ${text(limit)}.`
 }
 
 const text = (money: Money): string => `${groupedAmount(money)} ${money.currency}`
@@ -76,8 +76,8 @@ function notTaking(amount: Money, { table }: PriceRates): string {
     if (check === null || check.ok) return []
     const { minimum, maximum } = limitsIn(amount.currency, name, table)
     return check.code === 'amount_too_small'
-      ? `less than ${label} takes (${text(minimum)})`
-      : `more than ${label} takes (${text(maximum)})`
+      ? `below the minimum of ${label} (${text(minimum)})`
+      : `above the maximum of ${label} (${text(maximum)})`
   })
   return refused.length === 0 ? '' : ` It is ${refused.join(', and ')}: those buyers see other ways to pay.`
 }

@@ -15,7 +15,7 @@ const prefill = z
   .max(PREFILLS.length)
   .transform((names) => [...new Set(names)])
   .meta({
-    description: 'What the query of the address may fill in: `?amount=` (where the buyer decides), `?reference=`.',
+    description: 'What the query of the address can prefill: `?amount=` (where the buyer decides), `?reference=`.',
   })
 
 /** What may be changed later. */
@@ -26,17 +26,17 @@ const changeable = {
   metadata,
   success_url: url,
   max_payments: z.int().min(1).max(1_000_000).meta({
-    description: 'Payments that are open or paid, at most. One that ends without money gives its place back.',
+    description: 'The largest number of open and paid payments. A payment that ends without money frees its place.',
   }),
-  expires_at: since.meta({ description: 'No payment is made from then on.' }),
-  inactive_message: safeText(500).meta({ description: 'What a buyer reads while the link makes no payments.' }),
+  expires_at: since.meta({ description: 'From then on it creates no payments.' }),
+  inactive_message: safeText(500).meta({ description: 'What a buyer sees while the link takes no payments.' }),
 }
 
 const linkFields = z.strictObject({
   currency: currencyCode,
-  amount: amountText.optional().meta({ description: 'In major units. Without it the buyer decides.' }),
-  min_amount: amountText.optional().meta({ description: 'The least that the buyer may decide for.' }),
-  max_amount: amountText.optional().meta({ description: 'The most that the buyer may decide for.' }),
+  amount: amountText.optional().meta({ description: 'In major units. If absent, the buyer decides.' }),
+  min_amount: amountText.optional().meta({ description: 'The smallest amount that the buyer can enter.' }),
+  max_amount: amountText.optional().meta({ description: 'The largest amount that the buyer can enter.' }),
   provider: z.enum(PROVIDER_NAMES).optional(),
   title: changeable.title,
   description: changeable.description.optional(),
@@ -62,7 +62,7 @@ export const createLinkBody = AMOUNTS.reduce(
     .refine(({ amount, min_amount, max_amount }) => amount === undefined || (min_amount ?? max_amount) === undefined, {
       ...ALWAYS,
       path: ['amount'],
-      message: 'must not stand beside min_amount or max_amount, which are for amounts that the buyer decides',
+      message: 'must be absent with min_amount or max_amount, which are for amounts that the buyer decides',
     })
     // Read although the field may be of another type.
     .refine(({ amount, prefill: names }) => amount === undefined || ![names].flat().includes('amount'), {

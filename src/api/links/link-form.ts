@@ -107,7 +107,7 @@ export function errorsOfForm(problem: Problem, draft: LinkDraft): Record<string,
   const errors: Record<string, string> = { ...refused, ...Object.fromEntries(typed) }
   const { title, ...rest } = errors
   return title?.includes('at least 1') === true || title?.includes('1 to 100') === true
-    ? { title: 'Write what it is for, in 1 to 100 characters.', ...rest }
+    ? { title: 'Enter what it is for, in 1 to 100 characters.', ...rest }
     : errors
 }
 

@@ -44,7 +44,7 @@ async function currentRate(rates: RateBook, currency: Currency): ReturnType<Rate
   try {
     return await rates.current(currency)
   } catch {
-    throw new Problem('temporarily_unavailable', `There is no current rate of ${currency}. Try again.`, {
+    throw new Problem('temporarily_unavailable', `There is no current rate for ${currency}. Try again.`, {
       headers: { 'retry-after': '5' },
     })
   }

@@ -8,7 +8,7 @@ export type LinkFilters = {
   /** Whether its owner has it active, and no operator has stopped it. */
   readonly active?: boolean | undefined
   readonly reference?: string | undefined
-  /** In title, reference, code or id. */
+  /** Text in the title, reference, code or id. */
   readonly search?: string | undefined
 }
 

@@ -71,7 +71,7 @@ export type LinkStatus = (typeof LINK_STATUSES)[number]
 
 type Judged = Pick<PaymentLink, 'active' | 'stoppedAt' | 'expiresAt' | 'maxPayments' | 'paymentsCount'>
 
-/** Only an active link makes payments. `now` is ISO 8601 UTC with milliseconds. An operator's word comes first, then the owner's. */
+/** Only an active link takes payments. `now` is ISO 8601 UTC with milliseconds. An operator's word comes first, then the owner's. */
 export function linkStatus(link: Judged, now: string): LinkStatus {
   if (link.stoppedAt !== null) return 'stopped'
   if (!link.active) return 'paused'

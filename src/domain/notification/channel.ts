@@ -6,7 +6,7 @@ export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 /** Whether a chat of Telegram, by its id, is that of one person. That of a group, whose id is below zero, is the account's. */
 export const isChatOfOne = (chat: string): boolean => !chat.startsWith('-')
 
-/** What a channel may ask for. What is about the wallet, keys, channels and sign-in comes to every chat without asking. */
+/** What a channel may ask for. Notifications about the wallet, keys, channels and sign-in are always sent. */
 export const NOTIFICATION_EVENTS = [
   'payment.succeeded',
   'payment.failed',

@@ -19,7 +19,7 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number]
 /** Why an attempt came to nothing: a closed list, with a sentence for people. */
 export const FAILURE_CODES = {
   declined: 'The payment was declined by the bank or wallet.',
-  insufficient_funds: 'There was not enough money in the account.',
+  insufficient_funds: 'The account did not have enough money.',
   verification_failed: 'The identity check was not passed.',
   abandoned: 'The buyer left the payment page.',
   reversed: 'The partner took the payment back.',

@@ -24,7 +24,7 @@ export async function showAttention({ db, say, give }: Office): Promise<number> 
   const [waiting, down] = await Promise.all([listAttention(db, MOST), listDown(db)])
   give('attention', waiting)
   give('partners_down', down)
-  if (waiting.length + down.length === 0) say('nothing waits for a person')
+  if (waiting.length + down.length === 0) say('nothing needs attention')
   for (const { partner, why, since } of down) say(`${since}  partner_down  ${partner}: ${WHY_DOWN[why]}`)
   if (waiting.length > 0)
     sayList(say, {

@@ -23,8 +23,12 @@ export async function checkBackup({ db, say, give }: Office): Promise<number> {
   give('contradictions', broken)
   say(`${content.payments} payments (${content.open} open), ${content.payouts} payouts (${content.settled} settled)`)
   say(`${content.events} events; the chain was read to block ${content.block ?? 'none'}`)
-  say(`the newest entry is of ${content.newest ?? 'never'}: what came later is not in it`)
+  say(`the newest entry is from ${content.newest ?? 'never'}: anything later is missing`)
   for (const { what, subject } of broken) say(`LOOK AT THIS: ${what}: ${subject}`)
-  say(broken.length === 0 ? 'it is whole: it may be used' : 'it contradicts itself: restore another one')
+  say(
+    broken.length === 0
+      ? 'it is complete and consistent: it can be used'
+      : 'it is inconsistent: restore another backup',
+  )
   return broken.length === 0 ? 0 : 1
 }

@@ -77,7 +77,7 @@ function lookAtDatabase({ db }: Office): Look[] {
       part: 'attention',
       look: async () => {
         const kinds = await countAttention(db)
-        if (kinds.length === 0) return 'nothing waits for a person'
+        if (kinds.length === 0) return 'nothing needs attention'
         const counts = kinds.map(({ kind, count }) => `${count} ${kind}`).join(', ')
         throw new Failure(`${counts}: see \`pinrail attention\``)
       },
@@ -105,7 +105,7 @@ function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof create
     part: `workers of ${name}`,
     look: async () => {
       const pollers = await pollersOf(connection, { namespace, queue: name })
-      if (pollers.length === 0) throw new Failure(`nobody polls the queue ${name}: start a worker`)
+      if (pollers.length === 0) throw new Failure(`no worker polls the queue ${name}: start one`)
       return pollers.join(', ')
     },
   })

@@ -125,7 +125,7 @@ function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payou
 /** By whatever `payments find` takes, where only one payment fits. */
 async function paymentIdOf({ db, subjects: [text = ''] }: Office): Promise<string> {
   const [found, ...others] = await searchPayments(db, { text, merchantId: undefined, status: undefined, limit: 2 })
-  if (found === undefined) throw new Refusal(`no payment fits ${text}: see \`pinrail payments find\``)
-  if (others.length > 0) throw new Refusal(`several payments fit ${text}: see \`pinrail payments find ${text}\``)
+  if (found === undefined) throw new Refusal(`no payment matches ${text}: see \`pinrail payments find\``)
+  if (others.length > 0) throw new Refusal(`several payments match ${text}: see \`pinrail payments find ${text}\``)
   return found.id
 }

@@ -11,7 +11,7 @@ export async function findPayments(office: Office): Promise<number> {
   const payments = await searchPayments(db, search)
   give('payments', payments)
   return sayList(say, {
-    none: 'no payment fits',
+    none: 'no payment found',
     head: ['payment', 'status', 'amount', 'provider', 'created', 'merchant', 'reference'],
     rows: payments.map((payment) => [
       payment.id,

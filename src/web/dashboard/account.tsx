@@ -46,7 +46,7 @@ export function renderAccount({ frame, passkeys, sessions, now }: AccountView): 
           <ul class="list">
             {passkeys.length === 0 && (
               <li>
-                <p class="soft">None yet. You sign in with a link by e-mail, and always can.</p>
+                <p class="soft">None yet. You can always sign in with a link by e-mail.</p>
               </li>
             )}
             {passkeys.map((passkey) => (
@@ -70,7 +70,7 @@ export function renderAccount({ frame, passkeys, sessions, now }: AccountView): 
             ))}
           </ul>
         </Card>
-        <Card id="dt" title="What we keep about you" lead="Both ask first whether it is you.">
+        <Card id="dt" title="What we keep about you" lead="Both first ask you to confirm that it is you.">
           <div class="actions">
             <a class="btn" href="/dashboard/account/data.json">
               Download it
@@ -176,7 +176,7 @@ export function renderWelcome({ frame, invitations, name, errors }: WelcomeView)
             </PostButton>
           </Card>
         ))}
-        <Card id="make" title="Make an account">
+        <Card id="make" title="Create an account">
           <PostForm action="/dashboard/accounts" csrf={frame.csrf}>
             <Field name="name" label="Name of your shop" hint="Buyers see it when they pay." errors={errors}>
               {(attributes) => (
@@ -185,11 +185,11 @@ export function renderWelcome({ frame, invitations, name, errors }: WelcomeView)
             </Field>
             <div class="row">
               <button type="submit" class="btn fill big">
-                Make the account
+                Create account
               </button>
             </div>
           </PostForm>
-          <p class="hint">It is free. You pay 4.5 % of a payment that succeeds, and nothing else.</p>
+          <p class="hint">It is free. You pay 4.5 % of each payment that succeeds, and nothing else.</p>
         </Card>
       </>
     ),

@@ -65,7 +65,7 @@ const STEPS: readonly Step[] = [
   {
     name: 'passkey',
     title: 'Add a passkey',
-    text: 'Your next sign-in takes one touch and needs no mailbox.',
+    text: 'Your next sign-in takes one touch and needs no e-mail.',
     Action: AddPasskey,
   },
 ]
@@ -171,14 +171,14 @@ function SetWallet(props: StepProps) {
       )}
       <Fold title="I have no wallet yet">
         <ol class="plain-steps">
-          <li>Install a wallet: an app such as MetaMask or Rabby, or a device such as a Ledger.</li>
-          <li>Let it create an account. Write its recovery words on paper and show them to nobody, also not to us.</li>
+          <li>Get a wallet: an app such as MetaMask or Rabby, or a device such as a Ledger.</li>
+          <li>Create an account in it. Write its recovery words on paper and show them to nobody, not even to us.</li>
           <li>Choose the network Polygon in it, press Receive, and copy the address. It begins with 0x.</li>
           <li>Paste the address above. You can change it later.</li>
         </ol>
         <p class="hint">
           {frame.testMode
-            ? 'For tests you need none: press “Use a test wallet”. Nobody holds the key of its address.'
+            ? 'For tests you need no wallet: press “Use a test wallet”. Nobody holds the key of that address.'
             : 'Do not use the deposit address of an exchange: it can change, and the exchange may refuse the transfer.'}
         </p>
       </Fold>

@@ -21,7 +21,7 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
         <Head
           back={{ href: '/dashboard/account', name: 'Your sign-in' }}
           title="Delete your sign-in"
-          lead={`${frame.email} is forgotten: passkeys, sessions, memberships and your channel by e-mail. Payments and books are those of the account, and stay.`}
+          lead={`${frame.email} is deleted: your passkeys, sessions, memberships and e-mail notifications. Payments and accounting records belong to the account and stay.`}
         />
         {needed.length > 0 ? (
           <Note tone="wait" icon="warn" strong="An account needs you">
@@ -33,10 +33,10 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
         ) : (
           <PostForm action="/dashboard/account/delete" csrf={frame.csrf} look="form card">
             <ErrorSummary errors={errors} />
-            <Field name="email" label={`Write ${frame.email} to confirm`} errors={errors}>
+            <Field name="email" label={`Enter ${frame.email} to confirm`} errors={errors}>
               {(attributes) => <input {...attributes} type="email" required maxLength={254} autocomplete="off" />}
             </Field>
-            <p class="soft">It cannot be undone. Whoever signs in with this address again begins anew.</p>
+            <p class="soft">This cannot be undone. If you sign in with this address again, you start with nothing.</p>
             <div class="row">
               <button type="submit" class="btn danger big">
                 Delete my sign-in
@@ -54,12 +54,12 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
 
 export function renderForgotten(): string {
   return renderDoor(
-    'You are forgotten',
+    'You are deleted',
     <>
       <p>Your sign-in is deleted, and every session has ended.</p>
       <p>
         <a class="btn" href="/">
-          To the first page
+          Go to the home page
         </a>
       </p>
     </>,

@@ -106,7 +106,7 @@ function Stats({ view: { days, ended, inFlight, waiting } }: { view: OverviewVie
           <b>{rate ?? '–'}</b> {rate !== null && <span class="cur">%</span>}
           <small>
             {ended.ended === 0
-              ? 'Nothing has ended today'
+              ? 'No payment has finished today'
               : `${ended.succeeded} of ${ended.ended} finished payments succeeded`}
           </small>
         </dd>

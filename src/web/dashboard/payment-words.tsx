@@ -86,7 +86,7 @@ export function nextStep(payment: Payment, { short, surplus, returned }: Sums): 
   if (held !== undefined)
     return `${step(payment)} Another payment of ${text(held)} arrived for it. It is not yours: Pinrail holds it until a person returns it to the buyer.`
   if (back !== undefined) return `${step(payment)} Another payment of ${text(back)} went back to the buyer.`
-  return payment.status === 'succeeded' ? `${step(payment)} Nothing left to do.` : step(payment)
+  return payment.status === 'succeeded' ? `${step(payment)} Nothing is left to do.` : step(payment)
 }
 
 function inPart({ amount, status, expiresAt }: Payment, { received, missing }: NonNullable<Sums['short']>): string {
@@ -113,18 +113,18 @@ function step(payment: Payment): string {
     case 'succeeded':
       return `${usdc === null ? 'The USDC' : `${usdcText(usdc.net, 6)} USDC`} is final in your wallet.`
     case 'failed':
-      return 'It cannot be paid any more, and you receive nothing for it. Make a new payment if the buyer still wants to pay.'
+      return 'It can no longer be paid, and you receive nothing for it. Create a new payment if the buyer still wants to pay.'
     case 'expired':
-      return 'Nobody paid in time. Make a new payment if the buyer still wants to pay.'
+      return 'Nobody paid in time. Create a new payment if the buyer still wants to pay.'
     case 'canceled':
-      return 'It was canceled before any money came. Nothing left to do.'
+      return 'It was canceled before any money arrived. Nothing is left to do.'
     case 'refunded':
-      return 'The money went back to the buyer. Nothing left to do.'
+      return 'The money went back to the buyer. Nothing is left to do.'
   }
 }
 
 function underReview(parkReason: ParkReason | null): string {
-  const looks = 'An operator of Pinrail looks at it.'
+  const looks = 'An operator of Pinrail is reviewing it.'
   if (parkReason === null) return looks
   const { text, decisions } = PARK_REASONS[parkReason]
   return decisions.length === 0 ? text : `${text} ${looks}`

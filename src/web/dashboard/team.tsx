@@ -39,7 +39,7 @@ export function renderTeam(view: TeamView): string {
     title: 'Team',
     children: (
       <>
-        <Head title="Team" lead="Who may do what. Everything is written down." />
+        <Head title="Team" lead="Who can do what. Every action is logged." />
         <ErrorSummary errors={view.errors} />
         <div class="sheet">
           <Members view={view} />
@@ -170,7 +170,7 @@ function Invite({ view: { frame, email, errors } }: { view: TeamView }) {
           <Field
             name="role"
             label="Role"
-            hint="Owner: everything. Developer: keys, webhooks. Support: payments. Viewer: looks only."
+            hint="Owner: everything. Developer: keys, webhooks. Support: payments. Viewer: read only."
           >
             {(attributes) => (
               <select {...attributes}>

@@ -16,7 +16,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
   return renderDocs({
     frame,
     title: 'Errors',
-    lead: 'What an answer that refuses means, and what to do about it.',
+    lead: 'What each error means, and what to do about it.',
     headings: [
       { id: 'shape', text: 'What every refusal has' },
       { id: 'codes', text: 'Codes' },

@@ -10,12 +10,12 @@ function To({ to }: { to: string }) {
 
 const PASSKEY_PROBLEMS = {
   removed:
-    'This passkey does not work any more: it was removed from its account. Use the e-mail link, then delete the passkey in the settings of this device.',
+    'This passkey no longer works: it was removed from its account. Use the e-mail link, then delete the passkey in the settings of this device.',
   failed:
     'The passkey was not accepted, or the page was open for more than 10 minutes. Try again, or use the e-mail link.',
   of_another: 'This passkey belongs to another person. Use one of yours, or the e-mail link.',
   known: 'This device already has a passkey for you. You can sign in with it.',
-  too_many: `You have ${MOST_PASSKEYS} passkeys, which is the most. Remove one under “Your sign-in” first.`,
+  too_many: `You have ${MOST_PASSKEYS} passkeys, which is the limit. Remove one under “Your sign-in” first.`,
 } as const
 
 export type PasskeyProblem = keyof typeof PASSKEY_PROBLEMS
@@ -86,7 +86,7 @@ export function renderSignIn({ to, passkeyOptions, problem, demo, email, errors 
     'Sign in',
     <>
       <Problem problem={problem} />
-      <p>New here? The same form makes your free account.</p>
+      <p>New here? The same form creates your free account.</p>
       <PasskeyButton
         form={{ action: '/sign-in/passkey', options: passkeyOptions, kind: 'get' }}
         fields={{ to }}
@@ -218,7 +218,7 @@ export function renderLink({
           {confirms ? 'Confirm' : 'Sign in'}
         </button>
       </form>
-      <p class="hint">You did not ask for this? Close the page. Nothing happens.</p>
+      <p class="hint">Did you not ask for this? Close the page; nothing happens.</p>
     </>,
   )
 }
@@ -253,7 +253,7 @@ export function renderConfirm({
     'Confirm that it is you',
     <>
       <Problem problem={problem} />
-      <p>Wallet, keys, secrets and people are changed only after that.</p>
+      <p>Required before a change of wallet, keys, secrets or people.</p>
       <PasskeyButton
         form={{ action: '/dashboard/confirm/passkey', options: passkeyOptions, kind: 'get' }}
         fields={{ _form: csrf, to }}
@@ -293,11 +293,11 @@ export function renderPasskeyOffer({
         </span>
       </p>
       <Problem problem={problem} />
-      <p>A passkey uses your fingerprint, face or device PIN. There is no password, so none can be stolen.</p>
+      <p>A passkey uses your fingerprint, face or device PIN. There is no password that could be stolen.</p>
       {options === null && (
         <p class="hint">
-          Browsers make passkeys only for a host name. This address is a bare IP address, so links by e-mail are the way
-          to sign in here.
+          Browsers create passkeys only for host names. This address is an IP address, so sign in with links by e-mail
+          here.
         </p>
       )}
       <PasskeyButton

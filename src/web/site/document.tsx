@@ -89,7 +89,7 @@ export function renderSite(title: string, look: string, children: ComponentChild
               <a href="/links/report">Report abuse</a>
             </li>
           </ul>
-          <p>Pinrail moves money between payment partners and your own wallet. It never keeps it.</p>
+          <p>Pinrail moves money from payment partners to your own wallet. It holds no balance for you.</p>
         </footer>
       </>
     ),

@@ -13,7 +13,7 @@ export function renderHome({ testMode }: { testMode: boolean }): string {
           <div>
             <h1 id="what">Buyers pay as they always do. You receive USDC.</h1>
             <p class="lead">
-              Charge by card, banking app, UPI or transfer. The money comes to your own wallet on Polygon, final,
+              Charge by card, banking app, UPI or transfer. The money arrives in your own wallet on Polygon, final,
               usually within a minute or two.
             </p>
             <p class="actions">
@@ -21,7 +21,7 @@ export function renderHome({ testMode }: { testMode: boolean }): string {
                 Start free
               </a>
               <a class="btn big" href="/links">
-                Make a payment link
+                Create a payment link
               </a>
             </p>
             {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}

@@ -14,28 +14,28 @@ export type SiteProblemName =
 
 /** What it is, and what to do. */
 const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
-  bad_request: ['That could not be read', 'Go back, load the page again, and send it once more. Nothing was changed.'],
+  bad_request: ['That could not be read', 'Nothing was changed. Go back, reload the page, and send it again.'],
   forbidden_origin: [
     'That did not come from this site',
-    'Nothing was changed. If you pressed the button here, load the page again and press it once more.',
+    'Nothing was changed. If you pressed a button on this site, reload the page and press it again.',
   ],
   forbidden_form: [
-    'The page was too old',
-    'You have signed in again since it was opened. Nothing was changed. Load the page again and send it once more.',
+    'This page is out of date',
+    'Nothing was changed. You have signed in again since you opened it. Reload the page and send it again.',
   ],
   forbidden_role: [
     'Your role does not allow this',
     'Nothing was changed. An owner of the account can do it, or give you another role under Team.',
   ],
-  last_owner: ['An account needs an owner', 'Nothing was changed. Make somebody else an owner first.'],
+  last_owner: ['An account needs an owner', 'Nothing was changed. Make another person an owner first.'],
   not_found: ['There is no page here', 'The address may be mistyped, or the page belongs to another account.'],
-  not_allowed: ['That is not possible here', 'Go back and use the buttons of the page. Nothing was changed.'],
+  not_allowed: ['That is not possible on this page', 'Go back and use the buttons of the page. Nothing was changed.'],
   too_many: ['Too many tries', 'Wait a few minutes, then try again. Payments are not affected.'],
   internal: [
     'Something went wrong on our side',
-    'Your money is safe: payments go on by themselves. Try again; if it keeps failing, tell us the request id.',
+    'Your money is safe: payments continue automatically. Try again; if it keeps failing, send us the request id.',
   ],
-  busy: ['Not available for a moment', 'Your money is safe: payments go on by themselves. Try again in a moment.'],
+  busy: ['Not available for a moment', 'Your money is safe: payments continue automatically. Try again in a moment.'],
 }
 
 /** A form was sent under another name of the host. `page` is the address of the page that the form is on. */
@@ -48,7 +48,7 @@ export function renderOtherAddress(page: string): string {
       <div class="in gap">
         <h1>{title}</h1>
         <p class="lead">
-          Nothing was changed. Open <a href={page}>{page}</a> and send the form there.
+          Nothing was changed. Open <a href={page}>{page}</a> and submit the form there.
         </p>
       </div>
     </main>,

@@ -25,7 +25,7 @@ export function renderStop({ account, address, nextAddress, nextAt, action }: St
           Stop this change
         </button>
       </form>
-      <p class="hint">You planned it? Close the page. Nothing happens.</p>
+      <p class="hint">Did you plan it? Close the page; nothing happens.</p>
     </>,
   )
 }
@@ -35,12 +35,12 @@ export function renderStopped({ account, address }: { account: string; address: 
     'The change is stopped',
     <>
       <p>
-        Payments of <b>{account}</b> go on to this wallet.
+        Payments of <b>{account}</b> continue to go to this wallet.
       </p>
       <Address address={address} />
-      <p>You did not expect the change? The audit log says who asked for it, and from where.</p>
+      <p>Did you not expect the change? The audit log shows who requested it, and from where.</p>
       <a class="btn fill big" href="/dashboard/team">
-        Look at the audit log
+        View the audit log
       </a>
     </>,
   )
@@ -50,9 +50,9 @@ export function renderNothingToStop(): string {
   return renderDoor(
     'There is nothing to stop',
     <>
-      <p>The change was stopped before, another one took its place, or it has taken effect.</p>
+      <p>The change was already stopped, another one replaced it, or it has taken effect.</p>
       <a class="btn fill big" href="/dashboard/wallet">
-        Look at the wallet
+        View the wallet
       </a>
     </>,
   )

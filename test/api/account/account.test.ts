@@ -318,8 +318,8 @@ describe('Notification channels', () => {
   })
 
   test.each([
-    [{ kind: 'slack', name: '#x' }, 'webhook_url: must be there: where the chat takes messages.'],
-    [{ kind: 'slack', webhook_url: SLACK }, 'name: must be there, such as #payments.'],
+    [{ kind: 'slack', name: '#x' }, 'webhook_url: is required: the chat’s incoming webhook.'],
+    [{ kind: 'slack', webhook_url: SLACK }, 'name: is required, such as #payments.'],
     [{ kind: 'slack', name: '#x', webhook_url: 'https://127.0.0.1/services/T1/B1/x' }, 'webhook_url: must '],
     [{ kind: 'discord', name: '#x', webhook_url: SLACK }, 'webhook_url: must look like https://discord.com'],
     [{ kind: 'slack', name: '\u202ex', webhook_url: SLACK }, 'name: must have 1 to 80 plain characters'],

@@ -271,7 +271,7 @@ describe('The balance and the statement', () => {
     const other = await openAccount(shop, 'empty@shop.example')
     const { html } = await other.owner.get('/dashboard/balance.csv?month=2026-10')
     expect(html.trimEnd().split('\r\n')[1]).toBe('sum,0,0.000000,0.000000,0.000000')
-    expect((await other.owner.get('/dashboard/balance')).html).toContain('Nothing has arrived in this time.')
+    expect((await other.owner.get('/dashboard/balance')).html).toContain('Nothing has arrived in this period.')
     expect((await other.owner.get('/dashboard/balance.csv?month=2026-13')).status).toBe(404)
   })
 })

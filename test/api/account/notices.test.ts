@@ -268,7 +268,7 @@ describe('The page of notifications', () => {
     await shop.db.transaction((tx) => breakChannel(tx, channel!.id, { reason, now: new Date().toISOString() }))
     // It is told of itself: that it was added.
     expect(await textOf(owner, PATH)).toContain(
-      'Slack says &quot;no_service&quot;. 1 notification waits, none is lost.',
+      'Slack says &quot;no_service&quot;. 1 notification is waiting, none is lost.',
     )
     await owner.submit(`${one}/mend`)
     expect(await textOf(owner, PATH)).not.toContain('no_service')

@@ -102,7 +102,7 @@ test('no guide puts a key into the history of the shell, and curl takes brackets
 
 test('a field of the reference has its range and its default', async () => {
   const { text } = await get('/docs/api/payments')
-  expect(text).toContain('Seconds for which the payment can be paid. From 1800 to 604800. Default: 86400.')
+  expect(text).toContain('How long the payment can be paid, in seconds. From 1800 to 604800. Default: 86400.')
 })
 
 test('the language of an address is the language of every example on its page and of the links to others', async () => {

@@ -484,7 +484,7 @@ describe('The page of a link', () => {
   describe('a link that makes no payments', () => {
     test.each([
       ['paused', 'active = false', 'This link is closed'],
-      ['over', "expires_at = now() - interval '1 second'", 'This link has ended'],
+      ['over', "expires_at = now() - interval '1 second'", 'This link has expired'],
       ['stopped', "stopped_at = now(), stopped_reason = 'fraud'", 'This link was stopped'],
     ])('says so when it is %s, and makes none of a page that was opened before', async (_what, change, words) => {
       const { id, path } = await link()

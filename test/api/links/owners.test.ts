@@ -54,7 +54,7 @@ describe('The page of the owner', () => {
         made.code,
       ])
       const owner = new Visitor(shop)
-      expect((await owner.get(made.owner)).html).toContain('An operator has stopped this link')
+      expect((await owner.get(made.owner)).html).toContain('An operator stopped this link')
       for (const action of ['pause', 'resume', 'end']) await owner.post(`${made.owner}/${action}`)
       expect(await world.linkRow(made)).toMatchObject({ active: true, stopped_reason: 'fraud', expires_at: null })
       expect((await pressOn(shop, made.path)).status).toBe(400)
@@ -437,7 +437,7 @@ describe('The pages of links in the dashboard', () => {
     expect(await rowOf(path)).toMatchObject({ active: true })
     await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [idOf(path)])
     const stopped = await owner.get(path)
-    expect([stopped.html.includes('An operator has stopped this link'), stopped.html.includes('/resume')]).toEqual([
+    expect([stopped.html.includes('An operator stopped this link'), stopped.html.includes('/resume')]).toEqual([
       true,
       false,
     ])

@@ -217,7 +217,7 @@ describe('The pages of the dashboard', () => {
         )
         return textOf((await owner.get(`/dashboard/payments/${id}`)).html)
       }
-      const looks = 'An operator of Pinrail looks at it.'
+      const looks = 'An operator of Pinrail is reviewing it.'
       const reversed = await parkedAs('funds_reversed')
       expect([reversed.includes(looks), reversed.includes('10.505000')]).toEqual([false, true])
       const voided = await parkedAs('payout_voided')
@@ -254,7 +254,7 @@ describe('The pages of the dashboard', () => {
     const shown = async (): Promise<string> => textOf((await owner.get('/dashboard')).html)
     const old = await end(Date.now() - 2 * 86_400_000)
     await change(old, Date.now(), (work) => work.change(noteOf('payment.listening_ended'), { listenEnded: true }))
-    expect(await shown()).toContain('Nothing has ended today')
+    expect(await shown()).toContain('No payment has finished today')
     await end(Date.now())
     expect(await shown()).toContain('0 of 1 finished payments succeeded')
   })

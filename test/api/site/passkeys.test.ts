@@ -164,7 +164,7 @@ describe('What a passkey says', () => {
     const asking = new Visitor(shop)
     const refused = await enter(device.get(await optionsOn(asking, '/sign-in')))
     const { html } = await asking.get(refused.to ?? '')
-    expect(html).toContain('This passkey does not work any more: it was removed from its account.')
+    expect(html).toContain('This passkey no longer works: it was removed from its account.')
   })
 
   test('a page that was open for too long says so, and is not taken for a removed passkey', async () => {

@@ -251,17 +251,15 @@ describe('The pages of webhooks', () => {
     const deps = { db: shop.db, newMailId: () => newId('mail'), publicUrl: shop.url, clock: Date.now, noticeMail }
     await createNoticeRound({ ...deps, seal: (text, mail) => shop.secretBox.seal(text, mail) })()
     const mail = (await mailsTo(shop, 'off@shop.example')).at(-1)
-    expect(mail?.subject).toContain('Webhook endpoint switched off')
+    expect(mail?.subject).toContain('Webhook endpoint disabled')
     expect(mail?.text).toContain(path)
-    expect(textOf((await owner.get('/dashboard/webhooks')).html)).toContain(
-      'Switched off after 5 days without one success',
-    )
+    expect(textOf((await owner.get('/dashboard/webhooks')).html)).toContain('Disabled after 5 days without a success')
     expect((await owner.submit(`${path}/test`)).status).toBe(409)
     expect((await owner.submit(`${path}/enable`, { send: 'failed' })).to).toBe(path)
     expect(started.at(-1)).toBe(missed)
     expect(textOf((await owner.get(path)).html)).toContain('Healthy')
     expect((await owner.submit(`${path}/disable`)).to).toBe(path)
-    expect(textOf((await owner.get(path)).html)).toContain('Switched off by somebody of your account')
+    expect(textOf((await owner.get(path)).html)).toContain('Disabled by somebody in your account')
   })
 
   test('an endpoint is edited: a wrong address changes nothing, the right one is in force and in the log', async () => {

@@ -64,7 +64,7 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
     '/dashboard/wallet/change',
     async (page) => {
       await page.getByLabel('New address').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b906')
-      await page.getByLabel('Type or paste it again').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b901')
+      await page.getByLabel('Enter it again').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b901')
       await page.getByRole('button', { name: 'Set the wallet' }).click()
       await page.getByText('One thing to correct').waitFor()
     },

@@ -85,12 +85,13 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
 /** What the entries of the view `attention` mean to a merchant: what happened, and what follows from it. */
 const WAITING: Readonly<Record<string, string>> = {
   processing_stale: 'The partner has been confirming the payment for more than a day. Do not ship yet.',
-  conversion_open: 'The converter has not reported on an order that is no longer needed. You need to do nothing.',
+  conversion_open:
+    'The converter has not reported on an order that is no longer needed. You do not need to do anything.',
   conversion_overdue: 'The conversion to USDC takes longer than it should. The money is safe.',
   settlement_overdue: 'The USDC takes longer than it should. Do not ship before it is in your wallet.',
   expiry_overdue: 'The payment should have expired. Do not ask the buyer to pay it.',
   held: 'An operator of Pinrail holds the payment. Do not ship yet.',
-  partner_unread: 'The partner does not answer about the payment. Do not ship yet.',
+  partner_unread: 'The partner does not answer questions about the payment. Do not ship yet.',
   surplus: 'The buyer paid a second time. That money is not yours: Pinrail returns it to the buyer.',
   late: 'Money arrived after the payment had ended. It is not yours: Pinrail returns it to the buyer.',
   intent_pending: 'A refund was requested and is not confirmed yet.',

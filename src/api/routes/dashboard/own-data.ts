@@ -43,7 +43,7 @@ export function ownDataPages(deps: OwnDeps): Page[] {
       form: z.object({ email: z.string().max(300).default('') }),
       handle: async ({ frame, person, form, ip }) => {
         if (readEmail(form.email) !== person.email) {
-          const errors = { email: `Write ${person.email} here, as it stands above.` }
+          const errors = { email: `Enter ${person.email} here, exactly as shown above.` }
           return { status: 400, html: renderForget({ frame, needed: [], errors }) }
         }
         const needed = await deps.db.transaction(async (tx) => {

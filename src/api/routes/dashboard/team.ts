@@ -37,7 +37,7 @@ function invitePages(deps: TeamDeps): Page[] {
         const wanted = { role: call.form.role, account: call.frame.account ?? '' }
         const invited = email === null ? null : await orRefuse(invite(deps, actorOf(call), { email, ...wanted }))
         if (invited?.ok === true) return { to: back(), done: 'invitation_sent' }
-        const errors = { email: invited?.message ?? 'Write the whole address, such as you@shop.example.' }
+        const errors = { email: invited?.message ?? 'Enter the whole address, such as you@shop.example.' }
         return { status: 400, html: await show(deps, call, { email: call.form.email.slice(0, 254), errors }) }
       },
     }),
@@ -119,7 +119,7 @@ async function show(
       at,
       ip,
       what,
-      who: names.get(actor) ?? (actor.startsWith('key_') ? 'An API key' : 'Somebody who left'),
+      who: names.get(actor) ?? (actor.startsWith('key_') ? 'An API key' : 'A former member'),
     }
   })
   return renderTeam({ frame, members, invitations, audit: lines, owns: may(own, 'own'), now, email, errors })

@@ -69,8 +69,8 @@ async function hintOfWallet(deps: MakerDeps, text: string): Promise<Hints['walle
   const check = await checkReceivingWallet(deps, deps.db, text)
   if (!check.ok) return { tone: 'problem', text: `It ${check.message}.` }
   return check.address === text
-    ? { tone: 'success', text: 'Spelled right (checksum). We cannot tell whose it is.' }
-    : { tone: 'quiet', text: 'Written without a checksum: compare every character. We cannot tell whose it is.' }
+    ? { tone: 'success', text: 'The checksum is valid. Nobody can check whose wallet it is, so compare it with yours.' }
+    : { tone: 'quiet', text: 'There is no checksum: compare every character with your wallet.' }
 }
 
 const made = z.object({ once: z.string().regex(/^[\w-]{22}$/) })

@@ -99,7 +99,7 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   const to = pathOfOurs(form.to)
   const email = readEmail(form.email)
   if (email === null) {
-    const errors = { email: 'Write the whole address, such as you@shop.example.' }
+    const errors = { email: 'Enter the whole address, such as you@shop.example.' }
     response.status(400).type('html')
     response.send(await signInPage(deps, { to, email: form.email.slice(0, 254), errors }))
     return

@@ -83,9 +83,9 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
     path: '/v1/api_keys',
     operationId: 'createApiKey',
     tag: 'API keys',
-    summary: 'Make an API key',
+    summary: 'Create an API key',
     description:
-      'Test mode; live keys are made by a signed-in person. A key cannot give a scope that it does not have, nor a key that works from more addresses or for longer than itself: what is left out is as of the key that asks.',
+      'Test mode; live keys are created by a signed-in person. A key cannot create a key with more scopes, with more IP addresses or for a longer time than its own. What is absent is as in the key that asks.',
     scope: 'keys:write',
     audited: WHOLE,
     idempotency: 'itself',
@@ -139,7 +139,7 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
     path: '/v1/api_keys/{id}/rotate',
     operationId: 'rotateApiKey',
     tag: 'API keys',
-    summary: 'Replace an API key, both being valid during the overlap',
+    summary: 'Replace an API key; both are valid during the overlap',
     scope: 'keys:write',
     audited: WHOLE,
     idempotency: 'itself',
@@ -162,11 +162,11 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
       return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
         const old = await findOwn(tx, caller, id)
         const ended = await expireApiKey(tx, caller, { id, at: at(deps, body.overlap) })
-        if (ended === null) throw new Problem('not_possible_now', 'The key was revoked. Make a new one.')
+        if (ended === null) throw new Problem('not_possible_now', 'The key was revoked. Create a new one.')
         // The successor ends when the key would have ended: a rotation must not make a short-lived key eternal.
         const { name, scopes, allowedIps, expiresAt } = old
         if (expiresAt !== null && Date.parse(expiresAt) <= deps.clock())
-          throw new Problem('not_possible_now', 'The key has ended. Make a new one.')
+          throw new Problem('not_possible_now', 'The key has expired. Create a new one.')
         return made(await addKey(deps, { tx, caller }, { name, scopes, allowedIps, expiresAt }))
       })
     },
@@ -180,7 +180,7 @@ function revokeRoute(deps: ApiKeyRouteDeps): Route {
     operationId: 'revokeApiKey',
     tag: 'API keys',
     summary: 'Revoke an API key, within a second',
-    description: 'Also with a live key: it only takes power away.',
+    description: 'Also possible with a live key, because it only removes rights.',
     scope: 'keys:write',
     audited: NOTHING,
     params: idPath,
@@ -220,7 +220,7 @@ function requireScopes(caller: Caller, scopes: readonly string[]): void {
   const missing = scopes.find((scope) => !caller.scopes.includes(scope))
   if (missing === undefined) return
   const who = caller.keyId === null ? 'Your role' : 'This key'
-  throw new Problem('insufficient_scope', `${who} lacks the scope ${missing}, so it cannot give it to another key.`, {
+  throw new Problem('insufficient_scope', `${who} lacks the scope ${missing}, so it cannot grant it to another key.`, {
     members: { required_scope: missing },
   })
 }

@@ -49,11 +49,17 @@ const logo = z
 
 const brandBody = z.strictObject({
   name: shopName.optional(),
-  color: color.nullable().optional().meta({ description: 'Null: Pinrail’s own. Text on it can always be read.' }),
-  support_email: supportEmail.nullable().optional().meta({ description: 'Where buyers write when they need help.' }),
+  color: color
+    .nullable()
+    .optional()
+    .meta({ description: 'Null: Pinrail’s own. Text on it always has enough contrast.' }),
+  support_email: supportEmail
+    .nullable()
+    .optional()
+    .meta({ description: 'Where buyers contact you when they need help.' }),
   logo: logo.nullable().optional().meta({
     description:
-      'A PNG, JPEG or WebP picture of at most 48 KB in base64, best square. Null: the first letter of the name.',
+      'A PNG, JPEG or WebP picture of at most 48 KB in base64, ideally square. Null: the first letter of the name.',
   }),
 })
 

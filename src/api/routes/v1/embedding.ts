@@ -20,7 +20,7 @@ const embeddingBody = z.strictObject({
         .meta(said({ pattern: ORIGIN })),
     )
     .max(MOST_ORIGINS)
-    .meta({ description: 'All of them: the list replaces the one before. Empty: nobody may.' }),
+    .meta({ description: 'The whole list: it replaces the previous one. Empty: nobody can embed.' }),
 })
 
 const embeddingObject = z
@@ -37,7 +37,7 @@ export function embeddingRoutes(deps: StepUp): Route[] {
     path: '/v1/settings/embedding',
     operationId: 'readEmbedding',
     tag: 'Settings',
-    summary: 'Read whose pages may hold your checkout in a frame',
+    summary: 'Read which sites can embed your checkout',
     scope: 'settings:read',
     answers: { 200: embeddingObject },
     handle: async ({ caller, db }) => ({ status: 200, body: shown(await readEmbedding(db, caller.merchantId)) }),
@@ -47,7 +47,7 @@ export function embeddingRoutes(deps: StepUp): Route[] {
     path: '/v1/settings/embedding',
     operationId: 'setEmbedding',
     tag: 'Settings',
-    summary: 'List whose pages may hold your checkout in a frame',
+    summary: 'Set which sites can embed your checkout',
     description: 'Test mode; in live mode a signed-in person does it. Each mode has its own list.',
     scope: 'settings:write',
     audited: ({ origins }: z.output<typeof embeddingBody>) => ({

@@ -21,7 +21,7 @@ export const eventObject = z
     sequence: z
       .int()
       .nullable()
-      .meta({ description: 'Without gaps in a mode. Null: an event that only tries an endpoint.' }),
+      .meta({ description: 'Has no gaps within a mode. Null: an event that only tests an endpoint.' }),
     data: z.strictObject({
       object: z.union([
         paymentObject,
@@ -31,7 +31,7 @@ export const eventObject = z
       ]),
     }),
   })
-  .meta({ id: 'Event', description: 'As it is sent to webhook endpoints, byte for byte.', examples: [EVENT] })
+  .meta({ id: 'Event', description: 'Exactly as it is sent to webhook endpoints, byte for byte.', examples: [EVENT] })
 
 const listQuery = z.strictObject({
   ...pageQuery('event'),

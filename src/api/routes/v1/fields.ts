@@ -21,7 +21,7 @@ export const safeText = (most: number) =>
     .transform(storedText)
     .refine((value) => isSafeText(value, 'line'), 'must not contain control characters or broken Unicode')
     .refine((value) => hasLength(value, 1, most), `must have 1 to ${most} characters`)
-    .refine(isVisible, 'must have a character that can be seen')
+    .refine(isVisible, 'must have a visible character')
 
 /** Text that only programs compare, of at most so many characters: it comes back as it was sent. */
 export const textAsSent = (most: number) =>

@@ -29,7 +29,7 @@ const limit = (otherwise: number) =>
     maximum: 100,
   })
     .default(otherwise)
-    .meta({ description: 'How many, 1 to 100.' })
+    .meta({ description: 'The number of items, 1 to 100.' })
 
 /** Ids of what a list has, as its cursors. Anything else is refused before the database is asked. */
 const CURSORS = {

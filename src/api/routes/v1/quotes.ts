@@ -51,7 +51,7 @@ const previewBody = z
     country: z
       .enum(COUNTRY_CODES as [string, ...string[]], 'must be a country such as DE (ISO 3166 alpha-2)')
       .optional(),
-    device_wallet: z.boolean().optional().meta({ description: 'Whether the buyer’s device has a wallet of its own.' }),
+    device_wallet: z.boolean().optional().meta({ description: 'True if the buyer’s device has a built-in wallet.' }),
   })
   .meta(said(amountsByCurrency('amount')))
 
@@ -92,7 +92,7 @@ function quoteRoute({ rates, clock }: QuoteDeps): Route {
     path: '/v1/quotes',
     operationId: 'readQuote',
     tag: 'Methods',
-    summary: 'What of an amount would arrive, at the present rate',
+    summary: 'Quote what would arrive from an amount, at the current rate',
     scope: 'payments:read',
     query: z.strictObject({ amount: amountText, currency: currencyCode, provider: z.enum(PROVIDER_NAMES).optional() }),
     answers: { 200: quoteObject },
@@ -128,7 +128,7 @@ function previewRoute({ rates, crypto, down }: QuoteDeps): Route {
     path: '/v1/routes/preview',
     operationId: 'previewRoutes',
     tag: 'Methods',
-    summary: 'Which ways to pay would work, which not and why',
+    summary: 'List which ways to pay would work, and why others would not',
     scope: 'payments:read',
     body: previewBody,
     answers: { 200: previewObject },
@@ -183,11 +183,11 @@ function renderRefusal({ provider, method, reason, limit }: Refusal, country: st
   const edge = limit === null ? '' : `${formatAmount(limit)} ${limit.currency}`
   const messages = {
     country: `${provider} does not offer ${method} in ${country ?? 'this country'}.`,
-    currency: `${provider} does not take this currency.`,
-    device: 'The device has no wallet of its own.',
+    currency: `${provider} does not accept this currency.`,
+    device: 'The device has no built-in wallet.',
     amount_too_small: `The minimum of ${provider} is ${edge}.`,
     amount_too_large: `The maximum of ${provider} is ${edge}.`,
-    down: `${provider} does not answer at the moment. It is offered again as soon as it does.`,
+    down: `${provider} is not responding at the moment. It is offered again as soon as it responds.`,
   }
   return { provider, method, reason, message: messages[reason], limit: limit === null ? null : renderMoney(limit) }
 }

@@ -28,7 +28,7 @@ const walletBody = z.strictObject({
   address: z
     .string()
     .max(200)
-    .meta({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'Mixed case must be that of EIP-55.' }),
+    .meta({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'Mixed case must match the EIP-55 checksum.' }),
   signature: z.string().max(1000).optional().meta({
     pattern: '^0x[0-9a-fA-F]{130}$',
     description:
@@ -38,7 +38,7 @@ const walletBody = z.strictObject({
 
 const plannedChange = z.strictObject({
   address: z.string(),
-  effective_at: moment.meta({ description: 'Payments that are created from then on go there.' }),
+  effective_at: moment.meta({ description: 'Payments created after that go there.' }),
   proved: z.boolean(),
 })
 
@@ -51,9 +51,11 @@ const walletObject = z
     chain_id: z.int(),
     token: z.string(),
     set_at: moment.nullable(),
-    proved: z.boolean().meta({ description: 'Whether a signature has shown who holds the wallet.' }),
+    proved: z.boolean().meta({ description: 'True if a signature proved who controls the wallet.' }),
     proof_text: z.string().meta({ description: 'What the wallet signs to prove it.' }),
-    change: plannedChange.nullable().meta({ description: 'What waits: in live mode a change takes 24 hours.' }),
+    change: plannedChange
+      .nullable()
+      .meta({ description: 'The planned change: in live mode a change takes effect after 24 hours.' }),
   })
   .meta({ id: 'Wallet', examples: [WALLET_SETTING] })
 
@@ -77,7 +79,7 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     operationId: 'setWallet',
     tag: 'Settings',
     summary: 'Set the wallet that the USDC of later payments goes to',
-    description: 'Test mode; in live mode a signed-in person does it. Payments that exist keep their destination.',
+    description: 'Test mode; in live mode a signed-in person does it. Existing payments keep their wallet.',
     scope: 'settings:write',
     audited: ({ address }: z.output<typeof walletBody>) => ({ address }),
     body: walletBody,
@@ -89,7 +91,11 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
       const check = await checkReceivingWallet(deps, db, body.address)
       if (!check.ok) throw refused(check.code, check.message)
       if (body.signature !== undefined && !(await isSignedBy(check.address, body.signature, caller)))
-        throw refused('signature_invalid', `must be of the wallet ${check.address}, over proof_text`, 'signature')
+        throw refused(
+          'signature_invalid',
+          `must be a signature of the wallet ${check.address} over proof_text`,
+          'signature',
+        )
       const proved = body.signature !== undefined
       await db.transaction((tx) => changeWallet(tx, caller, { address: check.address, proved }))
       return { status: 200, body: await render(db, caller) }
@@ -101,8 +107,8 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     path: '/v1/settings/wallet/stop_change',
     operationId: 'stopWalletChange',
     tag: 'Settings',
-    summary: 'Stop a change of the wallet that waits',
-    description: 'Also with a live key: it only keeps what is. When none waits, nothing happens.',
+    summary: 'Stop a planned change of the wallet',
+    description: 'Also possible with a live key, because it changes nothing. If no change is planned, nothing happens.',
     scope: 'settings:write',
     answers: { 200: walletObject },
     handle: async ({ caller, db, ip }) => {

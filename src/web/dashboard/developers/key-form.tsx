@@ -13,7 +13,7 @@ export const KEY_PRESETS = {
   sell: { name: 'Sell', what: 'Create and read payments and links' },
   read: { name: 'Read only', what: 'For bookkeeping and reports' },
   all: { name: 'Everything', what: 'Also webhooks and settings. Never the wallet in live mode.' },
-  own: { name: 'Choose', what: 'Pick single scopes' },
+  own: { name: 'Choose', what: 'Choose individual scopes' },
 } as const
 export type KeyPreset = keyof typeof KEY_PRESETS
 
@@ -58,7 +58,7 @@ export function renderNewKey({ frame, draft, errors, scopes, once, publicUrl }: 
           <Field
             name="allowed_ips"
             label="Allowed IP addresses"
-            hint="One per line. Empty means from anywhere."
+            hint="One per line. Leave empty to allow any address."
             optional
             errors={errors}
           >

@@ -26,7 +26,7 @@ export function renderKeys({ frame, keys, scopes, mayChange, now, publicUrl }: K
       <>
         <Head
           title="API keys"
-          lead="A key can create payments. It can never move your money elsewhere."
+          lead="A key can create payments. It can never change where your money goes."
           actions={mayChange ? <NewKeyLink /> : undefined}
         />
         {keys
@@ -62,13 +62,13 @@ function StillWorks({ apiKey: { id, name, expiresAt, lastUsedAt }, now }: { apiK
       strong={`“${name}” still works for ${spanText(Date.parse(expiresAt ?? now) - Date.parse(now))}`}
       actions={
         <a class="btn" href={`/dashboard/keys/${id}`}>
-          Look at it
+          View it
         </a>
       }
     >
       <p>
         {lastUsedAt === null ? (
-          'Nothing has used it.'
+          'It has never been used.'
         ) : (
           <>
             It was last used <Ago at={lastUsedAt} now={now} />.
@@ -176,7 +176,7 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
 
 /** For how long the old key works on, in seconds. */
 const OVERLAPS = [
-  [0, 'Not at all: it expires at once'],
+  [0, 'Not at all: it expires immediately'],
   [3600, 'For 1 hour'],
   [86_400, 'For 24 hours'],
   [604_800, 'For 7 days'],
@@ -186,7 +186,7 @@ const USUAL_OVERLAP = 86_400
 function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
   const body = { overlap: USUAL_OVERLAP }
   return (
-    <Card id="roll" title="Roll" lead="A new key takes its place, with the same name, scopes and addresses.">
+    <Card id="roll" title="Roll" lead="A new key replaces it, with the same name, scopes and IP addresses.">
       <PostForm action={`/dashboard/keys/${apiKey.id}/roll`} csrf={frame.csrf}>
         <input type="hidden" name="once" value={once} />
         <Field name="overlap" label="This key works on">
@@ -215,7 +215,11 @@ function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
 
 function Revoke({ view: { frame, apiKey, publicUrl } }: { view: KeyView }) {
   return (
-    <Card id="revoke" title="Revoke" lead="Programs that use it are refused within a second. Payments under way go on.">
+    <Card
+      id="revoke"
+      title="Revoke"
+      lead="Programs that use it are refused within a second. Payments in progress continue."
+    >
       <PostButton action={`/dashboard/keys/${apiKey.id}/revoke`} csrf={frame.csrf} look="btn danger">
         Revoke key
       </PostButton>

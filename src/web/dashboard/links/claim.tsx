@@ -16,21 +16,21 @@ export function renderClaim({ frame, link, action }: ClaimView): string {
   if (link === null) return renderNothing(frame)
   return renderFramed({
     frame,
-    title: 'Bring a link into this account',
+    title: 'Add a link to this account',
     narrow: true,
     children: (
       <>
         <Head title={`Bring “${link.title}” into ${frame.account}?`} />
         <Card id="link" title={link.title} lead={priceText(link)}>
-          <Address label="Its money goes to this wallet, and always will" address={link.wallet ?? ''} />
+          <Address label="Its money goes to this wallet; that cannot be changed" address={link.wallet ?? ''} />
           <Facts>
             <Fact name="Code">{link.code}</Fact>
             <Fact name="Payments so far">{link.paymentsCount}</Fact>
           </Facts>
           <Note tone="wait" icon="warn" strong="Is this wallet yours?">
             <p>
-              Buyers will read “{frame.account}” on the page of the link. Whoever holds the wallet gets the money.
-              Nobody can change the wallet of a link.
+              Buyers will see “{frame.account}” on the page of the link. Whoever holds the wallet gets the money. Nobody
+              can change the wallet of a link.
             </p>
           </Note>
           <div class="row">
@@ -50,12 +50,12 @@ export function renderClaim({ frame, link, action }: ClaimView): string {
 function renderNothing(frame: Frame): string {
   return renderFramed({
     frame,
-    title: 'Nothing to bring',
+    title: 'No link to add',
     narrow: true,
     children: (
       <>
-        <Head title="There is no link to bring here" />
-        <p>The way here works once, for an hour. Open your owner link again, and press the button there.</p>
+        <Head title="There is no link to add here" />
+        <p>This page works once and for one hour. Open your owner link again, and press the button there.</p>
       </>
     ),
   })

@@ -41,7 +41,7 @@ export function renderNewLink({ frame, draft, errors, hint, once, hasWallet, pub
               </a>
             }
           >
-            <p>The money of the link goes there.</p>
+            <p>The link’s money goes there.</p>
           </Note>
         )}
         <div class="cols maker">
@@ -88,7 +88,7 @@ export function renderEditLink({ frame, link, draft, errors, publicUrl }: EditLi
         <Head
           back={{ href: path, name: link.title }}
           title="Edit the link"
-          lead={`${priceText(link)} · ${methodText(link)}. These stay: who has printed the link relies on them.`}
+          lead={`${priceText(link)} · ${methodText(link)}. These cannot be changed, because buyers who have the link rely on them.`}
         />
         <PostForm action={path} csrf={frame.csrf} look="form card">
           <ErrorSummary errors={errors} />

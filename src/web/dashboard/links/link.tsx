@@ -48,8 +48,8 @@ export function renderLink(view: LinkPageView): string {
           actions={<Actions view={view} />}
         />
         {status === 'stopped' && (
-          <Note tone="problem" icon="warn" strong="An operator has stopped this link">
-            <p>It takes no payments. Payments under way go on. Ask the support why.</p>
+          <Note tone="problem" icon="warn" strong="An operator stopped this link">
+            <p>It takes no payments. Payments in progress continue. Ask support why.</p>
           </Note>
         )}
         <Stats totals={totals} />
@@ -128,7 +128,7 @@ function About({ link }: { link: PaymentLink }) {
         )}
         {successUrl !== null && <Fact name="Return page">{successUrl}</Fact>}
         {inactiveMessage !== null && <Fact name="Message while paused">{inactiveMessage}</Fact>}
-        {link.prefill.length > 0 && <Fact name="Filled in by the address">{link.prefill.join(', ')}</Fact>}
+        {link.prefill.length > 0 && <Fact name="Prefilled by the address">{link.prefill.join(', ')}</Fact>}
         <Fact name="Pays to">
           {wallet === null ? 'The wallet of the account' : <Copy value={wallet} short={shortened(wallet, 6, 4)} />}
         </Fact>

@@ -44,7 +44,7 @@ export function renderLinks(view: LinksView): string {
       <>
         <Head
           title="Payment links"
-          lead="A link makes a payment each time a buyer presses Continue."
+          lead="Each time a buyer presses Continue, the link creates a payment."
           actions={mayChange ? <NewLink look="btn fill" /> : undefined}
         />
         <Search query={query} />
@@ -170,11 +170,11 @@ function Empty({ query, mayChange }: { query: LinksQuery; mayChange: boolean }) 
       <h2>{isFiltered ? 'Nothing found' : 'No links yet'}</h2>
       {isFiltered ? (
         <p>
-          {query.q === '' ? 'No link is paused.' : `Nothing has “${query.q}” in its title, reference or code.`}{' '}
+          {query.q === '' ? 'No links are paused.' : `Nothing has “${query.q}” in its title, reference or code.`}{' '}
           <a href={linksHref({ q: '', s: 'all' })}>Show all links</a>
         </p>
       ) : (
-        <p>A link is a page that you can send, print or show as a code.</p>
+        <p>A link is a payment page that you can send, print or show as a QR code.</p>
       )}
       {!isFiltered && mayChange && (
         <p class="actions">

@@ -45,7 +45,7 @@ export function renderBalance(view: BalanceView): string {
       <>
         <Head
           title="Balance"
-          lead="Pinrail holds no balance. You see what is on its way and what has arrived."
+          lead="Pinrail holds no balance. Here is what is on its way to you and what has arrived."
           actions={
             <>
               <Files months={view.months} excel />
@@ -83,12 +83,12 @@ export function renderBalance(view: BalanceView): string {
             </nav>
           </header>
           <div class="sheet">
-            {lines.length === 0 ? <p class="empty soft">Nothing has arrived in this time.</p> : <Lines view={view} />}
+            {lines.length === 0 ? <p class="empty soft">Nothing has arrived in this period.</p> : <Lines view={view} />}
           </div>
           <Note tone="success" icon="shield" strong="It adds up">
             <p>
               Every USDC above is a transfer to your wallet that is final on chain. Each payment has a receipt that
-              proves its transfer: <a href="/receipts/verify">check it yourself</a>. Days are those of UTC.
+              proves its transfer: <a href="/receipts/verify">check it yourself</a>. Days are in UTC.
             </p>
           </Note>
         </section>

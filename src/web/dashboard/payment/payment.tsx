@@ -171,7 +171,7 @@ function Expected({ payment, amounts: { short } }: MoneyProps) {
       </Facts>
       {!isNothing && (
         <p class="hint">
-          At the rate of its creation, less our fee of {FEE_PERCENT} %. The rate is locked when it is paid.
+          At the rate when it was created, less our fee of {FEE_PERCENT} %. The rate is locked when it is paid.
         </p>
       )}
     </Card>

@@ -57,7 +57,7 @@ export function Timeline({ items, show, about }: TimelineProps) {
         </nav>
       }
     >
-      {shown.length === 0 && <p class="soft">Nothing of this kind has happened.</p>}
+      {shown.length === 0 && <p class="soft">Nothing of this kind has happened yet.</p>}
       <ol class="timeline">
         {shown.map(({ item, before, source }) => (
           <li key={item} class={toneOf(item) ?? undefined}>

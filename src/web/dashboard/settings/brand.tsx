@@ -69,7 +69,7 @@ function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView
         <Field
           name="support_email"
           label="Support address"
-          hint="Buyers write here when they need help."
+          hint="Buyers contact you here when they need help."
           optional
           errors={errors}
         >
@@ -112,7 +112,7 @@ function LogoFields({ logo, errors }: Pick<BrandView, 'logo' | 'errors'>) {
       <Field
         name="logo"
         label="Logo"
-        hint="PNG, JPEG or WebP, best square, up to 48 KB. It stands on white, in the dark too."
+        hint="PNG, JPEG or WebP, ideally square, up to 48 KB. It is shown on white, also in dark mode."
         optional
         errors={errors}
       >
@@ -126,7 +126,7 @@ function LogoFields({ logo, errors }: Pick<BrandView, 'logo' | 'errors'>) {
       {logo !== null && (
         <label class="check">
           <input type="checkbox" name="remove_logo" value="yes" />
-          Remove the logo: the first letter of the name takes its place
+          Remove the logo: the first letter of the name replaces it
         </label>
       )}
     </>

@@ -11,8 +11,8 @@ export type NewChannelView = {
 }
 
 const HINTS = {
-  discord: 'In Discord: channel settings, Integrations, Webhooks. It is a secret: who knows it can write there.',
-  slack: 'In Slack: your app, Incoming Webhooks. It is a secret: who knows it can write there.',
+  discord: 'In Discord: channel settings, Integrations, Webhooks. Keep it secret: anybody who has it can post there.',
+  slack: 'In Slack: your app, Incoming Webhooks. Keep it secret: anybody who has it can post there.',
 } as const
 
 export function renderNewChannel({ frame, kind, draft, errors }: NewChannelView): string {
@@ -28,10 +28,12 @@ export function renderNewChannel({ frame, kind, draft, errors }: NewChannelView)
           <input type="hidden" name="kind" value={kind} />
           <ErrorSummary errors={errors} />
           {kind === 'email' ? (
-            <p id="name">Notifications go to your own address, {frame.email}. They end when you leave the account.</p>
+            <p id="name">
+              Notifications go to your own e-mail address, {frame.email}. They stop when you leave the account.
+            </p>
           ) : (
             <>
-              <Field name="name" label="Name" hint="What you call it, such as #payments." errors={errors}>
+              <Field name="name" label="Name" hint="Your name for it, such as #payments." errors={errors}>
                 {(attributes) => <input {...attributes} required maxLength={80} value={draft.name} />}
               </Field>
               <Field name="url" label="Address of the incoming webhook" hint={HINTS[kind]} errors={errors}>

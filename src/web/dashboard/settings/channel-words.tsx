@@ -26,13 +26,13 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
   'payment.failed': 'Payment failed',
   'payment.expired': 'Payment expired',
   'payment.canceled': 'Payment canceled',
-  'payment.under_review': 'Payment needs a look',
+  'payment.under_review': 'Payment needs review',
   'payment.chargeback': 'The bank took money back',
   'payment.refunded': 'Payment refunded',
   'payment_link.completed': 'Link used up',
-  'payment_link.stopped': 'Link stopped by us',
+  'payment_link.stopped': 'Link stopped by Pinrail',
   'payment_link.resumed': 'Link works again',
-  'webhook_endpoint.disabled': 'Webhook switched off',
+  'webhook_endpoint.disabled': 'Webhook disabled',
 }
 
 export function KindIcon({ kind }: { kind: ChannelShown['kind'] }) {
@@ -45,7 +45,7 @@ export function isWithoutBot({ kind, broken_at: brokenAt }: ChannelShown, bot: s
 }
 
 export const NO_BOT =
-  'This system has no Telegram bot at the moment. What is to be told waits, and none is lost. The operator of Pinrail can connect the bot again.'
+  'This system currently has no Telegram bot. Notifications wait and are not lost. The operator of Pinrail can connect the bot again.'
 
 /** `bot`: the name of the bot of Telegram; null where there is none. */
 export function ChannelState({ channel, bot }: { channel: ChannelShown; bot: string | null }) {
@@ -63,13 +63,13 @@ export function ChannelState({ channel, bot }: { channel: ChannelShown; bot: str
     )
   return (
     <State tone="problem" icon="xring">
-      Takes nothing
+      Failing
     </State>
   )
 }
 
 /** Why it takes nothing, and what that means for what waits. */
 export function brokenText({ broken_reason: reason }: ChannelShown, waiting: number): string {
-  const kept = waiting === 1 ? '1 notification waits' : `${waiting} notifications wait`
-  return `${reason ?? 'It takes nothing'}. ${kept}, none is lost. Payments are not touched.`
+  const kept = waiting === 1 ? '1 notification is waiting' : `${waiting} notifications are waiting`
+  return `${reason ?? 'It is failing'}. ${kept}; none is lost. Payments are not affected.`
 }

@@ -63,11 +63,11 @@ export function renderChannel(view: ChannelView): string {
           <ChannelState channel={channel} bot={bot} />
         </Head>
         {channel.broken_at !== null && (
-          <Note tone="problem" icon="warn" strong="It takes nothing">
+          <Note tone="problem" icon="warn" strong="It is failing">
             <p>{brokenText(channel, waiting)}</p>
             {mayChange && (
               <PostButton action={`${at}/mend`} csrf={frame.csrf}>
-                It works again: send what waits
+                It works again: send what is waiting
               </PostButton>
             )}
           </Note>
@@ -80,7 +80,7 @@ export function renderChannel(view: ChannelView): string {
         {mayChange && <Settings view={view} at={at} />}
         <Messages view={view} />
         {mayChange && (
-          <Card id="rm" title="Remove" lead="Nobody is told here any more. Payments go on.">
+          <Card id="rm" title="Remove" lead="It no longer receives notifications. Payments continue.">
             <PostButton action={`${at}/remove`} csrf={frame.csrf} look="btn danger">
               Remove this channel
             </PostButton>
@@ -103,7 +103,7 @@ function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView;
       )}
       <fieldset>
         <legend>Events</legend>
-        <p class="hint">What is about the wallet, keys and sign-in is always told.</p>
+        <p class="hint">Notifications about the wallet, keys and sign-in are always sent.</p>
         <div class="options">
           {NOTIFICATION_EVENTS.map((event) => (
             <label key={event} class="check">
@@ -126,7 +126,7 @@ function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView;
       </Field>
       <fieldset>
         <legend>Quiet hours</legend>
-        <p class="hint">Messages wait and come as one. What is about safety is never held.</p>
+        <p class="hint">Messages wait and arrive as one. Security notifications are never delayed.</p>
         <div class="options">
           <Field name="quiet_from" label="From" errors={errors}>
             {(attributes) => <input {...attributes} type="time" value={clock(channel.quiet_from)} />}
@@ -149,8 +149,8 @@ function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView;
 const STATES: Readonly<Record<MessageShown['state'], string>> = {
   sending: 'Being sent',
   sent: 'Sent',
-  waiting: 'Waits for its next try',
-  unknown: 'No answer: it may have come, and is sent again',
+  waiting: 'Waiting to retry',
+  unknown: 'No answer: it may have arrived, and is sent again',
   refused: 'Refused',
 }
 
@@ -174,7 +174,7 @@ function Messages({ view: { messages } }: { view: ChannelView }) {
 function contentOf({ kind, count, kinds }: MessageShown): string {
   if (kind === 'test') return 'A test'
   if (count > 1) return `${count} notifications`
-  return kinds.map((each) => EVENT_NAMES[each] ?? 'About safety').join(', ')
+  return kinds.map((each) => EVENT_NAMES[each] ?? 'Security').join(', ')
 }
 
 function stateOf({ state, failure, unanswered }: MessageShown): string {

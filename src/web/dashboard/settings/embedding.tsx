@@ -24,13 +24,16 @@ export function renderEmbedding(view: EmbeddingView): string {
     narrow: true,
     children: (
       <>
-        <Head title="Embedding" lead="Your checkout can open over your own page. Only pages of these addresses may." />
+        <Head
+          title="Embedding"
+          lead="Your checkout can open on top of your own page. Only pages at these addresses can open it."
+        />
         {mayChange ? <Form view={view} /> : <Seen origins={origins} />}
         <Card id="on-your-page" title="On your page">
           <CodeBlock name="HTML" label="What your page needs" text={snippet(publicUrl, script)} />
           <p class="hint">
-            The link is the payment’s checkout_url. Without the script it opens as a page. Trust the webhook, never what
-            the page hears. <a href="/docs/embedding">Read the guide</a>
+            The link is the payment’s checkout_url. Without the script it opens as a page. Trust the webhook, never the
+            events in the browser. <a href="/docs/embedding">Read the guide</a>
           </p>
         </Card>
         <Curl command={curlText(`${publicUrl}/v1/settings/embedding`, { method: 'PUT', body })} />
@@ -57,7 +60,7 @@ function Form({ view: { frame, written, errors } }: { view: EmbeddingView }) {
       <Field
         name="origins"
         label="Addresses of your shop"
-        hint={`One a line, such as https://shop.example. At most ten; empty: nobody may.${local}`}
+        hint={`One per line, such as https://shop.example, at most ten. Leave empty to allow none.${local}`}
         optional
         errors={errors}
       >

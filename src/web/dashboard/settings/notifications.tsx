@@ -28,11 +28,14 @@ export function renderNotifications({ frame, channels, waiting, mayChange, bot }
     title: 'Notifications',
     children: (
       <>
-        <Head title="Notifications" lead="Who hears what, and where. A failing channel never touches a payment." />
+        <Head
+          title="Notifications"
+          lead="Who is notified of what, and where. A failing channel never affects a payment."
+        />
         {channels.length === 0 && (
           <section class="card empty stack">
             <h2>No channel yet</h2>
-            <p>Everybody in your team gets mails about the wallet, keys and switched-off webhooks anyway.</p>
+            <p>Everybody in your team gets e-mails about the wallet, keys and disabled webhooks anyway.</p>
           </section>
         )}
         <ul class="stack even">

@@ -19,14 +19,14 @@ export function renderTelegram({ frame, bot }: TelegramView): string {
     narrow: true,
     children: (
       <>
-        <Head back={back} title={title} lead={`Our bot @${bot} writes to one chat: yours, or a group.`} />
+        <Head back={back} title={title} lead={`Our bot @${bot} posts to one chat: yours, or a group.`} />
         <PostForm action="/dashboard/notifications/telegram" csrf={frame.csrf} look="form card">
           <ol class="stack tight">
             <li>1. You get a link here. It works once, for 15 minutes.</li>
             <li>2. Open it on the device that has Telegram, and press Start.</li>
-            <li>3. The chat is told that it is connected.</li>
+            <li>3. The bot confirms in the chat that it is connected.</li>
           </ol>
-          <p class="soft">Whoever opens the link gets your notifications. Do not send it on.</p>
+          <p class="soft">Anybody who opens the link gets your notifications. Do not share it.</p>
           <FormEnd back="/dashboard/notifications">Get the link</FormEnd>
         </PostForm>
       </>
@@ -62,17 +62,17 @@ export function renderTelegramLink({ frame, bot, token, expiresAt }: LinkView): 
               Add the bot to a group
             </a>
           </div>
-          <p class="soft">No button works? Write this to @{bot} in Telegram:</p>
+          <p class="soft">If no button works, send this to @{bot} in Telegram:</p>
           <p>
             <code>/start {token}</code>
           </p>
         </section>
         <section class="card stack" aria-labelledby="then">
           <h2 id="then">Then</h2>
-          <p>The chat gets a message within seconds. After that it is in your list.</p>
+          <p>The chat gets a message within seconds. Then it appears in your list.</p>
           <div class="row">
             <a class="btn" href="/dashboard/notifications">
-              Look at the list
+              View the list
             </a>
           </div>
         </section>

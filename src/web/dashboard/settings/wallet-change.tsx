@@ -30,15 +30,15 @@ export function renderWalletChange(view: WalletChangeView): string {
           <Field
             name="address"
             label="New address"
-            hint="On Polygon, one that only you control. Not an exchange’s deposit address."
+            hint="A Polygon address that only you control. Not an exchange’s deposit address."
             errors={errors}
           >
             {(attributes) => <textarea {...attributes} {...quiet} value={draft.address} required />}
           </Field>
           <Field
             name="again"
-            label="Type or paste it again"
-            hint="From where you keep it, not from the field above."
+            label="Enter it again"
+            hint="Copy it from your wallet, not from the field above."
             errors={errors}
           >
             {(attributes) => <textarea {...attributes} {...quiet} value={draft.again} required />}
@@ -55,9 +55,9 @@ export function renderWalletChange(view: WalletChangeView): string {
 
 function Proof({ view: { draft, errors, proofText } }: { view: WalletChangeView }) {
   return (
-    <Fold title="Prove that you hold it, optional" open={draft.signature !== ''}>
+    <Fold title="Prove that you control it (optional)" open={draft.signature !== ''}>
       <div class="stack tight">
-        <p class="hint">Sign this text with the wallet. A wallet that is a contract cannot be checked here.</p>
+        <p class="hint">Sign this text with the wallet. Contract wallets cannot be checked here.</p>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
         <pre tabIndex={0} aria-label="Text to sign">
           <code>{proofText}</code>
@@ -72,10 +72,8 @@ function Proof({ view: { draft, errors, proofText } }: { view: WalletChangeView 
 
 function Next({ waits }: { waits: boolean }) {
   const steps = [
-    'Everybody in the team is told.',
-    waits
-      ? 'In 24 hours it takes effect. Until then anybody told can stop it.'
-      : 'Payments that are created from now on go there.',
+    'Everybody in the team is notified.',
+    waits ? 'It takes effect in 24 hours. Until then, anybody who was notified can stop it.' : 'New payments go there.',
     'Payments already created keep their wallet.',
   ]
   return (

@@ -44,14 +44,14 @@ export function Planned({ view: { frame, wallet, history, inFlight, now, publicU
         <Address label="After that" address={next.address} />
       </div>
       <Facts>
-        {asked !== undefined && <Fact name="Asked for by">{asked.who}</Fact>}
+        {asked !== undefined && <Fact name="Requested by">{asked.who}</Fact>}
         <Fact name="Proved by a signature">{next.proved ? 'Yes' : 'No'}</Fact>
         <Fact name="Told">Everybody in the team, by e-mail</Fact>
       </Facts>
       <p>
         {inFlight === 0
-          ? 'All payments that are created until then go to the wallet of today.'
-          : `Payments under way (${inFlight}), and all that are created until then, go to the wallet of today.`}
+          ? 'All payments created until then go to the current wallet.'
+          : `Payments in progress (${inFlight}), and all created until then, go to the current wallet.`}
       </p>
       <Note tone="quiet" icon="warn" strong="Not planned?">
         <p>

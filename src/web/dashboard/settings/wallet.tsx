@@ -55,7 +55,7 @@ function NoWallet({ mayChange }: { mayChange: boolean }) {
     <section class="card empty stack">
       <SiteIcon name="wallet" />
       <h2>No wallet yet</h2>
-      <p>Payments can be created when there is one. {mayChange ? '' : 'An owner of the account sets it.'}</p>
+      <p>Add a wallet to take payments. {mayChange ? '' : 'An owner of the account sets it.'}</p>
     </section>
   )
 }
@@ -74,9 +74,9 @@ function Current({ view: { received, mayChange }, wallet }: { view: WalletView; 
     >
       <Address address={wallet.address} />
       <ul class="reasons stack even">
-        <Reason icon="check">Spelling right (EIP-55)</Reason>
+        <Reason icon="check">Checksum valid (EIP-55)</Reason>
         <Reason icon={wallet.proved ? 'check' : 'minus'}>
-          {wallet.proved ? 'A signature proved who holds it' : 'No signature has proved who holds it'}
+          {wallet.proved ? 'Ownership proved by a signature' : 'Ownership not proved by a signature'}
         </Reason>
         <Reason icon={received > 0 ? 'check' : 'minus'}>
           {received === 1 ? '1 payout received' : `${received} payouts received`}
@@ -130,12 +130,12 @@ function About({ view: { history, frame } }: { view: WalletView }) {
     <aside class="side" aria-label="About the wallet">
       <Card id="pr" title="What protects it">
         <ul class="reasons">
-          <Reason icon="passkey">A change needs a fresh passkey or link, each time.</Reason>
-          <Reason icon="bell">Everybody in your team is told at once.</Reason>
+          <Reason icon="passkey">Each change needs a new confirmation by passkey or e-mail link.</Reason>
+          <Reason icon="bell">Everybody in your team is notified immediately.</Reason>
           <Reason icon="clock">
             {frame.testMode
-              ? 'In live mode it waits 24 hours, and anybody told can stop it. In test mode it is at once.'
-              : 'It waits 24 hours. Anybody told can stop it.'}
+              ? 'In live mode a change waits 24 hours, and anybody notified can stop it. In test mode it takes effect immediately.'
+              : 'It waits 24 hours. Anybody notified can stop it.'}
           </Reason>
           <Reason icon="lock">Payments already created keep their wallet.</Reason>
         </ul>

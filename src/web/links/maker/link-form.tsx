@@ -155,7 +155,7 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
         <Field
           name="success_url"
           label="Return page"
-          hint="Where the buyer may go on after paying. {PAYMENT_ID} in it becomes the payment's id."
+          hint="Where the buyer can continue after paying. {PAYMENT_ID} in it is replaced by the payment's id."
           optional
           errors={errors}
         >
@@ -166,14 +166,14 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
         <Field
           name="inactive_message"
           label="Message while it is paused"
-          hint="Buyers read it when the link takes no payments."
+          hint="Buyers see it while the link is paused."
           optional
           errors={errors}
         >
           {(attributes) => <input {...attributes} maxLength={500} value={draft.inactive_message} />}
         </Field>
         <fieldset class="tight">
-          <legend>What the address may fill in</legend>
+          <legend>What the address can prefill</legend>
           <label class="check">
             <input type="checkbox" name="prefill_reference" checked={draft.prefill_reference !== ''} />
             <span>
@@ -201,7 +201,7 @@ export function Preview({ src }: { src: string }) {
         <iframe src={src} title="Preview: what your buyer sees on a phone" inert />
       </div>
       <noscript>
-        <p class="hint">It shows what you have written when the form is sent.</p>
+        <p class="hint">Submit the form to update it.</p>
       </noscript>
     </aside>
   )

@@ -28,7 +28,7 @@ export function renderMade({ link, url, ownerUrl }: MadeView): string {
                 <SiteIcon name="key" />
                 Keep your owner link
               </h2>
-              <p>It is shown only now. Whoever has it can follow, pause and take over this payment link.</p>
+              <p>It is shown only once. Anybody who has it can follow, pause and take over this payment link.</p>
             </div>
           </header>
           <div class="field">
@@ -49,8 +49,8 @@ export function renderMade({ link, url, ownerUrl }: MadeView): string {
           </p>
         </section>
         <p class="hint">
-          Money goes to <code class="break">{link.wallet}</code>. Nobody can change that. If it is wrong, pause this
-          link and make another one.
+          Money goes to <code class="break">{link.wallet}</code>. This cannot be changed. If it is wrong, pause this
+          link and create another one.
         </p>
         <Note
           tone="quiet"
@@ -62,7 +62,7 @@ export function renderMade({ link, url, ownerUrl }: MadeView): string {
             </a>
           }
         >
-          <p>An account is free. You can bring this link along.</p>
+          <p>An account is free. You can add this link to it.</p>
         </Note>
       </div>
     </main>,

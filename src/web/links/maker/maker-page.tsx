@@ -18,12 +18,12 @@ export type Hints = { readonly amount: Hint; readonly wallet: Hint | null }
 /** Where somebody without an account makes a link. */
 export function renderMaker({ draft, errors, hints, once, testMode }: MakerView): string {
   return renderSite(
-    'Make a payment link',
+    'Create a payment link',
     'site-page',
     <main id="main" class="page" tabIndex={-1}>
       <div class="in">
         <Head
-          title="Make a payment link"
+          title="Create a payment link"
           lead="Your buyer pays by bank, card, UPI or USDC. You receive USDC. No account needed."
         />
         {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}

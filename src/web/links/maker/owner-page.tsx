@@ -53,12 +53,12 @@ export function renderOwner(view: OwnerView): string {
           }
         />
         {status === 'stopped' ? (
-          <Note tone="problem" icon="warn" strong="An operator has stopped this link">
-            <p>It takes no payments. Payments under way go on. Ask the support why.</p>
+          <Note tone="problem" icon="warn" strong="An operator stopped this link">
+            <p>It takes no payments. Payments in progress continue. Ask support why.</p>
           </Note>
         ) : (
           <Note tone="wait" icon="key" strong="This page is secret">
-            <p>Its address is your only key to this link. Keep it, and do not share it.</p>
+            <p>Its address is your only access to this link. Keep it, and do not share it.</p>
           </Note>
         )}
         <Stats totals={view.totals} />
@@ -99,7 +99,7 @@ function Claim({ path }: { path: string }) {
   return (
     <Card id="claim" title="Add this link to an account">
       <p>See all links together, get webhooks and notifications. Free. The wallet of this link stays as it is.</p>
-      <p class="hint">You have no account yet? Make one, then come back to this page.</p>
+      <p class="hint">No account yet? Create one, then come back to this page.</p>
       <Press path={path} action="claim" name="Sign in and add it" look="btn fill" />
     </Card>
   )
@@ -108,11 +108,13 @@ function Claim({ path }: { path: string }) {
 function End({ path }: { path: string }) {
   return (
     <Card id="end" title="Stop this link">
-      <p>It takes no payments from then on. Payments under way go on.</p>
-      <Fold title="Stop it for good">
+      <p>It takes no more payments. Payments in progress continue.</p>
+      <Fold title="Stop it permanently">
         <div class="stack tight">
-          <p>Only an account that it is brought into can open it again. To open it again here later, pause it.</p>
-          <Press path={path} action="end" name="Stop for good" look="btn danger" />
+          <p>
+            Only an account that adds it can open it again. If you may want to open it again here, pause it instead.
+          </p>
+          <Press path={path} action="end" name="Stop permanently" look="btn danger" />
         </div>
       </Fold>
     </Card>
@@ -125,8 +127,7 @@ export function renderClaimed(link: PaymentLink, at: string): string {
     'This link is in an account',
     <>
       <p>
-        “{link.title}” was brought into an account on <Moment at={at} form="day" />. This address changes nothing any
-        more.
+        “{link.title}” was added to an account on <Moment at={at} form="day" />. This page can no longer change it.
       </p>
       <a class="btn fill big" href="/sign-in?to=/dashboard/links">
         Sign in
@@ -140,9 +141,9 @@ export function renderNoOwner(): string {
   return renderDoor(
     'There is no link here',
     <>
-      <p>The address may be cut off. Copy the whole owner link, and open it again.</p>
+      <p>The address may be incomplete. Copy the whole owner link, and open it again.</p>
       <a class="btn fill big" href="/links">
-        Make a payment link
+        Create a payment link
       </a>
     </>,
   )

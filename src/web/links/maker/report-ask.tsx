@@ -7,7 +7,7 @@ export function renderReportAsk({ link, wrong }: { link: string; wrong: boolean 
   return renderDoor(
     'Report a payment link',
     <>
-      <p>You were sent a link that you do not trust? Tell us which one. You need not say who you are.</p>
+      <p>Did you receive a link that you do not trust? Send us its address. You do not have to say who you are.</p>
       <form class="stack" method="get" action="/links/report">
         <Field name="link" label="Address of the link" errors={errors}>
           {(attributes) => <input {...attributes} required maxLength={200} autocomplete="off" value={link} />}

@@ -14,7 +14,7 @@ export const en = {
   'page.test': 'Test',
   'page.test.text': 'No real money moves.',
   'page.footer': 'Payment page by Pinrail',
-  'page.whole': 'Open as a whole page',
+  'page.whole': 'Open as a full page',
   'page.language': 'Language',
 
   'title.pay': 'Pay {amount} to {merchant}',
@@ -65,7 +65,7 @@ export const en = {
   'phone.link': 'Link to this page',
 
   'offline.heading': 'You are offline.',
-  'offline.goes_on': 'Your payment goes on.',
+  'offline.goes_on': 'Your payment continues.',
   'offline.waits': 'This page may be out of date.',
   'offline.last': 'Last update: {time}',
 
@@ -83,8 +83,7 @@ export const en = {
   'problem.bad_request.heading': 'That did not work',
   'problem.bad_request.text': 'What your browser sent could not be read. Go back to the payment and try again.',
   'problem.forbidden.heading': 'Please start from the payment page',
-  'problem.forbidden.text':
-    'This step was asked for by another site. Open the payment page and press the button there.',
+  'problem.forbidden.text': 'Another site requested this step. Open the payment page and press the button there.',
   'problem.method_not_allowed.heading': 'That did not work',
   'problem.method_not_allowed.text': 'This address is only for the buttons of the payment page.',
   'problem.unavailable.heading': 'The payment cannot be opened right now',

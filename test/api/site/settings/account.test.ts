@@ -139,7 +139,7 @@ describe('The wallet', () => {
       ),
     ).toEqual([false, true, true])
     await tell()
-    expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The change of the wallet was stopped')
+    expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The wallet change was stopped')
   })
 
   test('the log of the account names who signed in, and whose role did not allow a press', async () => {
@@ -250,7 +250,7 @@ describe('The data of a person', () => {
     expect((await owner.submit(PATH, { email: 'somebody@else.example' })).status).toBe(400)
     expect((await traces(email)).toSorted()).toEqual(['channel', 'invitation', 'link', 'notice', 'person'])
     const gone = await owner.submit(PATH, { email: ' Leaves@shop.example ' })
-    expect([gone.status, gone.html.includes('You are forgotten')]).toEqual([200, true])
+    expect([gone.status, gone.html.includes('You are deleted')]).toEqual([200, true])
     expect(await traces(email)).toEqual([])
     expect((await owner.get('/dashboard')).to).toMatch(/^\/sign-in/)
     const { rows } = await shop.db.query(

@@ -188,7 +188,7 @@ function readable(errors: Record<string, string>, ips: readonly string[]): Recor
   if (errors['allowed_ips'] === undefined) return errors
   const wrong = ips.find((ip) => !NETWORK.safeParse(ip).success)
   const text = wrong === undefined ? errors['allowed_ips'] : `“${wrong}” is not an address.`
-  return { ...errors, allowed_ips: `${text} Write 203.0.113.7 or 203.0.113.0/24, one a line.` }
+  return { ...errors, allowed_ips: `${text} Enter 203.0.113.7 or 203.0.113.0/24, one per line.` }
 }
 
 async function findOwn({ db, tenant, params }: Pick<PageCall, 'db' | 'tenant' | 'params'>): Promise<StoredApiKey> {

@@ -232,8 +232,8 @@ function readQuiet(form: {
   if (begins === '' && ends === '') return { quiet: null }
   const [from, to] = [parseClock(begins), parseClock(ends)]
   if (from === null || to === null || from === to)
-    return { must: 'Write both times, such as 22:00 and 07:00, or none.' }
-  if (!isTimeZone(zone)) return { must: 'Name the time zone by a city, such as Europe/Oslo.' }
+    return { must: 'Enter both times, such as 22:00 and 07:00, or none.' }
+  if (!isTimeZone(zone)) return { must: 'Enter the time zone as a city, such as Europe/Oslo.' }
   return { quiet: { from, to, zone } }
 }
 

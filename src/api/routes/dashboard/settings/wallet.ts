@@ -131,7 +131,7 @@ async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role }: PageCal
     return {
       id,
       at,
-      who: `${names.get(actor) ?? (actor.startsWith('key_') ? 'an API key' : 'somebody who left')} (${ip})`,
+      who: `${names.get(actor) ?? (actor.startsWith('key_') ? 'an API key' : 'a former member')} (${ip})`,
       what: CHANGES[action] ?? action,
     }
   })

@@ -22,7 +22,7 @@ import { requireTestKey, type StepUp } from '../step-up.ts'
 export type TeamRouteDeps = TeamDeps & StepUp
 
 const role = z.enum(ROLES).meta({
-  description: '`owner`: everything. `developer`: keys, webhooks. `support`: payments. `viewer`: looks only.',
+  description: '`owner`: everything. `developer`: keys, webhooks. `support`: payments. `viewer`: read only.',
 })
 
 const memberObject = z
@@ -56,7 +56,7 @@ const email = z
   })
 
 const NO_LIVE_KEY =
-  'Test mode; in live mode an owner who is signed in does it. A key can give and take only roles whose scopes it has.'
+  'Test mode; in live mode a signed-in owner does it. A key can grant and remove only roles whose scopes it has.'
 
 export function teamRoutes(deps: TeamRouteDeps): Route[] {
   return [...memberRoutes(deps), ...invitationRoutes(deps)]
@@ -78,7 +78,7 @@ function memberRoutes(deps: TeamRouteDeps): Route[] {
     path: '/v1/members/{id}',
     operationId: 'updateMember',
     tag: 'Team',
-    summary: 'Change what a person may do',
+    summary: 'Change the role of a person',
     description: NO_LIVE_KEY,
     scope: 'members:write',
     params: idPath,
@@ -108,7 +108,7 @@ function memberRoutes(deps: TeamRouteDeps): Route[] {
     path: '/v1/members/{id}',
     operationId: 'removeMember',
     tag: 'Team',
-    summary: 'Take a person out of the account',
+    summary: 'Remove a person from the account',
     description: NO_LIVE_KEY,
     scope: 'members:write',
     params: idPath,
@@ -137,7 +137,7 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
     path: '/v1/invitations',
     operationId: 'listInvitations',
     tag: 'Team',
-    summary: 'List the invitations that wait for an answer, oldest first',
+    summary: 'List the open invitations, oldest first',
     scope: 'members:read',
     answers: { 200: listOf(invitationObject) },
     handle: async ({ caller: { merchantId } }) => {
@@ -177,7 +177,7 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
     operationId: 'withdrawInvitation',
     tag: 'Team',
     summary: 'Withdraw an invitation',
-    description: 'Also with a live key: it only takes power away.',
+    description: 'Also possible with a live key, because it only removes rights.',
     scope: 'members:write',
     params: z.object({ email: z.string() }),
     answers: { 200: withdrawnObject },
@@ -205,7 +205,7 @@ const withdrawnObject = z
 function requireRole({ scopes }: Caller, wanted: Role): void {
   const missing = scopesOf(wanted).find((scope) => !scopes.includes(scope))
   if (missing === undefined) return
-  throw new Problem('insufficient_scope', `This key lacks the scope ${missing}, which the role ${wanted} stands for.`, {
+  throw new Problem('insufficient_scope', `This key lacks the scope ${missing}, which the role ${wanted} includes.`, {
     members: { required_scope: missing },
   })
 }
@@ -222,12 +222,12 @@ async function orProblem(work: Promise<void>): Promise<void> {
   } catch (error) {
     if (!(error instanceof TeamRefused)) throw error
     if (error.reason === 'last_owner')
-      throw new Problem('not_possible_now', 'An account keeps an owner. Make somebody else owner first.')
+      throw new Problem('not_possible_now', 'An account needs an owner. Make somebody else an owner first.')
     throw nobody()
   }
 }
 
-const nobody = (): Problem => new Problem('resource_missing', 'There is nobody like this in the account.')
+const nobody = (): Problem => new Problem('resource_missing', 'There is no such person in the account.')
 
 function shown({
   personId,

@@ -15,7 +15,7 @@ export type ExportRouteDeps = PaymentExportDeps
 const format = z.enum(EXPORT_FORMATS).default('json')
 
 const line = z.strictObject({
-  period: z.string().meta({ description: 'A day or a month of UTC; `sum` for all of them.' }),
+  period: z.string().meta({ description: 'A day or a month in UTC; `sum` for all of them.' }),
   payments: z.int(),
   converted_usdc: usdcAmount,
   fee_usdc: usdcAmount,
@@ -29,7 +29,7 @@ const statementObject = z
     from: moment,
     to: moment.meta({ description: 'Excluded.' }),
     by: z.enum(['day', 'month']),
-    lines: z.array(line).meta({ description: 'Oldest first. Periods without a payment are left out.' }),
+    lines: z.array(line).meta({ description: 'Oldest first. Periods without a payment are omitted.' }),
     sum: line,
   })
   .meta({ id: 'Statement', examples: [STATEMENT] })
@@ -48,9 +48,8 @@ export function exportRoutes(deps: ExportRouteDeps): Route[] {
     audited: QUERY,
     reachesOut: true,
     tag: 'Exports',
-    summary: 'Every payment that the filters let through, as a file',
-    description:
-      'Newest first, sent piece by piece, however many there are. When it breaks off, the file is not complete.',
+    summary: 'Export every payment that matches the filters',
+    description: 'Newest first, as a stream of any length. If the stream breaks off, the file is incomplete.',
     scope: 'payments:read',
     query: z.strictObject({ format, ...paymentFilterQuery }),
     answers: { 200: z.array(paymentObject).meta({ examples: [[PAYMENT]] }) },
@@ -70,7 +69,7 @@ export function exportRoutes(deps: ExportRouteDeps): Route[] {
     audited: QUERY,
     reachesOut: true,
     tag: 'Exports',
-    summary: 'What you received in a month by days, or in a year by months',
+    summary: 'Export what you received in a month by day, or in a year by month',
     description: 'Payments that succeeded, by the time at which their USDC was final.',
     scope: 'payments:read',
     query: z.strictObject({

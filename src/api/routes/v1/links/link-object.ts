@@ -12,7 +12,7 @@ export const linkObject = z
     code: z.string(),
     url: z.string(),
     active: z.boolean(),
-    status: z.enum(LINK_STATUSES).meta({ description: 'Only an active link makes payments.' }),
+    status: z.enum(LINK_STATUSES).meta({ description: 'Only an active link takes payments.' }),
     amount: z.number().nullable().meta({ description: 'In major units; null: the buyer decides.' }),
     min_amount: z.number().nullable(),
     max_amount: z.number().nullable(),

@@ -32,7 +32,7 @@ function createRoute(deps: LinkRouteDeps): Route {
     audited: WHOLE,
     tag: 'Payment links',
     summary: 'Create a payment link',
-    description: 'Its price, currency and method are fixed from then on. Without `amount` the buyer decides.',
+    description: 'Its price, currency and method cannot be changed later. Without `amount` the buyer decides.',
     scope: 'payments:write',
     idempotency: 'itself',
     body: createLinkBody,
@@ -61,7 +61,7 @@ const listQuery = z.strictObject({
     .optional()
     .transform((text) => (text === undefined ? undefined : text === 'true')),
   reference: searched.optional(),
-  search: searched.optional().meta({ description: 'In title, reference, code or id.' }),
+  search: searched.optional().meta({ description: 'Text in the title, reference, code or id.' }),
 })
 
 function readRoutes(deps: LinkRouteDeps): Route[] {
@@ -110,8 +110,8 @@ function changeRoutes(deps: LinkRouteDeps): Route[] {
     operationId: 'updatePaymentLink',
     audited: WHOLE,
     tag: 'Payment links',
-    summary: 'Change a payment link, pause it or go on',
-    description: 'Payments that exist stay as they are.',
+    summary: 'Change, pause or resume a payment link',
+    description: 'Existing payments stay as they are.',
     scope: 'payments:write',
     params: idPath,
     body: updateLinkBody,
@@ -131,7 +131,7 @@ function changeRoutes(deps: LinkRouteDeps): Route[] {
     audited: NOTHING,
     tag: 'Payment links',
     summary: 'Pause a payment link',
-    description: 'It makes no payments until it is set active again. Payments under way go on.',
+    description: 'It takes no payments until it is set active again. Payments in progress continue.',
     scope: 'payments:write',
     params: idPath,
     answers: { 200: linkObject },
@@ -159,7 +159,7 @@ export function changeOwnLink(
   return db.transaction(async (tx) => {
     const link = await findOwnLink(tx, tenant, id)
     if (body.active === true && link.stoppedAt !== null)
-      throw new Problem('not_possible_now', 'An operator has stopped this link. Ask the support why.')
+      throw new Problem('not_possible_now', 'An operator stopped this link. Ask support why.')
     if (link.price.amount !== null && body.prefill?.includes('amount')) {
       const message = 'prefill: must not have amount where the amount is fixed.'
       const errors = [{ pointer: '/prefill', code: 'parameter_invalid', message }]

@@ -28,7 +28,7 @@ const events = z
   .max(50)
   .transform((wanted) => NOTIFICATION_EVENTS.filter((event) => wanted.includes(event)))
   .meta({
-    description: 'What is about the wallet, keys, channels and sign-in comes to every chat without asking.',
+    description: 'Notifications about the wallet, keys, channels and sign-in are always sent.',
   })
 
 const language = z.enum(NOTIFICATION_LANGUAGES)
@@ -43,7 +43,7 @@ const quietHours = z
       .string()
       .max(64)
       .refine(isTimeZone, 'must be a time zone named by a city, such as Europe/Oslo')
-      .meta({ description: 'A name of the IANA, such as Europe/Oslo.', examples: ['Europe/Oslo'] }),
+      .meta({ description: 'An IANA name, such as Europe/Oslo.', examples: ['Europe/Oslo'] }),
   })
   .transform((hours, context) => {
     const [from, to] = [parseClock(hours.from), parseClock(hours.to)]
@@ -55,21 +55,27 @@ const quietHours = z
 const webhookUrl = z
   .string()
   .max(2000)
-  .meta({ description: 'Of the incoming webhook. It is kept sealed, and never shown.' })
+  .meta({ description: 'Of the incoming webhook. It is stored encrypted and never shown.' })
 
 const settings = {
   events,
   language,
-  quiet_hours: quietHours.nullable().meta({ description: 'Hours in which only what cannot wait is told. Null: none.' }),
+  quiet_hours: quietHours
+    .nullable()
+    .meta({ description: 'Hours in which only urgent notifications are sent. Null: none.' }),
 }
 
 export const createChannelBody = z.strictObject({
-  kind: z.enum(['email', 'discord', 'slack']).meta({ description: 'A chat of Telegram is linked on the dashboard.' }),
+  kind: z.enum(['email', 'discord', 'slack']).meta({ description: 'A Telegram chat is connected in the dashboard.' }),
   name: name
     .optional()
-    .meta({ description: 'Of Discord and Slack, where it is needed. A channel by mail has its address.' }),
+    .meta({ description: 'Required for Discord and Slack. An e-mail channel is named after its address.' }),
   webhook_url: webhookUrl.optional(),
-  email: z.string().max(254).optional().meta({ description: 'Of somebody in the account.', format: 'email' }),
+  email: z
+    .string()
+    .max(254)
+    .optional()
+    .meta({ description: 'The address of a person in the account.', format: 'email' }),
   events: settings.events.default([...DEFAULT_NOTIFICATION_EVENTS]),
   language: settings.language.default('en'),
   quiet_hours: settings.quiet_hours.default(null),
@@ -95,11 +101,11 @@ export const channelObject = z
     quiet_hours: z.strictObject({ from: z.string(), to: z.string(), time_zone: z.string() }).nullable(),
     status: z.enum(['on', 'off', 'unavailable']).meta({
       description:
-        '`off`: it refused, and takes nothing until it is resumed. `unavailable`: this system has no Telegram bot at the moment, and what is to be told waits.',
+        '`off`: it refused a message, and gets nothing until it is resumed. `unavailable`: this system currently has no Telegram bot; notifications wait.',
     }),
     off_since: moment.nullable(),
     off_reason: z.string().nullable(),
-    waiting: z.int().meta({ description: 'Notifications that it has not been told.' }),
+    waiting: z.int().meta({ description: 'Notifications that wait to be sent.' }),
     created_at: moment,
     updated_at: moment,
   })

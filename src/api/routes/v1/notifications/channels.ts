@@ -54,8 +54,8 @@ function createRoute(deps: ChannelRouteDeps): Route {
     path: '/v1/notification_channels',
     operationId: 'createNotificationChannel',
     tag: 'Notifications',
-    summary: 'Tell a mail box, Discord or Slack what happens',
-    description: `${NO_LIVE_KEY} People of the account are told of it.`,
+    summary: 'Notify a mailbox, Discord or Slack of what happens',
+    description: `${NO_LIVE_KEY} People of the account are notified.`,
     scope: 'notifications:write',
     idempotency: 'itself',
     body: createChannelBody,
@@ -90,8 +90,8 @@ type Given = {
 type Placed = Pick<WantedChannel, 'name' | 'address' | 'person_id'>
 
 async function mailBoxOf({ db }: ChannelRouteDeps, { merchantId }: Tenant, given: Given): Promise<Placed> {
-  if (given.webhook_url !== undefined) throw wrong('webhook_url', 'is for Discord and Slack. Leave it out')
-  if (given.email === undefined) throw wrong('email', 'must be there: the address of somebody in the account')
+  if (given.webhook_url !== undefined) throw wrong('webhook_url', 'is for Discord and Slack. Omit it')
+  if (given.email === undefined) throw wrong('email', 'is required: the address of somebody in the account')
   const email = readEmail(given.email)
   const member = (await listMembers(db, merchantId)).find((one) => one.email === email)
   if (member === undefined) throw wrong('email', 'must be the address of somebody in the account')
@@ -99,9 +99,9 @@ async function mailBoxOf({ db }: ChannelRouteDeps, { merchantId }: Tenant, given
 }
 
 function chatOf({ webhookTargets }: ChannelRouteDeps, kind: ChatKind, given: Given): Placed {
-  if (given.email !== undefined) throw wrong('email', 'is for a channel by mail. Leave it out')
-  if (given.name === undefined) throw wrong('name', 'must be there, such as #payments')
-  if (given.webhook_url === undefined) throw wrong('webhook_url', 'must be there: where the chat takes messages')
+  if (given.email !== undefined) throw wrong('email', 'is for an e-mail channel. Omit it')
+  if (given.name === undefined) throw wrong('name', 'is required, such as #payments')
+  if (given.webhook_url === undefined) throw wrong('webhook_url', 'is required: the chat’s incoming webhook')
   const read = readChannelUrl(kind, given.webhook_url.trim(), webhookTargets)
   if ('must' in read) throw wrong('webhook_url', read.must)
   return { name: given.name, address: read.url, person_id: null }
@@ -142,7 +142,7 @@ function readRoutes(deps: ChannelRouteDeps): Route[] {
     path: '/v1/notification_channels/{id}/messages',
     operationId: 'listChannelMessages',
     tag: 'Notifications',
-    summary: `The latest ${SHOWN_MESSAGES} messages of a channel, and what became of them`,
+    summary: `List the latest ${SHOWN_MESSAGES} messages of a channel, and whether they arrived`,
     scope: 'notifications:read',
     params: idPath,
     answers: { 200: listOf(messageObject) },
@@ -161,8 +161,8 @@ function updateRoute(deps: ChannelRouteDeps): Route {
     path: '/v1/notification_channels/{id}',
     operationId: 'updateNotificationChannel',
     tag: 'Notifications',
-    summary: 'Change what a channel is told, when and in which language',
-    description: 'Another `webhook_url` only in test mode. It switches a channel on again that was off.',
+    summary: 'Change which notifications a channel gets, when and in which language',
+    description: 'A new `webhook_url` is accepted only in test mode. It turns on a channel that was off.',
     scope: 'notifications:write',
     params: idPath,
     body: updateChannelBody,
@@ -176,7 +176,7 @@ function updateRoute(deps: ChannelRouteDeps): Route {
       if (body.webhook_url !== undefined) requireTestKey(deps, caller, 'notifications')
       const channel = await find(db, caller, params.id)
       const { name, events, language, quiet_hours: quiet } = body
-      if (name !== undefined && channel.kind === 'email') throw wrong('name', 'is the address of a channel by mail')
+      if (name !== undefined && channel.kind === 'email') throw wrong('name', 'is fixed for an e-mail channel')
       const sealed = body.webhook_url === undefined ? undefined : sealedUrl(deps, channel, body.webhook_url)
       await db.transaction(async (tx) => {
         const changes = {
@@ -196,7 +196,7 @@ function updateRoute(deps: ChannelRouteDeps): Route {
 }
 
 function sealedUrl({ webhookTargets, secretBox }: ChannelRouteDeps, { id, kind }: Channel, url: string): string {
-  if (kind !== 'discord' && kind !== 'slack') throw wrong('webhook_url', 'is for Discord and Slack. Leave it out')
+  if (kind !== 'discord' && kind !== 'slack') throw wrong('webhook_url', 'is for Discord and Slack. Omit it')
   const read = readChannelUrl(kind, url.trim(), webhookTargets)
   if ('must' in read) throw wrong('webhook_url', read.must)
   return secretBox.seal(read.url, id)
@@ -208,7 +208,7 @@ function removeRoute(deps: ChannelRouteDeps): Route {
     path: '/v1/notification_channels/{id}',
     operationId: 'deleteNotificationChannel',
     tag: 'Notifications',
-    summary: 'Remove a channel. What waits for it is told to nobody',
+    summary: 'Remove a channel and the notifications that wait for it',
     description: NO_LIVE_KEY,
     scope: 'notifications:write',
     params: idPath,
@@ -231,7 +231,7 @@ function actRoutes(deps: ChannelRouteDeps): Route[] {
     operationId: 'testNotificationChannel',
     tag: 'Notifications',
     summary: 'Send a test message to a channel',
-    description: 'The answer is the message. One that is on its way already is not sent twice.',
+    description: 'The answer is the message. A message that is already being sent is not sent twice.',
     scope: 'notifications:write',
     params: idPath,
     answers: { 202: messageObject },
@@ -248,7 +248,7 @@ function actRoutes(deps: ChannelRouteDeps): Route[] {
     path: '/v1/notification_channels/{id}/resume',
     operationId: 'resumeNotificationChannel',
     tag: 'Notifications',
-    summary: 'Switch a channel on again that was off. What waits goes out',
+    summary: 'Turn on a channel that was off, and send what waits',
     scope: 'notifications:write',
     params: idPath,
     answers: { 200: channelObject },

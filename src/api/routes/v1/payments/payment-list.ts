@@ -39,7 +39,7 @@ export const paymentFilterQuery = {
   'created[lt]': since.optional(),
   search: searched.optional().meta({
     description:
-      'A payment’s id, a transaction, or a part of reference or description, which is looked for among the next 10,000 payments when it has less than three letters or digits in a row.',
+      'A payment’s id, a transaction, or part of the reference or description. Text with fewer than three letters or digits in a row is searched in the next 10,000 payments only.',
   }),
 }
 
@@ -64,13 +64,13 @@ export function paymentFiltersOf(query: FilterQuery): PaymentFilters {
 
 const timelineEntry = z
   .strictObject({
-    id: z.string().meta({ description: 'Names the entry, as a cursor.' }),
+    id: z.string().meta({ description: 'The id of the entry, for use as a cursor.' }),
     at: moment,
     kind: z.string(),
     from_status: z.string().nullable(),
     to_status: z.string().nullable(),
     actor: z.string(),
-    message: z.string().meta({ description: 'In plain words.' }),
+    message: z.string().meta({ description: 'What happened, in words.' }),
     data: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'TimelineEntry', examples: [TIMELINE_ENTRY] })
@@ -103,8 +103,8 @@ export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicU
     path: '/v1/payments/{id}/timeline',
     operationId: 'readPaymentTimeline',
     tag: 'Payments',
-    summary: 'Everything that happened to a payment, oldest first',
-    description: 'States, partner orders, money, the transfer, and what was announced and how that arrived.',
+    summary: 'List everything that happened to a payment, oldest first',
+    description: 'States, partner orders, money, the transfer, events and their deliveries.',
     scope: 'payments:read',
     params: idPath,
     query: z.strictObject(pageQuery('entry', 100)),

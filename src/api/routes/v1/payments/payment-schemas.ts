@@ -28,7 +28,7 @@ export const url = z
   .max(2048, 'must have at most 2048 characters')
   .meta({
     pattern: RETURN_URL.source,
-    description: '`{PAYMENT_ID}` in it, or `%7BPAYMENT_ID%7D`, becomes the id of the payment.',
+    description: '`{PAYMENT_ID}` in it, or `%7BPAYMENT_ID%7D`, is replaced by the payment’s id.',
   })
   // Live mode refuses localhost when a payment is created.
   .refine((value) => RETURN_URL.test(value) && value.isWellFormed() && URL.canParse(value), {

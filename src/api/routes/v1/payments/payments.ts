@@ -89,7 +89,7 @@ function refuseUnlessCancelable(state: PaymentWithAttempts): void {
 }
 
 function unconfirmed(): Problem {
-  return new Problem('temporarily_unavailable', 'The cancellation was not confirmed in time. Ask again.', {
+  return new Problem('temporarily_unavailable', 'The cancellation was not confirmed in time. Send the request again.', {
     headers: { 'retry-after': '2' },
   })
 }

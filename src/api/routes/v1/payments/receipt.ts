@@ -57,7 +57,7 @@ export function receiptRoute(
     tag: 'Payments',
     summary: 'Read the receipt of a settled payment',
     description:
-      'A signed document with the proof that the USDC arrived. Anyone can verify it without asking us: at /receipts/verify, or with `pinrail verify`.',
+      'A signed document that proves that the USDC arrived. Anyone can verify it independently: at /receipts/verify, or with `pinrail verify`.',
     problems: ['receipt_not_available'],
     scope: 'payments:read',
     params: idPath,
@@ -77,7 +77,7 @@ function notAvailable({ status, settlement }: PaymentObject): Problem {
     return new Problem('receipt_not_available', `Only a settled payment has a receipt: this one is ${status}.`, {
       members,
     })
-  return new Problem('receipt_not_available', 'The proof is being fetched from the chain. Ask again.', {
+  return new Problem('receipt_not_available', 'The proof is being fetched from the chain. Try again.', {
     members,
     headers: { 'retry-after': RETRY_AFTER },
   })

@@ -55,7 +55,7 @@ export async function simulateOutcome(
 async function act({ simulate }: SimulateDeps, { provider, attemptId }: Order, wanted: Wanted): Promise<void> {
   if (simulate === null) throw missing()
   const result = await simulate(provider, attemptId, wanted).catch(() => {
-    throw notNow('The simulated partner does not answer. Ask again.')
+    throw notNow('The simulated partner does not answer. Try again.')
   })
   if (result.done) return
   throw new Problem(
@@ -85,7 +85,7 @@ async function open(
   const [method = 'card']: readonly MethodName[] = PROVIDERS[provider].methods
   const answer = await workflows.openAttempt(id, { attemptId: newAttemptId(), provider, method })
   if (answer.kind === 'redirect') return { provider, attemptId: answer.attemptId }
-  if (answer.kind === 'unavailable') throw notNow('The order was not opened in time. Ask again.')
+  if (answer.kind === 'unavailable') throw notNow('The order was not opened in time. Try again.')
   const detail =
     answer.kind === 'too_many_attempts'
       ? `The payment has had its ${MAX_ATTEMPTS} attempts. Create another payment.`
@@ -105,7 +105,7 @@ async function letExpire(deps: SimulateDeps, read: () => Promise<PaymentWithAtte
     if (!isOpen((await read()).payment.status)) return
     await later(LOOK_MS)
   }
-  throw notNow('The payment has not expired yet. Ask again.')
+  throw notNow('The payment has not expired yet. Try again.')
 }
 
 /** Throws for USDC: its transfers are real ones on the test chain, and not simulated. */

@@ -13,7 +13,7 @@ import { missing, type SimulateDeps, simulateOutcome } from './simulate-outcome.
 const body = z.strictObject({
   action: z.enum([...SIMULATED_ACTIONS, 'twice']).meta({
     description:
-      'under: half of the price comes. over: half more than it. late: an open payment expires, then the money comes. twice: the buyer pays by two ways. partner_down: the partner answers the next five questions about the order with an error.',
+      '`under`: half of the price arrives. `over`: half more than the price arrives. `late`: an open payment expires, then the money arrives. `twice`: the buyer pays in two ways. `partner_down`: the partner answers the next five questions about the order with an error.',
   }),
   received_minor: z
     .string()
@@ -21,7 +21,7 @@ const body = z.strictObject({
     .optional()
     .meta({
       description:
-        'With pay: what arrives, when it is not what was asked for. With top_up, or with a reverse of a part: the new total.',
+        'With `pay`: what arrives, if it differs from the price. With `top_up` or a partial `reverse`: the new total.',
     }),
   failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
 })
@@ -35,7 +35,7 @@ export function simulateRoutes(deps: SimulateDeps): Route[] {
       tag: 'Test mode',
       summary: 'Act as the buyer and the partner of a test payment',
       description:
-        'Opens a partner order when there is none; then the partner does what is asked. The payment follows, as with a real partner, a moment later.',
+        'Opens a partner order if there is none. The partner then does what the request says, and the payment follows a moment later, as with a real partner.',
       scope: 'payments:write',
       params: idPath,
       body,

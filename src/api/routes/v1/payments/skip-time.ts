@@ -30,9 +30,9 @@ export function skipTimeRoutes(deps: SkipTimeDeps): Route[] {
       path: '/v1/test/payments/{id}/skip_time',
       operationId: 'skipTime',
       tag: 'Test mode',
-      summary: 'Let time pass for a test payment',
+      summary: 'Advance the time of a test payment',
       description:
-        'Moves the times of the payment into the past. What waits for them happens now: it expires, late money is not waited for any more, webhooks are tried again. Each try that the time held is made. The payment follows a moment later.',
+        'Moves the times of the payment into the past. Everything that was due in that time happens now: it expires, waiting for late money ends, webhooks are retried. The payment follows a moment later.',
       scope: 'payments:write',
       params: idPath,
       body: z.strictObject({

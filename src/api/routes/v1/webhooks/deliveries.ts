@@ -42,7 +42,7 @@ function listRoute(): Route {
     path: '/v1/webhook_endpoints/{id}/deliveries',
     operationId: 'listDeliveries',
     tag: 'Webhooks',
-    summary: 'What was delivered to an endpoint, try by try, newest event first',
+    summary: 'List the deliveries to an endpoint, newest event first',
     scope: 'webhooks:read',
     params: idPath,
     query: z.strictObject({
@@ -69,7 +69,7 @@ function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
     operationId: 'testWebhookEndpoint',
     tag: 'Webhooks',
     summary: 'Send a signed event of the type webhook.test',
-    description: 'It is tried once. The next one can be sent when the last has its answer.',
+    description: 'It is sent once, without retries. The next one can be sent when this one has its answer.',
     scope: 'webhooks:write',
     idempotency: 'itself',
     params: idPath,
@@ -84,7 +84,7 @@ function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
         limits.countSend(caller)
         const recorded = await recordTestEvent(tx, caller, { endpointId: endpoint.id, at, apiVersion: API_VERSION })
         if (recorded === null)
-          throw new Problem('not_possible_now', 'The last test event has no answer yet. Look at it in the deliveries.')
+          throw new Problem('not_possible_now', 'The last test event has no answer yet. Find it in the deliveries.')
         event = recorded
         return { status: 202, body: { object: 'test_event', event, endpoint: endpoint.id } }
       })
@@ -102,8 +102,8 @@ function redeliverRoute({ deliveries, limits }: DeliveryRouteDeps): Route {
     audited: NOTHING,
     reachesOut: true,
     tag: 'Webhooks',
-    summary: 'Send an event to an endpoint again, with the same id and bytes',
-    description: 'The schedule of retries begins anew, also for an event that arrived.',
+    summary: 'Resend an event to an endpoint, with the same id and bytes',
+    description: 'The schedule of retries starts again, also for an event that arrived.',
     scope: 'webhooks:write',
     params: z.object({ id: z.string(), event: z.string() }),
     answers: { 202: deliveryObject },
@@ -132,8 +132,8 @@ function redeliverFailedRoute({ clock, deliveries, limits }: DeliveryRouteDeps):
     audited: WHOLE,
     reachesOut: true,
     tag: 'Webhooks',
-    summary: 'Send again every event since a time that was given up',
-    description: 'At most 30 days back. Deliveries that are still being retried are left alone.',
+    summary: 'Resend every failed event since a time',
+    description: 'At most 30 days back. Deliveries that are still being retried stay as they are.',
     scope: 'webhooks:write',
     params: idPath,
     body: z.strictObject({ since }),

@@ -35,7 +35,7 @@ export const updateEndpointBody = (mode: 'test' | 'live') =>
       url: url(mode).optional(),
       description: description.nullable().optional(),
       enabled_events: eventTypes.optional(),
-      enabled: z.boolean().optional().meta({ description: 'Enabling one starts its record anew.' }),
+      enabled: z.boolean().optional().meta({ description: 'Enabling it resets its record of failures.' }),
     })
     .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
     .meta(said({ minProperties: 1 }))
@@ -46,7 +46,7 @@ export const rotateSecretBody = z.strictObject({
     .min(0)
     .max(604_800)
     .default(86_400)
-    .meta({ description: 'Seconds for which the present secret signs as well.' }),
+    .meta({ description: 'How long the current secret also signs, in seconds.' }),
 })
 
 const endpointFields = {
@@ -102,7 +102,7 @@ export const deliveryObject = z
           error: z.string().nullable(),
         }),
       )
-      .meta({ description: `The newest ${TRIES_SHOWN} tries. The timeline of the payment has them all.` }),
+      .meta({ description: `The latest ${TRIES_SHOWN} attempts. The timeline of the payment has all of them.` }),
   })
   .meta({ id: 'Delivery', examples: [DELIVERY] })
 
@@ -110,7 +110,7 @@ export const redeliveryObject = z
   .strictObject({
     object: z.literal('redelivery'),
     endpoint: z.string(),
-    deliveries: z.int().meta({ description: 'How many are sent again, in the background.' }),
+    deliveries: z.int().meta({ description: 'How many are resent, in the background.' }),
   })
   .meta({ id: 'Redelivery', examples: [REDELIVERY] })
 

@@ -45,7 +45,7 @@ export function renderEvent(page: EventPage): string {
           lead={<Copy value={id} />}
         />
         <Facts across>
-          <Fact name="Sequence">{sequence ?? 'None: it only tries an endpoint'}</Fact>
+          <Fact name="Sequence">{sequence ?? 'None: it only tests an endpoint'}</Fact>
           <Fact name="Happened">
             <Moment at={at} />
           </Fact>
@@ -58,7 +58,7 @@ export function renderEvent(page: EventPage): string {
           </Fact>
         </Facts>
         <Deliveries page={page} />
-        <Card id="payload" title="Payload" lead={`${Buffer.byteLength(body)} bytes, the same at every try`}>
+        <Card id="payload" title="Payload" lead={`${Buffer.byteLength(body)} bytes, the same in every attempt`}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
           <pre tabIndex={0} aria-labelledby="payload">
             <code>{JSON.stringify(JSON.parse(body), null, 2)}</code>
@@ -73,7 +73,7 @@ export function renderEvent(page: EventPage): string {
 function Deliveries({ page: { frame, event, sent, mayChange, now } }: { page: EventPage }) {
   return (
     <Card id="sent" title="Deliveries" flush>
-      {sent.length === 0 && <p class="empty soft">No endpoint asked for it when it happened.</p>}
+      {sent.length === 0 && <p class="empty soft">No endpoint was subscribed to it when it happened.</p>}
       <ul class="list">
         {sent.map(({ endpoint, url, off, status, attempts, lastAt }) => {
           const at = `/dashboard/webhooks/${endpoint}/deliveries/${event.id}`
@@ -84,7 +84,7 @@ function Deliveries({ page: { frame, event, sent, mayChange, now } }: { page: Ev
                   <b class="mono">{bareUrl(url)}</b>
                 </a>
                 <p class="soft">
-                  {attempts === 0 ? 'Not tried yet' : `${attempts} ${attempts === 1 ? 'try' : 'tries'}`}
+                  {attempts === 0 ? 'Not sent yet' : `${attempts} ${attempts === 1 ? 'try' : 'tries'}`}
                   {lastAt !== null && (
                     <>
                       , the last at <Recent at={lastAt} now={now} />

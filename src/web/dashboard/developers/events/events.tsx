@@ -116,13 +116,13 @@ function Empty({ q, show }: { q: string; show: EventsView['show'] }) {
           <SiteIcon name="events" />
         </span>
         <h2>No events yet</h2>
-        <p class="soft">The first payment makes the first one.</p>
+        <p class="soft">Your first payment creates the first event.</p>
       </div>
     )
   return (
     <div class="empty stack">
       <h2>Nothing found</h2>
-      <p class="soft">{q === '' ? 'Every endpoint has got every event.' : `No event fits “${q}”.`}</p>
+      <p class="soft">{q === '' ? 'Every endpoint has received every event.' : `No event matches “${q}”.`}</p>
       <p class="actions">
         <a class="btn" href={PATH}>
           Show all events

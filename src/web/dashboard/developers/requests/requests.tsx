@@ -56,7 +56,7 @@ export function renderRequests(view: RequestsView): string {
       <>
         <Head
           title="Request log"
-          lead="Every call with your keys, 30 days. Secrets are left out, long texts are cut."
+          lead="Every request made with your keys in the last 30 days. Secrets are removed and long texts are shortened."
         />
         <Search view={view} />
         {requests.length === 0 ? (
@@ -154,8 +154,8 @@ function Chosen({ chosen }: { chosen: NonNullable<RequestsView['chosen']> }) {
           </p>
         </Note>
       )}
-      <Body title="You sent" text={sent} none={method === 'GET' ? 'A GET has no body.' : 'No body that can be read.'} />
-      <Body title="We answered" text={answered} none="What was only read is not kept." />
+      <Body title="You sent" text={sent} none={method === 'GET' ? 'A GET has no body.' : 'No readable body.'} />
+      <Body title="We answered" text={answered} none="The body of a read request is not stored." />
     </Card>
   )
 }
@@ -204,7 +204,7 @@ function Empty({ view: { at } }: { view: RequestsView }) {
           <SiteIcon name="log" />
         </span>
         <h2>No requests yet</h2>
-        <p class="soft">What your programs ask with a key stands here a second later.</p>
+        <p class="soft">Requests that your programs make with a key appear here within a second.</p>
         <p class="actions">
           <a class="btn" href="/dashboard/keys">
             API keys
@@ -215,7 +215,7 @@ function Empty({ view: { at } }: { view: RequestsView }) {
   return (
     <div class="empty stack">
       <h2>Nothing found</h2>
-      <p class="soft">{at.q === '' ? 'No request was answered with an error.' : `No request fits “${at.q}”.`}</p>
+      <p class="soft">{at.q === '' ? 'No request was answered with an error.' : `No request matches “${at.q}”.`}</p>
       <p class="actions">
         <a class="btn" href={PATH}>
           Show all requests

@@ -92,7 +92,9 @@ function Sent({ page: { endpoint, body, sent } }: { page: DeliveryPage }) {
   const head = [
     `POST ${url.pathname}${url.search} HTTP/1.1`,
     `host: ${url.host}`,
-    ...Object.entries(sent).map(([name, value]) => `${name}: ${value ?? '(not kept: the endpoint has changed since)'}`),
+    ...Object.entries(sent).map(
+      ([name, value]) => `${name}: ${value ?? '(not available: the endpoint has changed since)'}`,
+    ),
   ].join('\n')
   return (
     <Card id="rq" title="We sent" lead={`${Buffer.byteLength(body)} bytes · signed`}>

@@ -23,7 +23,7 @@ export function renderEditWebhook({ frame, endpoint, publicUrl, ...fields }: Edi
         <Head
           back={{ href: at, name: bareUrl(url) }}
           title="Edit the endpoint"
-          lead="It keeps its signing secret. What waits to be sent goes to the new address."
+          lead="It keeps its signing secret. Events waiting to be sent go to the new address."
         />
         <PostForm action={`${at}/edit`} csrf={frame.csrf} look="form card">
           <ErrorSummary errors={fields.errors} />
@@ -59,9 +59,9 @@ export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: Dele
         <Head
           back={{ href: at, name: bareUrl(endpoint.url) }}
           title="Delete the endpoint?"
-          lead="It cannot be brought back. Payments go on."
+          lead="This cannot be undone. Payments continue."
         />
-        <Card id="what" title="What goes, and what stays">
+        <Card id="what" title="What is deleted, and what stays">
           <Facts>
             <Fact name="Waiting to be sent">{eventsText(health.waiting, 'never sent')}</Fact>
             <Fact name="Given up">{eventsText(health.failed, 'lost')}</Fact>
@@ -70,7 +70,7 @@ export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: Dele
               Stay in <a href="/dashboard/events">Events</a> for 90 days
             </Fact>
           </Facts>
-          <p class="soft">To stop it for a while, switch it off instead: then nothing of this goes.</p>
+          <p class="soft">To pause it, disable it instead: then nothing is deleted.</p>
           <PostForm action={`${at}/delete`} csrf={frame.csrf} look="row">
             <button type="submit" class="btn danger big">
               Delete this endpoint

@@ -52,7 +52,12 @@ export type EndpointFieldsProps = {
 export function EndpointFields({ draft, errors, types }: EndpointFieldsProps) {
   return (
     <>
-      <Field name="url" label="Address" hint="An address of your server that takes POST, over https." errors={errors}>
+      <Field
+        name="url"
+        label="Address"
+        hint="An https address of your server that accepts POST requests."
+        errors={errors}
+      >
         {(attributes) => (
           <input {...attributes} type="url" inputMode="url" class="mono" required maxLength={2048} value={draft.url} />
         )}
@@ -102,16 +107,16 @@ export function renderRotate({ frame, endpoint, once }: RotateView): string {
         />
         <PostForm action={`${at}/rotate`} csrf={frame.csrf} look="form card">
           <input type="hidden" name="once" value={once} />
-          <Field name="overlap" label="The old secret signs on">
+          <Field name="overlap" label="The old secret also signs">
             {(attributes) => (
               <select {...attributes}>
-                <option value="86400">For 24 hours, beside the new one</option>
-                <option value="604800">For 7 days, beside the new one</option>
-                <option value="0">Not at all: it ends at once</option>
+                <option value="86400">For 24 hours</option>
+                <option value="604800">For 7 days</option>
+                <option value="0">Not at all: it expires immediately</option>
               </select>
             )}
           </Field>
-          <FormEnd back={at}>Make a new secret</FormEnd>
+          <FormEnd back={at}>Create a new secret</FormEnd>
         </PostForm>
       </>
     ),
@@ -136,7 +141,9 @@ export function renderSigningSecret({ frame, endpoint, secret }: SecretView): st
         />
         <Secret id="secret" label="Secret" what="secret" value={secret} lead="You will not see it again.">
           <Facts>
-            <Fact name="We sign with">{until === null ? 'this one' : 'both, so you can change without a gap'}</Fact>
+            <Fact name="We sign with">
+              {until === null ? 'this one' : 'both, so you can switch without interruption'}
+            </Fact>
             {until !== null && (
               <Fact name="The old one works until">
                 <Moment at={until} />

@@ -50,9 +50,9 @@ export function EndpointState({ endpoint: { disabledAt, failingSince } }: { endp
 }
 
 export const OFF_WORDS = {
-  merchant: 'Switched off by somebody of your account',
-  gone: 'Switched off because it answered 410: it is not there any more',
-  failing: 'Switched off after 5 days without one success',
+  merchant: 'Disabled by somebody in your account',
+  gone: 'Disabled because it answered 410: it no longer exists',
+  failing: 'Disabled after 5 days without a success',
 } as const
 
 export function msText(ms: number | null): string {
@@ -69,7 +69,7 @@ export function Spark({ hours, tall = false }: { hours: Health['hours']; tall?: 
       viewBox="0 0 96 20"
       preserveAspectRatio="none"
       role="img"
-      aria-label={`Tries in the last 24 hours: ${ok} arrived, ${bad} failed`}
+      aria-label={`Attempts in the last 24 hours: ${ok} delivered, ${bad} failed`}
     >
       {hours.map((hour) => {
         const [high, low] = [(hour.bad / most) * 19, (hour.ok / most) * 19]

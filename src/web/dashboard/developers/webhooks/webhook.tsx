@@ -114,15 +114,15 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
       <p>
         {endpoint.failingSince !== null && (
           <>
-            {refused ? 'Your server has refused every event since' : 'No answer counts since'}{' '}
+            {refused ? 'Your server has refused every event since' : 'No successful answer since'}{' '}
             <Moment at={endpoint.failingSince} />.{' '}
           </>
         )}
         {last !== undefined &&
           `Your server took ${msText(last.durationMs)}${said === '' ? '' : ` and said “${said}”`}. `}
         {endpoint.failingSince === null
-          ? 'Events that were given up are kept for 30 days.'
-          : 'We keep trying for three days each, and switch the endpoint off after five days without a success.'}
+          ? 'Failed events are kept for 30 days.'
+          : 'We retry each event for three days, and disable the endpoint after five days without a success.'}
       </p>
       {refused && (last.status === 401 || last.status === 403) && <Causes />}
     </Note>
@@ -226,7 +226,7 @@ function Verify({ view: { endpoint, language } }: { view: WebhookView }) {
     <Card
       id="verify"
       title="Verify what arrives"
-      lead="Give it the bytes as they came, the headers and your signing secret. It needs no library."
+      lead="Give it the bytes as they arrived, the headers and your signing secret. It needs no library."
     >
       <VerifyTabs chosen={language} at={`/dashboard/webhooks/${endpoint.id}`} />
       <p>
@@ -251,8 +251,8 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
   return (
     <Card
       id="sec"
-      title="Secret, switch, delete"
-      lead="With a new secret, both sign for 24 hours, so that you can change yours without a gap."
+      title="Secret, disable, delete"
+      lead="After you create a new secret, both sign for 24 hours, so that you can switch without interruption."
     >
       {endpoint.previousSecretUntil !== null && (
         <p>
@@ -273,8 +273,8 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
         </a>
       </div>
       <p class="soft">
-        Switched off, it is sent nothing, and its events are kept. Deleted, they are not sent to it any more. Payments
-        go on.
+        A disabled endpoint receives nothing; its events are kept. A deleted endpoint receives nothing ever again.
+        Payments continue in both cases.
       </p>
       <Curl command={rotate} />
     </Card>

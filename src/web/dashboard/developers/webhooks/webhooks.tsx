@@ -32,7 +32,7 @@ export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: 
       <>
         <Head
           title="Webhooks"
-          lead="We call your shop when something happens, and try for three days."
+          lead="We notify your shop when something happens, and retry for three days."
           actions={
             mayChange ? (
               <a class="btn fill" href="/dashboard/webhooks/new">
@@ -46,7 +46,7 @@ export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: 
           <section class="card empty stack">
             <SiteIcon name="webhook" />
             <h2>No endpoint yet</h2>
-            <p>An endpoint is an address of your shop that takes events, such as a payment that succeeded.</p>
+            <p>An endpoint is an address of your shop that receives events, such as “payment succeeded”.</p>
           </section>
         )}
         <ul class="stack">
@@ -69,7 +69,10 @@ export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: 
             </li>
           ))}
         </ul>
-        <Curl title="Add with curl" command={curlText(`${publicUrl}/v1/webhook_endpoints`, { method: 'POST', body })} />
+        <Curl
+          title="Add it with curl"
+          command={curlText(`${publicUrl}/v1/webhook_endpoints`, { method: 'POST', body })}
+        />
       </>
     ),
   })
