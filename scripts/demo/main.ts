@@ -18,12 +18,14 @@ export async function main(progress: Progress): Promise<number> {
     for (const journey of JOURNEYS) paid += await demonstrate(journey, { system, merchant, progress })
     const received = (await merchant.balance(system.info.merchant_wallet as Hex)) - before
     progress.line(`on chain: ${received} micro-USDC came to ${system.info.merchant_wallet}, ${paid} were announced`)
-    if (received !== paid) throw new Error('the balance on chain is not what was announced')
+    if (received !== paid) throw new Error('the balance on chain differs from the webhooks')
     progress.line('every payment was settled once, to the micro-USDC')
     return 0
   } catch (error) {
     progress.line(`failed: ${error instanceof Error ? error.message : String(error)}`)
-    progress.line('what each process says is in the data folder under logs/; `npm run reset` begins anew')
+    progress.line(
+      'the log of each process is in the data folder under logs/; `npm run reset` starts again with an empty system',
+    )
     return 1
   } finally {
     await system.stop()

@@ -79,7 +79,7 @@ export async function requireChainNotBehind(databaseUrl: string, rpcUrl: string,
     if (newest < settled)
       throw new Error(
         `the chain is at block ${newest}, but a payment was settled in block ${settled}: its state is lost or old. ` +
-          'Put anvil.json back, or begin anew with `npm run reset`',
+          'Put anvil.json back, or start again with `npm run reset`',
       )
   } finally {
     await client.end()

@@ -28,7 +28,7 @@ async function extract(draft: string, step: Step): Promise<void> {
   const parts = join(cwd, 'parts')
   try {
     if (which('apt-get') === null || which('dpkg-deb') === null)
-      throw new Error('the alerts are tried with promtool: put the one of Prometheus 2 on PATH')
+      throw new Error('the alerts are checked with promtool: put the one of Prometheus 2 on PATH')
     step.update('apt-get download prometheus')
     // Without the lists of packages nothing is found.
     await run('apt-get', ['download', 'prometheus'], { cwd }).catch(async () => {

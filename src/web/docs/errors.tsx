@@ -18,7 +18,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
     title: 'Errors',
     lead: 'What each error means, and what to do about it.',
     headings: [
-      { id: 'shape', text: 'What every refusal has' },
+      { id: 'shape', text: 'The fields of an error' },
       { id: 'codes', text: 'Codes' },
       { id: 'fields', text: 'Codes of fields' },
     ],
@@ -26,13 +26,13 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
     children: (
       <>
         <h2 id="shape">
-          <Anchor id="shape">What every refusal has</Anchor>
+          <Anchor id="shape">The fields of an error</Anchor>
         </h2>
         <p>
           Every answer with a status of 400 or above is <code>application/problem+json</code> (RFC 9457). Its{' '}
           <code>code</code> is stable and for programs. Its <code>detail</code> is for people: what is wrong here, and
           what to do. Its <code>type</code> leads to a section of this page. <code>errors</code> lists everything that
-          is wrong with a request at once. Tell the <code>request_id</code> when you ask about one.
+          is wrong with a request at once. Include the <code>request_id</code> when you contact support.
         </p>
         <h2 id="codes">
           <Anchor id="codes">Codes</Anchor>

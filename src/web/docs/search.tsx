@@ -16,8 +16,8 @@ export function renderDocsSearch(frame: DocsFrame, query: string, found: readonl
       found.length === 0 ? (
         <p>
           {query === ''
-            ? 'Type a word, a field or the code of an error.'
-            : 'Nothing on these pages has all of these words. Try fewer of them.'}
+            ? 'Enter a word, a field or an error code.'
+            : 'No page contains all of these words. Try fewer words.'}
         </p>
       ) : (
         <ul class="places">

@@ -37,7 +37,7 @@ export function renderStart(frame: DocsFrame): string {
 }
 
 export const START_LEAD =
-  'Charge a buyer in fiat money by the method that you choose. Receive USDC on Polygon, final, in your own wallet.'
+  'Charge a buyer in fiat money, with the method that you choose. Receive USDC on Polygon, final, in your own wallet.'
 
 /** https://llmstxt.org: a title, what it is, and links. */
 export function llmsText(groups: readonly DocsGroup[], publicUrl: string): string {

@@ -6,7 +6,7 @@ export function renderVerify(frame: DocsFrame, keys: string): string {
   return renderDocs({
     frame,
     title: 'Verify a receipt',
-    lead: 'A receipt proves that USDC arrived at a wallet, in a certain block of Polygon. Your browser checks it here. The receipt is sent nowhere.',
+    lead: 'A receipt proves that USDC arrived at a wallet in a specific block of Polygon. Your browser checks it here. The receipt does not leave your browser.',
     headings: [],
     markdown: false,
     script: ASSETS.verifyScript,
@@ -27,7 +27,7 @@ function Verify({ keys }: { keys: string }) {
           <small id="receipt-help">The answer of GET /v1/payments/…/receipt.</small>
         </p>
         <p>
-          <label for="file">Or a file with it</label>
+          <label for="file">Or choose its file</label>
           <input id="file" type="file" accept=".json,application/json" />
         </p>
         <p>
@@ -55,7 +55,7 @@ function Verify({ keys }: { keys: string }) {
         </p>
         <p>
           The receipt of a transaction does not contain the transaction’s hash. The hash, the place of the log and the
-          times of issue are the word of whoever signed the receipt.
+          times of issue are stated by the signer of the receipt, not proved.
         </p>
       </section>
     </>

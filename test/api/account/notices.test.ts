@@ -249,8 +249,8 @@ describe('The page of notifications', () => {
       quiet_zone: 'Europe/Oslo',
     })
     for (const [wrong, text] of [
-      [{ quiet_to: '' }, 'Write both times'],
-      [{ quiet_zone: 'Nowhere/Land' }, 'Name the time zone by a city'],
+      [{ quiet_to: '' }, 'Enter both times'],
+      [{ quiet_zone: 'Nowhere/Land' }, 'Enter the time zone as a city'],
       [{ name: '\u202epayments' }, 'The name must have'],
     ] as const) {
       const refused = await owner.submit(`${one}/change`, { ...settings, ...wrong })

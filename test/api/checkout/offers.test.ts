@@ -30,7 +30,7 @@ describe('Partners that are down', () => {
     down = { wallet_app: SINCE }
     const page = await get(path)
     expect(page.text).toContain('Paying by banking app does not work at the moment.')
-    expect(page.text).toContain('Velanto does not answer. It comes back here by itself.')
+    expect(page.text).toContain('Velanto is not responding. It appears here again automatically.')
     expect(page.text).toContain('?method=card_partner.card')
     expect(page.text).not.toContain('?method=wallet_app.banking_app')
     expect(await keyOf(path)).not.toBe(before)
@@ -62,7 +62,7 @@ describe('Partners that are down', () => {
     const { path } = await world.create({ provider: 'wallet_app', fallback: 'none' })
     down = { wallet_app: SINCE }
     const page = await get(path)
-    expect(page.text).toContain('Velanto does not answer at the moment')
+    expect(page.text).toContain('Velanto is not responding at the moment')
     expect(page.text).toContain('the link stays the same')
     expect(page.text).toContain('<noscript><meta http-equiv="refresh"')
     expect(page.text).not.toContain(`${path}/continue`)
@@ -75,7 +75,7 @@ describe('Partners that are down', () => {
     const before = await keyOf(path)
     down = { card_partner: SINCE }
     expect(await keyOf(path)).not.toBe(before)
-    expect((await get(path)).text).toContain('Cardora does not answer at the moment (Card and Device wallet).')
+    expect((await get(path)).text).toContain('Cardora is not responding at the moment (Card and Device wallet).')
     down = {}
     expect((await get(path)).text).not.toContain('at the moment')
   })

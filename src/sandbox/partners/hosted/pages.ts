@@ -6,9 +6,9 @@ import type { Wire } from '../wire.ts'
 
 /** Actions of the simulator's page for other outcomes than a payment. */
 const CASES = [
-  ['underpay', 'Pay half of it'],
+  ['underpay', 'Pay half of the price'],
   ['overpay', 'Pay one and a half times as much'],
-  ['slow', 'Pay, and let it take a minute'],
+  ['slow', 'Pay, and take a minute to confirm'],
   ['hold', 'Pay, and let the partner hold the money'],
   ['check', 'Ask for the identity check'],
 ] as const
@@ -101,10 +101,10 @@ function sentence(order: SandboxOrder): string {
     case 'declined':
       return FAILURE_CODES[order.failureCode ?? 'declined']
     case 'canceled':
-      return 'The payment was canceled. No money can be taken any more.'
+      return 'The payment was canceled. No more money can be taken.'
     case 'expired':
-      return 'The time to pay is over. No money can be taken any more.'
+      return 'The time to pay is over. No more money can be taken.'
     case 'refunded':
-      return 'The money was given back.'
+      return 'The money was returned.'
   }
 }
