@@ -705,8 +705,10 @@ describe('The balance and the statement', () => {
        where asset = 'USDC' and kind = 'converted' group by 1 order by 1`,
     )
     const { rows: chain } = await shop.db.query(
-      `select ${dayOf('finalized_at')}, count(*)::text as payments, sum(micro_usdc)::text as net
-       from treasury_log where kind = 'out' group by 1 order by 1`,
+      `select ${dayOf('treasury_log.finalized_at')}, count(*)::text as payments, sum(micro_usdc)::text as net
+       from treasury_log join payment on payment.id = payment_id
+       where kind = 'out' and merchant_id = $1 group by 1 order by 1`,
+      [account.tenant.merchantId],
     )
     const days = (await file('month=2026-10')).slice(1)
     const lines = days.map(([day, payments, gross, fee, net]) => {
