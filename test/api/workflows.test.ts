@@ -303,7 +303,7 @@ describe('Requests that count once', () => {
   })
 })
 
-describe('Callbacks', () => {
+describe('Requests of partners', () => {
   /** Callbacks of partners, as HTTP requests: what is answered, what is stored, and what is passed on to the workflow. */
 
   let passedOn: string[][] = []

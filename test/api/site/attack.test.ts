@@ -409,7 +409,7 @@ describe('Attacks on the team', () => {
   })
 })
 
-describe('Every page and action', () => {
+describe('The matrix of pages', () => {
   let own: Furnished
   let channel: string
   const visitors = new Map<Role, Visitor>()
