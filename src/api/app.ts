@@ -125,7 +125,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(createSiteRouter({ ...deps, turns }, routes))
   app.use('/v1', requestLog(deps))
   const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: testUrlOf(deps) })
-  app.use(referenceRouter(routes, docs, deps.publicUrl))
+  app.use(referenceRouter(docs))
   app.use(receiptsRouter(deps, docs))
   mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits, turns })
   app.use((request: Request) => {

@@ -32,7 +32,7 @@ describe('a payment link', () => {
     await page.goto(`${world.origin}${path}`)
     await page.locator('input[name=amount]').fill('2')
     await page.locator('.button.fill').click()
-    expect(await page.locator('[role=alert]').textContent()).toBe('The least here is €5.00.')
+    expect(await page.locator('[role=alert]').textContent()).toBe('The minimum here is €5.00.')
     await page.locator('input[name=amount]').fill('12,50')
     await page.locator('.button.fill').click()
     expect(new URL(page.url()).pathname).toMatch(/^\/c\//)

@@ -1,11 +1,31 @@
 import { describe, expect, test } from '@jest/globals'
+import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
-import { findImbalances } from '../../src/db/ledger.ts'
-import { attempts, eventsOf, handle, open, opened, payment, settled, untilStatus, useWorld, world } from './story.ts'
-
-useWorld()
+import { findImbalances, readBalances } from '../../src/db/ledger.ts'
+import { extendPayment } from '../../src/db/payments/payment-changes.ts'
+import { EXTENDABLE_MS, EXTENSION_MS } from '../../src/domain/payment/requests.ts'
+import { newId } from '../../src/ids.ts'
+import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
+import { openAddress, send } from './deposits.ts'
+import {
+  attempts,
+  decide,
+  eventsOf,
+  handle,
+  open,
+  opened,
+  payment,
+  result,
+  settled,
+  skipWhileConverting,
+  untilStatus,
+  useWorld,
+  world,
+} from './story.ts'
 
 describe('the way of a payment', () => {
+  useWorld()
+
   test('paid, converted, transferred, announced', async () => {
     const { paymentId, attemptId } = await opened()
     expect((await payment(paymentId)).status).toBe('pending')
@@ -104,5 +124,631 @@ describe('the way of a payment', () => {
     await world.pay('wallet_app', attemptId)
     await settled(paymentId)
     expect(await attempts(paymentId)).toEqual(['confirmed'])
+  })
+})
+
+describe('Long waits', () => {
+  useWorld()
+
+  /** Long waits, and what comes in meanwhile: a converter, a payout, a partner that take their time. */
+
+  describe('while the converter has not filled the order', () => {
+    async function converting(seconds: number) {
+      await world.faultAt('converter', { fault: 'delay', seconds, times: 1 })
+      const made = await opened()
+      await world.pay('wallet_app', made.attemptId)
+      await untilStatus(made.paymentId, 'processing')
+      return made
+    }
+
+    test('an operator’s hold takes effect at once, and after its release the same order goes on', async () => {
+      const { paymentId } = await converting(100)
+      expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'under_review' })
+      expect(await payment(paymentId)).toMatchObject({ parkReason: 'operator_hold', usdc: null })
+      await world.skip('2 minutes')
+      expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
+      await skipWhileConverting(paymentId)
+      await settled(paymentId)
+      expect((await world.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
+    })
+
+    test('money that is taken back meanwhile is not waited for any more', async () => {
+      const { paymentId, attemptId } = await converting(300)
+      await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+      await untilStatus(paymentId, 'pending')
+      expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null })
+    })
+
+    test('money that is withdrawn and paid again is late by its own time', async () => {
+      const { paymentId, attemptId } = await converting(6000)
+      await world.skip('2 minutes')
+      await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+      await untilStatus(paymentId, 'pending')
+      await world.skip('8 minutes')
+      await world.pay('wallet_app', await open(paymentId))
+      await untilStatus(paymentId, 'processing')
+      await world.skip('7 minutes')
+      expect((await payment(paymentId)).exception).toBeNull()
+      await world.skip('10 minutes')
+      await until(
+        () => payment(paymentId),
+        (row) => row.exception === 'settlement_delayed',
+      )
+      await world.skip('15 minutes')
+      await untilStatus(paymentId, 'under_review')
+      expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+    })
+
+    test('money that went without a word, long before the order was filled, is not paid out', async () => {
+      const { paymentId, attemptId } = await converting(1200)
+      await world.skip('2 minutes')
+      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+      await skipWhileConverting(paymentId)
+      await untilStatus(paymentId, 'pending')
+      expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null, usdc: null })
+    })
+
+    test('what was filled at a try that took long is not paid out when the money has gone meanwhile', async () => {
+      const { paymentId, attemptId } = await opened()
+      await world.faultAt('converter', { fault: 'timeout_after_effect', operation: 'convert', times: 1 })
+      await world.pay('wallet_app', attemptId)
+      await untilStatus(paymentId, 'processing')
+      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+      await skipWhileConverting(paymentId)
+      await untilStatus(paymentId, 'pending')
+      expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null, usdc: null })
+    })
+
+    test('after half an hour it is an operator’s: refunded, it ends when the converter has filled the order', async () => {
+      const { paymentId } = await converting(7200)
+      await world.skip('16 minutes')
+      await world.skip('16 minutes')
+      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'conversion' })
+      expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+      expect(await payment(paymentId)).toMatchObject({ conversionOpen: true, fill: null })
+      // The converter's clock follows after each jump.
+      for (let quarter = 0; quarter < 8; quarter++) await world.skip('15 minutes')
+      expect(await result(paymentId)).toBe('refunded')
+      expect(await payment(paymentId)).toMatchObject({ conversionOpen: false, usdc: null, fill: { accepted: false } })
+    })
+  })
+
+  describe('while the payout is awaited', () => {
+    test('a hold stops it before it is signed; released, it is paid', async () => {
+      const { paymentId, attemptId } = await opened()
+      await world.pay('wallet_app', attemptId)
+      await untilStatus(paymentId, 'settling')
+      expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'under_review' })
+      const stateOf = async () =>
+        (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows[0]?.state
+      expect(await stateOf()).toBe('held')
+      expect(await decide(paymentId, 'release')).toMatchObject({ status: 'settling' })
+      expect(await stateOf()).toBe('queued')
+      await settled(paymentId)
+    })
+
+    test('money that the partner takes back voids it', async () => {
+      const { paymentId, attemptId } = await opened()
+      await world.pay('wallet_app', attemptId)
+      await untilStatus(paymentId, 'settling')
+      await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'funds_reversed' })
+      await world.voidPayout(paymentId)
+      expect(await result(paymentId)).toBe('refunded')
+    })
+  })
+
+  describe('a partner that says for ever that it is confirming', () => {
+    test('is an operator’s after a day; when the money comes after all, the payment goes on', async () => {
+      const { paymentId, attemptId } = await opened()
+      await world.pay('wallet_app', attemptId, { seconds: 90_000 })
+      await untilStatus(paymentId, 'processing')
+      await world.skip('24 hours')
+      await world.skip('1 minute')
+      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'partner_silent' })
+      await world.atPartner('wallet_app', attemptId, { action: 'confirm' })
+      await settled(paymentId)
+    })
+
+    test('a clock that rings for a state that the payment has left wakes nobody, and the next decision is heard', async () => {
+      const { paymentId, attemptId } = await opened()
+      await decide(paymentId, 'hold')
+      await world.pay('wallet_app', attemptId, { seconds: 3600 })
+      await untilStatus(paymentId, 'processing')
+      await world.skip('61 minutes')
+      await world.atPartner('wallet_app', attemptId, { action: 'confirm' }).catch(() => undefined)
+      await world.workflows.tellPartnerNews(paymentId, attemptId)
+      await untilStatus(paymentId, 'under_review')
+      await world.skip('25 hours')
+      expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
+      await settled(paymentId)
+    })
+  })
+})
+
+describe('The end of a payment', () => {
+  useWorld()
+
+  describe('expiry and cancellation', () => {
+    test('nothing was paid in 24 hours: expired, and closed at once where no order is open', async () => {
+      const paymentId = await world.createPayment()
+      await world.skip('24 hours')
+      expect(await result(paymentId)).toBe('expired')
+      const row = await payment(paymentId)
+      expect(row.closedAt).not.toBeNull()
+      expect(Date.parse(row.updatedAt) - Date.parse(row.createdAt)).toBeGreaterThanOrEqual(86_400_000)
+    })
+
+    test('expiry has the open partner order canceled first', async () => {
+      const { paymentId, attemptId } = await opened()
+      await world.skip('24 hours')
+      expect(await result(paymentId)).toBe('expired')
+      const { rows } = await world.db.query(
+        'select kind, attempt_id, state, operator from intent where payment_id = $1',
+        [paymentId],
+      )
+      expect(rows).toEqual([{ kind: 'cancel', attempt_id: attemptId, state: 'done', operator: 'system' }])
+      // By the partner's clock it has run out in the moment in which we ask: either way nobody can pay it any more.
+      expect(['canceled', 'expired']).toContain((await world.orderAt('wallet_app', attemptId)).status)
+      expect((await payment(paymentId)).closedAt).not.toBeNull()
+    })
+
+    test('paid wins over expiry: money that nobody told us of is found before the payment is closed', async () => {
+      const { paymentId, attemptId } = await opened({ expires_in: 1800 })
+      await world.skip('20 minutes')
+      await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+      await world.pay('wallet_app', attemptId)
+      await world.skip('10 minutes')
+      const row = await settled(paymentId)
+      expect(row.exception).toBeNull()
+    })
+
+    test('paid wins over cancellation', async () => {
+      const { paymentId, attemptId } = await opened()
+      await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+      await world.pay('wallet_app', attemptId)
+      expect(await world.workflows.cancel(paymentId)).toMatchObject({ status: 'processing' })
+      await settled(paymentId)
+    })
+
+    test('canceled before any money: the order is canceled, and nobody can pay any more', async () => {
+      const { paymentId, attemptId } = await opened()
+      expect(await world.workflows.cancel(paymentId)).toEqual({ status: 'canceled' })
+      expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+      expect(
+        await world.workflows.openAttempt(paymentId, {
+          attemptId: 'att_x',
+          provider: 'wallet_app',
+          method: 'banking_app',
+        }),
+      ).toEqual({ kind: 'not_payable', status: 'canceled' })
+    })
+
+    test('a running identity check postpones the expiry, once and by 24 hours', async () => {
+      const { paymentId, attemptId } = await opened()
+      await world.atPartner('wallet_app', attemptId, { action: 'require_verification', buyer: 'slow' })
+      await until(
+        () => payment(paymentId),
+        (row) => row.exception === 'verification_required',
+      )
+      await world.skip('24 hours')
+      const postponed = await until(
+        () => payment(paymentId),
+        (row) => row.expiryPostponed,
+      )
+      expect(postponed.status).toBe('pending')
+      await world.skip('24 hours')
+      expect(await result(paymentId)).toBe('expired')
+      expect(Date.parse(postponed.expiresAt) - Date.parse(postponed.createdAt)).toBe(2 * 86_400_000)
+    })
+
+    test.each(['is told', 'is not told', 'reads it with an order'])(
+      'a buyer who asks for more time in the last minutes gets it once: the workflow %s of it',
+      async (heard) => {
+        const paymentId = await world.createPayment({ expires_in: 1800 })
+        const end = Date.parse((await payment(paymentId)).expiresAt)
+        const extend = (now: number) =>
+          world.db.transaction((tx) =>
+            extendPayment(tx, { publicUrl: 'https://pay.example', now: () => now }, paymentId),
+          )
+        // Too early, and too late.
+        expect([await extend(end - EXTENDABLE_MS - 1), await extend(end)]).toEqual([false, false])
+        await world.skip('27 minutes')
+        expect([await extend(end - 60_000), await extend(end - 60_000)]).toEqual([true, false])
+        if (heard === 'is told') await world.workflows.tellRowChanged(paymentId)
+        if (heard === 'reads it with an order') await open(paymentId)
+        await world.skip('8 minutes')
+        expect((await payment(paymentId)).status).toBe(heard === 'reads it with an order' ? 'pending' : 'created')
+        await world.skip('12 minutes')
+        expect(await result(paymentId)).toBe('expired')
+        const row = await payment(paymentId)
+        expect([row.expiryExtended, Date.parse(row.expiresAt) - end]).toEqual([true, EXTENSION_MS])
+        // The next poll would end it too, up to three quarters of an hour later.
+        expect(Date.parse(row.updatedAt) - Date.parse(row.expiresAt)).toBeLessThan(5 * 60_000)
+      },
+    )
+  })
+
+  describe('late and second money', () => {
+    test('late money after expiry is settled and marked', async () => {
+      const { paymentId, attemptId } = await lateable()
+      await world.skip('25 hours')
+      await untilStatus(paymentId, 'expired')
+      await world.pay('local_partner', attemptId)
+      const row = await settled(paymentId)
+      expect(row.exception).toBe('paid_late')
+      expect(row.usdc).not.toBeNull()
+    })
+
+    test('money after cancellation is settled and marked', async () => {
+      const { paymentId, attemptId } = await lateable()
+      await world.workflows.cancel(paymentId)
+      await untilStatus(paymentId, 'canceled')
+      await world.pay('local_partner', attemptId)
+      expect((await settled(paymentId)).exception).toBe('paid_late')
+    })
+
+    test('an attempt that is not proved dead is listened to for 72 hours (UPI), then the payment closes', async () => {
+      const { paymentId } = await lateable()
+      await world.workflows.cancel(paymentId)
+      const before = await payment(paymentId)
+      expect(before.closedAt).toBeNull()
+      await world.skip('72 hours')
+      expect(await result(paymentId)).toBe('canceled')
+      const after = await payment(paymentId)
+      expect(after.listenEnded).toBe(true)
+      expect(Date.parse(after.closedAt ?? '') - Date.parse(after.canceledAt ?? '')).toBeGreaterThanOrEqual(
+        72 * 3_600_000,
+      )
+    })
+
+    test('money after the workflow has closed is booked to suspense and opens a workflow for an operator', async () => {
+      const { paymentId, attemptId } = await lateable()
+      await world.workflows.cancel(paymentId)
+      await world.skip('72 hours')
+      expect(await result(paymentId)).toBe('canceled')
+      await world.faultAt('local_partner', { fault: 'late_money' })
+      await world.pay('local_partner', attemptId)
+      await until(
+        () => attempts(paymentId),
+        ([status]) => status === 'late',
+      )
+      expect((await payment(paymentId)).status).toBe('canceled')
+      const suspense = (await readBalances(world.db)).find(
+        ({ account, asset }) => account === 'suspense' && asset === 'INR',
+      )
+      expect(BigInt(suspense?.amount ?? 0)).toBeLessThan(0n)
+      const late = handle(`late_${attemptId}`)
+      await until(
+        () =>
+          late.describe().then(
+            ({ status }) => status.name,
+            () => 'absent',
+          ),
+        (name) => name === 'RUNNING',
+      )
+      const note = { operator: 'ada', reason: 'too late' }
+      const record = (version?: number) =>
+        late.executeUpdate(operatorUpdates.recordExternalRefund, { args: [{ ...note, ...(version && { version }) }] })
+      await expect(record()).rejects.toMatchObject({ cause: { message: expect.stringContaining('Give "version"') } })
+      const { version } = await payment(paymentId)
+      await expect(record(version - 1)).rejects.toMatchObject({
+        cause: { cause: { message: expect.stringContaining('has changed since you looked') } },
+      })
+      await late.executeUpdate(operatorUpdates.refund, { args: [note] })
+      expect(await late.result()).toBe('refunded')
+      expect(await attempts(paymentId)).toEqual(['refunded'])
+    })
+
+    test('a second payment for the same payment is kept for an operator and never settled twice', async () => {
+      const { paymentId, own } = await paidTwice()
+      const row = await payment(paymentId)
+      expect(row.exception).toBe('duplicate_payment')
+      expect(row.paidAttemptId).toBe(own)
+      await expect(decide(paymentId, 'approve')).rejects.toThrow(WorkflowUpdateFailedError)
+      expect(await decide(paymentId, 'refund')).toMatchObject({ message: 'refunded' })
+      expect(await result(paymentId)).toBe('succeeded')
+      expect(await findImbalances(world.db)).toEqual([])
+    })
+
+    test('a second payment that its partner took back without a word waits for nobody once its refund is refused', async () => {
+      const { paymentId, second } = await paidTwice()
+      await world.atPartner('local_partner', second, { action: 'reverse' }, 'silently')
+      await expect(decide(paymentId, 'refund')).rejects.toThrow(WorkflowUpdateFailedError)
+      expect(await result(paymentId)).toBe('succeeded')
+      expect(await attempts(paymentId)).toEqual(['declined', 'confirmed'])
+      const { parts } = await world.read(paymentId)
+      expect(parts.map(({ state }) => state)).toEqual(['counted', 'reversed', 'reversed'])
+    })
+
+    /** By another order, once it was paid out. */
+    async function paidTwice() {
+      const { paymentId, attemptId: second } = await lateable()
+      const other = await world.openAttempt(paymentId, 'card_partner', 'card')
+      if (other.kind !== 'redirect') throw new Error('not opened')
+      await world.pay('card_partner', other.attemptId)
+      await untilStatus(paymentId, 'settling')
+      await world.settle(paymentId)
+      await untilStatus(paymentId, 'succeeded')
+      await world.pay('local_partner', second)
+      await until(
+        () => handle(paymentId).query(paymentState),
+        (state) => state.attempts.some(({ status }) => status === 'surplus'),
+      )
+      return { paymentId, second, own: other.attemptId }
+    }
+
+    /** UPI cannot be canceled, so its order stays payable. */
+    async function lateable() {
+      const paymentId = await world.createPayment({ provider: undefined, amount: '50.00', currency: 'EUR' })
+      const answer = await world.openAttempt(paymentId, 'local_partner', 'upi')
+      if (answer.kind !== 'redirect') throw new Error('not opened')
+      await world.faultAt('local_partner', { fault: 'late_money', attemptId: answer.attemptId })
+      return { paymentId, attemptId: answer.attemptId }
+    }
+  })
+})
+
+describe('Canceling a payment', () => {
+  useWorld()
+
+  type Answer = { status: number; body: Record<string, unknown> }
+
+  async function cancel(id: string): Promise<Answer> {
+    const response = await fetch(`${world.api}/v1/payments/${id}/cancel`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${world.secretKey}` },
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+
+  async function opened(id: string): Promise<string> {
+    const answer = await world.openAttempt(id)
+    if (answer.kind !== 'redirect') throw new Error(answer.kind)
+    return answer.attemptId
+  }
+
+  test('a payment that nobody has opened is canceled, and canceling it again changes nothing', async () => {
+    const id = await world.createPayment()
+    const first = await cancel(id)
+    expect(first).toMatchObject({ status: 200, body: { id, status: 'canceled', canceled_at: expect.any(String) } })
+    expect(await cancel(id)).toEqual(first)
+  })
+
+  test('a payment that the buyer has opened is canceled together with the order at the partner', async () => {
+    const id = await world.createPayment()
+    const attemptId = await opened(id)
+    expect(await cancel(id)).toMatchObject({ status: 200, body: { status: 'canceled' } })
+    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+  })
+
+  test('asked for many times at the same moment it is canceled once, and each answer says so', async () => {
+    const id = await world.createPayment()
+    const attemptId = await opened(id)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(id)))
+    expect(answers).toEqual(answers.map(() => answers[0]))
+    expect(answers[0]).toMatchObject({ status: 200, body: { status: 'canceled' } })
+    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+    const { rows } = await world.db.query(
+      "select 1 from timeline_entry where payment_id = $1 and to_status = 'canceled'",
+      [id],
+    )
+    expect(rows.length).toBe(1)
+  })
+
+  test('money that the partner has confirmed, and that we have not heard of, wins over the cancellation', async () => {
+    const id = await world.createPayment()
+    await world.pay('wallet_app', await opened(id))
+    const answer = await cancel(id)
+    expect(answer).toMatchObject({ status: 409, body: { code: 'payment_not_cancelable' } })
+    // Also so that no transfer is waited for, which would keep the time from being skipped.
+    await until(
+      () => world.read(id),
+      ({ payment }) => payment.status === 'settling',
+    )
+    await world.settle(id)
+  })
+
+  // was answered with 200 and a payment that went on waiting for its buyer
+  test('a part of the price is not canceled away, and the merchant is told so', async () => {
+    const { paymentId, attemptId } = await openAddress()
+    await send(attemptId, '20000000')
+    await until(
+      () => world.read(paymentId),
+      ({ parts }) => parts.length === 1,
+    )
+    expect(await cancel(paymentId)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'payment_not_cancelable',
+        payment_status: 'pending',
+        detail: 'Too late to cancel: a part of the price has arrived.',
+      },
+    })
+  })
+
+  test('a part of the price that arrives unnoticed is not canceled away either', async () => {
+    const { paymentId, attemptId } = await openAddress()
+    await send(attemptId, '20000000')
+    expect(await cancel(paymentId)).toMatchObject({ status: 409, body: { code: 'payment_not_cancelable' } })
+  })
+
+  test('a payment that has ended otherwise is not canceled, and the answer says how it stands', async () => {
+    const id = await world.createPayment({ expires_in: 1800 })
+    await world.skip('31 minutes')
+    await until(
+      () => world.read(id),
+      ({ payment }) => payment.status === 'expired',
+    )
+    expect(await cancel(id)).toMatchObject({
+      status: 409,
+      body: { code: 'payment_not_cancelable', payment_status: 'expired', detail: expect.stringContaining('expired') },
+    })
+  })
+})
+
+describe('Simulating a partner', () => {
+  useWorld()
+
+  const simulate = async (id: string, body: Record<string, unknown>) => {
+    const response = await fetch(`${world.api}/v1/test/payments/${id}/simulate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    // The simulator of the tests sends its callbacks when it is told to.
+    await world.sandbox.callbacks.flush()
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+
+  describe('a test payment that is simulated', () => {
+    // First: time is skipped here, and stands still once others' transfers run.
+    test('is paid in the end when its partner was down meanwhile', async () => {
+      const id = await world.createPayment({ provider: 'card_partner' })
+      expect((await simulate(id, { action: 'partner_down' })).status).toBe(202)
+      expect((await payment(id)).status).toBe('pending')
+      expect((await simulate(id, { action: 'pay' })).status).toBe(202)
+      await until(
+        async () => (await handle(id).fetchHistory()).events ?? [],
+        (events) => events.some((event) => Boolean(event.markerRecordedEventAttributes?.failure)),
+      )
+      expect((await payment(id)).status).toBe('pending')
+      await world.skip('1 minute')
+      await settled(id)
+    })
+
+    test('is paid as by a buyer: an order is opened, the identity check passed, and it settles', async () => {
+      const id = await world.createPayment()
+      const paid = await simulate(id, { action: 'pay' })
+      expect([paid.status, paid.body['status']]).toEqual([202, 'pending'])
+      const checked = await simulate(id, { action: 'verify' })
+      expect([202, 409]).toContain(checked.status)
+      const row = await settled(id)
+      expect(row.status).toBe('succeeded')
+    })
+
+    test('can be declined, and then paid in another order', async () => {
+      const id = await world.createPayment({ provider: 'card_partner' })
+      expect((await simulate(id, { action: 'decline', failure_code: 'insufficient_funds' })).status).toBe(202)
+      await until(
+        () => attempts(id),
+        (all) => all.join() === 'declined',
+      )
+      expect((await payment(id)).status).toBe('pending')
+      await simulate(id, { action: 'pay' })
+      await simulate(id, { action: 'verify' })
+      await settled(id)
+    })
+
+    test('can be paid too little, and is then held for somebody to decide', async () => {
+      const id = await world.createPayment({ provider: 'card_partner' })
+      await simulate(id, { action: 'pay', received_minor: '1000' })
+      await simulate(id, { action: 'verify' })
+      const row = await untilStatus(id, 'under_review')
+      expect(row.exception).toBe('underpaid')
+    })
+
+    test('can be paid half, or half more than asked', async () => {
+      const half = await world.createPayment({ provider: 'card_partner' })
+      expect((await simulate(half, { action: 'under' })).status).toBe(202)
+      expect((await untilStatus(half, 'under_review')).exception).toBe('underpaid')
+      const more = await world.createPayment({ provider: 'card_partner' })
+      expect((await simulate(more, { action: 'over' })).status).toBe(202)
+      expect((await settled(more)).exception).toBe('overpaid')
+    })
+
+    test('can be paid by two ways: the second is settled, the first is kept apart for an operator', async () => {
+      const id = await world.createPayment()
+      expect((await simulate(id, { action: 'twice' })).status).toBe(202)
+      await until(
+        () => attempts(id),
+        (all) => all.includes('surplus'),
+      )
+      await untilStatus(id, 'settling')
+      expect((await payment(id)).exception).toBe('duplicate_payment')
+    })
+
+    test('can be paid late: it expires, and is then paid all the same', async () => {
+      const id = await world.createPayment({ provider: 'card_partner' })
+      expect((await simulate(id, { action: 'late' })).status).toBe(202)
+      const row = await until(
+        () => payment(id),
+        ({ exception }) => exception === 'paid_late',
+      )
+      expect(['processing', 'settling']).toContain(row.status)
+    })
+
+    test('says what is not possible, with the state of the order', async () => {
+      const id = await world.createPayment()
+      const answer = await simulate(id, { action: 'release' })
+      expect([answer.status, answer.body['code'], answer.body['order_status']]).toEqual([
+        409,
+        'not_possible_now',
+        'open',
+      ])
+      expect((await simulate('pay_x', { action: 'pay' })).status).toBe(404)
+      expect((await simulate(id, { action: 'explode' })).status).toBe(400)
+    })
+  })
+
+  /** A press of the bar of the checkout, by who has the link. */
+  async function press(id: string, fields: Record<string, string>): Promise<{ status: number; text: string }> {
+    const { checkoutToken } = await payment(id)
+    const response = await fetch(`${world.api}/c/${checkoutToken}/sandbox`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams(fields),
+    })
+    await world.sandbox.callbacks.flush()
+    return { status: response.status, text: await response.text() }
+  }
+
+  describe('the bar of the checkout', () => {
+    test('plays the partner and skips time, as the API does', async () => {
+      const paid = await world.createPayment({ provider: 'card_partner' })
+      expect((await press(paid, { do: 'under' })).status).toBe(303)
+      expect((await untilStatus(paid, 'under_review')).exception).toBe('underpaid')
+      const impossible = await press(paid, { do: 'decline' })
+      expect(impossible.status).toBe(409)
+      expect(impossible.text).toContain('decline is not possible')
+      const forgotten = await world.createPayment()
+      expect((await press(forgotten, { skip: '604800' })).status).toBe(303)
+      await untilStatus(forgotten, 'expired')
+    })
+  })
+
+  const DAY = 86_400
+
+  const skipTime = async (id: string, seconds: unknown, key = world.secretKey) => {
+    const response = await fetch(`${world.api}/v1/test/payments/${id}/skip_time`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ seconds }),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+
+  describe('time that is skipped for a test payment', () => {
+    test('lets one that nobody paid expire, and no sooner', async () => {
+      const id = await world.createPayment()
+      const before = await payment(id)
+      expect((await skipTime(id, DAY / 2)).status).toBe(202)
+      const half = await payment(id)
+      expect([half.status, Date.parse(before.expiresAt) - Date.parse(half.expiresAt)]).toEqual([
+        'created',
+        (DAY / 2) * 1000,
+      ])
+      const other = await world.createPayment()
+      await skipTime(id, DAY / 2)
+      expect((await untilStatus(id, 'expired')).closedAt).not.toBeNull()
+      expect(await result(id)).toBe('expired')
+      expect((await payment(other)).status).toBe('created')
+    })
+
+    test('is no way to another merchant’s payment, and wants whole seconds', async () => {
+      const id = await world.createPayment()
+      expect((await skipTime(newId('payment'), 60)).status).toBe(404)
+      for (const seconds of [0, -1, 1.5, '60', 31 * DAY]) expect((await skipTime(id, seconds)).status).toBe(400)
+    })
   })
 })

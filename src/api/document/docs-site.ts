@@ -13,6 +13,7 @@ import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
 import { type Route, TAGS } from '../route.ts'
 import { createDocsSearch } from './docs-search.ts'
 import { errorDocs } from './error-docs.ts'
+import { openApiDocument } from './openapi.ts'
 import { operationEntries } from './operation-entries.ts'
 
 /** A page of the documentation, for people and as Markdown. */
@@ -28,6 +29,8 @@ export type DocsSite = {
   /** Where a page is, and what stands around it. */
   frame(path: string, language: Language): DocsFrame
   readonly llms: string
+  /** The OpenAPI document, as JSON. */
+  readonly openApi: string
   search(query: string): Found[]
 }
 
@@ -44,7 +47,8 @@ type Options = {
 /** Every page of the documentation. */
 export function createDocsSite({ routes, publicUrl, testUrl }: Options): DocsSite {
   const guides = guidePages(testUrl)
-  const reference = [...referencePages(routes, publicUrl), errorsPage()]
+  const openApi = JSON.stringify(openApiDocument(routes, publicUrl))
+  const reference = [...referencePages(operationEntries(routes, { publicUrl, openApi })), errorsPage()]
   const groups: DocsGroup[] = [
     { name: 'Guides', places: [{ path: DOCS_PATH, title: 'Documentation', lead: START_LEAD }, ...guides] },
     { name: 'API reference', places: reference },
@@ -55,6 +59,7 @@ export function createDocsSite({ routes, publicUrl, testUrl }: Options): DocsSit
     pages: [start, ...guides, ...reference],
     frame: (path, language) => ({ groups, path, language }),
     llms,
+    openApi,
     search: createDocsSearch([...guides, ...reference]),
   }
 }
@@ -82,8 +87,7 @@ function filledIn(text: string, origin: string): string {
     .replaceAll('{INTEGRITY}', integrity)
 }
 
-function referencePages(routes: readonly Route[], publicUrl: string): DocsPage[] {
-  const entries = operationEntries(routes, publicUrl)
+function referencePages(entries: ReturnType<typeof operationEntries>): DocsPage[] {
   return Object.entries(TAGS).map(([title, purpose]) => {
     const view: ReferenceView = { title, purpose, operations: entries.filter(({ tag }) => tag === title) }
     return {

@@ -2,12 +2,15 @@ import type { ApiCall } from '../../web/docs/code/call.ts'
 import type { OperationEntry } from '../../web/docs/reference.tsx'
 import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
 import type { Route } from '../route.ts'
-import { openApiDocument, refusalsOf } from './openapi.ts'
+import { refusalsOf } from './openapi.ts'
 import { fieldsReader } from './reference-fields.ts'
 
 /** Every operation as the reference shows it, with its group. */
-export function operationEntries(routes: readonly Route[], publicUrl: string): (OperationEntry & Pick<Route, 'tag'>)[] {
-  const fields = fieldsReader(JSON.parse(JSON.stringify(openApiDocument(routes, publicUrl))))
+export function operationEntries(
+  routes: readonly Route[],
+  { publicUrl, openApi }: { readonly publicUrl: string; readonly openApi: string },
+): (OperationEntry & Pick<Route, 'tag'>)[] {
+  const fields = fieldsReader(JSON.parse(openApi))
   return routes.map((route) => {
     const { operationId, tag, method, path, summary, description, scope } = route
     const { own, common } = refusalsOf(route)

@@ -3,19 +3,17 @@ import { isLanguage, type Language } from '../../web/docs/code/languages.ts'
 import { LONGEST_QUERY, renderDocsSearch } from '../../web/docs/search.tsx'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { DocsPage, DocsSite } from '../document/docs-site.ts'
-import { openApiDocument } from '../document/openapi.ts'
-import { onlyMethods, type Route } from '../route.ts'
+import { onlyMethods } from '../route.ts'
 
 const DOCUMENT = ['/openapi.json', '/v1/openapi.json']
 const LLMS = '/llms.txt'
 const SEARCH = '/docs/search'
 
 /** The documentation, for people and for programs, and the OpenAPI document. Public: they need no key. */
-export function referenceRouter(routes: readonly Route[], site: DocsSite, publicUrl: string): Router {
+export function referenceRouter(site: DocsSite): Router {
   const router = Router()
-  const document = JSON.stringify(openApiDocument(routes, publicUrl))
   router.get(DOCUMENT, (_request, response) => {
-    response.type('application/json').send(document)
+    response.type('application/json').send(site.openApi)
   })
   router.get(LLMS, (_request, response) => {
     response.type('text/plain').send(site.llms)

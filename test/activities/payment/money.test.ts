@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
+import { closeMisfit, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
+import { takeOver } from '../../../src/db/settlement/signing/takeover.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { createMoneyWorld, type Made, type MoneyWorld, NOTE } from './money-world.ts'
+import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
+import { changeOf, changePayout, type Operation } from '../../../src/operator/payouts.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld, NOTE } from './money-world.ts'
+import { perform } from './world.ts'
 
 let world: MoneyWorld
 beforeAll(async () => {
@@ -419,5 +425,398 @@ describe('a chargeback that is won', () => {
     await world.voided(made.id)
     await has('10000')
     expect(await seen()).toMatchObject({ attention: expect.arrayContaining(['surplus 6000 EUR']) })
+  })
+})
+
+/** A hold by an operator's decision, and the operator's command about its payout: neither is a way around the other. */
+describe('a payout that is held', () => {
+  function run(name: 'hold' | 'release' | 'void', id: string): Promise<number> {
+    const told = { db: world.checkout.db, hooks: world.hooks, dryRun: false, say: () => undefined }
+    const operation = told as unknown as Operation
+    return changePayout(operation, id, changeOf(name, operation))
+  }
+
+  const payout = async (id: string) => {
+    const { rows } = await world.checkout.db.query('select state from payout where payment_id = $1', [id])
+    return (rows[0] as { state: string }).state
+  }
+
+  // the payout was queued, and paid, while the hold stood
+  test('the command does not release the payout of a payment that an operator holds', async () => {
+    const { id } = await world.settling()
+    await world.decide(id, 'hold')
+    await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
+    expect([await payout(id), (await world.payment(id)).parkReason]).toEqual(['held', 'operator_hold'])
+    await world.decide(id, 'release')
+    expect([await payout(id), (await world.payment(id)).status]).toEqual(['queued', 'settling'])
+  })
+
+  test('the command does not release the payout that it held before an operator held the payment', async () => {
+    const { id } = await world.settling()
+    expect(await run('hold', id)).toBe(0)
+    expect((await world.payment(id)).parkReason).toBe('payout_held')
+    await world.decide(id, 'hold')
+    await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
+    expect(await payout(id)).toBe('held')
+    // The hold is lifted by its decision, and the payout by another try.
+    await world.decide(id, 'release')
+    expect(await payout(id)).toBe('held')
+    await world.decide(id, 'retry')
+    expect([await payout(id), (await world.payment(id)).status]).toEqual(['queued', 'settling'])
+  })
+
+  // it was paid out although the partner had taken the money back, where the callback that says so was lost
+  test('the command sets no payout going that has waited for a decision: before that the partner is asked for the money', async () => {
+    const { id, attemptId } = await world.settling()
+    expect(await run('hold', id)).toBe(0)
+    await world.act(attemptId, { action: 'reverse' })
+    await expect(run('release', id)).rejects.toThrow(`pinrail payments decide ${id} retry`)
+    expect([await payout(id), (await world.payment(id)).parkReason]).toEqual(['held', 'payout_held'])
+    expect((await world.read({ id, attemptId })).payment.parkReason).toBe('funds_reversed')
+    expect(await payout(id)).toBe('voiding')
+  })
+
+  /** The engine has proved that the payout, which was to be voided, can never be paid. */
+  async function proveVoid(id: string): Promise<void> {
+    await world.checkout.db.query(
+      `insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before)
+     values ($1, 1, '0x' || repeat('2', 64), 2, 1)`,
+      [id],
+    )
+    await world.checkout.db.query(`update payout set state = 'voided' where payment_id = $1`, [id])
+    await world.voided(id)
+  }
+
+  // it settled for ever: nothing of it was left to pay, and no decision and no command changed it
+  test('a payout that is released while it is being voided is not waited for: its payment stands before an operator', async () => {
+    const { id } = await world.settling()
+    await world.decide(id, 'hold')
+    expect(await run('void', id)).toBe(0)
+    await world.decide(id, 'release')
+    expect([await payout(id), (await world.payment(id)).status]).toEqual(['voiding', 'processing'])
+    await proveVoid(id)
+    await perform(world.activities().transferUsdc, id)
+    expect(await world.attention(id)).toEqual(['parked payout_voided'])
+    expect(await world.refund(id)).toMatchObject({ refunded: true })
+    expect((await world.payment(id)).status).toBe('refunded')
+  })
+
+  test('a payout whose release is tried again after its void was proved is not waited for', async () => {
+    const { id } = await world.settling()
+    expect([await run('hold', id), await run('void', id)]).toEqual([0, 0])
+    await proveVoid(id)
+    await expect(world.decide(id, 'retry')).rejects.toThrow('The payout is void and can never be paid')
+    expect(await world.attention(id)).toEqual(['parked payout_voided'])
+  })
+
+  /** The treasury's key is gone, so the engine holds its payout; later another treasury takes it over. */
+  async function takenOver(id: string, meanwhile: () => Promise<unknown>): Promise<string> {
+    const { rows } = await world.checkout.db.query('select * from payout where payment_id = $1', [id])
+    const { chain_id: chainId, token, treasury, auth_nonce: authNonce } = rows[0]
+    const context = { db: world.checkout.db, scope: { livemode: false, chainId, token }, hooks: world.hooks }
+    const detail = `no key for treasury ${treasury}`
+    await createSettlementJournal(context).hold({ paymentId: id, reason: 'policy', detail })
+    await meanwhile()
+    const to = `0x${'9'.repeat(40)}` as const
+    const proof = { number: 1, hash: `0x${'8'.repeat(64)}` as const, time: 2, dead: 1 }
+    await takeOver(context, { payouts: [{ paymentId: id, treasury, authNonce }], to, proof })
+    return to
+  }
+
+  // it was paid out although the partner had taken the money back
+  test('a take-over sets no payout going that has waited for a decision: before that the partner is asked for the money', async () => {
+    const { id, attemptId } = await world.settling()
+    await takenOver(id, () => world.act(attemptId, { action: 'reverse' }))
+    expect([await payout(id), (await world.payment(id)).parkReason]).toEqual(['held', 'payout_held'])
+    expect((await world.read({ id, attemptId })).payment.parkReason).toBe('funds_reversed')
+    expect(await payout(id)).toBe('voiding')
+  })
+
+  test('another try of a take-over has the new treasury pay once the partner has the money', async () => {
+    const { id } = await world.settling()
+    const to = await takenOver(id, async () => undefined)
+    await world.decide(id, 'retry')
+    expect([await payout(id), (await world.payment(id)).status]).toEqual(['queued', 'settling'])
+    const { rows } = await world.checkout.db.query('select treasury from payout where payment_id = $1', [id])
+    expect(rows).toEqual([{ treasury: to }])
+  })
+
+  // neither a refund nor a void was possible: there was no payout, and it was not void
+  test('a payment that is held between its conversion and its payout is refunded, and its USDC is ours', async () => {
+    for (const outside of [false, true]) {
+      const { id } = await world.paid()
+      await world.convert(id)
+      await world.decide(id, 'hold')
+      if (outside) await world.decide(id, 'recordExternalRefund')
+      else await world.refund(id)
+      expect(await world.payment(id)).toMatchObject({ status: 'refunded', parkReason: null })
+      expect(await world.checkout.timeline(id, 'payment.payout_never_made')).toHaveLength(1)
+      expect((await world.books(id)).filter((line) => /payable|fee/.test(line))).toEqual([])
+    }
+  })
+
+  test('a payment that is held after its payout was handed in is not refunded', async () => {
+    const { id } = await world.settling()
+    await world.decide(id, 'hold')
+    await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
+    expect(await payout(id)).toBe('held')
+  })
+})
+
+/** A partner that holds the money for a check of its own, to its end. */
+describe('a partner that holds the money', () => {
+  async function heldThere(receivedMinor?: string) {
+    const made = await world.opened()
+    await world.act(made.attemptId, { action: 'hold', ...(receivedMinor === undefined ? {} : { receivedMinor }) })
+    expect((await world.read(made)).payment).toMatchObject({ status: 'under_review', parkReason: 'partner_hold' })
+    // What the partner only holds is nobody's yet.
+    expect([await world.parts(made.id), await world.books(made.id)]).toEqual([[], []])
+    return made
+  }
+
+  test('released, the money is counted, and goes on by itself', async () => {
+    const made = await heldThere()
+    await world.act(made.attemptId, { action: 'release' })
+    expect((await world.read(made)).payment).toMatchObject({ status: 'processing', parkReason: null })
+    expect(await world.parts(made.id)).toEqual(['10000 counted'])
+    expect(await world.books(made.id)).toEqual(['merchant_payable EUR -10000', 'partner_receivable EUR 10000'])
+    await world.convert(made.id)
+    expect((await world.payment(made.id)).usdc).toEqual({ gross: '108000000', fee: '4860000', net: '103140000' })
+  })
+
+  test('released with too little, it waits as underpaid', async () => {
+    const made = await heldThere('6000')
+    await world.act(made.attemptId, { action: 'release' })
+    expect((await world.read(made)).payment).toMatchObject({
+      status: 'under_review',
+      parkReason: 'underpaid',
+      exception: 'underpaid',
+    })
+    expect(await world.parts(made.id)).toEqual(['6000 counted'])
+  })
+
+  test('not released, it fails with nothing in the books', async () => {
+    const made = await heldThere()
+    await world.act(made.attemptId, { action: 'reverse' })
+    expect((await world.read(made)).payment.status).toBe('failed')
+    expect([await world.parts(made.id), await world.books(made.id)]).toEqual([[], []])
+    expect(await world.attention(made.id)).toEqual([])
+  })
+
+  describe('held after it had been counted, it goes on by itself', () => {
+    const ON_HOLD = { status: 'on_hold' } as const
+    async function heldAfterwards() {
+      const made = await world.paid()
+      await world.read(made, world.says(ON_HOLD))
+      expect((await world.payment(made.id)).parkReason).toBe('partner_hold')
+      return made
+    }
+
+    // It waited for the next poll, up to 6 hours.
+    test('when its refund is refused, by the answer that came with the refusal', async () => {
+      const made = await heldAfterwards()
+      await world.refund(made.id, {}, world.says(ON_HOLD, { refund: 'pending' }))
+      await world.read(made, world.says({}, { refund: 'refused' }))
+      expect(await world.payment(made.id)).toMatchObject({ status: 'processing', parkReason: null })
+    })
+
+    test('counted money that its partner held stays held if an operator holds it too', async () => {
+      const made = await heldAfterwards()
+      await world.decide(made.id, 'hold')
+      await world.refund(made.id, {}, world.says(ON_HOLD, { refund: 'pending' }))
+      await world.read(made, world.says({}, { refund: 'refused' }))
+      expect(await world.payment(made.id)).toMatchObject({ status: 'under_review', parkReason: 'operator_hold' })
+    })
+
+    test('when the partner lets go all of it under another amount, of which an operator is told', async () => {
+      const made = await heldAfterwards()
+      await world.read(made, world.says({ amount: eur('15000'), received: eur('15000') }))
+      expect(await world.payment(made.id)).toMatchObject({ status: 'processing', parkReason: null })
+      expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 15000'])
+    })
+
+    test('counted money that its partner held does not continue when the partner releases less of it', async () => {
+      const made = await heldAfterwards()
+      await world.read(made, world.says({ amount: eur('15000'), received: eur('9000') }))
+      expect(await world.payment(made.id)).toMatchObject({ status: 'under_review', parkReason: 'partner_hold' })
+    })
+  })
+})
+
+/** Two operators who decide at the same moment: each decision waits for the lock of the row, and is judged by what it finds. */
+describe('decisions that cross', () => {
+  const carryOut = (id: string, decision: OperatorDecision) =>
+    decision === 'refund' ? world.refund(id) : world.decide(id, decision)
+
+  async function underpaid(): Promise<string> {
+    return (await world.paid('6000')).id
+  }
+
+  async function held(): Promise<string> {
+    const { id } = await world.paid()
+    await world.decide(id, 'hold')
+    return id
+  }
+
+  const PAID = ['merchant_payable EUR', 'partner_receivable EUR']
+  const GOES_ON: readonly string[] = ['processing']
+
+  test.each<[() => Promise<string>, OperatorDecision, OperatorDecision]>([
+    [underpaid, 'approve', 'refund'],
+    [underpaid, 'approve', 'recordExternalRefund'],
+    [underpaid, 'refund', 'recordExternalRefund'],
+    [held, 'release', 'refund'],
+    [held, 'release', 'recordExternalRefund'],
+  ])(
+    '%p: of %s and %s at the same moment one is carried out, and the money is where it says',
+    async (made, one, other) => {
+      for (let round = 0; round < 3; round++) {
+        const id = await made()
+        const answers = await Promise.allSettled([carryOut(id, one), carryOut(id, other)])
+        const done = answers.filter(({ status }) => status === 'fulfilled').length
+        const { payment, parts, intents } = await world.state(id)
+        const returns = parts.filter(({ kind }) => kind === 'return' || kind === 'return_outside').length
+        expect(intents).toEqual([])
+        expect([1, 2]).toContain(done)
+        const books = (await world.books(id)).map((line) => line.replace(/ -?\d+$/, ''))
+        if (GOES_ON.includes(payment.status)) expect([returns, books]).toEqual([0, PAID])
+        else expect([payment.status, returns, books.includes('merchant_payable EUR')]).toEqual(['refunded', 1, false])
+      }
+    },
+  )
+
+  test('two refunds at the same moment ask the partner for one, and book it once', async () => {
+    const id = await underpaid()
+    await Promise.allSettled([world.refund(id), world.refund(id)])
+    expect(await world.payment(id)).toMatchObject({ status: 'refunded' })
+    expect(await world.parts(id)).toEqual(['6000 returned', '-6000 returned'])
+    expect(await world.books(id)).toEqual([])
+  })
+
+  test('a release that is sent again lifts no hold that somebody else has placed meanwhile', async () => {
+    const id = await held()
+    const { version } = await world.payment(id)
+    const release = (attempt: number) =>
+      perform(world.activities().decide, { paymentId: id, decision: 'release', version, ...NOTE }, { attempt })
+    expect((await release(1)).payment.status).toBe('processing')
+    await world.decide(id, 'hold')
+    await expect(release(1)).rejects.toMatchObject({
+      message: expect.stringContaining('has changed since you looked at it'),
+    })
+    expect(await release(2)).toMatchObject({ unsure: true })
+    expect(await world.payment(id)).toMatchObject({ held: true, status: 'under_review' })
+  })
+
+  test('a release and a hold at the same moment leave either, never a payment that goes on although it is held', async () => {
+    const id = await held()
+    await Promise.allSettled([world.decide(id, 'release'), world.decide(id, 'hold')])
+    const { held: isHeld, status, parkReason } = await world.payment(id)
+    expect(isHeld ? [status, parkReason] : [status]).toEqual(
+      isHeld ? ['under_review', 'operator_hold'] : ['processing'],
+    )
+  })
+
+  test('an approval whose answer was lost closes no incident that nobody has looked at', async () => {
+    const { id, attemptId } = await world.paid('6000')
+    await world.checkout.change(id, (work) => work.openIncident({ kind: 'chargeback', attemptId }))
+    const { version } = await world.payment(id)
+    const order = { paymentId: id, decision: 'approve', version, ...NOTE } as const
+    const approve = (attempt: number, on = order) => perform(world.activities().decide, on, { attempt })
+    // The first try was cut off before it did anything.
+    expect(await approve(2)).toMatchObject({ payment: { status: 'processing' }, message: 'approve: recorded' })
+    for (const attempt of [2, 3])
+      expect(await approve(attempt)).toMatchObject({
+        message: 'approve: tried before, and the payment has changed since: its timeline says whether it was recorded',
+        unsure: true,
+      })
+    expect(await world.attention(id)).toEqual(['chargeback'])
+
+    const now = { ...order, version: (await world.payment(id)).version }
+    await approve(1, now)
+    await world.checkout.change(id, (work) => work.openIncident({ kind: 'outside_reversed', attemptId }))
+    await approve(2, now)
+    expect(await world.attention(id)).toEqual(['outside_reversed'])
+  })
+
+  describe('a refund that an operator made elsewhere is of the money that was looked at', () => {
+    const record = (id: string, version: number, attempt = 1) =>
+      perform(
+        world.activities().decide,
+        { paymentId: id, decision: 'recordExternalRefund', version, ...NOTE },
+        { attempt },
+      )
+    const more = async (of: { id: string; attemptId: string }, receivedMinor: string) => {
+      await world.act(of.attemptId, { action: 'top_up', receivedMinor })
+      await world.read(of)
+    }
+
+    test('what has come since is not booked as returned, and stands before the operator', async () => {
+      const made = await world.paid('6000')
+      const seen = (await world.payment(made.id)).version
+      await more(made, '7500')
+      await expect(record(made.id, seen)).rejects.toMatchObject({
+        message: expect.stringContaining('has changed since you looked at it'),
+      })
+      expect(await world.parts(made.id)).toEqual(['6000 counted', '1500 counted'])
+      const now = (await world.payment(made.id)).version
+      expect(await record(made.id, now)).toMatchObject({ refunded: true, message: 'recordExternalRefund: recorded' })
+      expect(await world.payment(made.id)).toMatchObject({ status: 'refunded' })
+      // Its answer was lost: it is another try, and nothing is booked once more.
+      expect(await record(made.id, now, 2)).toMatchObject({ refunded: true, message: 'recordExternalRefund: recorded' })
+      expect(await world.parts(made.id)).toEqual(['6000 returned', '1500 returned', '-7500 returned'])
+    })
+
+    test('another try that finds the payment changed, with money, does not say that it went back', async () => {
+      const made = await world.paid('6000')
+      const seen = (await world.payment(made.id)).version
+      await more(made, '7500')
+      const answer = await record(made.id, seen, 2)
+      expect(answer).toMatchObject({ refunded: false, unsure: true, payment: { status: 'under_review' } })
+      expect(await world.parts(made.id)).toEqual(['6000 counted', '1500 counted'])
+    })
+  })
+
+  describe('whatever comes before an operator changes the version that an approval must name', () => {
+    const refused = { message: expect.stringContaining('has changed since you looked at it') }
+    const approve = async (id: string, version: number) =>
+      perform(world.activities().decide, { paymentId: id, decision: 'approve', version, ...NOTE })
+    const chargeback = (attemptId: string) => (work: PaymentWork) =>
+      work.openIncident({ kind: 'chargeback', attemptId })
+    const misfit = (attemptId: string, received: string) => (work: PaymentWork) =>
+      work.openIncident({
+        kind: 'misfit',
+        attemptId,
+        misfit: {
+          why: 'currency',
+          status: 'paid',
+          amount: { minor: '1', currency: 'USD' },
+          received: { minor: received, currency: 'USD' },
+        },
+      })
+
+    test.each([
+      ['another incident', 'chargeback', 'misfit'],
+      ['another amount of the same misfit', 'misfit', 'more'],
+      ['an incident that goes by itself', 'misfit', 'gone'],
+    ] as const)('%s', async (_name, first, then) => {
+      const { id, attemptId } = await world.settling()
+      await world.settle(id)
+      const changes = {
+        chargeback: chargeback(attemptId),
+        misfit: misfit(attemptId, '5'),
+        more: misfit(attemptId, '9'),
+        gone: (work: PaymentWork) => closeMisfit(work, attemptId, 'gone'),
+      }
+      await world.checkout.change(id, changes[first])
+      const seen = (await world.payment(id)).version
+      await world.checkout.change(id, changes[then])
+      const before = await world.attention(id)
+      await expect(approve(id, seen)).rejects.toMatchObject(refused)
+      expect(await world.attention(id)).toEqual(before)
+      // What changes nothing does not stop it.
+      const now = (await world.payment(id)).version
+      await world.checkout.change(id, changes[then])
+      expect((await world.payment(id)).version).toBe(now)
+    })
   })
 })

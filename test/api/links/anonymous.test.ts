@@ -1,235 +1,785 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
 import { TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
-import { Visitor } from '../site/visitor.ts'
+import { mailsTo, signIn, signUp, Visitor } from '../site/visitor.ts'
 import { NO_LIMITS } from '../support/limits.ts'
-import { openShop, type Shop } from '../support/shop.ts'
-import { FORM, madeIn, makeAnonymous, OWN_WALLET, onceOf, pressOn, sendForm } from './maker.ts'
+import { openShop, type Shop, WALLET } from '../support/shop.ts'
+import {
+  FORM,
+  linkWorld,
+  madeIn,
+  makeAnonymous,
+  OWN_WALLET,
+  onceOf,
+  pressIn,
+  pressOn,
+  sendForm,
+  withoutLimits,
+} from './maker.ts'
 
-/** Links that are made without an account. */
+describe('Links without an account', () => {
+  /** Links that are made without an account. */
 
-const FREE = { ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } }
-let limits = createRequestLimits(FREE)
-let shop: Shop
-beforeAll(async () => {
-  shop = await openShop({
-    deps: ({ limits: usual }) => ({ limits: { ...usual, countForm: (...of) => limits.countForm(...of) } }),
-  })
-}, 60_000)
-afterAll(() => shop?.close())
-
-const rows = async (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
-  (await shop.db.query(text, values)).rows
-const counts = async () =>
-  (
-    await rows(
-      'select (select count(*) from payment_link)::int as links, (select count(*) from merchant)::int as shops',
-    )
-  )[0]
-
-/** Each test has wallets of its own: a wallet has a limit in a day. */
-let wallets = 0
-const wallet = (): string => `0x${(0xabcd0000 + wallets++).toString(16).padStart(40, '1')}`
-
-describe('the form', () => {
-  test('makes a link that pays the wallet, and shows its secret once', async () => {
-    const answer = await sendForm(shop, { description: 'Three\r\ncoffees', max_payments: '5' })
-    expect(answer.status).toBe(200)
-    const { path, code, owner } = madeIn(answer.html)
-    const [link] = await rows('select * from payment_link where code = $1', [code])
-    expect(link).toMatchObject({
-      wallet: OWN_WALLET,
-      anonymous: true,
-      created_via: 'form',
-      amount_minor: '6400',
-      description: 'Three coffees',
-      max_payments: 5,
+  const FREE = { ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } }
+  let limits = createRequestLimits(FREE)
+  let shop: Shop
+  beforeAll(async () => {
+    shop = await openShop({
+      deps: ({ limits: usual }) => ({ limits: { ...usual, countForm: (...of) => limits.countForm(...of) } }),
     })
-    expect((await pressOn(shop, path)).status).toBe(303)
-    const [payment] = await rows('select * from payment where payment_link = $1', [link?.['id']])
-    expect(payment).toMatchObject({ destination: OWN_WALLET, merchant_id: link?.['merchant_id'] })
-    // Nothing that the database has leads back to the secret.
-    const token = owner.slice('/o/'.length)
-    const tables = await rows("select table_name as name from information_schema.tables where table_schema = 'public'")
-    expect(tables.length).toBeGreaterThan(20)
-    const bytes = Buffer.from(token, 'base64url').toString('hex')
-    for (const { name } of tables) {
-      const [{ found } = {}] = await rows(
-        `select count(*)::int as found from "${String(name)}" t where t::text like $1 or t::text like $2`,
-        [`%${token}%`, `%${bytes}%`],
+  }, 60_000)
+  afterAll(() => shop?.close())
+
+  const rows = async (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
+    (await shop.db.query(text, values)).rows
+  const counts = async () =>
+    (
+      await rows(
+        'select (select count(*) from payment_link)::int as links, (select count(*) from merchant)::int as shops',
       )
-      expect([name, found]).toEqual([name, 0])
+    )[0]
+
+  /** Each test has wallets of its own: a wallet has a limit in a day. */
+  let wallets = 0
+  const wallet = (): string => `0x${(0xabcd0000 + wallets++).toString(16).padStart(40, '1')}`
+
+  describe('the form', () => {
+    test('makes a link that pays the wallet, and shows its secret once', async () => {
+      const answer = await sendForm(shop, { description: 'Three\r\ncoffees', max_payments: '5' })
+      expect(answer.status).toBe(200)
+      const { path, code, owner } = madeIn(answer.html)
+      const [link] = await rows('select * from payment_link where code = $1', [code])
+      expect(link).toMatchObject({
+        wallet: OWN_WALLET,
+        anonymous: true,
+        created_via: 'form',
+        amount_minor: '6400',
+        description: 'Three coffees',
+        max_payments: 5,
+      })
+      expect((await pressOn(shop, path)).status).toBe(303)
+      const [payment] = await rows('select * from payment where payment_link = $1', [link?.['id']])
+      expect(payment).toMatchObject({ destination: OWN_WALLET, merchant_id: link?.['merchant_id'] })
+      // Nothing that the database has leads back to the secret.
+      const token = owner.slice('/o/'.length)
+      const tables = await rows(
+        "select table_name as name from information_schema.tables where table_schema = 'public'",
+      )
+      expect(tables.length).toBeGreaterThan(20)
+      const bytes = Buffer.from(token, 'base64url').toString('hex')
+      for (const { name } of tables) {
+        const [{ found } = {}] = await rows(
+          `select count(*)::int as found from "${String(name)}" t where t::text like $1 or t::text like $2`,
+          [`%${token}%`, `%${bytes}%`],
+        )
+        expect([name, found]).toEqual([name, 0])
+      }
+      const page = new Visitor(shop)
+      expect((await page.get(path)).html).not.toContain(token)
+      // Buyers are told that nobody knows who asks, and where the money goes.
+      expect((await page.get(path)).html).toContain(OWN_WALLET)
+    })
+
+    test('has a page for each way to write an amount', async () => {
+      const open = await makeAnonymous(shop, {
+        kind: 'open',
+        amount: '',
+        min_amount: '5',
+        max_amount: '١٢٫٥٠ €',
+        max_payments: '1,000',
+      })
+      const [link] = await rows(
+        'select amount_minor, min_minor, max_minor, max_payments from payment_link where code = $1',
+        [open.code],
+      )
+      expect(link).toEqual({ amount_minor: null, min_minor: '500', max_minor: '1250', max_payments: 1000 })
+    })
+
+    test.each([
+      ['a wallet that is none', { wallet: '0x12' }, 'hexadecimal digits'],
+      ['a mistyped wallet', { wallet: OWN_WALLET.replace('3C44', '3c44') }, 'EIP-55'],
+      ['the address nobody has', { wallet: `0x${'0'.repeat(40)}` }, 'somebody has the key of'],
+      ['the token', { wallet: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359' }, 'contract of a token'],
+      ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'everybody uses'],
+      ['no title', { title: ' ' }, '1 to 100 characters'],
+      ['no amount', { amount: '' }, 'Enter an amount in EUR, such as 12.50.'],
+      ['an amount with two readings', { amount: '1.250' }, 'For 1,250.00 EUR, enter 1250.00.'],
+      ['an amount of another currency', { amount: '$12' }, 'Enter the amount in EUR'],
+      ['decimals of a yen', { amount: '12.5', currency: 'JPY' }, 'JPY has no decimals.'],
+      ['decimals that are not there', { amount: '12.3456' }, 'decimal'],
+      ['too little', { amount: '1' }, 'The least is 1.60 EUR.'],
+      ['too little for the method', { provider: 'wallet_app', amount: '5' }, 'The least for Banking app is 6.00 EUR.'],
+      ['a currency that the method has not', { provider: 'local_partner', currency: 'SEK' }, 'must'],
+      ['a method that is none', { provider: 'cash' }, 'must'],
+      ['a limit that is none', { max_payments: '-1' }, 'must'],
+      ['an end in the past', { expires_at: '2020-01-01' }, 'future'],
+      ['a way back that is a script', { success_url: 'javascript:alert(1)' }, 'https'],
+      ['bounds the wrong way round', { kind: 'open', min_amount: '9', max_amount: '5' }, 'less than min_amount'],
+    ] as const)('refuses %s, says why, and makes nothing', async (_name, fields, why) => {
+      const before = await counts()
+      const answer = await sendForm(shop, { wallet: wallet(), ...fields })
+      expect([answer.status, answer.html.toLowerCase().includes(why.toLowerCase())]).toEqual([400, true])
+      expect(answer.html).toContain('to correct')
+      // What was written is still there.
+      expect(answer.html).toContain('Tasting box'.slice(0, 'title' in fields ? 0 : undefined))
+      expect(await counts()).toEqual(before)
+    })
+
+    test('refuses an address of our own', async () => {
+      const ours = wallet()
+      const chain = TEST_ENVIRONMENT.CHAIN_ID
+      await rows('insert into lane (chain_id, wallet, next_nonce) values ($1, $2, 0)', [chain, ours])
+      const answer = await sendForm(shop, { wallet: ours })
+      expect([answer.status, answer.html.includes('this one is ours')]).toEqual([400, true])
+    })
+
+    test('sent again, or twice at once, makes one link', async () => {
+      const before = await counts()
+      const visitor = new Visitor(shop)
+      const form = { ...FORM, wallet: wallet(), once: onceOf((await visitor.get('/links')).html) }
+      const answers = await Promise.all(Array.from({ length: 6 }, () => visitor.post('/links', form)))
+      answers.push(await visitor.post('/links', form))
+      expect(new Set(answers.map(({ html }) => madeIn(html).owner)).size).toBe(1)
+      expect(await counts()).toEqual({ links: Number(before?.['links']) + 1, shops: Number(before?.['shops']) + 1 })
+      // Gone back to and changed, it is another link: the first one keeps its price.
+      const other = madeIn((await visitor.post('/links', { ...form, amount: '65' })).html)
+      expect(other.owner).not.toBe(madeIn(answers[0]?.html ?? '').owner)
+    })
+
+    test('is not taken from another site, nor without its name', async () => {
+      const before = await counts()
+      const visitor = new Visitor(shop)
+      const form = { ...FORM, wallet: wallet(), once: onceOf((await visitor.get('/links')).html) }
+      const foreign: Record<string, string>[] = [
+        {},
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+      ]
+      for (const headers of foreign) expect((await visitor.post('/links', form, headers)).status).toBe(403)
+      for (const once of ['', 'x', 'x'.repeat(23)])
+        expect((await visitor.post('/links', { ...form, once })).status).toBe(400)
+      expect((await visitor.post('/links', { ...form, title: 'a\0b' })).status).toBe(400)
+      expect(await counts()).toEqual(before)
+    })
+
+    test('makes so many links for a wallet in a day, whoever asks, and none to one that was stopped', async () => {
+      const to = wallet()
+      const answers = await Promise.all(Array.from({ length: 24 }, () => sendForm(shop, { wallet: to })))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
+      expect(answers.find(({ status }) => status === 400)?.html).toContain('With an account there is no such limit')
+      const bad = wallet()
+      const { code } = await makeAnonymous(shop, { wallet: bad })
+      await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
+      const refused = await sendForm(shop, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
+      expect([refused.status, refused.html.includes('An operator has stopped a link to this wallet')]).toEqual([
+        400,
+        true,
+      ])
+    }, 30_000)
+
+    test('makes so many links for an address in an hour', async () => {
+      limits = createRequestLimits({ ...FREE, formsPerHour: 3 })
+      const statuses = []
+      for (let n = 0; n < 5; n++) statuses.push((await sendForm(shop, { wallet: wallet() })).status)
+      // What is wrong is told without being counted.
+      statuses.push((await sendForm(shop, { title: '' })).status)
+      limits = createRequestLimits(FREE)
+      expect(statuses).toEqual([200, 200, 200, 429, 429, 400])
+    })
+  })
+
+  describe('while somebody types', () => {
+    const hints = async (fields: Record<string, string>) => {
+      const { html } = await new Visitor(shop).get(`/links/hints?${new URLSearchParams({ ...FORM, ...fields })}`)
+      return JSON.parse(html) as {
+        amount: { tone: string; text: string }
+        wallet: { tone: string; text: string } | null
+      }
     }
-    const page = new Visitor(shop)
-    expect((await page.get(path)).html).not.toContain(token)
-    // Buyers are told that nobody knows who asks, and where the money goes.
-    expect((await page.get(path)).html).toContain(OWN_WALLET)
-  })
 
-  test('has a page for each way to write an amount', async () => {
-    const open = await makeAnonymous(shop, {
-      kind: 'open',
-      amount: '',
-      min_amount: '5',
-      max_amount: '١٢٫٥٠ €',
-      max_payments: '1,000',
+    test('the limits of the method, what is wrong, and what arrives are told', async () => {
+      // 64 EUR at 1.25 are 80 USDC; 4.5 % are 3.6.
+      expect((await hints({})).amount).toEqual({ tone: 'quiet', text: 'You receive about 76.40 USDC after our fee.' })
+      expect((await hints({ amount: '12' })).amount.text).toBe(
+        'You receive about 14.32 USDC after our fee. It is less than UPI takes (24.00 EUR): those buyers see other ways to pay.',
+      )
+      expect((await hints({ amount: '5', provider: 'wallet_app' })).amount).toEqual({
+        tone: 'problem',
+        text: 'The least for Banking app is 6.00 EUR.',
+      })
+      expect((await hints({ amount: '1e3' })).amount.tone).toBe('problem')
+      expect((await hints({ currency: 'SEK', provider: 'local_partner' })).amount.text).toBe('UPI does not accept SEK.')
+      expect((await hints({ kind: 'open', provider: 'wallet_app' })).amount.text).toBe(
+        'Banking app takes 6.00 EUR to 10,000.00 EUR.',
+      )
+      // In the currency of the field: at 0.0068 and 1.25, rounded inward.
+      expect((await hints({ kind: 'open', currency: 'JPY' })).amount.text).toMatch(
+        /^It can be [\d,]+ JPY to [\d,]+ JPY\.$/,
+      )
+      expect((await hints({ amount: '12.5', currency: 'JPY' })).amount.text).toBe('JPY has no decimals.')
+      expect((await hints({ amount: 'x', currency: 'JPY' })).amount.text).toBe('Enter an amount in JPY, such as 1250.')
+      expect((await hints({ kind: 'open', min_amount: '1,250' })).amount.text).toContain('can be read in two ways')
+      expect((await hints({})).wallet?.tone).toBe('success')
+      expect((await hints({ wallet: OWN_WALLET.toLowerCase() })).wallet?.tone).toBe('quiet')
+      expect((await hints({ wallet: '0x1' })).wallet?.tone).toBe('problem')
     })
-    const [link] = await rows(
-      'select amount_minor, min_minor, max_minor, max_payments from payment_link where code = $1',
-      [open.code],
-    )
-    expect(link).toEqual({ amount_minor: null, min_minor: '500', max_minor: '1250', max_payments: 1000 })
+
+    test('the preview is the page of the link, in a frame of ours alone, and nothing in it works', async () => {
+      const answer = await new Visitor(shop).get(`/links/preview?${new URLSearchParams(FORM)}`)
+      expect(answer.html).toContain('€64.00')
+      expect(answer.html).toContain('0x3C44…93BC')
+      expect(answer.html).toContain('inert')
+      const policy = answer.headers.get('content-security-policy') ?? ''
+      expect(policy).toContain("frame-ancestors 'self'")
+      expect(policy).toContain("form-action 'none'")
+      const page = await new Visitor(shop).get('/links')
+      expect(page.headers.get('content-security-policy')).toContain("frame-src 'self'")
+      expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+      const hostile = { ...FORM, title: '<script>alert(1)</script>', currency: '__proto__', amount: '9'.repeat(3000) }
+      expect((await new Visitor(shop).get(`/links/preview?${new URLSearchParams(hostile)}`)).status).toBe(200)
+    })
   })
 
-  test.each([
-    ['a wallet that is none', { wallet: '0x12' }, 'hexadecimal digits'],
-    ['a mistyped wallet', { wallet: OWN_WALLET.replace('3C44', '3c44') }, 'EIP-55'],
-    ['the address nobody has', { wallet: `0x${'0'.repeat(40)}` }, 'somebody has the key of'],
-    ['the token', { wallet: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359' }, 'contract of a token'],
-    ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'everybody uses'],
-    ['no title', { title: ' ' }, '1 to 100 characters'],
-    ['no amount', { amount: '' }, 'Write an amount in EUR, like 12.50.'],
-    ['an amount with two readings', { amount: '1.250' }, 'For 1,250.00 EUR, write 1250.00.'],
-    ['an amount of another currency', { amount: '$12' }, 'Write the amount in EUR'],
-    ['decimals of a yen', { amount: '12.5', currency: 'JPY' }, 'JPY has no decimals.'],
-    ['decimals that are not there', { amount: '12.3456' }, 'decimal'],
-    ['too little', { amount: '1' }, 'The least is 1.60 EUR.'],
-    ['too little for the method', { provider: 'wallet_app', amount: '5' }, 'The least for Banking app is 6.00 EUR.'],
-    ['a currency that the method has not', { provider: 'local_partner', currency: 'SEK' }, 'must'],
-    ['a method that is none', { provider: 'cash' }, 'must'],
-    ['a limit that is none', { max_payments: '-1' }, 'must'],
-    ['an end in the past', { expires_at: '2020-01-01' }, 'future'],
-    ['a way back that is a script', { success_url: 'javascript:alert(1)' }, 'https'],
-    ['bounds the wrong way round', { kind: 'open', min_amount: '9', max_amount: '5' }, 'less than min_amount'],
-  ] as const)('refuses %s, says why, and makes nothing', async (_name, fields, why) => {
-    const before = await counts()
-    const answer = await sendForm(shop, { wallet: wallet(), ...fields })
-    expect([answer.status, answer.html.toLowerCase().includes(why.toLowerCase())]).toEqual([400, true])
-    expect(answer.html).toContain('to correct')
-    // What was written is still there.
-    expect(answer.html).toContain('Tasting box'.slice(0, 'title' in fields ? 0 : undefined))
-    expect(await counts()).toEqual(before)
-  })
-
-  test('refuses an address of our own', async () => {
-    const ours = wallet()
-    const chain = TEST_ENVIRONMENT.CHAIN_ID
-    await rows('insert into lane (chain_id, wallet, next_nonce) values ($1, $2, 0)', [chain, ours])
-    const answer = await sendForm(shop, { wallet: ours })
-    expect([answer.status, answer.html.includes('this one is ours')]).toEqual([400, true])
-  })
-
-  test('sent again, or twice at once, makes one link', async () => {
-    const before = await counts()
+  test('a link that is to be reported is found by its address', async () => {
     const visitor = new Visitor(shop)
-    const form = { ...FORM, wallet: wallet(), once: onceOf((await visitor.get('/links')).html) }
-    const answers = await Promise.all(Array.from({ length: 6 }, () => visitor.post('/links', form)))
-    answers.push(await visitor.post('/links', form))
-    expect(new Set(answers.map(({ html }) => madeIn(html).owner)).size).toBe(1)
-    expect(await counts()).toEqual({ links: Number(before?.['links']) + 1, shops: Number(before?.['shops']) + 1 })
-    // Gone back to and changed, it is another link: the first one keeps its price.
-    const other = madeIn((await visitor.post('/links', { ...form, amount: '65' })).html)
-    expect(other.owner).not.toBe(madeIn(answers[0]?.html ?? '').owner)
-  })
-
-  test('is not taken from another site, nor without its name', async () => {
-    const before = await counts()
-    const visitor = new Visitor(shop)
-    const form = { ...FORM, wallet: wallet(), once: onceOf((await visitor.get('/links')).html) }
-    const foreign: Record<string, string>[] = [
-      {},
-      { origin: 'https://evil.example' },
-      { origin: 'null' },
-      { 'sec-fetch-site': 'cross-site' },
-      { 'sec-fetch-site': 'same-site' },
-    ]
-    for (const headers of foreign) expect((await visitor.post('/links', form, headers)).status).toBe(403)
-    for (const once of ['', 'x', 'x'.repeat(23)])
-      expect((await visitor.post('/links', { ...form, once })).status).toBe(400)
-    expect((await visitor.post('/links', { ...form, title: 'a\0b' })).status).toBe(400)
-    expect(await counts()).toEqual(before)
-  })
-
-  test('makes so many links for a wallet in a day, whoever asks, and none to one that was stopped', async () => {
-    const to = wallet()
-    const answers = await Promise.all(Array.from({ length: 24 }, () => sendForm(shop, { wallet: to })))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-    expect(answers.find(({ status }) => status === 400)?.html).toContain('With an account there is no such limit')
-    const bad = wallet()
-    const { code } = await makeAnonymous(shop, { wallet: bad })
-    await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
-    const refused = await sendForm(shop, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
-    expect([refused.status, refused.html.includes('An operator has stopped a link to this wallet')]).toEqual([
-      400,
-      true,
+    expect((await visitor.get('/links/report')).status).toBe(200)
+    for (const link of [
+      'https://pay.example/l/k7Qm2vXa9B',
+      'k7Qm2vXa9B',
+      ' https://pay.example/l/k7Qm2vXa9B?amount=5 ',
     ])
-  }, 30_000)
-
-  test('makes so many links for an address in an hour', async () => {
-    limits = createRequestLimits({ ...FREE, formsPerHour: 3 })
-    const statuses = []
-    for (let n = 0; n < 5; n++) statuses.push((await sendForm(shop, { wallet: wallet() })).status)
-    // What is wrong is told without being counted.
-    statuses.push((await sendForm(shop, { title: '' })).status)
-    limits = createRequestLimits(FREE)
-    expect(statuses).toEqual([200, 200, 200, 429, 429, 400])
+      expect((await visitor.get(`/links/report?${new URLSearchParams({ link })}`)).to).toBe('/l/k7Qm2vXa9B/report')
+    for (const link of ['https://evil.example', '//evil.example/l/x', ''])
+      expect((await visitor.get(`/links/report?${new URLSearchParams({ link })}`)).status).toBe(400)
   })
 })
 
-describe('while somebody types', () => {
-  const hints = async (fields: Record<string, string>) => {
-    const { html } = await new Visitor(shop).get(`/links/hints?${new URLSearchParams({ ...FORM, ...fields })}`)
-    return JSON.parse(html) as { amount: { tone: string; text: string }; wallet: { tone: string; text: string } | null }
-  }
-
-  test('the limits of the method, what is wrong, and what arrives are told', async () => {
-    // 64 EUR at 1.25 are 80 USDC; 4.5 % are 3.6.
-    expect((await hints({})).amount).toEqual({ tone: 'quiet', text: 'You receive about 76.40 USDC after our fee.' })
-    expect((await hints({ amount: '12' })).amount.text).toBe(
-      'You receive about 14.32 USDC after our fee. It is less than UPI takes (24.00 EUR): those buyers see other ways to pay.',
-    )
-    expect((await hints({ amount: '5', provider: 'wallet_app' })).amount).toEqual({
-      tone: 'problem',
-      text: 'The least for Banking app is 6.00 EUR.',
+describe('Owners of links', () => {
+  const logged: string[] = []
+  let shop: Shop
+  let world: ReturnType<typeof linkWorld>
+  beforeAll(async () => {
+    shop = await openShop({
+      deps: (composed) => ({
+        ...withoutLimits(composed),
+        log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
+      }),
     })
-    expect((await hints({ amount: '1e3' })).amount.tone).toBe('problem')
-    expect((await hints({ currency: 'SEK', provider: 'local_partner' })).amount.text).toBe('UPI does not take SEK.')
-    expect((await hints({ kind: 'open', provider: 'wallet_app' })).amount.text).toBe(
-      'Banking app takes 6.00 EUR to 10,000.00 EUR.',
-    )
-    // In the currency of the field: at 0.0068 and 1.25, rounded inward.
-    expect((await hints({ kind: 'open', currency: 'JPY' })).amount.text).toMatch(
-      /^It can be [\d,]+ JPY to [\d,]+ JPY\.$/,
-    )
-    expect((await hints({ amount: '12.5', currency: 'JPY' })).amount.text).toBe('JPY has no decimals.')
-    expect((await hints({ amount: 'x', currency: 'JPY' })).amount.text).toBe('Write an amount in JPY, like 1250.')
-    expect((await hints({ kind: 'open', min_amount: '1,250' })).amount.text).toContain('can be read in two ways')
-    expect((await hints({})).wallet?.tone).toBe('success')
-    expect((await hints({ wallet: OWN_WALLET.toLowerCase() })).wallet?.tone).toBe('quiet')
-    expect((await hints({ wallet: '0x1' })).wallet?.tone).toBe('problem')
+    world = linkWorld(shop)
+  })
+  afterAll(() => shop?.close())
+
+  describe('The page of the owner', () => {
+    describe('the page of the owner', () => {
+      test('says what came of the link, pauses it, lets it go on, and ends it for good', async () => {
+        const made = await world.make({ inactive_message: 'Back on Monday' })
+        await pressOn(shop, made.path)
+        await pressOn(shop, made.path)
+        const [first] = await world.paymentsOf(made)
+        await world.rows(
+          `update payment set status = 'succeeded', gross_micro = 80000000, fee_micro = 3600000, net_micro = 76400000,
+           rate = '1.25', rate_source = 'test', rate_locked_at = now(), succeeded_at = now() where id = $1`,
+          [first?.['id']],
+        )
+        const owner = new Visitor(shop)
+        const { html, status } = await owner.get(made.owner)
+        expect(status).toBe(200)
+        for (const said of ['of 2 started', '76.40', '3.60', 'Succeeded', 'This page is secret'])
+          expect(html).toContain(said)
+        expect((await owner.post(`${made.owner}/pause`)).to).toBe(made.owner)
+        expect((await owner.get(made.owner)).html).toContain('Paused')
+        expect((await pressOn(shop, made.path)).status).toBe(400)
+        expect((await owner.get(made.path)).html).toContain('Back on Monday')
+        await owner.post(`${made.owner}/resume`)
+        expect((await pressOn(shop, made.path)).status).toBe(303)
+        await owner.post(`${made.owner}/end`)
+        await owner.post(`${made.owner}/resume`)
+        expect((await owner.get(made.owner)).html).toContain('Ended')
+        expect((await pressOn(shop, made.path)).status).toBe(400)
+        expect(await world.paymentsOf(made)).toHaveLength(3)
+      })
+
+      test('is told of a link that an operator stopped, and cannot open it again', async () => {
+        const made = await world.make()
+        await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
+          made.code,
+        ])
+        const owner = new Visitor(shop)
+        expect((await owner.get(made.owner)).html).toContain('An operator stopped this link')
+        for (const action of ['pause', 'resume', 'end']) await owner.post(`${made.owner}/${action}`)
+        expect(await world.linkRow(made)).toMatchObject({ active: true, stopped_reason: 'fraud', expires_at: null })
+        expect((await pressOn(shop, made.path)).status).toBe(400)
+      })
+
+      test('is found by nobody who guesses: one answer for every other secret', async () => {
+        const made = await world.make()
+        const token = made.owner.slice('/o/'.length)
+        const guesses = [
+          'A'.repeat(43),
+          token.slice(0, 42),
+          `${token}A`,
+          token.toLowerCase(),
+          `${token}=`,
+          made.code,
+          `${made.code}/${token}`,
+          '%00',
+          `%20${token}`,
+          "' or true--",
+          encodeURIComponent('../l'),
+        ]
+        const visitor = new Visitor(shop)
+        const pages = await Promise.all(guesses.map((guess) => visitor.get(`/o/${guess}`)))
+        expect(pages.map(({ status }) => status)).toEqual(guesses.map(() => 404))
+        expect(new Set(pages.map(({ html }) => html)).size).toBe(1)
+        for (const guess of guesses.slice(0, 6))
+          for (const action of ['pause', 'resume', 'end', 'claim'])
+            expect((await visitor.post(`/o/${guess}/${action}`)).status).toBe(404)
+        expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null })
+      })
+
+      test('takes nothing from another site, and changes nothing when it is opened', async () => {
+        const made = await world.make()
+        const visitor = new Visitor(shop)
+        const foreign: Record<string, string>[] = [
+          {},
+          { origin: 'https://evil.example' },
+          { origin: 'null' },
+          { 'sec-fetch-site': 'cross-site' },
+        ]
+        for (const headers of foreign)
+          for (const action of ['pause', 'end', 'claim'])
+            expect((await visitor.post(`${made.owner}/${action}`, {}, headers)).status).toBe(403)
+        for (const action of ['pause', 'resume', 'end', 'claim'])
+          expect((await visitor.get(`${made.owner}/${action}`)).status).toBe(405)
+        expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null })
+        expect(
+          (
+            await world.rows('select ticket_digest from link_owner where payment_link = $1', [
+              (await world.linkRow(made))['id'],
+            ])
+          )[0],
+        ).toEqual({
+          ticket_digest: null,
+        })
+      })
+
+      test('leaks its address to no log, no cache, no search engine and no other site', async () => {
+        const made = await world.make()
+        const token = made.owner.slice('/o/'.length)
+        logged.length = 0
+        const visitor = new Visitor(shop)
+        const page = await visitor.get(made.owner)
+        const ticket = await world.ticketOf(made)
+        await visitor.post(`${made.owner}/pause`, {}, {})
+        await visitor.get(`${made.owner}/nothing`)
+        await visitor.get(ticket)
+        expect(logged.length).toBeGreaterThan(3)
+        expect(logged.filter((line) => line.includes(token) || line.includes(ticket.split('/').at(-1) ?? '?'))).toEqual(
+          [],
+        )
+        expect(page.headers.get('cache-control')).toBe('no-store')
+        expect(page.headers.get('x-robots-tag')).toContain('noindex')
+        expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+        expect(page.html).toContain('<meta name="referrer" content="same-origin"')
+        // No page of a buyer gets it either, and nothing is asked of another origin.
+        const [, ...links] = page.html.split('<a ').map((rest) => rest.slice(0, rest.indexOf('>')))
+        for (const link of links.filter((attributes) => attributes.includes('/l/')))
+          expect(link).toContain('rel="noreferrer"')
+        expect(page.html).not.toMatch(/(?:src|action)="https?:/)
+        expect((await visitor.get('/robots.txt')).html).toContain('Disallow: /o/')
+      })
+    })
+
+    describe('bringing a link into an account', () => {
+      test('makes it the account’s, with its wallet, its payments and its presses as they were', async () => {
+        const made = await world.make({ wallet: OWN_WALLET })
+        const buyer = new Visitor(shop)
+        const press = pressIn((await buyer.get(made.path)).html)
+        const first = await buyer.post(made.path, { press })
+        const before = await world.linkRow(made)
+        const owner = await world.newOwner()
+        const ticket = await world.ticketOf(made)
+        const asked = await owner.get(ticket)
+        expect([asked.status, asked.html.includes('Is this wallet yours?')]).toEqual([200, true])
+        expect(await world.linkRow(made)).toEqual(before)
+        const done = await owner.submit(ticket)
+        expect(done.to).toBe(`/dashboard/links/${String(before['id'])}`)
+        const after = await world.linkRow(made)
+        const merchantId = await world.accountOf(owner)
+        expect(after).toMatchObject({ merchant_id: merchantId, wallet: OWN_WALLET, anonymous: false, active: true })
+        // Payments stay where they are booked, and a press that is sent again is the same one.
+        expect((await buyer.post(made.path, { press })).to).toBe(first.to)
+        expect(await world.paymentsOf(made)).toMatchObject([
+          { merchant_id: before['merchant_id'], destination: OWN_WALLET },
+        ])
+        // A new press is the account's, and goes to the wallet that buyers were shown.
+        expect((await pressOn(shop, made.path)).status).toBe(303)
+        expect((await world.paymentsOf(made))[1]).toMatchObject({ merchant_id: merchantId, destination: OWN_WALLET })
+        const page = await buyer.get(made.path)
+        expect([page.html.includes('Halden Coffee'), page.html.includes(OWN_WALLET)]).toEqual([true, true])
+        expect(await world.rows('select kind from notice where merchant_id = $1', [merchantId])).toEqual([
+          { kind: 'payment_link.claimed' },
+        ])
+        expect((await owner.get('/dashboard/team')).html).toContain('payment link claimed')
+        // The secret has done its work.
+        const secret = new Visitor(shop)
+        expect((await secret.get(made.owner)).html).toContain('This link is in an account')
+        for (const action of ['pause', 'end', 'claim']) await secret.post(`${made.owner}/${action}`)
+        expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null, merchant_id: merchantId })
+      })
+
+      test('lets the account open it again after it was stopped for good, as its page says', async () => {
+        const made = await world.make()
+        const [secret, owner] = [new Visitor(shop), await world.newOwner()]
+        const { html } = await secret.get(made.owner)
+        expect(html).toContain('Only an account that it is brought into can open it again')
+        await secret.post(`${made.owner}/end`)
+        expect((await pressOn(shop, made.path)).status).toBe(400)
+        const { to } = await owner.submit(await world.ticketOf(made))
+        expect((await owner.submit(String(to), { title: 'Open again', expires_at: '' })).status).toBe(303)
+        expect((await pressOn(shop, made.path)).status).toBe(303)
+      })
+
+      test('works once, for an hour, with the last ticket alone', async () => {
+        const made = await world.make()
+        const [old, ticket] = [await world.ticketOf(made), await world.ticketOf(made)]
+        const [owner, other] = [await world.newOwner(), await world.newOwner()]
+        expect((await owner.submit(old)).status).toBe(404)
+        const both = await Promise.all([owner.submit(ticket), other.submit(ticket)])
+        expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 404])
+        expect((await other.submit(ticket)).status).toBe(404)
+        const late = await world.make()
+        const over = await world.ticketOf(late)
+        await world.rows(
+          "update link_owner set ticket_ends_at = now() - interval '1 second' where ticket_digest is not null",
+        )
+        expect((await owner.get(over)).status).toBe(404)
+        expect((await owner.submit(over)).status).toBe(404)
+        expect(await world.linkRow(late)).toMatchObject({ anonymous: true })
+      })
+
+      test('gives its wallet no new links without an account, once an operator has stopped it', async () => {
+        const made = await world.make()
+        await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
+          made.code,
+        ])
+        expect((await (await world.newOwner()).submit(await world.ticketOf(made))).status).toBe(303)
+        const { wallet, anonymous } = await world.linkRow(made)
+        const again = await sendForm(shop, { wallet: String(wallet) })
+        expect([anonymous, again.status, again.html.includes('An operator has stopped a link to this wallet')]).toEqual(
+          [false, 400, true],
+        )
+      })
+
+      test('is for an owner who has just confirmed it, and keeps the way through signing in', async () => {
+        const made = await world.make()
+        const ticket = await world.ticketOf(made)
+        expect((await new Visitor(shop).get(ticket)).to).toBe(`/sign-in?to=${encodeURIComponent(ticket)}`)
+        const owner = await world.newOwner()
+        const merchantId = await world.accountOf(owner)
+        const developer = await signIn(shop, 'developer@shop.example')
+        await world.rows(
+          "insert into membership (merchant_id, person_id, role) select $1, id, 'developer' from person where email = 'developer@shop.example'",
+          [merchantId],
+        )
+        expect((await developer.submit(ticket)).status).toBe(403)
+        expect((await owner.post(ticket, { _form: 'x' })).status).toBe(403)
+        await world.rows(
+          "update session set confirmed_at = now() - interval '2 hours', created_at = now() - interval '3 hours'",
+        )
+        expect((await owner.submit(ticket)).to).toContain('/dashboard/confirm?to=')
+        expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
+        expect(await mailsTo(shop, 'nobody@shop.example')).toEqual([])
+      })
+    })
   })
 
-  test('the preview is the page of the link, in a frame of ours alone, and nothing in it works', async () => {
-    const answer = await new Visitor(shop).get(`/links/preview?${new URLSearchParams(FORM)}`)
-    expect(answer.html).toContain('€64.00')
-    expect(answer.html).toContain('0x3C44…93BC')
-    expect(answer.html).toContain('inert')
-    const policy = answer.headers.get('content-security-policy') ?? ''
-    expect(policy).toContain("frame-ancestors 'self'")
-    expect(policy).toContain("form-action 'none'")
-    const page = await new Visitor(shop).get('/links')
-    expect(page.headers.get('content-security-policy')).toContain("frame-src 'self'")
-    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
-    const hostile = { ...FORM, title: '<script>alert(1)</script>', currency: '__proto__', amount: '9'.repeat(3000) }
-    expect((await new Visitor(shop).get(`/links/preview?${new URLSearchParams(hostile)}`)).status).toBe(200)
-  })
-})
+  describe('A hostile stranger', () => {
+    test('cannot bring in a link by its code, its id or the digest that is stored', async () => {
+      const made = await world.make()
+      const { id } = await world.linkRow(made)
+      const [stored] = await world.rows(
+        "select encode(digest, 'base64') as a, encode(digest, 'hex') as b from link_owner where payment_link = $1",
+        [id],
+      )
+      const thief = await world.newOwner()
+      for (const guess of [made.code, String(id), made.owner.slice(3), String(stored?.['a']), String(stored?.['b'])])
+        expect((await thief.submit(`/dashboard/links/claim/${encodeURIComponent(guess)}`)).status).toBe(404)
+      expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
+    })
 
-test('a link that is to be reported is found by its address', async () => {
-  const visitor = new Visitor(shop)
-  expect((await visitor.get('/links/report')).status).toBe(200)
-  for (const link of ['https://pay.example/l/k7Qm2vXa9B', 'k7Qm2vXa9B', ' https://pay.example/l/k7Qm2vXa9B?amount=5 '])
-    expect((await visitor.get(`/links/report?${new URLSearchParams({ link })}`)).to).toBe('/l/k7Qm2vXa9B/report')
-  for (const link of ['https://evil.example', '//evil.example/l/x', ''])
-    expect((await visitor.get(`/links/report?${new URLSearchParams({ link })}`)).status).toBe(400)
+    test('who has stolen the secret cannot send the money elsewhere', async () => {
+      const made = await world.make()
+      const { wallet } = await world.linkRow(made)
+      await pressOn(shop, made.path)
+      const thief = await world.newOwner()
+      await thief.submit(await world.ticketOf(made))
+      const merchantId = await world.accountOf(thief)
+      await world.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
+        merchantId,
+        OWN_WALLET,
+      ])
+      await pressOn(shop, made.path)
+      expect((await world.paymentsOf(made)).map(({ destination }) => destination)).toEqual([wallet, wallet])
+      await expect(
+        world.rows('update payment_link set wallet = $1 where code = $2', [OWN_WALLET, made.code]),
+      ).rejects.toThrow('are fixed')
+    })
+
+    test('cannot get a second payment out of one press while the link is brought in', async () => {
+      for (let round = 0; round < 5; round++) {
+        const made = await world.make()
+        const buyer = new Visitor(shop)
+        const press = pressIn((await buyer.get(made.path)).html)
+        const owner = await world.newOwner()
+        const ticket = await world.ticketOf(made)
+        const form = { _form: await owner.formField() }
+        const sent = Array.from({ length: 4 }, () => buyer.post(made.path, { press }))
+        await Promise.all([
+          ...sent,
+          owner.post(ticket, form),
+          ...Array.from({ length: 4 }, () => buyer.post(made.path, { press })),
+        ])
+        const last = await buyer.post(made.path, { press })
+        expect([last.status, (await world.paymentsOf(made)).length]).toEqual([303, 1])
+      }
+    }, 30_000)
+
+    test('gets no payment through a link that was paused before the press was stored', async () => {
+      for (let round = 0; round < 4; round++) {
+        const made = await world.make()
+        const presses = await Promise.all(
+          Array.from({ length: 6 }, async () => {
+            const { html } = await new Visitor(shop).get(made.path)
+            return pressIn(html)
+          }),
+        )
+        const owner = new Visitor(shop)
+        const paused = owner.post(`${made.owner}/pause`).then(async () => (await world.paymentsOf(made)).length)
+        const answers = await Promise.all(presses.map((press) => new Visitor(shop).post(made.path, { press })))
+        // What was there when the pause was answered is all that there is.
+        const atPause = await paused
+        expect((await world.paymentsOf(made)).length).toBe(atPause)
+        expect(answers.filter(({ status }) => status === 303)).toHaveLength(atPause)
+      }
+    }, 30_000)
+
+    test('fifty presses on ten places make ten payments, also while the link changes hands', async () => {
+      const made = await world.make({ max_payments: '10' })
+      const presses = await Promise.all(
+        Array.from({ length: 50 }, async () => {
+          const { html } = await new Visitor(shop).get(made.path)
+          return pressIn(html)
+        }),
+      )
+      const owner = await world.newOwner()
+      const ticket = await world.ticketOf(made)
+      const form = { _form: await owner.formField() }
+      const answers = await Promise.all([
+        ...presses.map((press) => new Visitor(shop).post(made.path, { press })),
+        owner.post(ticket, form),
+      ])
+      expect((await world.paymentsOf(made)).length).toBeLessThanOrEqual(10)
+      // Who was told to try again does: nobody is asked twice, and no place is given twice.
+      const again = await Promise.all(presses.map((press) => new Visitor(shop).post(made.path, { press })))
+      expect(answers.length).toBe(51)
+      expect((await world.paymentsOf(made)).length).toBe(10)
+      expect(again.filter(({ status }) => status === 303)).toHaveLength(10)
+    }, 30_000)
+
+    test('a merchant of a link without an account has nobody, no key and no way in', async () => {
+      const made = await world.make()
+      const { merchant_id: merchantId, id } = await world.linkRow(made)
+      const stranger = await world.newOwner()
+      expect((await stranger.submit('/dashboard/accounts/choose', { account: String(merchantId) })).status).toBe(404)
+      expect((await stranger.submit('/dashboard/accounts/join', { account: String(merchantId) })).status).toBe(404)
+      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).status).toBe(404)
+      const tenant = shop.db.as(shop.tenant)
+      await expect(tenant.query('select * from link_owner')).rejects.toThrow('permission denied')
+    })
+  })
+
+  describe('The pages of links in the dashboard', () => {
+    let owner: Visitor
+    let merchantId: string
+    beforeAll(async () => {
+      shop = await shop.asNewMerchant()
+      owner = await signUp(shop, 'links@shop.example')
+      merchantId = await world.accountOf(owner)
+      await world.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
+        merchantId,
+        WALLET,
+      ])
+    }, 60_000)
+
+    const FORM = { title: 'Gift card', kind: 'fixed', amount: '64', currency: 'EUR', provider: '' }
+
+    /** Sends the form of a page that was just opened; answers the path of the link. */
+    async function make(fields: Record<string, string> = {}): Promise<string> {
+      const { to, html } = await owner.submit('/dashboard/links', { ...FORM, ...fields })
+      if (to === null) throw new Error(html.slice(0, 2000))
+      return to
+    }
+
+    const idOf = (path: string): string => path.split('/').at(-1) ?? ''
+    const rowOf = async (path: string) =>
+      (await world.rows('select * from payment_link where id = $1', [idOf(path)]))[0] ?? {}
+
+    test('a link is made once of a form, says how it was made, and is in the audit log', async () => {
+      const once = 'form-1'
+      const path = await make({ once, kind: 'open', min_amount: '5', max_amount: '12,50', prefill_amount: 'on' })
+      expect(await make({ once, kind: 'open', min_amount: '5', max_amount: '12,50', prefill_amount: 'on' })).toBe(path)
+      expect(await rowOf(path)).toMatchObject({
+        merchant_id: merchantId,
+        created_via: 'dashboard',
+        anonymous: false,
+        wallet: null,
+        min_minor: '500',
+        max_minor: '1250',
+        prefill: ['amount'],
+      })
+      expect((await owner.get('/dashboard/team')).html).toContain('create payment link')
+      const page = await owner.get(path)
+      for (const said of [
+        'Gift card',
+        'Active',
+        '5.00 to 12.50 EUR',
+        'qr.svg',
+        'No payments yet',
+        'The wallet of the account',
+      ])
+        expect(page.html).toContain(said)
+    })
+
+    test('what is wrong is told beside its field, and what was written stays', async () => {
+      const answer = await owner.submit('/dashboard/links', { ...FORM, provider: 'wallet_app', amount: '5', title: '' })
+      expect(answer.status).toBe(400)
+      expect(answer.html).toContain('1 to 100 characters')
+      const least = await owner.submit('/dashboard/links', { ...FORM, provider: 'wallet_app', amount: '5' })
+      expect(least.html).toContain('The least for Banking app is 6.00 EUR.')
+      expect(least.html).toContain('value="Gift card"')
+      const poor = await signUp(shop, 'poor@shop.example')
+      expect((await poor.get('/dashboard/links/new')).html).toContain('Set a wallet first')
+      const refused = await poor.submit('/dashboard/links', FORM)
+      expect([refused.status, refused.html.includes('Set the wallet that the USDC goes to')]).toEqual([400, true])
+    })
+
+    test('a link is edited, paused and opened again; price, method and wallet stay', async () => {
+      const path = await make({ expires_at: '2099-12-24', max_payments: '5', reference: 'A' })
+      const before = await rowOf(path)
+      const edit = await owner.get(`${path}/edit`)
+      expect(edit.html).toContain('value="2099-12-24"')
+      const changes = { title: 'Voucher', expires_at: '2099-12-24', max_payments: '', inactive_message: 'Back soon' }
+      const hostile = { amount: '1', currency: 'USD', provider: 'local_partner', wallet: WALLET, kind: 'open' }
+      expect((await owner.submit(path, { ...changes, ...hostile })).to).toBe(path)
+      const after = await rowOf(path)
+      expect(after).toMatchObject({
+        title: 'Voucher',
+        max_payments: null,
+        reference: null,
+        inactive_message: 'Back soon',
+      })
+      for (const fixed of ['amount_minor', 'currency', 'provider', 'wallet', 'code', 'expires_at'])
+        expect([fixed, after[fixed]]).toEqual([fixed, before[fixed]])
+      expect((await owner.submit(path, { title: '' })).status).toBe(400)
+      await owner.submit(`${path}/pause`)
+      expect(await rowOf(path)).toMatchObject({ active: false })
+      expect((await owner.get(path)).html).toContain('Resume')
+      await owner.submit(`${path}/resume`)
+      expect(await rowOf(path)).toMatchObject({ active: true })
+      await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [
+        idOf(path),
+      ])
+      const stopped = await owner.get(path)
+      expect([stopped.html.includes('An operator stopped this link'), stopped.html.includes('/resume')]).toEqual([
+        true,
+        false,
+      ])
+      const forced = await owner.submit(`${path}/resume`)
+      expect([forced.status >= 400, (await rowOf(path))['stopped_reason']]).toEqual([true, 'fraud'])
+    })
+
+    test('the list is filtered, searched and paged by its address', async () => {
+      const path = await make({ title: 'Needle 100%', reference: 'INV-7' })
+      await owner.submit(`${path}/pause`)
+      const shows = async (query: string): Promise<boolean> =>
+        (await owner.get(`/dashboard/links${query}`)).html.includes('Needle 100%')
+      expect(await shows('')).toBe(false)
+      expect(await shows('?s=paused')).toBe(true)
+      expect(await shows('?s=all&q=INV-7')).toBe(true)
+      expect(await shows(`?s=all&q=${encodeURIComponent('100%')}`)).toBe(true)
+      expect((await owner.get('/dashboard/links?s=all&q=%25%25%25')).html).toContain('Nothing found')
+      for (let n = 0; n < 51; n++)
+        await world.rows(
+          `insert into payment_link (id, merchant_id, livemode, code, currency, title, created_via, created_at, updated_at)
+         select overlay(id placing lpad($1::text, 4, '0') from length(id) - 3), merchant_id, livemode,
+           lpad($1::text, 10, 'x'), currency, 'Row ' || $1, created_via, created_at, updated_at
+         from payment_link where id = $2`,
+          [n, idOf(path)],
+        )
+      const first = await owner.get('/dashboard/links?q=Row')
+      const more = /href="([^"]+)" rel="next"/.exec(first.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+      const second = await owner.get(more)
+      const rowsIn = (html: string): number => html.split('class="row-link"').length - 1
+      expect([rowsIn(first.html), rowsIn(second.html)]).toEqual([50, 1])
+      expect((await owner.get('/dashboard/links?after=plink_01h455vb4pex5vsknk084sn02q')).status).toBe(404)
+    })
+
+    test('roles: everybody looks, support sells, a viewer changes nothing', async () => {
+      const path = await make()
+      for (const role of ['viewer', 'support']) {
+        const person = await signIn(shop, `${role}@shop.example`)
+        await world.rows(
+          'insert into membership (merchant_id, person_id, role) select $1, id, $2 from person where email = $3',
+          [merchantId, role, `${role}@shop.example`],
+        )
+        const sells = role === 'support'
+        const { html } = await person.get(path)
+        expect([html.includes('Gift card'), html.includes('/pause')]).toEqual([true, sells])
+        expect((await person.get('/dashboard/links/new')).status).toBe(sells ? 200 : 403)
+        for (const at of [`${path}/pause`, path, '/dashboard/links'])
+          expect([role, at, (await person.submit(at, FORM)).status]).toEqual([role, at, sells ? 303 : 403])
+        await owner.submit(`${path}/resume`)
+      }
+    })
+
+    test('a link of another account is not there, for any page or action', async () => {
+      const path = await make()
+      await pressOn(shop, `/l/${String((await rowOf(path))['code'])}`)
+      const stranger = await signUp(shop, 'stranger@shop.example')
+      for (const at of [path, `${path}/edit`, `/dashboard/links/new?copy=${idOf(path)}`])
+        expect([at, (await stranger.get(at)).status]).toEqual([at, 404])
+      for (const at of [path, `${path}/pause`, `${path}/resume`])
+        expect([at, (await stranger.submit(at, FORM)).status]).toEqual([at, 404])
+      expect(await rowOf(path)).toMatchObject({ active: true, title: 'Gift card' })
+      expect((await stranger.get('/dashboard/links?s=all')).html).not.toContain('Gift card')
+    })
+
+    test('payments of before a link was brought in are shown on its page, and open no page of another merchant', async () => {
+      const made = await world.make({ title: 'Brought along' })
+      await pressOn(shop, made.path)
+      await owner.submit(await world.ticketOf(made))
+      await pressOn(shop, made.path)
+      const [old, young] = await world.paymentsOf(made)
+      const { html } = await owner.get(`/dashboard/links/${String((await world.linkRow(made))['id'])}`)
+      expect(html).toContain('of 2 started')
+      expect(html).toContain(`/dashboard/payments/${String(young?.['id'])}`)
+      expect(html).not.toContain(String(old?.['id']))
+      expect((await owner.get(`/dashboard/payments/${String(old?.['id'])}`)).status).toBe(404)
+    })
+
+    test('the preview is the account’s page, in a frame of ours alone', async () => {
+      const query = new URLSearchParams({ ...FORM, title: '<b>Two</b>' })
+      const { html, headers } = await owner.get(`/dashboard/links/preview?${query}`)
+      expect(html).toContain('Halden Coffee')
+      expect(html).toContain('&lt;b>Two&lt;/b>')
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'self'")
+      const page = await owner.get('/dashboard/links/new')
+      expect(page.headers.get('content-security-policy')).toContain("frame-src 'self'")
+      expect((await owner.get('/dashboard/links')).headers.get('content-security-policy')).not.toContain('frame-src')
+    })
+  })
 })

@@ -402,18 +402,18 @@ describe('The page of a link', () => {
     })
 
     test.each([
-      ['4.99', 'The least here is €5.00.'],
-      ['50.01', 'The most here is €50.00.'],
-      ['999999999999', 'The most here is'],
-      ['9'.repeat(40), 'Write an amount'],
-      ['1e1', 'Write an amount'],
-      ['-10', 'Write an amount'],
-      ['10.0001', 'Write an amount'],
-      ['1.250', 'For €1,250.00, write 1250.00.'],
-      ['1,250', 'For €1,250.00, write 1250.00.'],
-      ['$12', 'Write an amount'],
-      ['', 'Write an amount'],
-      ['"><script>alert(1)</script>', 'Write an amount'],
+      ['4.99', 'The minimum here is €5.00.'],
+      ['50.01', 'The maximum here is €50.00.'],
+      ['999999999999', 'The maximum here is'],
+      ['9'.repeat(40), 'Enter an amount'],
+      ['1e1', 'Enter an amount'],
+      ['-10', 'Enter an amount'],
+      ['10.0001', 'Enter an amount'],
+      ['1.250', 'For €1,250.00, enter 1250.00.'],
+      ['1,250', 'For €1,250.00, enter 1250.00.'],
+      ['$12', 'Enter an amount'],
+      ['', 'Enter an amount'],
+      ['"><script>alert(1)</script>', 'Enter an amount'],
     ])('refuses %s in words, and makes nothing', async (amount, words) => {
       const { id, path } = await link(tips)
       const answer = await press(path, { amount })
@@ -429,12 +429,12 @@ describe('The page of a link', () => {
       expect(shown).toBe('€5.00 to €8,000.00')
       for (const amount of shown.split(' to '))
         expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
-      expect(await (await press(path, { amount: '8000.01' })).text()).toContain('The most here is €8,000.00.')
+      expect(await (await press(path, { amount: '8000.01' })).text()).toContain('The maximum here is €8,000.00.')
     })
 
     test('without bounds has those of the method', async () => {
       const { path } = await link({ ...tips, min_amount: undefined, max_amount: undefined, provider: 'wallet_app' })
-      expect(await (await press(path, { amount: '5' })).text()).toContain('The least here is €6.00.')
+      expect(await (await press(path, { amount: '5' })).text()).toContain('The minimum here is €6.00.')
     })
   })
 

@@ -1,0 +1,495 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { Client, Connection } from '@temporalio/client'
+import { PARTNER_SECRET } from '../../scripts/test/environment.ts'
+import { startDevServer } from '../../scripts/test/services/temporal.ts'
+import { until } from '../../scripts/test/until.ts'
+import { loadStart } from '../../src/deps/shared.ts'
+import { paymentWorkflowId } from '../../src/domain/ids.ts'
+import { newId } from '../../src/ids.ts'
+import { hmacSha256 } from '../../src/providers/signature.ts'
+import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
+import { createRelay } from '../../src/worker/relay.ts'
+import { plant } from '../deps/two-modes.ts'
+import { type Furnished, furnish, rowsFor } from './support/furnished.ts'
+import { type Answer, expectProblem, openShop, type Shop } from './support/shop.ts'
+
+describe('Requests that count once', () => {
+  /** What was asked of the workflows, and what the next cancellation waits for. */
+  let effects: string[] = []
+  let gate: Promise<void> = Promise.resolve()
+  let shop: Shop
+  beforeAll(async () => {
+    shop = await openShop({
+      deps: ({ workflows, db }) => ({
+        // Hundreds at once are to wait for the key, and not for the row that says when the API key was used last.
+        onStarted: () => undefined,
+        onKeyUsed: () => undefined,
+        workflows: {
+          ...workflows,
+          start: async (payment) => effects.push(`start ${payment.id}`) > 0,
+          cancel: async (id) => {
+            effects.push(`cancel ${id}`)
+            await gate
+            await db.query("update payment set status = 'canceled', canceled_at = now() where id = $1", [id])
+            return { status: 'canceled' as const }
+          },
+          openAttempt: async (_id, { attemptId }) => ({
+            kind: 'redirect' as const,
+            attemptId,
+            url: 'https://p.example',
+          }),
+        },
+        deliveries: { deliverNow: async ({ eventId }) => effects.push(`deliver ${eventId}`) > 0 },
+        simulate: async () => {
+          effects.push('simulate')
+          return { done: true }
+        },
+      }),
+    })
+  })
+  afterAll(() => shop?.close())
+
+  describe('Idempotency keys', () => {
+    const BODY = { amount: '49.99', currency: 'EUR', reference: 'A-1' }
+    const create = (key: string, body: unknown = BODY, apiKey = shop.key) =>
+      shop.ask('POST', '/v1/payments', { body, key: apiKey, headers: { 'idempotency-key': key } })
+
+    describe('the same request with the same Idempotency-Key', () => {
+      test('gets the first answer again, byte for byte, and makes nothing', async () => {
+        const first = await create('again')
+        const before = await shop.count('payment')
+        const second = await create('again')
+        expect([second.status, second.text, second.headers.get('location')]).toEqual([
+          201,
+          first.text,
+          first.headers.get('location'),
+        ])
+        expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
+        expect(await shop.count('payment')).toBe(before)
+        expect(await shop.count('timeline_entry')).toBe(before)
+      })
+
+      test('is the same whatever the order of its fields, its defaults, its quotes, and number or text', async () => {
+        const first = await create('order', { amount: '49.99', currency: 'EUR', metadata: { a: '1', b: '2' } })
+        const second = await create('"order"', {
+          metadata: { b: '2', a: '1' },
+          fallback: 'picker',
+          expires_in: 86_400,
+          currency: 'EUR',
+          amount: 49.99,
+        })
+        expect(second.text).toBe(first.text)
+      })
+
+      test('with another body is refused', async () => {
+        await create('other body')
+        const key = 'other-body'
+        await create(key)
+        const answer = await create(key, { ...BODY, amount: '50' })
+        expectProblem(answer, 422, 'idempotency_key_reused')
+        expect(answer.body['param']).toBe('Idempotency-Key')
+      })
+
+      test('is answered as before when it would be refused now', async () => {
+        const merchant = await shop.addMerchant()
+        const first = await create('wallet-gone', BODY, merchant.key)
+        await shop.db.query('delete from wallet where merchant_id = $1', [merchant.tenant.merchantId])
+        const second = await create('wallet-gone', BODY, merchant.key)
+        expect([second.status, second.text]).toEqual([201, first.text])
+        expectProblem(await create('wallet-gone-2', BODY, merchant.key), 422, 'wallet_not_configured')
+      })
+
+      test('a key of another merchant or another mode makes another request', async () => {
+        const other = await shop.addMerchant()
+        const ids = await Promise.all(
+          [shop.key, other.key].map(async (key) => (await create('scope', BODY, key)).body['id']),
+        )
+        expect(new Set(ids).size).toBe(2)
+        // As a database has it that was shared by two modes before it was stamped.
+        await shop.db.query(
+          `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, location, body)
+         select merchant_id, true, route, 'other-mode', fingerprint, status, location, body from idempotency_key
+         where merchant_id = $1 and key = 'scope'`,
+          [shop.tenant.merchantId],
+        )
+        const own = await create('other-mode')
+        expect([own.status, own.headers.get('idempotent-replayed'), ids.includes(own.body['id'])]).toEqual([
+          201,
+          null,
+          false,
+        ])
+      })
+
+      test('another API key of the merchant makes the same request', async () => {
+        const second = await shop.addKey(shop.tenant)
+        expect((await create('rotated', BODY, second.key)).text).toBe((await create('rotated')).text)
+      })
+    })
+
+    test('a refused request does not use up its key', async () => {
+      expectProblem(await create('second-try', { ...BODY, amount: 'x' }), 400, 'validation_failed')
+      expectProblem(await create('second-try', { ...BODY, amount: '0.01' }), 422, 'amount_too_small')
+      expect((await create('second-try')).status).toBe(201)
+    })
+
+    test.each(['', ' ', 'a b', 'ü', 'x'.repeat(256), '""'])('the key %p is refused', async (key) => {
+      const answer = await shop.ask('POST', '/v1/payments', {
+        body: BODY,
+        headers: { 'idempotency-key': encodeURI(key) === key ? key : Buffer.from(key).toString('latin1') },
+      })
+      expectProblem(answer, 400, 'validation_failed')
+      expect(answer.body['param']).toBe('Idempotency-Key')
+    })
+
+    test('while the first request has not ended, the second waits two seconds and is told to ask again', async () => {
+      const claimed = withResolvers()
+      const release = withResolvers()
+      const first = shop.db.transaction(async (tx) => {
+        await tx.query(
+          `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, body)
+         values ($1, false, 'POST /v1/payments', 'slow', $2, 201, '{}')`,
+          [shop.tenant.merchantId, Buffer.alloc(32)],
+        )
+        claimed.resolve()
+        await release.promise
+        throw new Error('rolled back')
+      })
+      await claimed.promise
+      const asked = performance.now()
+      const answer = await create('slow')
+      const waitedMs = performance.now() - asked
+      release.resolve()
+      await expect(first).rejects.toThrow('rolled back')
+      expectProblem(answer, 409, 'idempotency_key_in_use')
+      expect(answer.headers.get('retry-after')).toBe('1')
+      // The answer shows that the wait for the lock ended, and the clock that it was not given up sooner.
+      expect(waitedMs).toBeGreaterThanOrEqual(2000)
+      expect((await create('slow')).status).toBe(201)
+    })
+
+    test('a request without a key that waited in vain is told so, and nothing of a key', async () => {
+      expect((await shop.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)
+      const before = await shop.count('payment')
+      const answer = await shop.db.transaction(async (tx) => {
+        await tx.query('select 1 from event_sequence where merchant_id = $1 for update', [shop.tenant.merchantId])
+        return shop.ask('POST', '/v1/payments', { body: BODY })
+      })
+      expectProblem(answer, 503, 'temporarily_unavailable')
+      expect(answer.headers.get('retry-after')).not.toBeNull()
+      expect(await shop.count('payment')).toBe(before)
+    })
+
+    function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+      let resolve = (): void => undefined
+      const promise = new Promise<void>((done) => {
+        resolve = done
+      })
+      return { promise, resolve }
+    }
+  })
+
+  describe('Every POST', () => {
+    let own: Furnished
+    beforeAll(async () => {
+      shop = await shop.asNewMerchant()
+      own = await furnish(shop)
+    }, 60_000)
+
+    type Operations = Record<string, Record<string, { operationId: string }>>
+    const post = (path: string, key: string, body?: unknown): Promise<Answer> =>
+      shop.ask('POST', path, { headers: { 'idempotency-key': key }, ...(body !== undefined && { body }) })
+
+    test('every POST with the same Idempotency-Key is answered as before, and does nothing more', async () => {
+      const document = JSON.parse((await shop.ask('GET', '/openapi.json')).text) as { paths: Operations }
+      const posts = Object.values(document.paths).flatMap(({ post: found }) => (found === undefined ? [] : [found]))
+      expect(posts.length).toBeGreaterThan(10)
+      for (const { operationId } of posts) {
+        const fresh = await furnish(shop)
+        const { path, body } = rowsFor(fresh)[operationId]!
+        const first = await post(path, operationId, body)
+        expect([operationId, Math.floor(first.status / 100)]).toEqual([operationId, 2])
+        effects = []
+        const stored = await everything()
+        const second = await post(path, operationId, body)
+        expect([operationId, second.status, second.text]).toEqual([operationId, first.status, first.text])
+        expect([operationId, second.headers.get('idempotent-replayed')]).toEqual([operationId, 'true'])
+        expect([operationId, effects, await everything()]).toEqual([operationId, [], stored])
+        await shop.db.query('delete from webhook_endpoint where id = $1', [fresh.endpoint])
+        for (const table of ['membership', 'invitation']) await shop.db.query(`delete from ${table}`)
+        await shop.db.query('update channel set removed_at = now()')
+        await shop.db.query('update api_key set revoked_at = now() where id <> $1', [shop.keyId])
+      }
+    }, 60_000)
+
+    async function everything(): Promise<string> {
+      const tables = ['payment', 'api_key', 'webhook_endpoint', 'event', 'delivery', 'idempotency_key']
+      tables.push('channel', 'channel_message', 'notice', 'invitation', 'mail', 'audit_entry')
+      const rows = await Promise.all(tables.map((table) => shop.db.query(`select count(*) from ${table}`)))
+      return JSON.stringify(rows.map((result) => result.rows))
+    }
+
+    describe('an effect outside of the database', () => {
+      async function cancelable() {
+        const made = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+        const id = String(made.body['id'])
+        return { id, path: `/v1/payments/${id}/cancel`, simulate: `/v1/test/payments/${id}/simulate` }
+      }
+
+      test('happens once when two ask at the same time: the second waits for the answer of the first', async () => {
+        const { id, path } = await cancelable()
+        effects = []
+        let open = (): void => undefined
+        gate = new Promise((resolve) => {
+          open = resolve
+        })
+        const both = [post(path, 'both'), post(path, 'both')]
+        await untilAsked()
+        open()
+        const [first, second] = await Promise.all(both)
+        expect(first!.text).toBe(second!.text)
+        expect(effects).toEqual([`cancel ${id}`])
+      })
+
+      test('a request that is still running is reported after two seconds, and another request with its key is refused', async () => {
+        const { id, path, simulate } = await cancelable()
+        await claimed(id, 'running', "now() + interval '1 minute'")
+        const asked = performance.now()
+        expectProblem(await post(path, 'running'), 409, 'idempotency_key_in_use')
+        expect(performance.now() - asked).toBeGreaterThanOrEqual(2000)
+        await post(simulate, 'other', { action: 'pay' })
+        expectProblem(await post(simulate, 'other', { action: 'decline' }), 422, 'idempotency_key_reused')
+      })
+
+      test('is asked for again by the same request when the process of the first has died', async () => {
+        const { id, path } = await cancelable()
+        await claimed(id, 'died', "now() - interval '1 second'")
+        effects = []
+        expect((await post(path, 'died')).status).toBe(200)
+        expect(effects).toEqual([`cancel ${id}`])
+      })
+
+      test('a refused request gives its key back, also to another request', async () => {
+        const redeliver = `/v1/webhook_endpoints/${own.endpoint}/redeliver_failed`
+        const disable = (at: string) =>
+          shop.db.query(
+            `update webhook_endpoint set disabled_at = ${at}, disabled_reason = case when ${at} is null then null else 'merchant' end where id = $1`,
+            [own.endpoint],
+          )
+        await disable('now()')
+        expectProblem(await post(redeliver, 'refused', { since: '2026-11-01T00:00:00Z' }), 409, 'not_possible_now')
+        await disable('null')
+        expect((await post(redeliver, 'refused', { since: '2026-11-02T00:00:00Z' })).status).toBe(202)
+      })
+
+      test('at an id of thousands of characters, or with NUL in it, is the 404 of an unknown one', async () => {
+        for (const id of ['x'.repeat(8000), '%00', '%F0%9F%98%80'.repeat(300)])
+          expectProblem(await post(`/v1/payments/${id}/cancel`, 'long'), 404, 'resource_missing')
+      })
+
+      /** As a cancellation leaves its key that has claimed it and not answered: made of one that was answered. */
+      async function claimed(id: string, key: string, until: string): Promise<void> {
+        await post(`/v1/payments/${id}/cancel`, key)
+        await shop.db.query(
+          `update idempotency_key set status = 0, body = '', claimed_until = ${until} where key = $1`,
+          [key],
+        )
+        await shop.db.query("update payment set status = 'created', canceled_at = null where id = $1", [id])
+      }
+
+      async function untilAsked(): Promise<void> {
+        while (effects.length === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+    })
+  })
+})
+
+describe('Requests of partners', () => {
+  /** Callbacks of partners, as HTTP requests: what is answered, what is stored, and what is passed on to the workflow. */
+
+  let passedOn: string[][] = []
+  /** True while Temporal takes messages. */
+  let isReachable = true
+  /** True while each callback counts as authentic: its first line is the event, its second the order. */
+  let isPlain = false
+  let shop: Shop
+  beforeAll(async () => {
+    shop = await openShop({
+      deps: ({ workflows, readCallback }) => ({
+        readCallback: (provider, request) => {
+          if (!isPlain) return readCallback(provider, request)
+          const [eventId = '', attemptId = ''] = Buffer.from(request.body).toString().split('\n')
+          return { kind: 'news', eventId, attemptId }
+        },
+        workflows: {
+          ...workflows,
+          tellPartnerNews: async (...ids) => {
+            if (!isReachable) throw new Error('Temporal does not answer')
+            passedOn.push(ids)
+          },
+        },
+      }),
+    })
+  })
+  afterAll(() => shop?.close())
+
+  describe('Callbacks of partners', () => {
+    let payment: Awaited<ReturnType<typeof plant>>
+    let eventId = ''
+    let occurredAt = ''
+    beforeEach(async () => {
+      payment = await plant(shop.db, shop.tenant)
+      await shop.db.query('delete from partner_event')
+      eventId = newId('partnerEvent')
+      occurredAt = new Date().toISOString()
+      passedOn = []
+      isReachable = true
+    })
+
+    /** An authentic callback of the banking app: signed over its bytes, now; sent again, it says the same. */
+    function send({ event = eventId, attemptId = payment.attemptId, secret = PARTNER_SECRET } = {}): Promise<Answer> {
+      const now = Math.floor(Date.now() / 1000)
+      const body = JSON.stringify({
+        event_id: event,
+        event: 'order.state_changed',
+        occurred_at: occurredAt,
+        merchant_id: 'pinrail',
+        order: {
+          id: 'wo_1',
+          merchant_order_ref: attemptId,
+          state: 'COMPLETED',
+          amount: { value: '1.00', currency: 'EUR' },
+        },
+      })
+      const signature = hmacSha256(secret, `wallet-app-callback\n${now}\n${body}`, 'hex')
+      const headers = { 'x-callback-timestamp': `${now}`, 'x-callback-signature': signature }
+      return shop.ask('POST', '/callbacks/wallet_app', { key: null, body, headers })
+    }
+    type Stored = { provider_event_id: string; attempt_id: string; applied: boolean }
+    const stored = async (): Promise<Stored[]> =>
+      (
+        await shop.db.query(
+          'select provider_event_id, attempt_id, applied_at is not null as applied from partner_event order by seq',
+        )
+      ).rows as Stored[]
+    const unread = () => ({ provider_event_id: eventId, attempt_id: payment.attemptId, applied: false })
+
+    test('a callback is stored, passed on, and only then answered with 200', async () => {
+      const answer = await send()
+      expect([answer.status, answer.body]).toEqual([200, { received: true }])
+      expect(await stored()).toEqual([unread()])
+      expect(passedOn).toEqual([[payment.id, payment.attemptId]])
+    })
+
+    test('a callback that is stored but could not be passed on gets 503: the partner sends it again', async () => {
+      isReachable = false
+      const refused = await send()
+      expectProblem(refused, 503, 'temporarily_unavailable')
+      expect(refused.headers.get('retry-after')).toBe('5')
+      expect(await stored()).toEqual([unread()])
+      isReachable = true
+      expect((await send()).status).toBe(200)
+      expect(passedOn).toEqual([[payment.id, payment.attemptId]])
+      expect(await stored()).toEqual([unread()])
+    })
+
+    test('a repeated callback is passed on again until it was applied, and then no more', async () => {
+      await send()
+      await send()
+      expect(passedOn).toHaveLength(2)
+      await shop.db.query('update partner_event set applied_at = now()')
+      expect((await send()).status).toBe(200)
+      expect(passedOn).toHaveLength(2)
+      expect(await stored()).toEqual([{ ...unread(), applied: true }])
+    })
+
+    test('a callback with another signature, or about an unknown attempt, stores nothing and is not passed on', async () => {
+      expectProblem(await send({ secret: 'another secret' }), 401, 'invalid_callback')
+      expectProblem(await send({ attemptId: newId('attempt') }), 404, 'resource_missing')
+      expect([await stored(), passedOn]).toEqual([[], []])
+    })
+  })
+
+  describe('NUL in a request', () => {
+    // Postgres refuses a text with NUL.
+    beforeAll(async () => {
+      shop = await shop.asNewMerchant()
+      isPlain = true
+    })
+
+    test.each(['/c/%00', '/c/a%00b', '/c/%00/status', '/c/%00/go'])('a checkout that cannot be: %s', async (path) => {
+      const [answer, unknown] = await Promise.all(
+        [path, path.replaceAll('%00', 'x')].map((at) => shop.ask('GET', at, { key: null })),
+      )
+      expect(answer!.status).toBe(404)
+      expect(answer!.text.replaceAll(/req_\w+/g, '')).toBe(unknown!.text.replaceAll(/req_\w+/g, ''))
+    })
+
+    test.each(['event\0\natt_1', 'event\natt_\0'])('an authentic callback with NUL in an id: %j', async (body) => {
+      const headers = { 'content-type': 'application/octet-stream' }
+      expectProblem(
+        await shop.ask('POST', '/callbacks/wallet_app', { key: null, body, headers }),
+        400,
+        'invalid_request',
+      )
+    })
+
+    test.each(['/v1/payments/%00', '/v1/events/%00', '/v1/webhook_endpoints/%00', '/v1/api_keys/%00'])(
+      'an id that cannot be: %s',
+      async (path) => {
+        expect((await shop.ask('GET', path)).status).toBeLessThan(500)
+      },
+    )
+  })
+})
+
+describe('Starts of workflows', () => {
+  const BODY = { amount: '49.99', currency: 'EUR' }
+  let shop: Shop
+  let connection: Connection
+  let client: Client
+  beforeAll(async () => {
+    shop = await openShop({ temporalDown: true })
+    const { address, namespace } = await startDevServer()
+    connection = await Connection.connect({ address })
+    client = new Client({ connection, namespace })
+  }, 60_000)
+  afterAll(async () => {
+    await shop?.close()
+    await connection?.close()
+  })
+
+  test('a payment is created although Temporal is down, and the relay starts its workflow later, once', async () => {
+    const started = Date.now()
+    const created = await shop.ask('POST', '/v1/payments', { body: BODY })
+    expect(created.status).toBe(201)
+    // The deadline of the start is 1.5 s: the merchant waits no longer for a server that is not there.
+    expect(Date.now() - started).toBeLessThan(5000)
+    expect(await shop.count('outbox')).toBe(1)
+
+    const { db, log } = shop
+    const workflows = createPaymentWorkflows({ client, taskQueue: 'nobody-takes-these', load: loadStart(db) })
+    const relay = createRelay({ db, client, workflows, clock: Date.now, log, graceMs: 0 })
+    expect(await relay.startPayments()).toBe(1)
+    expect(await shop.count('outbox')).toBe(0)
+    const { status, workflowId } = await client.workflow
+      .getHandle(paymentWorkflowId(String(created.body['id'])))
+      .describe()
+    expect([status.name, workflowId]).toEqual(['RUNNING', created.body['id']])
+    expect(await relay.startPayments()).toBe(0)
+  })
+
+  test('while Temporal is there, the workflow runs before the answer, and the outbox is empty soon after', async () => {
+    const up = await openShop()
+    try {
+      const { id } = (await up.ask('POST', '/v1/payments', { body: BODY })).body
+      const { status } = await client.workflow.getHandle(paymentWorkflowId(String(id))).describe()
+      expect(status.name).toBe('RUNNING')
+      await until(
+        () => up.count('outbox'),
+        (rows) => rows === 0,
+      )
+    } finally {
+      await up.close()
+    }
+  })
+})
