@@ -53,7 +53,7 @@ export function amountProblem(written: string, currency: Currency): string | nul
   }
 }
 
-/** Names the least or the most that can be charged. */
+/** Names the smallest or largest amount that can be charged. */
 export function limitText(isLeast: boolean, limit: Money, provider: ProviderName | null): string {
   const who = provider === null ? '' : ` for ${PROVIDERS[provider].label}`
   return `The ${isLeast ? 'minimum' : 'maximum'}${who} is ${text(limit)}.`
@@ -61,10 +61,10 @@ export function limitText(isLeast: boolean, limit: Money, provider: ProviderName
 
 const text = (money: Money): string => `${groupedAmount(money)} ${money.currency}`
 
-/** In the currency of the field; while there are no rates, as the method has them. */
+/** The limits in the currency of the field, or in the method's own currency if there are no rates. */
 function limitsText(currency: Currency, provider: ProviderName | null, now: PriceRates | null): string {
   const { minimum, maximum } = now === null ? limitsOf(provider) : limitsIn(currency, provider, now.table)
-  const who = provider === null ? 'It can be' : `${PROVIDERS[provider].label} takes`
+  const who = provider === null ? 'It can be' : `${PROVIDERS[provider].label} accepts`
   return `${who} ${text(minimum)} to ${text(maximum)}.`
 }
 

@@ -679,7 +679,7 @@ describe('The documentation', () => {
     expect(await search('LATE money')).toContain('href="/docs/states#late-money"')
     expect(await search('idempotency_key_reused')).toContain('href="/docs/idempotency#how-it-works"')
     expect(await search('cancel a payment before')).toContain('href="/docs/api/payments#')
-    expect(await search('late xyzzy')).toContain('Nothing on these pages has all of these words.')
+    expect(await search('late xyzzy')).toContain('No page contains all of these words.')
     for (const words of ['payment', 'idempotency_key_reused', 'invalid_json', 'wallet']) {
       const links = [...(await search(words)).matchAll(/<li><a href="([^"#]+)#([^"]+)">/g)]
       expect(links.length).toBeGreaterThan(0)

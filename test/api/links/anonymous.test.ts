@@ -108,8 +108,8 @@ describe('Links without an account', () => {
       ['an amount of another currency', { amount: '$12' }, 'Enter the amount in EUR'],
       ['decimals of a yen', { amount: '12.5', currency: 'JPY' }, 'JPY has no decimals.'],
       ['decimals that are not there', { amount: '12.3456' }, 'decimal'],
-      ['too little', { amount: '1' }, 'The least is 1.60 EUR.'],
-      ['too little for the method', { provider: 'wallet_app', amount: '5' }, 'The least for Banking app is 6.00 EUR.'],
+      ['too little', { amount: '1' }, 'The minimum is 1.60 EUR.'],
+      ['too little for the method', { provider: 'wallet_app', amount: '5' }, 'The minimum for Banking app is 6.00 EUR.'],
       ['a currency that the method has not', { provider: 'local_partner', currency: 'SEK' }, 'must'],
       ['a method that is none', { provider: 'cash' }, 'must'],
       ['a limit that is none', { max_payments: '-1' }, 'must'],
@@ -131,7 +131,7 @@ describe('Links without an account', () => {
       const chain = TEST_ENVIRONMENT.CHAIN_ID
       await rows('insert into lane (chain_id, wallet, next_nonce) values ($1, $2, 0)', [chain, ours])
       const answer = await sendForm(shop, { wallet: ours })
-      expect([answer.status, answer.html.includes('this one is ours')]).toEqual([400, true])
+      expect([answer.status, answer.html.includes('this one belongs to Pinrail')]).toEqual([400, true])
     })
 
     test('sent again, or twice at once, makes one link', async () => {
@@ -169,12 +169,12 @@ describe('Links without an account', () => {
       const to = wallet()
       const answers = await Promise.all(Array.from({ length: 24 }, () => sendForm(shop, { wallet: to })))
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-      expect(answers.find(({ status }) => status === 400)?.html).toContain('With an account there is no such limit')
+      expect(answers.find(({ status }) => status === 400)?.html).toContain('Accounts have no such limit')
       const bad = wallet()
       const { code } = await makeAnonymous(shop, { wallet: bad })
       await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
       const refused = await sendForm(shop, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
-      expect([refused.status, refused.html.includes('An operator has stopped a link to this wallet')]).toEqual([
+      expect([refused.status, refused.html.includes('An operator stopped a link to this wallet')]).toEqual([
         400,
         true,
       ])
@@ -204,11 +204,11 @@ describe('Links without an account', () => {
       // 64 EUR at 1.25 are 80 USDC; 4.5 % are 3.6.
       expect((await hints({})).amount).toEqual({ tone: 'quiet', text: 'You receive about 76.40 USDC after our fee.' })
       expect((await hints({ amount: '12' })).amount.text).toBe(
-        'You receive about 14.32 USDC after our fee. It is less than UPI takes (24.00 EUR): those buyers see other ways to pay.',
+        'You receive about 14.32 USDC after our fee. It is below the minimum of UPI (24.00 EUR): those buyers see other ways to pay.',
       )
       expect((await hints({ amount: '5', provider: 'wallet_app' })).amount).toEqual({
         tone: 'problem',
-        text: 'The least for Banking app is 6.00 EUR.',
+        text: 'The minimum for Banking app is 6.00 EUR.',
       })
       expect((await hints({ amount: '1e3' })).amount.tone).toBe('problem')
       expect((await hints({ currency: 'SEK', provider: 'local_partner' })).amount.text).toBe('UPI does not accept SEK.')
@@ -435,7 +435,7 @@ describe('Owners of links', () => {
         const made = await world.make()
         const [secret, owner] = [new Visitor(shop), await world.newOwner()]
         const { html } = await secret.get(made.owner)
-        expect(html).toContain('Only an account that it is brought into can open it again')
+        expect(html).toContain('Only an account that adds it can open it again')
         await secret.post(`${made.owner}/end`)
         expect((await pressOn(shop, made.path)).status).toBe(400)
         const { to } = await owner.submit(await world.ticketOf(made))
@@ -469,7 +469,7 @@ describe('Owners of links', () => {
         expect((await (await world.newOwner()).submit(await world.ticketOf(made))).status).toBe(303)
         const { wallet, anonymous } = await world.linkRow(made)
         const again = await sendForm(shop, { wallet: String(wallet) })
-        expect([anonymous, again.status, again.html.includes('An operator has stopped a link to this wallet')]).toEqual(
+        expect([anonymous, again.status, again.html.includes('An operator stopped a link to this wallet')]).toEqual(
           [false, 400, true],
         )
       })
@@ -659,7 +659,7 @@ describe('Owners of links', () => {
       expect(answer.status).toBe(400)
       expect(answer.html).toContain('1 to 100 characters')
       const least = await owner.submit('/dashboard/links', { ...FORM, provider: 'wallet_app', amount: '5' })
-      expect(least.html).toContain('The least for Banking app is 6.00 EUR.')
+      expect(least.html).toContain('The minimum for Banking app is 6.00 EUR.')
       expect(least.html).toContain('value="Gift card"')
       const poor = await signUp(shop, 'poor@shop.example')
       expect((await poor.get('/dashboard/links/new')).html).toContain('Set a wallet first')

@@ -67,7 +67,7 @@ describe('The first steps of a new account', () => {
     const { html: before } = await owner.get('/dashboard/wallet')
     await owner.submit('/dashboard/first-steps/wallet', { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' })
     expect((await owner.get('/dashboard/wallet')).html).not.toContain('0x70997970')
-    expect(before).toContain('Spelling right')
+    expect(before).toContain('Checksum valid')
   })
 
   test('show the side bar once there is an account, and the sent page names the address and the mail inbox', async () => {

@@ -208,7 +208,7 @@ describe('nothing tells whether an address has an account', () => {
     ]) {
       const answer = await new Visitor(shop).post('/sign-in', { email })
       expect([email, answer.status]).toEqual([email, 400])
-      expect(answer.html).toContain('Write the whole address')
+      expect(answer.html).toContain('Enter the whole address')
     }
   })
 })
@@ -539,7 +539,7 @@ describe('Passkeys', () => {
       const before = await passkeys()
       const answer = createAuthenticator(site).create(await optionsOn(visitor, '/dashboard/passkey'))
       const refused = await visitor.submit('/dashboard/passkeys', { answer })
-      expect((await visitor.get(refused.to ?? '')).html).toContain('You have 20 passkeys, which is the most.')
+      expect((await visitor.get(refused.to ?? '')).html).toContain('You have 20 passkeys, which is the limit.')
       expect(await passkeys()).toBe(before)
     })
 
