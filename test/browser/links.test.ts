@@ -61,7 +61,7 @@ describe('making a link', () => {
     await page.goto(`${world.origin}/links`)
     await fillForm(page, '1')
     await page.locator('.btn.fill').click()
-    expect(await page.locator('#amount-e').textContent()).toMatch(/^The least is 1\.\d0 EUR\.$/)
+    expect(await page.locator('#amount-e').textContent()).toMatch(/^The minimum is 1\.\d0 EUR\.$/)
     expect(await page.locator('#title').inputValue()).toBe(FORM['title'])
     expect(await page.frameLocator('.phone iframe').locator('.amount').textContent()).toBe('€1.00')
     await page.locator('#amount').fill('64')

@@ -213,7 +213,7 @@ describe('Links without an account', () => {
       expect((await hints({ amount: '1e3' })).amount.tone).toBe('problem')
       expect((await hints({ currency: 'SEK', provider: 'local_partner' })).amount.text).toBe('UPI does not accept SEK.')
       expect((await hints({ kind: 'open', provider: 'wallet_app' })).amount.text).toBe(
-        'Banking app takes 6.00 EUR to 10,000.00 EUR.',
+        'Banking app accepts 6.00 EUR to 10,000.00 EUR.',
       )
       // In the currency of the field: at 0.0068 and 1.25, rounded inward.
       expect((await hints({ kind: 'open', currency: 'JPY' })).amount.text).toMatch(
