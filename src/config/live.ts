@@ -1,4 +1,6 @@
+import type { ConnectionOptions } from 'node:tls'
 import ipaddr from 'ipaddr.js'
+import pg from 'pg'
 import { developmentSecret, isRegular } from './development.ts'
 import { missingNames } from './partner-names.ts'
 import { listOf, Secret } from './secret.ts'
@@ -15,9 +17,6 @@ const POLYGON_USDC = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 
 /** Passwords of databases that everybody tries first. */
 const COMMON_PASSWORDS = new Set(['postgres', 'password', 'pinrail', 'admin', 'secret', 'changeme', 'root', 'test'])
-
-/** Modes of libpq under which a database that is not ours may answer, or somebody may listen. */
-const UNSAFE_TLS = new Set(['disable', 'allow', 'prefer', 'no-verify'])
 
 type Rule = (settings: Settings) => Problem[]
 
@@ -90,16 +89,29 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
 const database = (value: string): string | null => {
   const { username, password, searchParams } = new URL(value)
   if (developmentSecret(value) !== null) return 'must not have a password made for development'
-  if (searchParams.getAll('sslmode').some((mode) => UNSAFE_TLS.has(mode)))
-    return 'must have sslmode=verify-full, or none in a network that is yours alone'
   // The driver takes both from the query too. Without a password something else admits us: a certificate, a socket, a
   // password file.
   const plain = [unescaped(password), ...searchParams.getAll('password')].filter((one) => one !== '')
   const users = [unescaped(username), ...searchParams.getAll('user')]
-  return plain.some((one) => users.includes(one) || isCommon(one))
-    ? 'must have a password of at least 12 characters that is not easy to guess'
-    : null
+  if (plain.some((one) => users.includes(one) || isCommon(one)))
+    return 'must have a password of at least 12 characters that is not easy to guess'
+  return verifiesServer(value) ? null : 'must have sslmode=verify-full, unless the database is on this machine'
 }
+
+/** What the driver itself makes of the URL and of PGSSLMODE. On this machine nobody can listen or answer in between. */
+function verifiesServer(connectionString: string): boolean {
+  try {
+    const { host, ssl } = new pg.Client({ connectionString }) as unknown as Connection
+    if (host.startsWith('/') || isLoopback(host.includes(':') ? `[${host}]` : host)) return true
+    if (typeof ssl === 'boolean') return ssl
+    return ssl.rejectUnauthorized !== false && ssl.checkServerIdentity === undefined
+  } catch {
+    // A certificate that cannot be read, or settings that contradict each other.
+    return false
+  }
+}
+
+type Connection = { readonly host: string; readonly ssl: boolean | ConnectionOptions }
 
 function unescaped(text: string): string {
   try {
