@@ -37,6 +37,7 @@ describe('live mode', () => {
 
   test('nothing speaks against a system that is live in everything: api, worker and operator start', () => {
     expect(problemsWith({})).toEqual([])
+    expect(problemsWith({ NODE_OPTIONS: ' --max_old_space_size=512  --enable-source-maps' })).toEqual([])
     expect(readApiConfig(LIVE_ENVIRONMENT).PINRAIL_MODE).toBe('live')
     expect(readWorkerConfig(LIVE_ENVIRONMENT).CHAIN_ID).toBe(137)
   })
@@ -135,16 +136,20 @@ describe('live mode', () => {
       ['DATABASE_URL', `${PLAIN_DATABASE}?sslmode=verify-full&sslmode=disable`, 'must have sslmode=verify-full'],
       ['DATABASE_DIRECT_URL', `${PLAIN_DATABASE}?sslrootcert=/missing.pem`, 'must have sslmode=verify-full'],
       ['POLYGON_RPC_URLS', 'http://one.example,https://two.example', 'must begin with https://'],
-      ['NODE_OPTIONS', '--tls-min-v1.0', 'must not weaken TLS'],
-      ['NODE_OPTIONS', '--max-old-space-size=512 --insecure_http_parser', 'must not weaken TLS'],
+      ['NODE_OPTIONS', '--tls-min-v1.0', 'must have options for memory and warnings alone'],
+      ['NODE_OPTIONS', '--max-old-space-size=512 --insecure_http_parser', 'not --insecure_http_parser'],
+      ['NODE_OPTIONS', '"--insecure-http-parser"', 'not "--insecure-http-parser"'],
+      ['NODE_OPTIONS', '--tls-keylog=/tmp/keys', 'not --tls-keylog'],
+      ['NODE_OPTIONS', '--require /tmp/x.cjs', 'not --require /tmp/x.cjs'],
+      ['NODE_OPTIONS', '--import=data:text/javascript,x', 'not --import'],
       ['RELAYER_KEYS', `0x${hex(random)},0x${'0'.repeat(63)}1`, 'must be random keys'],
       ['WEBHOOK_TEST_TARGETS', '127.0.0.1:4301', 'must be empty'],
       ['SANDBOX_DATA', '/data', 'must not be set: simulators are no part of a live system'],
       ['INBOX_WEBHOOK_SECRET', 'whsec_a', 'must not be set: simulators are no part of a live system'],
       ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'must not be 0'],
       ['NODE_DEBUG', 'undici', 'it writes keys and tokens to the log'],
-      ['NODE_OPTIONS', '--inspect_brk=0.0.0.0', 'must not open a debugger'],
-      ['NODE_OPTIONS', '--max-old-space-size=512 --inspect=0.0.0.0', 'must not open a debugger'],
+      ['NODE_OPTIONS', '--inspect_brk=0.0.0.0', 'not --inspect_brk'],
+      ['NODE_OPTIONS', '--max-old-space-size=512 --inspect=0.0.0.0', 'not --inspect'],
       ['TEMPORAL_TLS_CLIENT_KEY_DATA', 'development-only', 'must not be made for development'],
     ])('%s=%s', (name, value, must) => {
       const [named, what] = must.includes(': must') ? must.split(': ', 2) : [name, must]
