@@ -169,8 +169,11 @@ const noRawKeys = (value: string): string | null =>
     ? 'must be keystore:<path>, aws-kms:<key id> or gcp-kms:<key version>, not the private key itself'
     : null
 
-/** A codec key's id is not part of the key. */
-const withoutId = (secret: string): string => secret.replace(/^[\w.-]{1,64}:(?=[A-Za-z0-9+/]{43}=$)/, '')
+/** The bytes of base64 in one spelling: with padding or without. A codec key's id is not part of the key. */
+function spelledOnce(secret: string): string {
+  const key = secret.replace(/^[\w.-]{1,64}:(?=[A-Za-z0-9+/]{43}=$)/, '')
+  return /^[\w+/-]+={0,2}$/.test(key) ? Buffer.from(key, 'base64').toString('base64') : key
+}
 
 /** Preflight compares these by the wallets that they open. */
 const WALLET_KEYS = new Set(['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'])
@@ -179,7 +182,7 @@ const WALLET_KEYS = new Set(['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_K
 const noSharedSecrets: Rule = (settings) => {
   const first = new Map<string, string>()
   return Object.entries(settings).flatMap(([name, value]) => {
-    const secrets = value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(listOf(value).map(withoutId)) : []
+    const secrets = value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(listOf(value).map(spelledOnce)) : []
     const others = [...secrets].flatMap((secret) => first.get(secret) ?? [])
     for (const secret of secrets) first.set(secret, first.get(secret) ?? name)
     return others.slice(0, 1).flatMap((other) => problem(name, `must not be the same as ${other}`))

@@ -124,6 +124,11 @@ describe('live mode', () => {
       ['CONVERTER_SECRET', LIVE_ENVIRONMENT.WALLET_APP_SECRET, 'must not be the same as WALLET_APP_SECRET'],
       [
         'TEMPORAL_CODEC_KEYS',
+      [
+        'CONVERTER_SECRET',
+        LIVE_ENVIRONMENT.WALLET_APP_SECRET.replace(/=+$/, ''),
+        'must not be the same as WALLET_APP_SECRET',
+      ],
         `a:${LIVE_ENVIRONMENT.WEBHOOK_ENCRYPTION_KEY}`,
         'WEBHOOK_ENCRYPTION_KEY: must not be the same as TEMPORAL_CODEC_KEYS',
       ],
