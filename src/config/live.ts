@@ -122,7 +122,10 @@ function unescaped(text: string): string {
   }
 }
 
-const isCommon = (password: string): boolean => COMMON_PASSWORDS.has(password.toLowerCase()) || password.length < 12
+/** Also with digits and signs: `Password12345678` is tried as early as `password`. */
+const isCommonWord = (password: string): boolean => COMMON_PASSWORDS.has(password.toLowerCase().replace(/[^a-z]/g, ''))
+
+const isCommon = (password: string): boolean => isCommonWord(password) || password.length < 12
 
 const strongText = (value: string): string | null =>
   value.length < 32 || new Set(value).size < 10
@@ -130,8 +133,10 @@ const strongText = (value: string): string | null =>
     : null
 
 /** For a secret that a partner gives, or that a person types. */
-const hardToGuess = (value: string): string | null =>
-  value.length < 16 || new Set(value).size < 8 ? 'must be at least 16 characters, with 8 different ones' : null
+const hardToGuess = (value: string): string | null => {
+  if (isCommonWord(value)) return 'must not be a common word with digits'
+  return value.length < 16 || new Set(value).size < 8 ? 'must be at least 16 characters, with 8 different ones' : null
+}
 
 /** Bytes of a key in base64; a deposit seed may have more. */
 const KEY_BYTES = 32

@@ -121,14 +121,16 @@ describe('live mode', () => {
       ['RETIRED_TREASURY_KEYS', `keystore:/k.json, ${hex(random)}`, 'must be keystore:<path>'],
       ['CARD_PARTNER_SECRET', 'short', 'must be at least 16 characters'],
       ['KEYSTORE_PASSWORD', 'abcabcabcabcabcabcabc', 'with 8 different ones'],
+      ['KEYSTORE_PASSWORD', 'Password12345678', 'must not be a common word with digits'],
+      ['DATABASE_URL', 'postgres://pinrail:changeme2026!!@db.example/pinrail', 'not easy to guess'],
       ['CONVERTER_SECRET', LIVE_ENVIRONMENT.WALLET_APP_SECRET, 'must not be the same as WALLET_APP_SECRET'],
-      [
-        'TEMPORAL_CODEC_KEYS',
       [
         'CONVERTER_SECRET',
         LIVE_ENVIRONMENT.WALLET_APP_SECRET.replace(/=+$/, ''),
         'must not be the same as WALLET_APP_SECRET',
       ],
+      [
+        'TEMPORAL_CODEC_KEYS',
         `a:${LIVE_ENVIRONMENT.WEBHOOK_ENCRYPTION_KEY}`,
         'WEBHOOK_ENCRYPTION_KEY: must not be the same as TEMPORAL_CODEC_KEYS',
       ],
