@@ -315,7 +315,7 @@ describe('accounts, payments and webhooks', () => {
     expect(code).toBe(1)
     expect(out).toContain('ok    schema: the newest')
     expect(out).toContain('ok    books:')
-    expect(out).toContain('FAIL  workers of payments: nobody polls the queue payments: start a worker')
+    expect(out).toContain('FAIL  workers of payments: no worker polls the queue payments: start one')
     expect(out).toMatch(/FAIL {2}nodes: /)
   }, 60_000)
 
