@@ -24,7 +24,7 @@ import {
 } from '../../accounts/passkeys.ts'
 import { confirm } from '../../accounts/sessions.ts'
 import { pathOfOurs } from '../sign-in/return-path.ts'
-import { sentCookies } from '../sign-in/sign-in.ts'
+import { afterAsking } from '../sign-in/sign-in.ts'
 import { type OwnDeps, ownDataPages } from './own-data.ts'
 import { definePersonPage, type Page, type PersonCall } from './page.ts'
 
@@ -164,8 +164,8 @@ function confirmPages(deps: OwnDeps): Page[] {
         const to = pathOfOurs(form.to)
         const asks = { sessionId: session.id, to, askedFrom: KNOWN_BROWSER }
         const browser = await sendLink(deps, person.email, asks)
-        const cookies = sentCookies(deps.cookies, { browser, email: person.email })
-        return { to: `/sign-in/sent?confirm=1&to=${encodeURIComponent(to)}`, done: null, cookies }
+        const { query, cookies } = afterAsking(deps.cookies, { browser, email: person.email })
+        return { to: `/sign-in/sent?${query}confirm=1&to=${encodeURIComponent(to)}`, done: null, cookies }
       },
     }),
     definePersonPage({

@@ -108,8 +108,9 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   const isKnown = deps.cookies.read(request, 'known') === knownBrowserToken(deps.pepper, email)
   const askedFrom = isKnown ? KNOWN_BROWSER : networkOf(request.ip ?? '')
   const browser = await sendLink(deps, email, { sessionId: null, to, askedFrom })
-  for (const cookie of sentCookies(deps.cookies, { browser, email })) response.append('set-cookie', cookie)
-  response.redirect(303, `/sign-in/sent?to=${encodeURIComponent(to)}`)
+  const sent = afterAsking(deps.cookies, { browser, email })
+  for (const cookie of sent.cookies) response.append('set-cookie', cookie)
+  response.redirect(303, `/sign-in/sent?${sent.query}to=${encodeURIComponent(to)}`)
 }
 
 /** A browser in which somebody signed in before is counted separately: others of its network do not use up its tries. */
@@ -118,21 +119,27 @@ function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): vo
   limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
 }
 
-/** The cookies after a link was sent. The address is in one, because addresses of pages are logged. */
-export function sentCookies(cookies: Cookies, { browser, email }: { browser: string; email: string }): string[] {
+/**
+ * The cookies after a link was asked for, and what the page that follows has in its query. The address is in a cookie,
+ * because addresses of pages are logged. If no link was sent, the one that the browser has still works.
+ */
+export function afterAsking(
+  cookies: Cookies,
+  { browser, email }: { browser: string | null; email: string },
+): { cookies: string[]; query: '' | 'many=1&' } {
   const seconds = LINK_MS / 1000
-  return [
-    cookies.set('browser', browser, seconds),
-    cookies.set('sent', Buffer.from(email).toString('base64url'), seconds),
-  ]
+  const sent = cookies.set('sent', Buffer.from(email).toString('base64url'), seconds)
+  if (browser === null) return { cookies: [sent], query: 'many=1&' }
+  return { cookies: [cookies.set('browser', browser, seconds), sent], query: '' }
 }
 
 function sentTo({ cookies, inbox }: SignInDeps, request: Request): SentView {
-  const { to, wrong, confirm } = request.query
+  const { to, wrong, many, confirm } = request.query
   const sent = cookies.read(request, 'sent')
   return {
     to: pathOfOurs(to),
     wrong: wrong !== undefined,
+    tooMany: many !== undefined,
     email: sent === null ? null : readEmail(Buffer.from(sent, 'base64url').toString('utf8')),
     confirms: confirm !== undefined,
     mailUrl: inbox === null ? null : `${inbox.url}/mail`,
