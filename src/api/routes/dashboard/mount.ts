@@ -80,7 +80,12 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   if (page.makes !== undefined) deps.limits.countPerson(personId, page.makes)
   const made = (): Promise<PageAnswer> =>
     page.lists === 'at once' ? call.inTurn((db) => page.handle({ ...call, form, db })) : page.handle({ ...call, form })
-  const answer = async (): Promise<void> => send(response, await made())
+  const answer = async (): Promise<void> => {
+    const done = await made()
+    if ('file' in done && done.exported !== null)
+      await writeAudit(deps.db, { merchantId: call.tenant.merchantId, actor: personId, ip: call.ip, ...done.exported })
+    await send(response, done)
+  }
   return page.makes === 'file' ? deps.turns.files(personId, answer) : answer()
 }
 

@@ -24,7 +24,8 @@ export function ownDataPages(deps: OwnDeps): Page[] {
       fresh: () => '/dashboard/account',
       handle: async ({ person }) => {
         const text = `${JSON.stringify(await readOwnData(deps.db, person), null, 2)}\n`
-        return { file: { name: 'pinrail-about-me.json', type: 'application/json', chunks: once(text) } }
+        const file = { name: 'pinrail-about-me.json', type: 'application/json', chunks: once(text) }
+        return { file, exported: null }
       },
     }),
     definePersonPage({

@@ -88,7 +88,9 @@ describe('The wallet', () => {
       /aria-label="Text to sign"><code[^>]*>([^<]+)/.exec((await owner.get(`${PATH}/change`)).html)?.[1] ?? ''
     expect(proofText).toContain(tenant.merchantId)
     const signature = await HOLDER.signMessage({ message: proofText })
-    expect(await wrong({ address: OTHER, again: OTHER, signature })).toContain(`Must be a signature of the wallet ${OTHER}`)
+    expect(await wrong({ address: OTHER, again: OTHER, signature })).toContain(
+      `Must be a signature of the wallet ${OTHER}`,
+    )
     expect(await shows(owner, grouped(WALLET), 'A signature proved')).toEqual([true, false])
     expect((await ask(owner, HOLDER.address, { signature })).to).toBe(PATH)
     expect(await shows(owner, grouped(HOLDER.address), 'A signature proved')).toEqual([true, true])
@@ -145,6 +147,35 @@ describe('The wallet', () => {
     ).toEqual([false, true, true])
     await tell()
     expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The wallet change was stopped')
+  })
+
+  const logOf = async (merchantId: string, email: string): Promise<unknown[]> => {
+    const { rows } = await live.db.query(
+      `select action, data from audit_entry join person on person.id = actor
+       where merchant_id = $1 and email = $2 order by audit_entry.id`,
+      [merchantId, email],
+    )
+    return rows
+  }
+
+  test('the log of the account names who exported which payments and which statement from the dashboard', async () => {
+    const account = await openAccount(live, 'exports@shop.example')
+    for (const path of [
+      'payments.csv?status=succeeded,failed&currency=EUR',
+      'payments.csv?for=excel',
+      'payments.json?q=tea',
+      'balance.csv?month=2026-10',
+      'balance.csv?year=2026&for=excel',
+    ])
+      expect((await account.owner.get(`/dashboard/${path}`)).status).toBe(200)
+    const exported = (await logOf(account.tenant.merchantId, 'exports@shop.example')) as { action: string }[]
+    expect(exported.filter(({ action }) => action.startsWith('export'))).toEqual([
+      { action: 'exportPayments', data: { format: 'csv', status: 'succeeded,failed', currency: 'EUR' } },
+      { action: 'exportPayments', data: { format: 'excel' } },
+      { action: 'exportPayments', data: { format: 'json', search: 'tea' } },
+      { action: 'exportStatement', data: { format: 'csv', period: '2026-10' } },
+      { action: 'exportStatement', data: { format: 'excel', period: '2026' } },
+    ])
   })
 
   test('the log of the account names who signed in, and whose role did not allow a press', async () => {
