@@ -88,6 +88,16 @@ export function useLink(
   )
 }
 
+/** The address that was sent the link of this browser; null if there is no such link. */
+export async function addressOfBrowser(db: Queryable, browserDigest: Uint8Array): Promise<string | null> {
+  const row = await maybeOne(
+    db,
+    z.object({ email: z.string() }),
+    sql`select email from sign_in_link where browser_digest = ${browserDigest}`,
+  )
+  return row?.email ?? null
+}
+
 /** The most tries to type a code. `same`: for one address, of one network; `strangers`: of all networks together. */
 export type CodeTries = { readonly each: number; readonly same: number; readonly strangers: number }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
-import { writeAudit } from '../../../db/accounts/audit.ts'
+import { writeAudit, writeAuditHourly } from '../../../db/accounts/audit.ts'
 import { listMemberships, type Membership } from '../../../db/accounts/people.ts'
 import { type Db, sessionIn } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
@@ -89,7 +89,7 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   return page.makes === 'file' ? deps.turns.files(personId, answer) : answer()
 }
 
-/** A press that a role does not allow is in the account's log. A page that is only looked at is not. */
+/** A press that a role does not allow is in the account's log, once an hour. A page that is only looked at is not. */
 async function logRefusal(
   { db }: MountDeps,
   { page, request, signedIn, account }: Pick<Seen, 'page' | 'request' | 'signedIn'> & { readonly account: Membership },
@@ -97,7 +97,8 @@ async function logRefusal(
   if (page.method !== 'post') return
   const data = { path: page.path, role: account.role }
   const { personId: actor } = signedIn.session
-  await writeAudit(db, { merchantId: account.merchantId, actor, action: 'person.refused', data, ip: request.ip ?? '' })
+  const note = { merchantId: account.merchantId, actor, action: 'person.refused', data, ip: request.ip ?? '' }
+  await db.transaction((tx) => writeAuditHourly(tx, note))
 }
 
 type Seen = {

@@ -172,10 +172,10 @@ function confirmPages(deps: OwnDeps): Page[] {
       method: 'post',
       path: '/dashboard/confirm/passkey',
       form: answered,
-      handle: async ({ form, person, signedIn: { session } }) => {
+      handle: async ({ form, person, ip, signedIn: { session } }) => {
         const to = pathOfOurs(form.to)
         const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
-          const found = await readPasskeyAnswer(deps, tx, { answer: form.answer, purpose: purposeOf(session) })
+          const found = await readPasskeyAnswer(deps, tx, { answer: form.answer, purpose: purposeOf(session), ip })
           if (typeof found === 'string') return found
           if (found.personId !== person.id) return 'of_another'
           await confirm(deps, tx, session.id)

@@ -1,7 +1,8 @@
 import express, { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
+import { writeFailedSignIn } from '../../../db/accounts/audit.ts'
 import { findOrInsertPerson } from '../../../db/accounts/people.ts'
-import { findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
+import { addressOfBrowser, findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Tx } from '../../../db/db.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { KNOWN_BROWSER_SECONDS, LINK_MS } from '../../../domain/account/session.ts'
@@ -175,7 +176,10 @@ async function byCode(deps: SignInDeps, request: Request, response: Response): P
   countTry(deps, request)
   const done = await spend(deps, request, { code: asciiDigits(code).replace(/\D/g, '') })
   const sent = `/sign-in/sent?wrong=1${confirm === '' ? '' : '&confirm=1'}&to=${encodeURIComponent(pathOfOurs(to))}`
-  if (done === null) return response.redirect(303, sent)
+  if (done === null) {
+    response.redirect(303, sent)
+    return logWrongCode(deps, request)
+  }
   go(deps, response, { ...done, to })
 }
 
@@ -183,7 +187,7 @@ async function byPasskey(deps: SignInDeps, request: Request, response: Response)
   const { answer, to } = fieldsOf(request)
   countTry(deps, request)
   const done = await deps.db.transaction(async (tx) => {
-    const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in' })
+    const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in', ip: request.ip ?? '' })
     if (typeof person === 'string') return person
     const { personId, email } = person
     return { signedIn: { email, cookie: await openSession(deps, { tx, request }, { personId, how: 'passkey' }) } }
@@ -219,6 +223,16 @@ function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<Done |
     const link = browser === null ? null : await spendLink(deps, tx, { browser, proof })
     if (link === null) return null
     return link.sessionId === null ? signIn(deps, { tx, request }, link) : confirmOwn(deps, { tx, request }, link)
+  })
+}
+
+/** Logs a wrong code. After the answer, whose time must not tell whether the address has an account. */
+async function logWrongCode({ db, cookies }: SignInDeps, request: Request): Promise<void> {
+  const browser = cookies.read(request, 'browser')
+  if (browser === null) return
+  await db.transaction(async (tx) => {
+    const email = await addressOfBrowser(tx, digestOfToken(browser))
+    if (email !== null) await writeFailedSignIn(tx, { email }, { how: 'code', ip: request.ip ?? '' })
   })
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals'
 import { privateKeyToAccount } from 'viem/accounts'
+import { until } from '../../../../scripts/test/until.ts'
 import { leaveNotice, takeNotices } from '../../../../src/db/accounts/account-notices.ts'
 import { insertMembership } from '../../../../src/db/accounts/people.ts'
 import { execute, sql, type Tenant } from '../../../../src/db/db.ts'
@@ -175,6 +176,28 @@ describe('The wallet', () => {
       { action: 'exportPayments', data: { format: 'json', search: 'tea' } },
       { action: 'exportStatement', data: { format: 'csv', period: '2026-10' } },
       { action: 'exportStatement', data: { format: 'excel', period: '2026' } },
+    ])
+  })
+
+  test('the log of the account has a refused press and a failed sign-in once an hour, however often they are tried', async () => {
+    const account = await openAccount(live, 'patient@shop.example')
+    const viewer = await addMember(live, account, 'pushy@shop.example', 'viewer')
+    const invite = { email: 'x@shop.example', role: 'owner' }
+    for (let press = 0; press < 3; press++)
+      expect((await viewer.submit('/dashboard/team/invite', invite)).status).toBe(403)
+    await viewer.submit('/dashboard/keys', {})
+    const guesser = new Visitor(live)
+    await guesser.post('/sign-in', { email: 'pushy@shop.example' })
+    for (let guess = 0; guess < 3; guess++) await guesser.post('/sign-in/code', { code: '000000' })
+    await new Visitor(live).post('/sign-in/code', { code: '000000' })
+    const logged = await until(
+      () => logOf(account.tenant.merchantId, 'pushy@shop.example'),
+      (rows) => JSON.stringify(rows).includes('person.sign_in_failed'),
+    )
+    expect(logged).toEqual([
+      { action: 'person.refused', data: { path: '/dashboard/team/invite', role: 'viewer' } },
+      { action: 'person.refused', data: { path: '/dashboard/keys', role: 'viewer' } },
+      { action: 'person.sign_in_failed', data: { how: 'code' } },
     ])
   })
 
