@@ -254,7 +254,14 @@ describe('accounts, payments and webhooks', () => {
       const { body: made } = await shop.ask('POST', '/v1/payments', { body })
       const id = String(made['id'])
       const token = new URL(String(made['checkout_url'])).pathname.slice('/c/'.length)
-      const pasted = [id.toUpperCase(), `${id}.`, String(made['checkout_url']), `(${token})`, ` order-7714, `, `（${made['checkout_url']}）。`]
+      const pasted = [
+        id.toUpperCase(),
+        `${id}.`,
+        String(made['checkout_url']),
+        `(${token})`,
+        ` order-7714, `,
+        `（${made['checkout_url']}）。`,
+      ]
       for (const text of [id, 'order-7714', ...pasted])
         expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])
       await shop.db.query(

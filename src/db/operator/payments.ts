@@ -68,10 +68,7 @@ const AFTER = new RegExp(`[${AROUND}.,;:!?。，、；：！？]+$`, 'u')
 
 /** Without what a sentence puts around it, and in the form in which texts are stored. */
 function pasted(text: string): string {
-  const bare = withoutCharacters(storedText(text), 'turn', 'invisible')
-    .trim()
-    .replace(BEFORE, '')
-    .replace(AFTER, '')
+  const bare = withoutCharacters(storedText(text), 'turn', 'invisible').trim().replace(BEFORE, '').replace(AFTER, '')
   return ADDRESS.exec(bare)?.[1] ?? bare
 }
 
