@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { storedText, withoutCharacters } from '../../domain/text.ts'
+import { storedReference, storedText, withoutCharacters } from '../../domain/text.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -76,7 +76,7 @@ function pasted(text: string): string {
 function matching(text: string): Statement {
   const bare = pasted(text)
   const lower = bare.toLowerCase()
-  return sql`and (id = ${lower} or reference in (${storedText(text)}, ${bare}) or tx_hash = ${lower}
+  return sql`and (id = ${lower} or reference in (${storedReference(text)}, ${bare}) or tx_hash = ${lower}
     or lower(destination) = ${lower} or checkout_token = ${bare}
     or payment_link in (select payment_link.id from payment_link where code = ${bare})
     or id in (select payment_id from attempt where attempt.id = ${lower} or lower(partner_reference) = ${lower})
