@@ -62,22 +62,22 @@ export const plainLine = (text: string): string =>
 /** Characters of other scripts that look like a Latin letter or a digit (after Unicode's confusables.txt). */
 const LOOKALIKES = new Map(
   Object.entries({
-    a: 'аαɑᴀ',
+    a: 'аαɑᴀꭺ',
     b: 'вβʙЬь',
     c: 'сϲᴄ',
     d: 'ԁᴅ',
     e: 'еєεᴇ',
     g: 'ɡɢ',
     h: 'нһηʜ',
-    l: 'iіıιɩɪӏʟ1|ǀ',
+    l: 'iіıιɩɪӏʟ1|ǀłɫɭƚɨꮮꭵ',
     j: 'јᴊ',
     k: 'кκᴋ',
     m: 'мμᴍ',
-    n: 'пɴΝ',
+    n: 'пɴΝոռɲƞ',
     o: 'оοσ0ᴏ',
-    p: 'рρᴘ',
+    p: 'рρᴘƥᵽꮲ',
     q: 'ԛ',
-    r: 'гʀɾ',
+    r: 'гʀɾɍɼꭱꮢ',
     s: 'ѕ5ꜱ',
     t: 'тτᴛ',
     u: 'υʋᴜ',
@@ -89,9 +89,18 @@ const LOOKALIKES = new Map(
   }).flatMap(([latin, others]) => Array.from(others, (other) => [other, latin] as const)),
 )
 
+/** White letters in black circles and squares, which NFKD leaves: two alphabets, 32 places apart. */
+const ENCLOSED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}]/gu
+const letterIn = (sign: string): string => String.fromCodePoint(0x61 + (((sign.codePointAt(0) ?? 0) - 0x1f150) % 32))
+
 /** The text as the eye reads it: one spelling for all that look alike. To compare, never to show. */
 export function toSkeleton(text: string): string {
-  const bare = withoutCharacters(text.normalize('NFKD'), 'control', 'turn', 'invisible').replace(/\p{M}/gu, '')
+  const bare = withoutCharacters(
+    text.normalize('NFKD').replace(ENCLOSED, letterIn),
+    'control',
+    'turn',
+    'invisible',
+  ).replace(/\p{M}/gu, '')
   return Array.from(bare, (character) => {
     const lower = character.toLowerCase()
     return LOOKALIKES.get(character) ?? LOOKALIKES.get(lower) ?? lower

@@ -110,6 +110,14 @@ test.each([
   'pínràil',
   '𝗣𝗶𝗻𝗿𝗮𝗶𝗹',
   'The Pinrail team',
+  'Pinraił',
+  'Pinraiɫ',
+  'Pɨnrail',
+  'Ƥinrail',
+  'ᏢIΝRAIL',
+  'Piոrail',
+  '🅿🅸🅽🆁🅰🅸🅻',
+  '🅟🅘🅝🅡🅐🅘🅛',
 ])('an account cannot be called %j, which reads as our own name', (name) => {
   expect(nameProblem(name)).toContain('name of Pinrail')
 })
