@@ -98,7 +98,7 @@ const database = (value: string): string | null => {
   return verifiesServer(value) ? null : 'must have sslmode=verify-full, unless the database is on this machine'
 }
 
-/** What the driver itself makes of the URL and of PGSSLMODE. On this machine nobody can listen or answer in between. */
+/** True if the driver, as it reads the URL and PGSSLMODE, verifies the server. On this machine nobody can listen or answer in between. */
 function verifiesServer(connectionString: string): boolean {
   try {
     const { host, ssl } = new pg.Client({ connectionString }) as unknown as Connection

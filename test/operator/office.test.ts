@@ -260,7 +260,7 @@ describe('accounts, payments and webhooks', () => {
         String(made['checkout_url']),
         `(${token})`,
         ` order-7714, `,
-        `（${made['checkout_url']}）。`,
+        `（${String(made['checkout_url'])}）。`,
       ]
       for (const text of [id, 'order-7714', ...pasted])
         expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])

@@ -150,7 +150,7 @@ describe('The wallet', () => {
     expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The wallet change was stopped')
   })
 
-  const logOf = async (merchantId: string, email: string): Promise<unknown[]> => {
+  const readLog = async (merchantId: string, email: string): Promise<unknown[]> => {
     const { rows } = await live.db.query(
       `select action, data from audit_entry join person on person.id = actor
        where merchant_id = $1 and email = $2 order by audit_entry.id`,
@@ -169,7 +169,7 @@ describe('The wallet', () => {
       'balance.csv?year=2026&for=excel',
     ])
       expect((await account.owner.get(`/dashboard/${path}`)).status).toBe(200)
-    const exported = (await logOf(account.tenant.merchantId, 'exports@shop.example')) as { action: string }[]
+    const exported = (await readLog(account.tenant.merchantId, 'exports@shop.example')) as { action: string }[]
     expect(exported.filter(({ action }) => action.startsWith('export'))).toEqual([
       { action: 'exportPayments', data: { format: 'csv', status: 'succeeded,failed', currency: 'EUR' } },
       { action: 'exportPayments', data: { format: 'excel' } },
@@ -191,7 +191,7 @@ describe('The wallet', () => {
     for (let guess = 0; guess < 3; guess++) await guesser.post('/sign-in/code', { code: '000000' })
     await new Visitor(live).post('/sign-in/code', { code: '000000' })
     const logged = await until(
-      () => logOf(account.tenant.merchantId, 'pushy@shop.example'),
+      () => readLog(account.tenant.merchantId, 'pushy@shop.example'),
       (rows) => JSON.stringify(rows).includes('person.sign_in_failed'),
     )
     expect(logged).toEqual([
