@@ -1,4 +1,4 @@
-import { pause } from './budget.ts'
+import { pause } from './pause.ts'
 import { isMalformed } from './failure.ts'
 import type { RpcNode } from './node.ts'
 

@@ -18,7 +18,7 @@ import {
   type Transaction,
   transactionOf,
 } from './answers.ts'
-import { createBudget } from './budget.ts'
+import { createRate } from '../../limits/rate.ts'
 import { NodeFailure } from './failure.ts'
 import { createHealth, type Health, type HealthOptions } from './health.ts'
 import { unknownBlock } from './parts/block.ts'
@@ -80,7 +80,8 @@ const at = (tag: BlockTag): string => (typeof tag === 'number' ? quantity(tag) :
 
 export function connectNode(url: string, options: NodeOptions): RpcNode {
   const health = createHealth(options)
-  const budget = createBudget(options.callsPerSecond, options.now)
+  const { callsPerSecond: perSecond, now } = options
+  const budget = createRate({ perSecond, burst: perSecond, now })
   const transport = connectTransport(url, { ...options, health, budget })
   const readers = createPartReaders({ name: options.name, now: options.now })
   return asNode({ name: options.name, health, transport, readers })

@@ -1,16 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import express, { type ErrorRequestHandler } from 'express'
 import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { Problem } from '../../../src/api/http/problems.ts'
 import { createApiServer } from '../../../src/api/http/server.ts'
-import { createAtOnce } from '../../../src/api/limits/at-once.ts'
 import { createCounter } from '../../../src/api/limits/counter.ts'
 import { holding, PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
 import { networkOf } from '../../../src/api/limits/network.ts'
 import { createRequestLimits, type RequestLimitSettings } from '../../../src/api/limits/request-limits.ts'
 import { createSharedCounters } from '../../../src/api/limits/shared-counters.ts'
+import { takeTurns } from '../../../src/api/limits/turns.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
 import { addToLimits, forgetLimits } from '../../../src/db/limits.ts'
 import { listPayments } from '../../../src/db/payments/payment-list.ts'
@@ -410,17 +411,17 @@ describe('Counters', () => {
 
   describe('work at once', () => {
     test('is bounded for each account, the rest waits in its order, and beyond that is refused', async () => {
-      const atOnce = createAtOnce({ running: 2, waiting: 2 })
+      const inTurn = takeTurns({ inFlight: 2, waiting: 2 })
       const begun: string[] = []
       const ends = new Map<string, () => void>()
       const work = (key: string, name: string) =>
-        atOnce(key, () => {
+        inTurn(key, () => {
           begun.push(name)
           return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
         })
       const [a, b, c, d] = [work('x', 'a'), work('x', 'b'), work('x', 'c'), work('x', 'd')]
-      await expect(work('x', 'e')).rejects.toMatchObject({ code: 'rate_limited' })
       const other = work('y', 'other')
+      await expect(work('x', 'e')).rejects.toMatchObject({ code: 'rate_limited' })
       expect(begun).toEqual(['a', 'b', 'other'])
       for (const [name, ended] of [
         ['b', b],
@@ -434,14 +435,15 @@ describe('Counters', () => {
       }
       expect(begun).toEqual(['a', 'b', 'other', 'c', 'd'])
       const again = work('x', 'f')
+      await setImmediate()
       ends.get('f')!()
       expect(await again).toBe('f')
     })
 
     test('work that fails gives its turn to the next', async () => {
-      const atOnce = createAtOnce({ running: 1, waiting: 1 })
-      const first = atOnce('x', () => Promise.reject(new Error('no')))
-      const second = atOnce('x', async () => 'yes')
+      const inTurn = takeTurns({ inFlight: 1, waiting: 1 })
+      const first = inTurn('x', () => Promise.reject(new Error('no')))
+      const second = inTurn('x', async () => 'yes')
       await expect(first).rejects.toThrow('no')
       expect(await second).toBe('yes')
     })
