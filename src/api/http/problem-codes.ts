@@ -78,7 +78,7 @@ export const PROBLEMS = {
   limit_reached: {
     status: 409,
     title: 'The account has as many of these as are allowed',
-    help: 'Delete or revoke one that is not needed.',
+    help: 'Delete, revoke or cancel one that is not needed. Of payments those that are open count: `created` and `pending`.',
   },
   idempotency_key_in_use: {
     status: 409,

@@ -78,7 +78,12 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   const form = parseForm(page, request) as never
   if (page.makes !== undefined) deps.limits.countPerson(signedIn.session.personId, page.makes)
   const answer = async (call: PageCall): Promise<void> =>
-    send(response, await (page.lists === 'at once' ? call.inTurn((db) => page.handle({ ...call, form, db })) : page.handle({ ...call, form })))
+    send(
+      response,
+      await (page.lists === 'at once'
+        ? call.inTurn((db) => page.handle({ ...call, form, db }))
+        : page.handle({ ...call, form })),
+    )
   // What is looked at has its turn from beginning to end; a press waits for nobody, and reads lists in a turn.
   const listTurn = turnOf(deps.turns.lists, seen)
   if (page.method === 'post') return answer(callOf(deps, seen, listTurn))
