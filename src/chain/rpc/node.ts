@@ -1,5 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
+import { createRate } from '../../limits/rate.ts'
 import { type RawHeader, type RawReceipt, rawHeaderOf } from '../receipts/encoding.ts'
 import {
   type Block,
@@ -18,7 +19,6 @@ import {
   type Transaction,
   transactionOf,
 } from './answers.ts'
-import { createRate } from '../../limits/rate.ts'
 import { NodeFailure } from './failure.ts'
 import { createHealth, type Health, type HealthOptions } from './health.ts'
 import { unknownBlock } from './parts/block.ts'

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
-import { numberOf } from './answers.ts'
 import type { Rate } from '../../limits/rate.ts'
 import { createSlots, type Slots } from '../../limits/slots.ts'
+import { numberOf } from './answers.ts'
 import { connectClients, type Request } from './clients.ts'
 import { createRedaction, failureOf, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
 import type { Health } from './health.ts'

@@ -509,7 +509,16 @@ describe('Mounting the pages', () => {
       const page = pages.find((one) => one.path === `/dashboard${path}`)
       const inTurn = () => Promise.reject(new Error('asked for its turn'))
       const request = { get: () => undefined }
-      const call = { request, frame: {}, query: {}, params: { id }, role: 'owner', tenant, db: shop.db.as(tenant), inTurn }
+      const call = {
+        request,
+        frame: {},
+        query: {},
+        params: { id },
+        role: 'owner',
+        tenant,
+        db: shop.db.as(tenant),
+        inTurn,
+      }
       await expect(page?.handle(call as never)).rejects.toThrow('asked for its turn')
     }
   })

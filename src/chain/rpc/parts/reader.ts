@@ -1,7 +1,7 @@
 import type { Hex } from '../../../domain/hex.ts'
+import { createSlots } from '../../../limits/slots.ts'
 import { type RawReceipt, rawReceiptOf } from '../../receipts/encoding.ts'
 import type { Log, Transaction } from '../answers.ts'
-import { createSlots } from '../../../limits/slots.ts'
 import { isTooLarge } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
 import { readReceipts, readTransactions } from './block.ts'
