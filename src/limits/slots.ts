@@ -7,7 +7,7 @@ export type Slots = {
   readonly take: (party: string, signal?: AbortSignal) => Promise<(() => void) | null>
 }
 
-/** Of each party. `waiting`: how many can wait for a place at once; any number unless set. */
+/** The bounds of each party. `waiting`: how many can wait for a place at once; any number unless set. */
 export type SlotRules = { readonly inFlight: number; readonly waiting?: number }
 
 type Party = { inFlight: number; readonly waiting: Set<() => void> }

@@ -91,7 +91,7 @@ async function compare({ system, sizes, key, progress }: Parts): Promise<void> {
     const all: Readonly<Record<'clicks' | 'searches' | 'pages', () => Promise<Noise>>> = {
       clicks: () => clicksOn(noisy, sizes),
       searches: async () => searchesOf(system, sizes),
-      pages: () => pagesOf(system, sizes),
+      pages: () => loadPages(system, sizes),
     }
     const noises = Object.entries(all).filter(([name]) => sizes[name as keyof typeof all] > 0)
     progress.line('warming up')
@@ -156,7 +156,7 @@ function searchesOf({ info }: System, { searches }: Sizes): Noise {
 /** Pages with lists and sums, loaded by a person who is signed in. */
 const PAGES = ['', '/payments', '/balance', '/links', '/wallet', '/webhooks', '/events', '/requests']
 
-async function pagesOf({ info }: System, { pages }: Sizes): Promise<Noise> {
+async function loadPages({ info }: System, { pages }: Sizes): Promise<Noise> {
   const entered = await fetch(`${info.api_url}/sign-in/demo`, {
     method: 'POST',
     headers: { origin: info.api_url, 'content-type': 'application/x-www-form-urlencoded' },

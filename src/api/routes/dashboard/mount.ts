@@ -85,16 +85,16 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
         : page.handle({ ...call, form })),
     )
   // What is looked at has its turn from beginning to end; a press waits for nobody, and reads lists in a turn.
-  const listTurn = turnOf(deps.turns.lists, seen)
+  const listTurn = openTurn(deps.turns.lists, seen)
   if (page.method === 'post') return answer(callOf(deps, seen, listTurn))
-  const turn = page.makes === 'file' ? turnOf(deps.turns.files, seen) : listTurn
+  const turn = page.makes === 'file' ? openTurn(deps.turns.files, seen) : listTurn
   return turn(() => answer(callOf(deps, seen, (work) => work())))
 }
 
 type Turn = <T>(work: () => Promise<T>) => Promise<T>
 
 /** A turn of the person first, who so waits for nobody else's, and then of the account. */
-function turnOf(turns: InTurn, { signedIn, account }: Pick<Seen, 'signedIn' | 'account'>): Turn {
+function openTurn(turns: InTurn, { signedIn, account }: Pick<Seen, 'signedIn' | 'account'>): Turn {
   return (work) =>
     turns(signedIn.session.personId, () => (account === undefined ? work() : turns(account.merchantId, work)))
 }
