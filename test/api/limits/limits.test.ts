@@ -17,6 +17,7 @@ import { createDb, type Db } from '../../../src/db/db.ts'
 import { addToLimits, forgetLimits } from '../../../src/db/limits.ts'
 import { listPayments } from '../../../src/db/payments/payment-list.ts'
 import { countOpenPayments } from '../../../src/db/payments/payments.ts'
+import { createRate } from '../../../src/limits/rate.ts'
 import { ASSETS, brandSheet } from '../../../src/web/assets.ts'
 import { onceIn, openAccount } from '../site/account.ts'
 import { expectProblem, openShop, type Shop } from '../support/shop.ts'
@@ -440,6 +441,19 @@ describe('Counters', () => {
       await setImmediate()
       ends.get('f')!()
       expect(await again).toBe('f')
+    })
+
+    test('calls a second are allowed in a burst, and one that would wait too long counts for nothing', async () => {
+      let now = 0
+      const rate = createRate({ perSecond: 10, burst: 2, now: () => now })
+      expect([await rate.take(0), await rate.take(0), await rate.take(99), await rate.take(0)]).toEqual([
+        true,
+        true,
+        false,
+        false,
+      ])
+      now = 100
+      expect([await rate.take(0), await rate.take(0)]).toEqual([true, false])
     })
 
     test('work that fails gives its turn to the next', async () => {
