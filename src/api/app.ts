@@ -27,6 +27,7 @@ import { accessLog } from './http/metrics.ts'
 import { Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
 import { holding } from './limits/hold.ts'
+import type { OpenPayments } from './limits/open-payments.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import { createTurns } from './limits/turns.ts'
 import type { OpenPages } from './live/open-pages.ts'
@@ -63,6 +64,7 @@ export type ApiDeps = {
   /** Lets time pass for deliveries; null in live mode. */
   readonly skipDeliveryTime: SkipDeliveryTime | null
   readonly limits: RequestLimits
+  readonly openPayments: OpenPayments
   readonly chainId: number
   readonly token: string
   readonly trustProxyHops: number

@@ -457,8 +457,11 @@ describe('Mounting the pages', () => {
     })
   })
 
-  test('lists of a person are read three at once, whatever the number of pages and accounts, and the rest takes turns', async () => {
-    const owner = await signUp(shop, 'turns@shop.example')
+  test.each([
+    ['lists', { lists: 'at once' }],
+    ['other pages', {}],
+  ] as const)('%s of a person are read three at once, and the rest takes turns', async (name, kind) => {
+    const owner = await signUp(shop, `turns-${name.replace(' ', '-')}@shop.example`)
     let [running, most, asked] = [0, 0, 0]
     let end: () => void = () => undefined
     const ended = new Promise<void>((resolve) => {
@@ -468,7 +471,7 @@ describe('Mounting the pages', () => {
       method: 'get',
       path: '/dashboard/listed',
       needs: 'look',
-      lists: 'at once',
+      ...kind,
       handle: async () => {
         asked += 1
         running += 1
@@ -490,15 +493,34 @@ describe('Mounting the pages', () => {
     })
   })
 
-  test('the overview, the balance and the lists read their rows in turns', async () => {
-    const pages = composedPages()
+  test('every page with lists and sums reads them on one connection in a turn', async () => {
+    const { tenant, key } = await openAccount(shop, 'lists@shop.example')
+    const make = async (path: string, body: object) => String((await shop.ask('POST', path, { key, body })).body['id'])
+    const links = await make('/v1/payment_links', { title: 'A link', amount: '5.00', currency: 'EUR' })
+    const webhooks = await make('/v1/webhook_endpoints', { url: 'https://shop.example/hooks' })
+    const pages = composedPages().filter(({ method }) => method === 'get')
     const inTurns = pages.flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
-    expect(inTurns).toEqual(expect.arrayContaining(['/dashboard/balance', '/dashboard/payments']))
-    // The overview also prepares a passkey, which it must not do while it holds a connection.
-    const overview = pages.find(({ path, method }) => path === '/dashboard' && method === 'get')
-    const request = { get: () => undefined }
-    const call = { request, frame: {}, inTurn: () => Promise.reject(new Error('asked for its turn')) }
-    await expect(overview?.handle(call as never)).rejects.toThrow('asked for its turn')
+    expect(inTurns.toSorted()).toEqual(
+      ['balance', 'events', 'links', 'payments', 'requests'].map((name) => `/dashboard/${name}`),
+    )
+    // These also read or write what must be on the main database, so they ask for the turn themselves.
+    const asking = { '': '', '/links/:id': links, '/wallet': '', '/webhooks': '', '/webhooks/:id': webhooks }
+    for (const [path, id] of Object.entries(asking)) {
+      const page = pages.find((one) => one.path === `/dashboard${path}`)
+      const inTurn = () => Promise.reject(new Error('asked for its turn'))
+      const request = { get: () => undefined }
+      const call = {
+        request,
+        frame: {},
+        query: {},
+        params: { id },
+        role: 'owner',
+        tenant,
+        db: shop.db.as(tenant),
+        inTurn,
+      }
+      await expect(page?.handle(call as never)).rejects.toThrow('asked for its turn')
+    }
   })
 
   /** The page alone, asked by the owner's browser. */

@@ -11,7 +11,7 @@ import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/se
 import { formToken, sameText } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
-import type { Turns } from '../../limits/turns.ts'
+import type { InTurn, Turns } from '../../limits/turns.ts'
 import { onlyMethods, STALLED_MS, setHeaders } from '../../route.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem } from '../site-problem.ts'
@@ -74,14 +74,29 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     const to = page.method === 'get' ? request.originalUrl : page.fresh(params)
     return response.redirect(303, `/dashboard/confirm?to=${encodeURIComponent(to)}`)
   }
-  const call = callOf(deps, { page, request, signedIn, memberships, account, csrf })
+  const seen = { page, request, signedIn, memberships, account, csrf }
   const form = parseForm(page, request) as never
-  const { personId } = signedIn.session
-  if (page.makes !== undefined) deps.limits.countPerson(personId, page.makes)
-  const made = (): Promise<PageAnswer> =>
-    page.lists === 'at once' ? call.inTurn((db) => page.handle({ ...call, form, db })) : page.handle({ ...call, form })
-  const answer = async (): Promise<void> => send(response, await made())
-  return page.makes === 'file' ? deps.turns.files(personId, answer) : answer()
+  if (page.makes !== undefined) deps.limits.countPerson(signedIn.session.personId, page.makes)
+  const answer = async (call: PageCall): Promise<void> =>
+    send(
+      response,
+      await (page.lists === 'at once'
+        ? call.inTurn((db) => page.handle({ ...call, form, db }))
+        : page.handle({ ...call, form })),
+    )
+  // What is looked at has its turn from beginning to end; a press waits for nobody, and reads lists in a turn.
+  const listTurn = openTurn(deps.turns.lists, seen)
+  if (page.method === 'post') return answer(callOf(deps, seen, listTurn))
+  const turn = page.makes === 'file' ? openTurn(deps.turns.files, seen) : listTurn
+  return turn(() => answer(callOf(deps, seen, (work) => work())))
+}
+
+type Turn = <T>(work: () => Promise<T>) => Promise<T>
+
+/** A turn of the person first, who so waits for nobody else's, and then of the account. */
+function openTurn(turns: InTurn, { signedIn, account }: Pick<Seen, 'signedIn' | 'account'>): Turn {
+  return (work) =>
+    turns(signedIn.session.personId, () => (account === undefined ? work() : turns(account.merchantId, work)))
 }
 
 /** A press that a role does not allow is in the account's log. A page that is only looked at is not. */
@@ -104,7 +119,8 @@ type Seen = {
   readonly csrf: string
 }
 
-function callOf(deps: MountDeps, { page, request, signedIn, memberships, account, csrf }: Seen): PageCall {
+function callOf(deps: MountDeps, seen: Seen, turn: Turn): PageCall {
+  const { page, request, signedIn, memberships, account, csrf } = seen
   const tenant = { merchantId: account?.merchantId ?? '', livemode: deps.db.livemode }
   return {
     request,
@@ -128,11 +144,7 @@ function callOf(deps: MountDeps, { page, request, signedIn, memberships, account
     tenant,
     role: account?.role ?? 'viewer',
     db: page.lists !== undefined ? deps.db.lists(tenant) : deps.db.as(tenant),
-    // One connection for all lists and sums, and in turns: of the person first, who so waits for nobody else's.
-    inTurn: (work) =>
-      deps.turns.lists(signedIn.session.personId, () =>
-        deps.turns.lists(tenant.merchantId, () => deps.db.lists(tenant).transaction((tx) => work(sessionIn(tx)))),
-      ),
+    inTurn: (work) => turn(() => deps.db.lists(tenant).transaction((tx) => work(sessionIn(tx)))),
   }
 }
 

@@ -16,8 +16,8 @@ export type Page = {
   /** What the role must be able to do. `person`: be signed in; an account is not needed. */
   readonly needs: Ability | 'person'
   /**
-   * It reads lists and sums alone, which are bounded in time: of one moment, on one connection and in turns, or piece by
-   * piece for a file. The handler uses no other connection.
+   * It reads lists and sums alone, which are bounded in time: of one moment and on one connection, or piece by piece for a
+   * file. The handler uses no other connection.
    */
   readonly lists?: 'at once' | 'in pieces'
   /** It makes what each person has a budget for, whichever account it is for. */
@@ -51,7 +51,7 @@ export type PageCall<F = unknown> = PersonCall<F> & {
   readonly role: Role
   /** Sees only the rows of the account. */
   readonly db: DbSession
-  /** Reads lists and sums on one connection, with the time of a list, when it is the person's and the account's turn. */
+  /** Reads lists and sums on one connection, with the time of a list, in a turn of the person and the account. */
   readonly inTurn: <T>(work: (db: DbSession) => Promise<T>) => Promise<T>
 }
 

@@ -101,11 +101,9 @@ async function show(
   { email, errors }: { email: string; errors: Record<string, string> },
 ): Promise<string> {
   const now = new Date(deps.clock()).toISOString()
-  const [members, invitations, audit] = await Promise.all([
-    listMembers(deps.db, tenant.merchantId),
-    listInvitations(deps.db, { merchantId: tenant.merchantId }, now),
-    listAudit(db, tenant.merchantId, { limit: SHOWN }),
-  ])
+  const members = await listMembers(deps.db, tenant.merchantId)
+  const invitations = await listInvitations(deps.db, { merchantId: tenant.merchantId }, now)
+  const audit = await listAudit(db, tenant.merchantId, { limit: SHOWN })
   const names = new Map(members.map(({ personId, email: name }) => [personId, name]))
   const lines = audit.map(({ id, actor, action, data, at, ip }) => {
     const about = Object.values(data).filter((value) => typeof value === 'string' || typeof value === 'number')

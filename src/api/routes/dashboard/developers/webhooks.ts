@@ -34,14 +34,17 @@ function listPages(deps: WebhookPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/webhooks',
       needs: 'look',
-      handle: async ({ db, tenant, frame, role }) => {
+      handle: async ({ db, tenant, frame, role, inTurn }) => {
         const found = await listEndpoints(db, tenant)
-        const endpoints = await Promise.all(
-          found.map(async (endpoint) => ({
-            endpoint: shownEndpoint(endpoint),
-            health: await healthOf(deps, { db, tenant }, endpoint.id),
-          })),
-        )
+        const endpoints = await inTurn(async (lists) => {
+          const shown = []
+          for (const endpoint of found)
+            shown.push({
+              endpoint: shownEndpoint(endpoint),
+              health: await healthOf(deps, { db: lists, tenant }, endpoint.id),
+            })
+          return shown
+        })
         const mayChange = may(role, 'develop')
         const html = renderWebhooks({ frame, endpoints, mayChange, now: iso(deps), publicUrl: deps.publicUrl })
         return { html }

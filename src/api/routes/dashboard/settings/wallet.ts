@@ -117,15 +117,16 @@ async function form(
   return renderWalletChange({ frame, draft, errors, proofText: walletProofText(tenant), waits, publicUrl })
 }
 
-async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role }: PageCall): Promise<WalletView> {
+async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role, inTurn }: PageCall): Promise<WalletView> {
   const page = { limit: SHOWN, after: null, before: null }
-  const [wallet, payouts, counts, audit, members] = await Promise.all([
-    readWalletSetting(db, tenant),
-    listPayments(db, tenant, { filters: { status: ['succeeded'] }, page }),
-    countByStatus(db, tenant),
-    listAudit(db, tenant.merchantId, { limit: SHOWN, actions: Object.keys(CHANGES) }),
-    listMembers(deps.db, tenant.merchantId),
-  ])
+  const wallet = await readWalletSetting(db, tenant)
+  const audit = await listAudit(db, tenant.merchantId, { limit: SHOWN, actions: Object.keys(CHANGES) })
+  const { payouts, counts, received } = await inTurn(async (lists) => ({
+    payouts: await listPayments(lists, tenant, { filters: { status: ['succeeded'] }, page }),
+    counts: await countByStatus(lists, tenant),
+    received: wallet === null ? 0 : await countPaidTo(lists, tenant, wallet.address),
+  }))
+  const members = await listMembers(deps.db, tenant.merchantId)
   const names = new Map(members.map(({ personId, email }) => [personId, email]))
   const history = audit.map(({ id, at, actor, action, ip }): WalletEntry => {
     return {
@@ -138,7 +139,7 @@ async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role }: PageCal
   return {
     frame,
     wallet: wallet === null ? null : shown(wallet),
-    received: wallet === null ? 0 : await countPaidTo(db, tenant, wallet.address),
+    received,
     payouts: (payouts?.rows ?? []).map(({ payment }) => payment),
     history,
     inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
