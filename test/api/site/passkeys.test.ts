@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { CONFIRMED_MS, MOST_PASSKEYS } from '../../../src/domain/account/session.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { createAuthenticator, type Lies } from './authenticator.ts'
-import { linkIn, signUp, Visitor } from './visitor.ts'
+import { askToConfirm, linkIn, signUp, Visitor } from './visitor.ts'
 
 const site = { origin: 'http://localhost:4242', rpId: 'localhost' }
 let shop: Shop
@@ -40,6 +40,8 @@ async function withPasskey(email: string) {
 }
 const enter = (answer: string) => new Visitor(shop).post('/sign-in/passkey', { answer })
 
+const confirmPage = (asked: string): string => `/dashboard/confirm?asked=${asked}`
+
 test('a passkey signs in; each answer counts once, within ten minutes, and for its purpose', async () => {
   const { visitor, device } = await withPasskey('pk-one@shop.example')
   const options = await optionsOn(new Visitor(shop), '/sign-in')
@@ -51,10 +53,10 @@ test('a passkey signs in; each answer counts once, within ten minutes, and for i
   ahead = CHALLENGE_MS + 1000
   expect((await enter(late)).to).toContain('/sign-in')
   ahead = 0
-  const confirmation = device.get(await optionsOn(visitor, '/dashboard/confirm'))
-  expect((await enter(confirmation)).to).toContain('/sign-in')
   const addition = device.get(await optionsOn(visitor, '/dashboard/passkey'))
   expect((await enter(addition)).to).toContain('/sign-in')
+  const confirmation = device.get(await optionsOn(visitor, confirmPage(await askToConfirm(shop, visitor))))
+  expect((await enter(confirmation)).to).toContain('/sign-in')
 })
 
 test.each([
@@ -67,8 +69,9 @@ test.each([
   const entered = await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in'), lies))
   expect([entered.to, entered.headers.getSetCookie()]).toEqual([expect.stringContaining('/sign-in'), []])
   ahead = CONFIRMED_MS + 1000
-  const answer = device.get(await optionsOn(visitor, '/dashboard/confirm'), lies)
-  await visitor.submit('/dashboard/confirm/passkey', { answer, to: '/dashboard/passkey' })
+  const asked = await askToConfirm(shop, visitor)
+  const answer = device.get(await optionsOn(visitor, confirmPage(asked)), lies)
+  await visitor.submit('/dashboard/confirm/passkey', { answer, asked })
   expect((await visitor.get('/dashboard/passkey')).to).toContain('/dashboard/confirm')
   ahead = 0
 })
@@ -89,14 +92,15 @@ test('only the own passkey confirms, in the session that asked; a confirmation l
   const other = await withPasskey('pk-other@shop.example')
   ahead = CONFIRMED_MS + 1000
   const to = '/dashboard/passkey'
-  const foreign = other.device.get(await optionsOn(visitor, '/dashboard/confirm'))
-  await visitor.submit('/dashboard/confirm/passkey', { answer: foreign, to })
+  const asked = await askToConfirm(shop, visitor)
+  const foreign = other.device.get(await optionsOn(visitor, confirmPage(asked)))
+  await visitor.submit('/dashboard/confirm/passkey', { answer: foreign, asked })
   expect((await visitor.get(to)).to).toContain('/dashboard/confirm')
-  const elsewhere = device.get(await optionsOn(other.visitor, '/dashboard/confirm'))
-  await visitor.submit('/dashboard/confirm/passkey', { answer: elsewhere, to })
+  const elsewhere = device.get(await optionsOn(other.visitor, confirmPage(await askToConfirm(shop, other.visitor))))
+  await visitor.submit('/dashboard/confirm/passkey', { answer: elsewhere, asked })
   expect((await visitor.get(to)).to).toContain('/dashboard/confirm')
-  const answer = device.get(await optionsOn(visitor, '/dashboard/confirm'))
-  expect((await visitor.submit('/dashboard/confirm/passkey', { answer, to })).to).toBe(to)
+  const answer = device.get(await optionsOn(visitor, confirmPage(asked)))
+  expect((await visitor.submit('/dashboard/confirm/passkey', { answer, asked })).to).toBe(to)
   expect((await visitor.get(to)).status).toBe(200)
   ahead = 0
 })
@@ -188,8 +192,9 @@ describe('What a passkey says', () => {
   test('another person’s passkey does not confirm, and the page says whose it is not', async () => {
     const mine = await withPasskey('pk-mine@shop.example')
     const other = await withPasskey('pk-theirs@shop.example')
-    const answer = other.device.get(await optionsOn(mine.visitor, '/dashboard/confirm'))
-    const refused = await mine.visitor.submit('/dashboard/confirm/passkey', { answer })
+    const asked = await askToConfirm(shop, mine.visitor)
+    const answer = other.device.get(await optionsOn(mine.visitor, confirmPage(asked)))
+    const refused = await mine.visitor.submit('/dashboard/confirm/passkey', { answer, asked })
     expect((await mine.visitor.get(refused.to ?? '')).html).toContain('This passkey belongs to another person.')
   })
 

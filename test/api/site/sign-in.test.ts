@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { many, sql } from '../../../src/db/db.ts'
 import { ABSOLUTE_MS, CONFIRMED_MS, IDLE_MS, LINK_MS } from '../../../src/domain/account/session.ts'
 import { openShop, type Shop } from '../support/shop.ts'
-import { linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
+import { askedBy, askToConfirm, confirmByMail, linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
 
 let shop: Shop
 /** Milliseconds that the clock is ahead. */
@@ -274,23 +274,56 @@ describe('sessions', () => {
     const visitor = await signUp(shop, email)
     expect((await visitor.get('/dashboard/passkey')).status).toBe(200)
     await later(CONFIRMED_MS + 1000, async () => {
-      const asked = await visitor.get('/dashboard/passkey')
-      expect(asked.to).toBe('/dashboard/confirm?to=%2Fdashboard%2Fpasskey')
-      await visitor.submit('/dashboard/confirm', { to: '/dashboard/passkey' })
+      const asked = askedBy(await visitor.get('/dashboard/passkey'))
+      await visitor.submit('/dashboard/confirm', { asked })
       const { path } = await linkIn(shop, email)
       const thief = await signUp(shop, address())
       thief.cookies.set('pinrail_browser', visitor.cookies.get('pinrail_browser') ?? '')
-      const to = new URL(path, shop.url).searchParams.get('to') ?? ''
-      const back = await visitor.post(path, { to })
+      expect((await thief.get(`/dashboard/confirm?asked=${asked}`)).to).toBe('/dashboard')
+      const back = await visitor.post(path)
       expect(back.to).toBe('/dashboard/passkey')
       expect((await visitor.get('/dashboard/passkey')).status).toBe(200)
     })
   })
 
+  test('a long form with an error comes back as typed after the confirmation, and its mail names wallet and page', async () => {
+    const email = address()
+    const visitor = await signUp(shop, email)
+    await askToConfirm(shop, visitor)
+    const wallet = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
+    const signature = `0x${'ab'.repeat(900)}`
+    const form = { address: wallet, again: `${wallet.slice(0, -1)}1`, signature }
+    const asked = askedBy(await visitor.submit('/dashboard/wallet', form))
+    const what = 'the change of your wallet to 0x90F7…b906'
+    expect((await visitor.get(`/dashboard/confirm?asked=${asked}`)).html).toContain(what)
+    const done = await confirmByMail(shop, visitor, email, asked)
+    expect(done.status).toBe(400)
+    for (const text of [wallet, signature, 'The last character differs']) expect(done.html).toContain(text)
+    const mail = (await mailsTo(shop, email)).at(-1)
+    expect([mail?.subject, mail?.text.includes(`asked for ${what}.`)]).toEqual([`Confirm ${what}`, true])
+  })
+
+  test('what a session has not asked to confirm is not carried out in it, and no other form takes its place', async () => {
+    const visitor = await signUp(shop, address())
+    const other = await signUp(shop, address())
+    await askToConfirm(shop, other)
+    const wallet = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
+    const asked = askedBy(await other.submit('/dashboard/wallet', { address: wallet, again: wallet }))
+    for (const path of ['/dashboard/wallet', '/dashboard/sign-out', '/dashboard/keys']) {
+      expect((await visitor.submit(`${path}?confirmed=${asked}`, { address: wallet, again: wallet })).to).toBe('/dashboard')
+      expect((await other.submit(`${path}?confirmed=nothing`)).to).toBe('/dashboard')
+    }
+    expect((await other.submit(`/dashboard/sign-out?confirmed=${asked}`)).to).toBe('/dashboard')
+    expect(askedBy(await other.submit(`/dashboard/wallet?confirmed=${asked}`))).not.toBe(asked)
+    const { rows } = await shop.db.query('select count(*)::int as n from wallet where address = lower($1) or address = $1', [wallet])
+    expect(rows[0]?.['n']).toBe(0)
+    expect((await visitor.get('/dashboard')).status).toBe(200)
+  })
+
   test('a link that confirms a session signs nobody else in', async () => {
     const email = address()
     const visitor = await signUp(shop, email)
-    await visitor.submit('/dashboard/confirm', { to: '/dashboard/passkey' })
+    await visitor.submit('/dashboard/confirm', { asked: await askToConfirm(shop, visitor) })
     const { path } = await linkIn(shop, email)
     const thief = await signUp(shop, address())
     thief.cookies.set('pinrail_browser', visitor.cookies.get('pinrail_browser') ?? '')

@@ -8,7 +8,7 @@ import { aCheckout } from '../../../web/fixtures.ts'
 import { pressOn } from '../../links/maker.ts'
 import { PICTURES } from '../../support/pictures.ts'
 import { expectProblem, openShop, type Shop } from '../../support/shop.ts'
-import { signIn, signUp, Visitor } from '../visitor.ts'
+import { askedBy, askToConfirm, confirmByMail, mailsTo, signIn, signUp, Visitor } from '../visitor.ts'
 
 let shop: Shop
 let live: Shop
@@ -172,6 +172,19 @@ describe('The logo', () => {
       [null, undefined],
       [null, null],
     ])
+  })
+
+  test('a form with a picture waits for the confirmation, whose mail names the change, and is saved after it', async () => {
+    await askToConfirm(shop, owner)
+    const asked = askedBy(await owner.upload(PATH, { ...FORM, name: 'Nightline Trams', logo: file(png) }))
+    expect(await logoUrl()).toBeNull()
+    const saved = await confirmByMail(shop, owner, 'logo@shop.example', asked)
+    expect([saved.status, saved.to]).toEqual([303, PATH])
+    expect(await logoUrl()).toMatch(/\/logos\/[0-9a-f]{32}\.png$/)
+    expect((await owner.get(PATH)).html).toContain('value="Nightline Trams"')
+    const mail = (await mailsTo(shop, 'logo@shop.example')).at(-1)
+    expect(mail?.subject).toBe('Confirm the change of how buyers see your shop')
+    await owner.upload(PATH, { ...FORM, logo: file(''), remove_logo: 'yes' })
   })
 
   test('the logo stands on receipts and its words beside it, and the letter where there is none', () => {
