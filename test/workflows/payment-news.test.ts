@@ -144,7 +144,7 @@ describe('before money moves on that has waited for an operator, the order is re
     expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
     const details = await detailsOf(paymentId)
     expect(details).toContain('Ends by itself.')
-    expect(details).not.toMatch(/Waits for an operator|Decide with/)
+    expect(details).not.toMatch(/Waits for an operator|payments decide/)
     const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
     expect(rows).toEqual([{ state: 'voiding' }])
     await world.voidPayout(paymentId)
