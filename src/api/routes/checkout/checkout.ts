@@ -9,6 +9,7 @@ import {
   planOpening,
   readyToReuse,
 } from '../../../domain/payment/requests.ts'
+import { findLogo } from '../../../db/merchants/merchants.ts'
 import { findAsset } from '../../../web/assets.ts'
 import { type Checkout, findOffer, openedAttempt, pathOf, tellsOpening } from '../../../web/checkout/checkout.ts'
 import { liveStatus } from '../../../web/checkout/live.ts'
@@ -138,7 +139,9 @@ async function sendReceipt(deps: CheckoutDeps, request: Request, response: Respo
   deps.limits.countPaper(request.ip ?? '')
   const checkout = await loadCheckout(deps, request)
   const words = wordsFor(checkout, request)
-  const pdf = checkout.payment.status === 'succeeded' ? await receiptPdf(receiptPaper(checkout, words), words) : null
+  const isPaid = checkout.payment.status === 'succeeded'
+  const readLogo = (name: string) => findLogo(deps.db, name)
+  const pdf = isPaid ? await receiptPdf(receiptPaper(checkout, words), words, readLogo) : null
   if (pdf === null) {
     response.redirect(303, `${checkout.path}/receipt`)
     return
