@@ -50,7 +50,7 @@ export const peopleShape = {
   PRIVACY_URL: z.url().optional(),
   /** The operator's terms of service. Live mode needs them. */
   TERMS_URL: z.url().optional(),
-  /** Where people reach the operator. Live mode needs it. */
+  /** The address at which people reach the operator. Live mode needs it. */
   CONTACT_EMAIL: z.email().optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),

@@ -6,10 +6,10 @@ import { needsOperator, nextStep, offeredDecisions, type PaymentSnapshot } from 
 import type { PaymentInput } from './messages.ts'
 import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 
-/** What every decision of the command line needs. */
+/** Every decision of the command line needs these options. */
 export const SIGNED = '--operator <name> --reason <text>'
 
-/** What a run knows of its payment from the start. */
+/** The facts of its payment that a run has from the start. */
 type Facts = Pick<PaymentInput, 'amount' | 'merchantId'>
 
 const HELD = 'An operator holds it: it does not settle before `release`.'

@@ -1,4 +1,4 @@
-import type { ActivityInterfaceFor, ActivityOptions, LocalActivityOptions } from '@temporalio/workflow'
+import type { ActivityInterfaceFor, ActivityOptions } from '@temporalio/workflow'
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
 import type { PaymentActivities } from '../activities/payment/payment.ts'
 import type { AnnounceActivities } from '../activities/webhooks/announce.ts'

@@ -89,7 +89,15 @@ test('a receipt prints on one page, and a test receipt has TEST across it there 
 test('no page moves while it loads, though its script comes late', async () => {
   const moved: string[] = []
   for (const width of [1440, 390])
-    for (const name of ['receipt', 'test receipt', 'created', 'a method chosen', 'an address for USDC', 'processing', 'succeeded']) {
+    for (const name of [
+      'receipt',
+      'test receipt',
+      'created',
+      'a method chosen',
+      'an address for USDC',
+      'processing',
+      'succeeded',
+    ]) {
       const context = await pages.browser.newContext({ viewport: { width, height: 900 }, timezoneId: 'Asia/Kolkata' })
       const page = await context.newPage()
       await page.addInitScript(sumLayoutShifts)

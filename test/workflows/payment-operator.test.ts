@@ -27,7 +27,7 @@ async function untilShown(paymentId: string): Promise<number> {
 const approveShown = async (paymentId: string) => approve(paymentId, await untilShown(paymentId))
 
 /** The summaries of what the history of a run lists, by the type of the event. */
-async function summariesOf(workflowId: string): Promise<[string, string | null][]> {
+async function readSummaries(workflowId: string): Promise<[string, string | null][]> {
   const { events } = await handle(workflowId).fetchHistory()
   return (events ?? []).flatMap((event): [string, string | null][] => {
     const { data } = event.userMetadata?.summary ?? {}
@@ -44,7 +44,9 @@ describe('in the Temporal UI', () => {
     await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
     await untilStatus(paymentId, 'under_review')
     const version = await untilShown(paymentId)
-    const { currentDetails } = await handle(paymentId).query<{ currentDetails: string }, []>('__temporal_workflow_metadata')
+    const { currentDetails } = await handle(paymentId).query<{ currentDetails: string }, []>(
+      '__temporal_workflow_metadata',
+    )
     const { merchantId } = await payment(paymentId)
     for (const line of [
       '- amount: 100.00 EUR',
@@ -57,7 +59,7 @@ describe('in the Temporal UI', () => {
       expect(currentDetails).toContain(line)
     await decide(paymentId, 'approve')
     await settled(paymentId)
-    const summaries = await summariesOf(paymentId)
+    const summaries = await readSummaries(paymentId)
     expect(summaries.filter(([, summary]) => summary === null)).toEqual([])
     expect(summaries).toEqual(
       expect.arrayContaining([

@@ -18,9 +18,9 @@ const file = z.object({ base64: z.string() }).transform(({ base64 }) => Buffer.f
 
 const asked = z.object({
   method: z.enum(['get', 'post']),
-  /** Of a form: without its query. */
+  /** The path; that of a form has no query. */
   path: z.string(),
-  /** What is changed, as it follows "Confirm". */
+  /** The change in words, as it follows "Confirm". */
   what: z.string(),
   /** The path for a person who does not confirm. */
   back: z.string(),
@@ -63,10 +63,13 @@ export async function findAsked(
 export const CONFIRMED = 'confirmed'
 
 /**
- * Where a confirmation leads. With 307 the browser posts again, to the path of the form; that path then takes the form
+ * Returns the address that follows a confirmation. With 307 the browser posts again, to the path of the form; that path then takes the form
  * which was kept, and nothing of what is posted.
  */
-export function afterConfirming(id: string | null, found: Asked | null): { readonly status: number; readonly to: string } {
+export function afterConfirming(
+  id: string | null,
+  found: Asked | null,
+): { readonly status: number; readonly to: string } {
   if (id === null || found === null) return { status: 303, to: '/dashboard' }
   return found.method === 'get'
     ? { status: 303, to: found.path }

@@ -48,7 +48,8 @@ export async function sendLink(
   const [token, browser, code] = [newToken(), newToken(), newCode()]
   const browserDigest = digestOfToken(browser)
   const url = `${deps.publicUrl}/sign-in/link/${token}${to === HOME ? '' : `?to=${encodeURIComponent(to)}`}`
-  const mail = confirms === null ? signInMail(email, { url, code }) : confirmMail(email, { url, code, what: confirms.what })
+  const mail =
+    confirms === null ? signInMail(email, { url, code }) : confirmMail(email, { url, code, what: confirms.what })
   const sessionId = confirms?.sessionId ?? null
   const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
   await deps.db.transaction(async (tx) => {

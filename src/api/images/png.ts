@@ -81,7 +81,9 @@ function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: read
   const sides = passes
     .map(([x, y, right, down]) => [Math.ceil((width - x) / right), Math.ceil((height - y) / down)] as const)
     .filter(([columns, rows]) => columns > 0 && rows > 0)
-  const rows = sides.flatMap(([columns, count]) => new Array<number>(count).fill(1 + Math.ceil((columns * bitsPerPixel) / 8)))
+  const rows = sides.flatMap(([columns, count]) =>
+    Array.from({ length: count }, () => 1 + Math.ceil((columns * bitsPerPixel) / 8)),
+  )
   const bytes = rows.reduce((sum, row) => sum + row, 0)
   try {
     const sent = Buffer.concat(packed)

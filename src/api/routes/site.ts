@@ -55,7 +55,7 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
   const headers = setHeaders(PAGE_HEADERS)
   router.get('/', headers, (_request, response) => {
     response.removeHeader('x-robots-tag')
-    response.type('html').send(renderHome(homeOf(deps)))
+    response.type('html').send(renderHome(homeView(deps)))
   })
   router.get('/robots.txt', (_request, response) => {
     response
@@ -83,7 +83,7 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
   return router
 }
 
-const homeOf = ({ db, publicUrl, crypto, operatorPages: pages }: SiteDeps) => ({
+const homeView = ({ db, publicUrl, crypto, operatorPages: pages }: SiteDeps) => ({
   testMode: !db.livemode,
   publicUrl,
   crypto,

@@ -2,8 +2,18 @@ import { z } from 'zod'
 import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 
 const linkRow = z
-  .object({ id: z.string(), email: z.string(), session_id: z.string().nullable(), confirmation_id: z.string().nullable() })
-  .transform((row) => ({ id: row.id, email: row.email, sessionId: row.session_id, confirmationId: row.confirmation_id }))
+  .object({
+    id: z.string(),
+    email: z.string(),
+    session_id: z.string().nullable(),
+    confirmation_id: z.string().nullable(),
+  })
+  .transform((row) => ({
+    id: row.id,
+    email: row.email,
+    sessionId: row.session_id,
+    confirmationId: row.confirmation_id,
+  }))
 export type SignInLink = z.output<typeof linkRow>
 
 export type NewSignInLink = {

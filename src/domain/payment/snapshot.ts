@@ -159,7 +159,11 @@ export function offeredDecisions(payment: PaymentSnapshot): readonly OperatorDec
   const offered = mayOffer.filter((decision) => !isVain(decision, payment, reason))
   const goesOn = waitsForPartner(reason) || offered.some((decision) => decision === 'approve' || decision === 'retry')
   const isHeldToo = payment.held && payment.status === 'under_review' && payment.txHash === null && goesOn
-  return [...offered, ...(payment.orderChanged ? (['acknowledge'] as const) : []), ...(isHeldToo ? (['release'] as const) : [])]
+  return [
+    ...offered,
+    ...(payment.orderChanged ? (['acknowledge'] as const) : []),
+    ...(isHeldToo ? (['release'] as const) : []),
+  ]
 }
 
 /** True if the decision is refused whatever the partner reports: confirmed money is given back, and unconfirmed money cannot be. */

@@ -20,7 +20,7 @@ export type Rule = { readonly top: number; readonly weight: number; readonly col
 export type Sheet = {
   readonly placed: readonly Placed[]
   readonly rules: readonly Rule[]
-  /** Where the logo is; null: there is none. */
+  /** The square of the logo; null: there is none. */
   readonly logo: { readonly x: number; readonly top: number; readonly side: number } | null
   readonly code: { readonly text: string; readonly x: number; readonly top: number; readonly side: number }
   /** Where the last line ends. */

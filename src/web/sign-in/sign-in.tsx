@@ -122,7 +122,7 @@ export type SentView = {
   readonly wrong: boolean
   /** The address that the link went to; null if the browser has forgotten it. */
   readonly email: string | null
-  /** What the link confirms, by its id: the next link is requested on another page. Null: it signs in. */
+  /** The id of the request that the link confirms: the next link is requested on another page. Null: it signs in. */
   readonly confirms: string | null
   /** The mail inbox of a local system; null elsewhere. */
   readonly mailUrl: string | null
@@ -204,7 +204,7 @@ export function renderLink({
   readonly email: string
   readonly action: string
   readonly to: string
-  /** What it confirms, in words; null: it signs in. */
+  /** The change that it confirms, in words; null: it signs in. */
   readonly confirms: string | null
 }): string {
   return renderDoor(
@@ -238,7 +238,7 @@ export function renderDeadLink(): string {
   )
 }
 
-/** What a person confirms, as the mail says it. */
+/** The change that a person confirms, as the mail says it. */
 function Change({ what }: { what: string }) {
   return (
     <div class="note">

@@ -78,7 +78,12 @@ function Out({ href, children }: { href: string | null; children: string }) {
 }
 
 /** A page of the site for people who are not signed in. */
-export function renderSite(title: string, look: string, children: ComponentChildren, pages = NO_PAGES): string {
+export function renderSite(title: string, look: string, children: ComponentChildren): string {
+  return renderOwnSite({ title, look, children }, NO_PAGES)
+}
+
+/** One that links to the pages of the operator. */
+export function renderOwnSite({ title, look, children }: DocumentShape, pages: OperatorPages): string {
   return renderDocument({
     title,
     look: `plain ${look}`,

@@ -1,15 +1,15 @@
-import { FEE_PERCENT, formatAmount, type Money } from '../../domain/money.ts'
 import { METHOD_LABELS, PROVIDERS, type Provider, type ProviderUsed } from '../../domain/methods.ts'
+import { FEE_PERCENT, formatAmount, type Money } from '../../domain/money.ts'
 import { Icon } from '../look/icons.tsx'
 import { curlText } from './curl.ts'
-import { type OperatorPages, renderSite } from './document.tsx'
+import { type OperatorPages, renderOwnSite } from './document.tsx'
 import { SiteIcon } from './icons.tsx'
 import { Table } from './table.tsx'
 
 export type HomeView = {
   readonly testMode: boolean
   readonly publicUrl: string
-  /** Whether buyers can pay in USDC here. */
+  /** True if buyers can pay in USDC here. */
   readonly crypto: boolean
   readonly pages: OperatorPages
 }
@@ -17,17 +17,15 @@ export type HomeView = {
 /** What it is, for people who have opened the address of the deployment. */
 export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): string {
   const ways = Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
-  return renderSite(
-    'Charge in fiat money, receive USDC',
-    'site-page home',
+  const children = (
     <main id="main" class="page" tabIndex={-1}>
       <div class="in">
         <section class="hero stack" aria-labelledby="what">
           <div>
             <h1 id="what">Charge in their currency. Receive USDC in your wallet.</h1>
             <p class="lead">
-              Your buyer pays by bank, card or UPI. Minutes later the USDC is yours, on Polygon, in a wallet that only you
-              control.
+              Your buyer pays by bank, card or UPI. Minutes later the USDC is yours, on Polygon, in a wallet that only
+              you control.
             </p>
             <p class="actions">
               <a class="btn fill big" href="/sign-in">
@@ -45,9 +43,9 @@ export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): st
         <Developers publicUrl={publicUrl} />
         <Coverage ways={ways} />
       </div>
-    </main>,
-    pages,
+    </main>
   )
+  return renderOwnSite({ title: 'Charge in fiat money, receive USDC', look: 'site-page home', children }, pages)
 }
 
 const STEPS = [
@@ -106,7 +104,8 @@ const BODY = { amount: '49.90', currency: 'EUR', provider: 'wallet_app', referen
 
 function Developers({ publicUrl }: Pick<HomeView, 'publicUrl'>) {
   const answer = { id: 'pay_01m804v6xffqc8dqr8b1t1nxw5', status: 'created', checkout_url: `${publicUrl}/c/gyjqov8Y…` }
-  const call = curlText(`${publicUrl}/v1/payments`, { method: 'POST', body: BODY })
+  const compact = curlText(`${publicUrl}/v1/payments`, { method: 'POST', body: BODY })
+  const call = compact.replace(JSON.stringify(BODY), JSON.stringify(BODY, null, 2))
   return (
     <section class="stack even gap" aria-labelledby="developers">
       <div class="col">
@@ -160,8 +159,8 @@ function Coverage({ ways }: Ways) {
           rows={ways}
           columns={[
             { name: 'Way', place: 'a', cell: (way) => <WayName name={way.name} /> },
-            { name: 'Buyers in', place: 'c', cell: ({ countries }) => placesOf(countries) },
-            { name: 'Currencies', cell: ({ currencies }) => namesOf(currencies) },
+            { name: 'Buyers in', place: 'c', cell: ({ countries }) => listPlaces(countries) },
+            { name: 'Currencies', cell: ({ currencies }) => listNames(currencies) },
             { name: 'From', look: 'num', cell: ({ minimum }) => whole(minimum) },
             { name: 'To', look: 'num', place: 'b', cell: ({ maximum }) => whole(maximum) },
             { name: 'Takes', look: 'num', place: 'd', cell: ({ estimatedSeconds: { p50 } }) => about(p50) },
@@ -183,12 +182,12 @@ function WayName({ name }: { name: ProviderUsed }) {
 
 const REGIONS = new Intl.DisplayNames('en', { type: 'region' })
 
-function placesOf(countries: Provider['countries']): string {
+function listPlaces(countries: Provider['countries']): string {
   if (countries === null) return 'Everywhere'
   return countries.length > 3 ? `${countries.length} countries` : countries.map((code) => REGIONS.of(code)).join(', ')
 }
 
-const namesOf = (currencies: readonly string[]): string =>
+const listNames = (currencies: readonly string[]): string =>
   currencies.length > 4 ? String(currencies.length) : currencies.join(', ')
 
 const whole = (money: Money): string =>

@@ -555,7 +555,7 @@ describe('The page of a link', () => {
     const to = (await press(path, { way: 'card_partner.card' })).headers.get('location') ?? ''
     expect(to).toMatch(/^\/c\/[\w-]+\?method=card_partner\.card$/)
     const [payment] = await paymentsOf(id)
-    expect(to).toContain(String(payment?.['checkout_token'] ?? 'none'))
+    expect(to).toContain(`/${payment?.['checkout_token'] as string}?`)
     expect(await page(to)).toMatch(/<span>Continue to [^<]+<\/span>/)
     expect((await press(path, { way: '//evil.example' })).headers.get('location')).toMatch(/^\/c\/[\w-]+$/)
   })
@@ -565,7 +565,11 @@ describe('The page of a link', () => {
     expect(await page(path)).toContain('You pay')
     await shop.ask('POST', `/v1/payment_links/${String(id)}/deactivate`)
     const paused = await page(path)
-    expect([paused.includes('class="sum"'), paused.includes('You pay'), paused.includes('Closed')]).toEqual([false, false, false])
+    expect([paused.includes('class="sum"'), paused.includes('You pay'), paused.includes('Closed')]).toEqual([
+      false,
+      false,
+      false,
+    ])
   })
 
   test('the code to print is a file, as SVG and as PNG', async () => {

@@ -310,12 +310,17 @@ describe('sessions', () => {
     const wallet = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
     const asked = askedBy(await other.submit('/dashboard/wallet', { address: wallet, again: wallet }))
     for (const path of ['/dashboard/wallet', '/dashboard/sign-out', '/dashboard/keys']) {
-      expect((await visitor.submit(`${path}?confirmed=${asked}`, { address: wallet, again: wallet })).to).toBe('/dashboard')
+      expect((await visitor.submit(`${path}?confirmed=${asked}`, { address: wallet, again: wallet })).to).toBe(
+        '/dashboard',
+      )
       expect((await other.submit(`${path}?confirmed=nothing`)).to).toBe('/dashboard')
     }
     expect((await other.submit(`/dashboard/sign-out?confirmed=${asked}`)).to).toBe('/dashboard')
     expect(askedBy(await other.submit(`/dashboard/wallet?confirmed=${asked}`))).not.toBe(asked)
-    const { rows } = await shop.db.query('select count(*)::int as n from wallet where address = lower($1) or address = $1', [wallet])
+    const { rows } = await shop.db.query(
+      'select count(*)::int as n from wallet where address = lower($1) or address = $1',
+      [wallet],
+    )
     expect(rows[0]?.['n']).toBe(0)
     expect((await visitor.get('/dashboard')).status).toBe(200)
   })

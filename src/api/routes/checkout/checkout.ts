@@ -1,5 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Db } from '../../../db/db.ts'
+import { findLogo } from '../../../db/merchants/merchants.ts'
 import { extendPayment } from '../../../db/payments/payment-changes.ts'
 import { findPaymentIds } from '../../../db/payments/payments.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
@@ -9,7 +10,6 @@ import {
   planOpening,
   readyToReuse,
 } from '../../../domain/payment/requests.ts'
-import { findLogo } from '../../../db/merchants/merchants.ts'
 import { findAsset } from '../../../web/assets.ts'
 import { type Checkout, findOffer, openedAttempt, pathOf, tellsOpening } from '../../../web/checkout/checkout.ts'
 import { liveStatus } from '../../../web/checkout/live.ts'

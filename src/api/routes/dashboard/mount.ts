@@ -7,7 +7,7 @@ import { sessionIn } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
-import { type Asked, type ConfirmationDeps, CONFIRMED, findAsked, keepAsked } from '../../accounts/confirmations.ts'
+import { type Asked, CONFIRMED, type ConfirmationDeps, findAsked, keepAsked } from '../../accounts/confirmations.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
@@ -20,12 +20,12 @@ import type { Fresh, Page, PageAnswer, PageCall } from './page.ts'
 
 export type MountDeps = SessionDeps &
   ConfirmationDeps & {
-  readonly publicUrl: string
-  /** Where the deployment of the other mode is; null when it is not known. */
-  readonly otherModeUrl: string | null
-  readonly limits: Pick<RequestLimits, 'countPerson'>
-  readonly turns: Turns
-}
+    readonly publicUrl: string
+    /** Where the deployment of the other mode is; null when it is not known. */
+    readonly otherModeUrl: string | null
+    readonly limits: Pick<RequestLimits, 'countPerson'>
+    readonly turns: Turns
+  }
 
 /** The name of the hidden field of every form. */
 export const CSRF_FIELD = '_form'
@@ -72,7 +72,6 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
       throw new SiteProblem('forbidden_role')
     }
   }
-  const params = request.params as Record<string, string>
   if (page.fresh !== undefined && !isConfirmed(signedIn.session, deps.clock())) {
     const id = await keepAsked(deps, signedIn.session.id, askedBy(page.fresh, page, request))
     return response.redirect(303, `/dashboard/confirm?asked=${id}`)

@@ -176,7 +176,11 @@ function confirmPages(deps: OwnDeps): Page[] {
           const { email } = call.person
           const confirms = { sessionId: call.signedIn.session.id, confirmationId: id, what }
           const browser = await sendLink(deps, email, { confirms, to: '/dashboard', askedFrom: KNOWN_BROWSER })
-          return { to: `/sign-in/sent?confirm=${id}`, done: null, cookies: sentCookies(deps.cookies, { browser, email }) }
+          return {
+            to: `/sign-in/sent?confirm=${id}`,
+            done: null,
+            cookies: sentCookies(deps.cookies, { browser, email }),
+          }
         }),
     }),
     definePersonPage({

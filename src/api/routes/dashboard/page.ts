@@ -32,7 +32,7 @@ export type Page = {
 }
 
 export type Fresh = {
-  /** What is changed, from the fields of the form and the address. It follows "Confirm" in the subject of a mail. */
+  /** The change in words, from the fields of the form and the address. It follows "Confirm" in the subject of a mail. */
   readonly what: string | ((fields: Readonly<Record<string, string>>) => string)
   /** The path for a person who does not confirm. */
   readonly back: string | ((params: Readonly<Record<string, string>>) => string)

@@ -154,7 +154,9 @@ async function showLink(deps: SignInDeps, request: Request, response: Response):
   if (link === null) return dead(response)
   const asked = await askedBy(deps, deps.db, link)
   const action = `/sign-in/link/${encodeURIComponent(token)}`
-  response.type('html').send(renderLink({ email: link.email, action, to: pathOfOurs(request.query['to']), confirms: asked?.what ?? null }))
+  response
+    .type('html')
+    .send(renderLink({ email: link.email, action, to: pathOfOurs(request.query['to']), confirms: asked?.what ?? null }))
 }
 
 async function byLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
@@ -211,7 +213,7 @@ type Done =
 
 const ASKED = /^[\w-]{22}$/
 
-/** What the link confirms; null: it signs in, or was asked for too long ago. */
+/** Returns the request that the link confirms; null: it signs in, or was asked for too long ago. */
 async function askedBy(deps: SignInDeps, db: Queryable, { sessionId, confirmationId: id }: SignInLink) {
   return sessionId === null ? null : findAsked(deps, db, { id, sessionId })
 }

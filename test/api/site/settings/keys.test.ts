@@ -6,7 +6,7 @@ import { type ApiRequest, insertRequests } from '../../../../src/db/merchants/re
 import { CONFIRMED_MS } from '../../../../src/domain/account/session.ts'
 import { openShop, type Shop } from '../../support/shop.ts'
 import { onceIn, openAccount } from '../account.ts'
-import { askedBy, confirmByMail, linkIn, signIn, Visitor } from '../visitor.ts'
+import { askedBy, confirmByMail, signIn, Visitor } from '../visitor.ts'
 
 /** Milliseconds that the clock is ahead. */
 let ahead = 0

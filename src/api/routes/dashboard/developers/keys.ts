@@ -57,7 +57,7 @@ const pageOf = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/keys/${encodeURIComponent(params['id'] ?? '')}`
 
 /** For a mail: an id that could be one. */
-const nameOf = (id: string): string => (/^key_[0-9A-Za-z]{12}$/.test(id) ? `the API key ${id}` : 'an API key')
+const nameKey = (id: string): string => (/^key_[0-9A-Za-z]{12}$/.test(id) ? `the API key ${id}` : 'an API key')
 
 export function keyPages(deps: KeyPageDeps): Page[] {
   return [...listPages(deps), ...newPages(deps), ...changePages(deps)]
@@ -133,7 +133,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       path: '/dashboard/keys/:id/roll',
       needs: 'develop',
       makes: 'key',
-      fresh: { what: ({ id = '' }) => `a new API key in place of ${nameOf(id)}`, back: pageOf },
+      fresh: { what: ({ id = '' }) => `a new API key in place of ${nameKey(id)}`, back: pageOf },
       form: rollForm,
       handle: async (call) => {
         const old = await findOwn(call)
@@ -150,7 +150,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/keys/:id/revoke',
       needs: 'develop',
-      fresh: { what: ({ id = '' }) => `the end of ${nameOf(id)}`, back: pageOf },
+      fresh: { what: ({ id = '' }) => `the end of ${nameKey(id)}`, back: pageOf },
       handle: async (call) => {
         await change(deps, call, { name: 'revokeApiKey', params: { id: call.params['id'] ?? '' } })
         return { to: '/dashboard/keys', done: 'key_revoked' }
