@@ -19,6 +19,7 @@ import type { Tracing } from '../observe/traces.ts'
 import type { DeliveryWorkflows, SkipDeliveryTime } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { answerHeaders } from '../web/page-headers.ts'
+import type { OperatorPages } from '../web/site/document.tsx'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
@@ -81,6 +82,7 @@ export type ApiDeps = {
   readonly clock: () => number
   /** The deployment of the other mode; null when it is not known. */
   readonly otherModeUrl: string | null
+  readonly operatorPages: OperatorPages
   /** The demo merchant's address, who enters with one press; null where there is none. */
   readonly demoEmail: string | null
   /** The inbox of `npm start`; null elsewhere. */

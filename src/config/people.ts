@@ -46,6 +46,14 @@ export const peopleShape = {
   COUNTRY_DATABASE: z.string().min(1).optional(),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: origin.optional(),
+  /** The operator's page that says how the service is doing. The home page links to it. Live mode needs it. */
+  STATUS_PAGE_URL: z.url().optional(),
+  /** The operator's privacy notice. Live mode needs it. */
+  PRIVACY_URL: z.url().optional(),
+  /** The operator's terms of service. Live mode needs them. */
+  TERMS_URL: z.url().optional(),
+  /** The address at which people reach the operator. Live mode needs it. */
+  CONTACT_EMAIL: z.email().optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
   /** The inbox of `npm start`: offered as a webhook endpoint, and linked after a sign-in link is sent. Refused in live mode. */

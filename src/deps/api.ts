@@ -95,6 +95,12 @@ export async function composeApi(
     down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
+    operatorPages: {
+      status: config.STATUS_PAGE_URL ?? null,
+      terms: config.TERMS_URL ?? null,
+      privacy: config.PRIVACY_URL ?? null,
+      contact: config.CONTACT_EMAIL ?? null,
+    },
     ...localParts(config),
     clock,
     newId,

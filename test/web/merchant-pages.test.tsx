@@ -7,6 +7,7 @@ import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { receiptPaper } from '../../src/web/paper/receipt-paper.ts'
+import { renderHome } from '../../src/web/site/home.tsx'
 import { aCheckout, anAttempt, aPart, aPayment, aSucceededPayment, TX_HASH } from './fixtures.ts'
 
 const FIRST = 'att_01hzy3v7t8e4a9v2b6q5r0c1d2'
@@ -175,4 +176,42 @@ test('An endpoint that answers 401 is said to refuse, with the five usual causes
   expect(refused.match(/<ol class="plain-steps">.*?<\/ol>/s)?.[0].match(/<li>/g)).toHaveLength(5)
   expect(refused).toMatch(/<td[^>]*>Order 7<.*about <time datetime="2026-11-20T12:00:30/s)
   expect([page(503).includes('plain-steps'), page(null).includes('No answer (timeout)')]).toEqual([false, true])
+})
+
+describe('The home page', () => {
+  const pages = {
+    status: 'https://status.example',
+    terms: 'https://shop.example/terms',
+    privacy: 'https://shop.example/privacy',
+    contact: 'help@shop.example',
+  }
+  const none = { status: null, terms: null, privacy: null, contact: null }
+  const view = { testMode: false, publicUrl: 'https://pay.example', crypto: true, pages }
+
+  test('has the values, a call that works, every way with its limits, and the pages of the operator', () => {
+    const html = renderHome(view)
+    for (const text of [
+      '4.5 %',
+      '32 countries',
+      'Exactly once',
+      'https://pay.example/v1/payments',
+      '100,000 INR',
+      'Everywhere',
+    ])
+      expect(html).toContain(text)
+    for (const href of ['https://status.example', 'https://shop.example/terms', 'https://shop.example/privacy'])
+      expect(html).toContain(`href="${href}"`)
+    expect(html).toContain('href="mailto:help@shop.example"')
+    const body = /-d &#39;(\{.*?\})&#39;|-d '(\{.*?\})'/s.exec(html)
+    expect(JSON.parse((body?.[1] ?? body?.[2] ?? '').replaceAll('&quot;', '"'))).toMatchObject({
+      amount: '49.90',
+      currency: 'EUR',
+    })
+  })
+
+  test('names no page of the operator that is not configured, and no USDC where it is off', () => {
+    const html = renderHome({ ...view, crypto: false, pages: none })
+    for (const text of ['Status', 'Terms', 'Privacy', 'Contact', 'mailto:', 'Everywhere', 'USDC anywhere'])
+      expect([text, html.includes(text)]).toEqual([text, false])
+  })
 })

@@ -716,7 +716,9 @@ describe('Attempts after the first', () => {
       for (const page of [path, `${path}?step=pick`, `${path}?method=wallet_app.banking_app`]) {
         const text = await get(page)
         expect(text).toContain('This payment was started too many times')
-        expect(text).toMatch(/Did you pay in one of the earlier attempts\?<\/b> Then do not pay again: that money is safe/)
+        expect(text).toMatch(
+          /Did you pay in one of the earlier attempts\?<\/b> Then do not pay again: that money is safe/,
+        )
         expect(text).toContain('To pay, ask Nightline Rail for a new payment link.')
         expect(text).not.toContain(`${path}/continue`)
       }

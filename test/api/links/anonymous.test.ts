@@ -109,7 +109,11 @@ describe('Links without an account', () => {
       ['decimals of a yen', { amount: '12.5', currency: 'JPY' }, 'JPY has no decimals.'],
       ['decimals that are not there', { amount: '12.3456' }, 'decimal'],
       ['too little', { amount: '1' }, 'The minimum is 1.60 EUR.'],
-      ['too little for the method', { provider: 'wallet_app', amount: '5' }, 'The minimum for Banking app is 6.00 EUR.'],
+      [
+        'too little for the method',
+        { provider: 'wallet_app', amount: '5' },
+        'The minimum for Banking app is 6.00 EUR.',
+      ],
       ['a currency that the method has not', { provider: 'local_partner', currency: 'SEK' }, 'must'],
       ['a method that is none', { provider: 'cash' }, 'must'],
       ['a limit that is none', { max_payments: '-1' }, 'must'],
@@ -174,10 +178,7 @@ describe('Links without an account', () => {
       const { code } = await makeAnonymous(shop, { wallet: bad })
       await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
       const refused = await sendForm(shop, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
-      expect([refused.status, refused.html.includes('An operator stopped a link to this wallet')]).toEqual([
-        400,
-        true,
-      ])
+      expect([refused.status, refused.html.includes('An operator stopped a link to this wallet')]).toEqual([400, true])
     }, 30_000)
 
     test('makes so many links for an address in an hour', async () => {
@@ -469,9 +470,11 @@ describe('Owners of links', () => {
         expect((await (await world.newOwner()).submit(await world.ticketOf(made))).status).toBe(303)
         const { wallet, anonymous } = await world.linkRow(made)
         const again = await sendForm(shop, { wallet: String(wallet) })
-        expect([anonymous, again.status, again.html.includes('An operator stopped a link to this wallet')]).toEqual(
-          [false, 400, true],
-        )
+        expect([anonymous, again.status, again.html.includes('An operator stopped a link to this wallet')]).toEqual([
+          false,
+          400,
+          true,
+        ])
       })
 
       test('is for an owner who has just confirmed it, and keeps the way through signing in', async () => {
@@ -490,7 +493,7 @@ describe('Owners of links', () => {
         await world.rows(
           "update session set confirmed_at = now() - interval '2 hours', created_at = now() - interval '3 hours'",
         )
-        expect((await owner.submit(ticket)).to).toContain('/dashboard/confirm?to=')
+        expect((await owner.submit(ticket)).to).toContain('/dashboard/confirm?asked=')
         expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
         expect(await mailsTo(shop, 'nobody@shop.example')).toEqual([])
       })

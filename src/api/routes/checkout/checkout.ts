@@ -1,5 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Db } from '../../../db/db.ts'
+import { findLogo } from '../../../db/merchants/merchants.ts'
 import { extendPayment } from '../../../db/payments/payment-changes.ts'
 import { findPaymentIds } from '../../../db/payments/payments.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
@@ -138,7 +139,9 @@ async function sendReceipt(deps: CheckoutDeps, request: Request, response: Respo
   deps.limits.countPaper(request.ip ?? '')
   const checkout = await loadCheckout(deps, request)
   const words = wordsFor(checkout, request)
-  const pdf = checkout.payment.status === 'succeeded' ? await receiptPdf(receiptPaper(checkout, words), words) : null
+  const isPaid = checkout.payment.status === 'succeeded'
+  const readLogo = (name: string) => findLogo(deps.db, name)
+  const pdf = isPaid ? await receiptPdf(receiptPaper(checkout, words), words, readLogo) : null
   if (pdf === null) {
     response.redirect(303, `${checkout.path}/receipt`)
     return

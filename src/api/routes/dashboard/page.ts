@@ -22,13 +22,20 @@ export type Page = {
   readonly lists?: 'at once' | 'in pieces'
   /** It makes what each person has a budget for, whichever account it is for. */
   readonly makes?: Made
-  /** A fresh passkey or link is asked for first; afterwards the person is at this path. */
-  readonly fresh?: (params: Readonly<Record<string, string>>) => string
+  /** A fresh passkey or link is asked for first. The request is kept, and carried out after that. */
+  readonly fresh?: Fresh
   /** Of the body. Fields of a form are text, and absent when nothing was checked. */
   readonly form?: z.ZodType
   /** The form has a file, which comes as bytes. Whose file is too large is led to this path. */
   readonly upload?: string
   handle(call: PageCall<never>): Promise<PageAnswer>
+}
+
+export type Fresh = {
+  /** The change in words, from the fields of the form and the address. It follows "Confirm" in the subject of a mail. */
+  readonly what: string | ((fields: Readonly<Record<string, string>>) => string)
+  /** The path for a person who does not confirm. */
+  readonly back: string | ((params: Readonly<Record<string, string>>) => string)
 }
 
 /** A person who is signed in, without an account as yet. */
@@ -58,8 +65,8 @@ export type PageCall<F = unknown> = PersonCall<F> & {
 export type PageAnswer =
   /** `holds`: a frame with a page of ours is in it; `held`: it stands in one. */
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
-  /** 303 to a path of ours. `done`: what the page there confirms; null if it is plain to see. */
-  | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[] }
+  /** To a path of ours: with 303, or with 307 where the browser posts again. `done`: what the page there confirms; null if it is plain to see. */
+  | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[]; readonly status?: number }
   | { readonly file: ExportFile }
 
 /** Gives the handler's `form` the type of its schema. */

@@ -88,7 +88,9 @@ describe('The wallet', () => {
       /aria-label="Text to sign"><code[^>]*>([^<]+)/.exec((await owner.get(`${PATH}/change`)).html)?.[1] ?? ''
     expect(proofText).toContain(tenant.merchantId)
     const signature = await HOLDER.signMessage({ message: proofText })
-    expect(await wrong({ address: OTHER, again: OTHER, signature })).toContain(`Must be a signature of the wallet ${OTHER}`)
+    expect(await wrong({ address: OTHER, again: OTHER, signature })).toContain(
+      `Must be a signature of the wallet ${OTHER}`,
+    )
     expect(await shows(owner, grouped(WALLET), 'A signature proved')).toEqual([true, false])
     expect((await ask(owner, HOLDER.address, { signature })).to).toBe(PATH)
     expect(await shows(owner, grouped(HOLDER.address), 'A signature proved')).toEqual([true, true])

@@ -15,7 +15,7 @@ import { Problem } from '../../../http/problems.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import { act, change, errorsOf } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
-import { bodyOf, editWebhookPages, endpointForm, pathOf } from './webhook-edit.ts'
+import { atHost, bodyOf, editWebhookPages, endpointForm, pathOf } from './webhook-edit.ts'
 import { healthOf, iso, REPLAYABLE_MS, showEndpoint, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
 
 const once = z
@@ -69,14 +69,13 @@ function newPages(deps: WebhookPageDeps): Page[] {
       method: 'get',
       path,
       needs: 'develop',
-      fresh: () => path,
       handle: async (call) => ({ html: show(call, { url: '', description: '', events: DEFAULT_EVENT_TYPES }) }),
     }),
     definePage({
       method: 'post',
       path: '/dashboard/webhooks',
       needs: 'develop',
-      fresh: () => path,
+      fresh: { what: ({ url = '' }) => `a new webhook endpoint${atHost(url)}`, back: '/dashboard/webhooks' },
       form: newForm,
       handle: async (call) => {
         const { url, description, event, once: key } = call.form
@@ -146,13 +145,11 @@ function onePages(deps: WebhookPageDeps): Page[] {
 
 function secretPages(deps: WebhookPageDeps): Page[] {
   const path = '/dashboard/webhooks/:id/rotate'
-  const fresh = (params: Readonly<Record<string, string>>): string => `${pathOf(params)}/rotate`
   return [
     definePage({
       method: 'get',
       path,
       needs: 'develop',
-      fresh,
       handle: async ({ db, tenant, params, frame }) => {
         const endpoint = shownEndpoint(await findOwnEndpoint(db, tenant, params['id'] ?? ''))
         return { html: renderRotate({ frame, endpoint, once: randomUUID() }) }
@@ -162,7 +159,7 @@ function secretPages(deps: WebhookPageDeps): Page[] {
       method: 'post',
       path,
       needs: 'develop',
-      fresh,
+      fresh: { what: 'a new signing secret for a webhook endpoint', back: pathOf },
       form: z.object({
         overlap: z
           .string()

@@ -11,6 +11,7 @@ import { renderWallet } from '../../../../web/dashboard/settings/wallet.tsx'
 import { renderWalletChange } from '../../../../web/dashboard/settings/wallet-change.tsx'
 import type { WalletEntry, WalletShown, WalletView } from '../../../../web/dashboard/settings/wallet-view.ts'
 import { Problem } from '../../../http/problems.ts'
+import { shortWallet } from '../../../links/anonymous.ts'
 import { change, errorsOf, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
@@ -30,7 +31,10 @@ const CHANGES: Readonly<Record<string, string>> = {
 const IN_FLIGHT = ['created', 'pending', 'processing', 'under_review', 'settling'] as const
 
 const text = z.string().max(2000).default('')
-const back = (): string => '/dashboard/wallet/change'
+
+/** For a mail: the address, shortened, if it could be one. */
+export const walletChange = (address: string): string =>
+  `the change of your wallet${/^0x[0-9a-fA-F]{40}$/.test(address.trim()) ? ` to ${shortWallet(address.trim())}` : ''}`
 
 export function walletPages(deps: WalletPageDeps): Page[] {
   return [
@@ -44,14 +48,13 @@ export function walletPages(deps: WalletPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/wallet/change',
       needs: 'own',
-      fresh: back,
       handle: async (call) => ({ html: await form(deps, call, { address: '', again: '', signature: '' }) }),
     }),
     definePage({
       method: 'post',
       path: '/dashboard/wallet',
       needs: 'own',
-      fresh: back,
+      fresh: { what: ({ address = '' }) => walletChange(address), back: '/dashboard/wallet' },
       form: z.object({ address: text, again: text, signature: text }),
       handle: async (call) => {
         const waits = await changeWaits(call)
