@@ -95,12 +95,7 @@ export async function composeApi(
     down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
-    operatorPages: {
-      status: config.STATUS_PAGE_URL ?? null,
-      terms: config.TERMS_URL ?? null,
-      privacy: config.PRIVACY_URL ?? null,
-      contact: config.CONTACT_EMAIL ?? null,
-    },
+    operatorPages: readOperatorPages(config),
     ...localParts(config),
     clock,
     newId,
@@ -124,6 +119,14 @@ export async function composeApi(
     },
   }
 }
+
+/** Addresses of the operator that the pages link to. Null: not shown. */
+const readOperatorPages = (config: ApiConfig) => ({
+  status: config.STATUS_PAGE_URL ?? null,
+  terms: config.TERMS_URL ?? null,
+  privacy: config.PRIVACY_URL ?? null,
+  contact: config.CONTACT_EMAIL ?? null,
+})
 
 /** The secrets of API keys and webhooks. Retired ones are still accepted. */
 const readSecrets = (config: ApiConfig) => ({

@@ -89,7 +89,7 @@ describe('The wallet', () => {
     expect(proofText).toContain(tenant.merchantId)
     const signature = await HOLDER.signMessage({ message: proofText })
     expect(await wrong({ address: OTHER, again: OTHER, signature })).toContain(
-      `Must be a signature of the wallet ${OTHER}`,
+      `Must be of proof_text, by the wallet ${OTHER}`,
     )
     expect(await shows(owner, grouped(WALLET), 'A signature proved')).toEqual([true, false])
     expect((await ask(owner, HOLDER.address, { signature })).to).toBe(PATH)

@@ -13,7 +13,7 @@ import { pressOn } from '../../links/maker.ts'
 import { PICTURES } from '../../support/pictures.ts'
 import { expectProblem, openShop, type Shop } from '../../support/shop.ts'
 import { onceIn, openAccount } from '../account.ts'
-import { askedBy, askToConfirm, confirmByMail, linkIn, mailsTo, signIn, signUp, Visitor } from '../visitor.ts'
+import { askedBy, askToConfirm, confirmByMail, mailsTo, signIn, signUp, Visitor } from '../visitor.ts'
 
 let shop: Shop
 let live: Shop
