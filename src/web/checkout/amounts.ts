@@ -1,6 +1,6 @@
 import { isZero, type Money, subtract } from '../../domain/money.ts'
 import { chargeSum, heldOf, type PartState } from '../../domain/payment/money/parts.ts'
-import { isPaid } from '../../domain/payment/payment.ts'
+import { isOpen, isPaid } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 
 /**
@@ -33,7 +33,7 @@ export function amountsOf({ payment, attempts, parts }: MoneyOf): Amounts {
     price: payment.amount,
     paid,
     extra: counted === null || paid === null ? null : excess(paid, counted.asked),
-    short: shortOf({ attempts, parts }),
+    short: shortOf({ payment, attempts, parts }),
     surplus: sums(attempts, (attemptId) => chargeSum(parts, { attemptId, states: HELD })),
     returned: sums(
       attempts.filter(({ id }) => id !== counted?.id),
@@ -67,8 +67,10 @@ function excess(paid: Money, asked: Money): Money | null {
   return isZero(minor) || minor.startsWith('-') ? null : { minor, currency: paid.currency }
 }
 
-function shortOf({ attempts, parts }: Omit<MoneyOf, 'payment'>): Amounts['short'] {
-  const attempt = attempts.find(({ status }) => status === 'underpaid')
+function shortOf({ payment, attempts, parts }: MoneyOf): Amounts['short'] {
+  const isPart = ({ id }: Attempt) =>
+    isOpen(payment.status) && !isZero(chargeSum(parts, { attemptId: id, states: ['counted'] }))
+  const attempt = attempts.find((one) => one.status === 'underpaid' || isPart(one))
   if (attempt === undefined) return null
   const received = sumOf(attempt, heldOf(parts, attempt.id))
   const missing = excess(attempt.asked, received)

@@ -27,11 +27,16 @@ const STATUS_LOOKS: Readonly<Record<PaymentStatus, Look>> = {
 
 const PAID_IN_PART: Look = { word: 'Paid in part', tone: 'wait', icon: 'half' }
 
-type Stated = { readonly status: PaymentStatus; readonly parkReason?: ParkReason | null }
+type Stated = Pick<Payment, 'status'> & Partial<Pick<Payment, 'parkReason' | 'exception'>>
 
-/** The state of a payment in a word. `isPart`: a part of the price has arrived, and the rest can still come. */
-export function statusLook({ status, parkReason = null }: Stated, isPart = false): Look {
-  return isPart || parkReason === 'underpaid' ? PAID_IN_PART : STATUS_LOOKS[status]
+/** The state of a payment in a word. */
+export function statusLook(stated: Stated): Look {
+  return isOpenInPart(stated) || stated.parkReason === 'underpaid' ? PAID_IN_PART : STATUS_LOOKS[stated.status]
+}
+
+/** True if a part of the price has arrived, and the rest can still come. */
+function isOpenInPart({ status, exception }: Stated): boolean {
+  return isOpen(status) && exception === 'underpaid'
 }
 
 export function Status(stated: Stated) {
@@ -69,12 +74,14 @@ export function Usdc({ micro, decimals = 6 }: { micro: MicroUsdc; decimals?: 2 |
   return <Amount number={usdcText(micro, decimals)} code="USDC" />
 }
 
-/** The method that was used, else the one that the merchant pinned; null if the buyer picks. */
-export function methodText({ methodUsed, providerUsed, provider }: Payment): string | null {
+/** The method that was used, else the one that the merchant pinned; null if the buyer picks. Only USDC arrives in parts. */
+export function methodText(payment: Payment): string | null {
+  const { methodUsed, providerUsed, provider } = payment
   if (methodUsed !== null) return METHOD_LABELS[methodUsed]
   const pinned = providerUsed ?? provider
   return pinned === null ? null : PROVIDERS[pinned].label
 }
+  if (isOpenInPart(payment)) return METHOD_LABELS.usdc
 
 type Sums = Pick<Amounts, 'short' | 'surplus' | 'returned'>
 

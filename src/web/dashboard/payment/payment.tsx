@@ -49,7 +49,7 @@ export type PaymentView = {
 export function renderPaymentPage(view: PaymentView): string {
   const { frame, payment, attempts, timeline, show, publicUrl } = view
   const { id, amount } = payment
-  const { word, tone, icon } = statusLook(payment, view.amounts.short !== null)
+  const { word, tone, icon } = statusLook(payment)
   return renderFramed({
     frame,
     title: `${fiatText(amount)} ${amount.currency}`,
