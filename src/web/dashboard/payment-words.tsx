@@ -101,7 +101,7 @@ function inPart({ amount, status, expiresAt }: Payment, { received, missing }: N
   const rest = `${fiatText(missing)} ${missing.currency}`
   return isOpen(status)
     ? `${of} The buyer can pay the missing ${rest} at the checkout until ${momentText(expiresAt, 'long')} UTC.`
-    : `${of} If the missing ${rest} arrives with the same order, the payment continues automatically. Otherwise a person at Pinrail accepts the part or returns it to the buyer.`
+    : `${of} A person at Pinrail accepts it or returns it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`
 }
 
 function step(payment: Payment): string {

@@ -69,7 +69,7 @@ function stopsOf(checkout: Checkout, words: Words): Stop[] {
 function sentence(checkout: Checkout, { t }: Words): string {
   const { parkReason } = checkout.payment
   if (parkReason === 'partner_hold') return t('checking.partner_hold', { partner: payingPartner(checkout) })
-  if (parkReason === 'underpaid') return t('checking.underpaid', { merchant: checkout.shop.name })
+  if (parkReason === 'underpaid') return t('checking.underpaid')
   if (parkReason === 'wrong_asset') return t('checking.wrong_asset')
   return t('checking.other')
 }
