@@ -186,14 +186,14 @@ function Others({ amounts: { surplus, returned } }: { amounts: Amounts }) {
   return (
     <Card id="others" title="Other payments of the buyer">
       <Facts>
-        {surplus.map(({ attempt, amount }) => (
+        {surplus.map(({ attempt, amount, micro }) => (
           <Fact key={attempt.id} name={`${METHOD_LABELS[attempt.method]}, held for the buyer`}>
-            <Fiat money={amount} />
+            {micro === null ? <Fiat money={amount} /> : <Usdc micro={micro} />}
           </Fact>
         ))}
-        {returned.map(({ attempt, amount }) => (
+        {returned.map(({ attempt, amount, micro }) => (
           <Fact key={attempt.id} name={`${METHOD_LABELS[attempt.method]}, returned`}>
-            <Fiat money={amount} />
+            {micro === null ? <Fiat money={amount} /> : <Usdc micro={micro} />}
           </Fact>
         ))}
       </Facts>
