@@ -89,7 +89,7 @@ export async function explainPayment(office: Office): Promise<number> {
 type ReturnDecision = keyof typeof RETURNS
 const isReturn = (name: OperatorDecision): name is ReturnDecision => name in RETURNS
 
-/** The attempts whose money the decision can give back; late money is decided in a workflow of its own. */
+/** The attempts whose money the decision can give back; late money is decided in its own workflow. */
 function namedBy(name: ReturnDecision, state: PaymentWithAttempts): string[] {
   const late = lateAttempts(snapshotOf(state))
   return returnableAttempts(state, RETURNS[name]).filter((attempt) => !late.includes(attempt))

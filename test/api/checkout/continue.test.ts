@@ -24,7 +24,7 @@ const get = (path: string, country?: string) => {
   return country === undefined ? request : request.set('x-country', country)
 }
 const post = (path: string, body: string | object) => supertest(world.url).post(path).type('form').send(body)
-/** Of 54 USDC that are asked for at an address of the payment, 20 have arrived. */
+/** Pays 20 of the 54 USDC that are asked for at an address of the payment. */
 async function payInPart(paymentId: string, attemptId: string): Promise<void> {
   const [address, token]: readonly [Hex, Hex] = [`0x${'d1'.repeat(20)}`, `0x${'3c'.repeat(20)}`]
   const asked = { minor: '4999', currency: 'EUR' } as const
