@@ -14,6 +14,7 @@ import { many, sql } from '../../../src/db/db.ts'
 import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { because, noteOf } from '../../../src/domain/timeline.ts'
 import { newId } from '../../../src/ids.ts'
+import { aUsdcPart } from '../../web/fixtures.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { openAccount } from './account.ts'
 import { composedPages } from './pages.ts'
@@ -203,6 +204,43 @@ describe('The pages of the dashboard', () => {
       const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toContain('You receive Nothing')
       expect(page).not.toContain('You would receive')
+    })
+
+    test('half of the USDC is Paid in part on the merchant’s page and in the list, with what was asked, paid and is missing', async () => {
+      const { owner, pay } = await openAccount(shop, 'part@shop.example')
+      const id = await pay({ amount: '100.00', currency: 'EUR' })
+      const attemptId = newId('attempt')
+      await changePayment(
+        shop.db,
+        { publicUrl: shop.url, now: Date.now },
+        {
+          id,
+          work: async (payment) => {
+            const asked = payment.state.payment.amount
+            await payment.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
+            await payment.move('pending', { actor: 'buyer', message: 'opened' })
+            await payment.saveAttempt(attemptId, { status: 'open', redirectUrl: shop.url })
+          },
+        },
+      )
+      expect((await owner.get(`/dashboard/payments/${id}`)).status).toBe(200)
+      await changePayment(
+        shop.db,
+        { publicUrl: shop.url, now: Date.now },
+        {
+          id,
+          work: async (payment) => {
+            const part = aUsdcPart(attemptId, '57883248', { minor: '5000', state: 'counted' })
+            await payment.addPart({ part, booking: null })
+            await payment.change({ kind: 'test.part', actor: 'partner', message: 'part' }, { exception: 'underpaid' })
+          },
+        },
+      )
+      const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+      expect(page).toMatch(/Paid in part .*Asked 100\.00 EUR Paid 50\.00 EUR Missing 50\.00 EUR/)
+      expect(textOf((await owner.get('/dashboard/payments')).html)).toMatch(/100\.00 EUR Paid in part .* USDC /)
+      const other = await openAccount(shop, 'not-part@shop.example')
+      expect((await other.owner.get(`/dashboard/payments/${id}`)).status).toBe(404)
     })
 
     // it went on to promise what the payout would have been

@@ -11,7 +11,14 @@ import {
   readyToReuse,
 } from '../../../domain/payment/requests.ts'
 import { findAsset } from '../../../web/assets.ts'
-import { type Checkout, findOffer, openedAttempt, pathOf, tellsOpening } from '../../../web/checkout/checkout.ts'
+import {
+  type Checkout,
+  findOffer,
+  openedAttempt,
+  paidAttempt,
+  pathOf,
+  tellsOpening,
+} from '../../../web/checkout/checkout.ts'
 import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../../web/checkout/page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
@@ -164,7 +171,8 @@ function sendPage(response: Response, { locale }: Words, page: string): void {
 async function showHandoff(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
   const attempt = openedAttempt(checkout.attempts)
-  if (attempt === null || attempt.intentUri !== null || !isOpen(checkout.payment.status)) {
+  const mayGo = isOpen(checkout.payment.status) && paidAttempt(checkout) === null
+  if (attempt === null || attempt.intentUri !== null || !mayGo) {
     response.redirect(303, checkout.path)
     return
   }
@@ -179,7 +187,7 @@ async function sendStatus(deps: CheckoutDeps, request: Request, response: Respon
 async function openAttempt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const choice = parseForm(continueForm, request)
   const checkout = await loadCheckout(deps, request)
-  if (!isOpen(checkout.payment.status)) {
+  if (!isOpen(checkout.payment.status) || paidAttempt(checkout) !== null) {
     response.redirect(303, checkout.path)
     return
   }
