@@ -22,7 +22,7 @@ export const LIVE_ENVIRONMENT = {
   LOG_LEVEL: 'silent',
   PINRAIL_MODE: 'live',
   PUBLIC_URL: 'https://pay.pinrail.example',
-  DATABASE_URL: `postgres://pinrail:${randomBytes(16).toString('hex')}@db.pinrail.example/pinrail`,
+  DATABASE_URL: `postgres://pinrail:${randomBytes(16).toString('hex')}@db.pinrail.example/pinrail?sslmode=verify-full`,
   TEMPORAL_CODEC_KEYS: `2026-11:${random()}`,
   API_KEY_PEPPER: random(),
   WEBHOOK_ENCRYPTION_KEY: random(),

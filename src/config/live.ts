@@ -1,4 +1,6 @@
+import type { ConnectionOptions } from 'node:tls'
 import ipaddr from 'ipaddr.js'
+import pg from 'pg'
 import { developmentSecret, isRegular } from './development.ts'
 import { missingNames } from './partner-names.ts'
 import { listOf, Secret } from './secret.ts'
@@ -15,9 +17,6 @@ const POLYGON_USDC = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 
 /** Passwords of databases that everybody tries first. */
 const COMMON_PASSWORDS = new Set(['postgres', 'password', 'pinrail', 'admin', 'secret', 'changeme', 'root', 'test'])
-
-/** Modes of libpq under which a database that is not ours may answer, or somebody may listen. */
-const UNSAFE_TLS = new Set(['disable', 'allow', 'prefer', 'no-verify'])
 
 type Rule = (settings: Settings) => Problem[]
 
@@ -90,16 +89,29 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
 const database = (value: string): string | null => {
   const { username, password, searchParams } = new URL(value)
   if (developmentSecret(value) !== null) return 'must not have a password made for development'
-  if (searchParams.getAll('sslmode').some((mode) => UNSAFE_TLS.has(mode)))
-    return 'must have sslmode=verify-full, or none in a network that is yours alone'
   // The driver takes both from the query too. Without a password something else admits us: a certificate, a socket, a
   // password file.
   const plain = [unescaped(password), ...searchParams.getAll('password')].filter((one) => one !== '')
   const users = [unescaped(username), ...searchParams.getAll('user')]
-  return plain.some((one) => users.includes(one) || isCommon(one))
-    ? 'must have a password of at least 12 characters that is not easy to guess'
-    : null
+  if (plain.some((one) => users.includes(one) || isCommon(one)))
+    return 'must have a password of at least 12 characters that is not easy to guess'
+  return verifiesServer(value) ? null : 'must have sslmode=verify-full, unless the database is on this machine'
 }
+
+/** What the driver itself makes of the URL and of PGSSLMODE. On this machine nobody can listen or answer in between. */
+function verifiesServer(connectionString: string): boolean {
+  try {
+    const { host, ssl } = new pg.Client({ connectionString }) as unknown as Connection
+    if (host.startsWith('/') || isLoopback(host.includes(':') ? `[${host}]` : host)) return true
+    if (typeof ssl === 'boolean') return ssl
+    return ssl.rejectUnauthorized !== false && ssl.checkServerIdentity === undefined
+  } catch {
+    // A certificate that cannot be read, or settings that contradict each other.
+    return false
+  }
+}
+
+type Connection = { readonly host: string; readonly ssl: boolean | ConnectionOptions }
 
 function unescaped(text: string): string {
   try {
@@ -110,7 +122,10 @@ function unescaped(text: string): string {
   }
 }
 
-const isCommon = (password: string): boolean => COMMON_PASSWORDS.has(password.toLowerCase()) || password.length < 12
+/** Also with digits and signs: `Password12345678` is tried as early as `password`. */
+const isCommonWord = (password: string): boolean => COMMON_PASSWORDS.has(password.toLowerCase().replace(/[^a-z]/g, ''))
+
+const isCommon = (password: string): boolean => isCommonWord(password) || password.length < 12
 
 const strongText = (value: string): string | null =>
   value.length < 32 || new Set(value).size < 10
@@ -118,8 +133,10 @@ const strongText = (value: string): string | null =>
     : null
 
 /** For a secret that a partner gives, or that a person types. */
-const hardToGuess = (value: string): string | null =>
-  value.length < 16 || new Set(value).size < 8 ? 'must be at least 16 characters, with 8 different ones' : null
+const hardToGuess = (value: string): string | null => {
+  if (isCommonWord(value)) return 'must not be a common word with digits'
+  return value.length < 16 || new Set(value).size < 8 ? 'must be at least 16 characters, with 8 different ones' : null
+}
 
 /** Bytes of a key in base64; a deposit seed may have more. */
 const KEY_BYTES = 32
@@ -157,8 +174,11 @@ const noRawKeys = (value: string): string | null =>
     ? 'must be keystore:<path>, aws-kms:<key id> or gcp-kms:<key version>, not the private key itself'
     : null
 
-/** A codec key's id is not part of the key. */
-const withoutId = (secret: string): string => secret.replace(/^[\w.-]{1,64}:(?=[A-Za-z0-9+/]{43}=$)/, '')
+/** The bytes of base64 in one spelling: with padding or without. A codec key's id is not part of the key. */
+function spelledOnce(secret: string): string {
+  const key = secret.replace(/^[\w.-]{1,64}:(?=[A-Za-z0-9+/]{43}=$)/, '')
+  return /^[\w+/-]+={0,2}$/.test(key) ? Buffer.from(key, 'base64').toString('base64') : key
+}
 
 /** Preflight compares these by the wallets that they open. */
 const WALLET_KEYS = new Set(['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'])
@@ -167,7 +187,7 @@ const WALLET_KEYS = new Set(['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_K
 const noSharedSecrets: Rule = (settings) => {
   const first = new Map<string, string>()
   return Object.entries(settings).flatMap(([name, value]) => {
-    const secrets = value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(listOf(value).map(withoutId)) : []
+    const secrets = value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(listOf(value).map(spelledOnce)) : []
     const others = [...secrets].flatMap((secret) => first.get(secret) ?? [])
     for (const secret of secrets) first.set(secret, first.get(secret) ?? name)
     return others.slice(0, 1).flatMap((other) => problem(name, `must not be the same as ${other}`))
@@ -253,16 +273,18 @@ const RULES: readonly Rule[] = [
       : [],
 ]
 
-/** Switches of Node that accept old TLS, weak ciphers, security holes that were closed, or malformed HTTP. */
-const WEAKENING =
-  /--(?:tls-min-v1\.[01]|tls-cipher-list|openssl-legacy-provider|openssl-config|security-revert|insecure-http-parser)(?![a-z])/
+/** Options of Node that change its memory, its warnings or its stack traces. Others load code, weaken TLS or write keys to files. */
+const HARMLESS_OPTION =
+  /^--(?:(?:max-old-space-size(?:-percentage)?|max-semi-space-size|stack-trace-limit|disable-warning|dns-result-order)=[\w-]+|enable-source-maps|no-deprecation|no-warnings|trace-warnings|trace-uncaught)$/
 
 /** Variables of the simulators, of Node and of the database driver, that no live process may have. */
 function strangers(env: Readonly<Record<string, string | undefined>>): Problem[] {
   const simulators = Object.keys(env).filter((name) => /^(?:SANDBOX|INBOX)_/.test(name) && env[name])
   const { PGPASSWORD: password } = env
-  // Node reads an underscore as a hyphen.
-  const options = (env['NODE_OPTIONS'] ?? '').replaceAll('_', '-')
+  const options = (env['NODE_OPTIONS'] ?? '').split(/\s+/).filter((option) => option !== '')
+  // Without its value, which may be a secret. Node reads an underscore as a hyphen.
+  const refused = options.filter((option) => !HARMLESS_OPTION.test(option.replaceAll('_', '-')))
+  const names = refused.map((option) => option.replace(/=.*/, ''))
   const weak = password !== undefined && (developmentSecret(password) !== null || isCommon(password))
   return [
     ...simulators.map((name) => ({ name, must: 'must not be set: simulators are no part of a live system' })),
@@ -270,10 +292,9 @@ function strangers(env: Readonly<Record<string, string | undefined>>): Problem[]
       ? problem('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0: anybody could be a partner')
       : []),
     ...(env['NODE_DEBUG'] ? problem('NODE_DEBUG', 'must not be set: it writes keys and tokens to the log') : []),
-    ...(/--(?:inspect|debug)(?![a-z])/.test(options)
-      ? problem('NODE_OPTIONS', 'must not open a debugger: whoever reaches it reads every key')
+    ...(names.length > 0
+      ? problem('NODE_OPTIONS', `must have options for memory and warnings alone, not ${names.join(' ')}`)
       : []),
-    ...(WEAKENING.test(options) ? problem('NODE_OPTIONS', 'must not weaken TLS or the parsing of requests') : []),
     ...(weak
       ? problem('PGPASSWORD', 'must be a password of at least 12 characters that is neither common nor for development')
       : []),

@@ -3,7 +3,8 @@
 /**
  * By kind, as a class of a regular expression writes them: the OpenAPI document has no property classes. `turn` are the
  * marks that change the direction of reading (Trojan Source, CVE-2021-42574). `invisible` are Unicode's default ignorable
- * characters, the blank Braille pattern and the interlinear anchors: emoji and some scripts need a few of them.
+ * characters, the blank Braille pattern and the interlinear anchors: emoji and some scripts need a few of them. `mark` are
+ * those that a letter carries, whatever its script: alone they show nothing that can be read.
  */
 const KINDS = {
   control: '\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f',
@@ -11,6 +12,7 @@ const KINDS = {
   turn: '\\u202a-\\u202e\\u2066-\\u2069',
   invisible:
     '\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u2065\\u206a-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb',
+  mark: '\\u0300-\\u036f\\u0483-\\u0489\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\ufe20-\\ufe2f',
   blank: '\\x20\\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000',
 } as const
 export type CharacterKind = keyof typeof KINDS
@@ -43,6 +45,9 @@ export const withoutCharacters = (text: string, ...kinds: readonly CharacterKind
 /** The one form in which text of people is stored, so also the one in which it is looked for. */
 export const storedText = (text: string): string => text.normalize('NFC')
 
+/** The form in which a reference is stored and looked for: two that look alike are one. */
+export const storedReference = (text: string): string => withoutCharacters(storedText(text), 'invisible')
+
 /** True if a person sees something of the text. */
 export const isVisible = (text: string): boolean => withoutCharacters(text, ...ALL) !== ''
 
@@ -57,22 +62,22 @@ export const plainLine = (text: string): string =>
 /** Characters of other scripts that look like a Latin letter or a digit (after Unicode's confusables.txt). */
 const LOOKALIKES = new Map(
   Object.entries({
-    a: 'аαɑᴀ',
+    a: 'аαɑᴀꭺ',
     b: 'вβʙЬь',
     c: 'сϲᴄ',
     d: 'ԁᴅ',
     e: 'еєεᴇ',
     g: 'ɡɢ',
     h: 'нһηʜ',
-    l: 'iіıιɩɪӏʟ1|ǀ',
+    l: 'iіıιɩɪӏʟ1|ǀłɫɭƚɨꮮꭵ',
     j: 'јᴊ',
     k: 'кκᴋ',
     m: 'мμᴍ',
-    n: 'пɴΝ',
+    n: 'пɴΝոռɲƞ',
     o: 'оοσ0ᴏ',
-    p: 'рρᴘ',
+    p: 'рρᴘƥᵽꮲ',
     q: 'ԛ',
-    r: 'гʀɾ',
+    r: 'гʀɾɍɼꭱꮢ',
     s: 'ѕ5ꜱ',
     t: 'тτᴛ',
     u: 'υʋᴜ',
@@ -84,9 +89,18 @@ const LOOKALIKES = new Map(
   }).flatMap(([latin, others]) => Array.from(others, (other) => [other, latin] as const)),
 )
 
+/** White letters in black circles and squares, which NFKD leaves: two alphabets, 32 places apart. */
+const ENCLOSED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}]/gu
+const letterIn = (sign: string): string => String.fromCodePoint(0x61 + (((sign.codePointAt(0) ?? 0) - 0x1f150) % 32))
+
 /** The text as the eye reads it: one spelling for all that look alike. To compare, never to show. */
 export function toSkeleton(text: string): string {
-  const bare = withoutCharacters(text.normalize('NFKD'), 'control', 'turn', 'invisible').replace(/\p{M}/gu, '')
+  const bare = withoutCharacters(
+    text.normalize('NFKD').replace(ENCLOSED, letterIn),
+    'control',
+    'turn',
+    'invisible',
+  ).replace(/\p{M}/gu, '')
   return Array.from(bare, (character) => {
     const lower = character.toLowerCase()
     return LOOKALIKES.get(character) ?? LOOKALIKES.get(lower) ?? lower

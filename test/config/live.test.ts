@@ -24,6 +24,7 @@ import { runCommand } from '../../src/operator/command.ts'
 const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
 
 const random = randomBytes(32)
+const PLAIN_DATABASE = LIVE_ENVIRONMENT.DATABASE_URL.replace(/\?.*/, '')
 
 describe('live mode', () => {
   /** What live mode refuses. Each case changes one variable of a system that nothing speaks against. */
@@ -36,6 +37,7 @@ describe('live mode', () => {
 
   test('nothing speaks against a system that is live in everything: api, worker and operator start', () => {
     expect(problemsWith({})).toEqual([])
+    expect(problemsWith({ NODE_OPTIONS: ' --max_old_space_size=512  --enable-source-maps' })).toEqual([])
     expect(readApiConfig(LIVE_ENVIRONMENT).PINRAIL_MODE).toBe('live')
     expect(readWorkerConfig(LIVE_ENVIRONMENT).CHAIN_ID).toBe(137)
   })
@@ -127,26 +129,42 @@ describe('live mode', () => {
       ['RETIRED_TREASURY_KEYS', `keystore:/k.json, ${hex(random)}`, 'must be keystore:<path>'],
       ['CARD_PARTNER_SECRET', 'short', 'must be at least 16 characters'],
       ['KEYSTORE_PASSWORD', 'abcabcabcabcabcabcabc', 'with 8 different ones'],
+      ['KEYSTORE_PASSWORD', 'Password12345678', 'must not be a common word with digits'],
+      ['DATABASE_URL', 'postgres://pinrail:changeme2026!!@db.example/pinrail', 'not easy to guess'],
       ['CONVERTER_SECRET', LIVE_ENVIRONMENT.WALLET_APP_SECRET, 'must not be the same as WALLET_APP_SECRET'],
+      [
+        'CONVERTER_SECRET',
+        LIVE_ENVIRONMENT.WALLET_APP_SECRET.replace(/=+$/, ''),
+        'must not be the same as WALLET_APP_SECRET',
+      ],
       [
         'TEMPORAL_CODEC_KEYS',
         `a:${LIVE_ENVIRONMENT.WEBHOOK_ENCRYPTION_KEY}`,
         'WEBHOOK_ENCRYPTION_KEY: must not be the same as TEMPORAL_CODEC_KEYS',
       ],
       ['SMTP_URL', 'smtp://pinrail:a-password-of-length@mail.pinrail.example', 'must be smtps://'],
-      ['DATABASE_URL', `${LIVE_ENVIRONMENT.DATABASE_URL}?sslmode=disable`, 'must have sslmode=verify-full'],
-      ['DATABASE_READ_URL', `${LIVE_ENVIRONMENT.DATABASE_URL}?sslmode=no-verify`, 'must have sslmode=verify-full'],
+      ['DATABASE_URL', `${PLAIN_DATABASE}?sslmode=disable`, 'must have sslmode=verify-full'],
+      ['DATABASE_READ_URL', `${PLAIN_DATABASE}?sslmode=no-verify`, 'must have sslmode=verify-full'],
+      ['DATABASE_URL', PLAIN_DATABASE, 'must have sslmode=verify-full'],
+      ['DATABASE_URL', `${PLAIN_DATABASE}?ssl=no-verify`, 'must have sslmode=verify-full'],
+      ['DATABASE_URL', `${PLAIN_DATABASE}?sslmode=require&uselibpqcompat=true`, 'must have sslmode=verify-full'],
+      ['DATABASE_URL', `${PLAIN_DATABASE}?sslmode=verify-full&sslmode=disable`, 'must have sslmode=verify-full'],
+      ['DATABASE_DIRECT_URL', `${PLAIN_DATABASE}?sslrootcert=/missing.pem`, 'must have sslmode=verify-full'],
       ['POLYGON_RPC_URLS', 'http://one.example,https://two.example', 'must begin with https://'],
-      ['NODE_OPTIONS', '--tls-min-v1.0', 'must not weaken TLS'],
-      ['NODE_OPTIONS', '--max-old-space-size=512 --insecure_http_parser', 'must not weaken TLS'],
+      ['NODE_OPTIONS', '--tls-min-v1.0', 'must have options for memory and warnings alone'],
+      ['NODE_OPTIONS', '--max-old-space-size=512 --insecure_http_parser', 'not --insecure_http_parser'],
+      ['NODE_OPTIONS', '"--insecure-http-parser"', 'not "--insecure-http-parser"'],
+      ['NODE_OPTIONS', '--tls-keylog=/tmp/keys', 'not --tls-keylog'],
+      ['NODE_OPTIONS', '--require /tmp/x.cjs', 'not --require /tmp/x.cjs'],
+      ['NODE_OPTIONS', '--import=data:text/javascript,x', 'not --import'],
       ['RELAYER_KEYS', `0x${hex(random)},0x${'0'.repeat(63)}1`, 'must be random keys'],
       ['WEBHOOK_TEST_TARGETS', '127.0.0.1:4301', 'must be empty'],
       ['SANDBOX_DATA', '/data', 'must not be set: simulators are no part of a live system'],
       ['INBOX_WEBHOOK_SECRET', 'whsec_a', 'must not be set: simulators are no part of a live system'],
       ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'must not be 0'],
       ['NODE_DEBUG', 'undici', 'it writes keys and tokens to the log'],
-      ['NODE_OPTIONS', '--inspect_brk=0.0.0.0', 'must not open a debugger'],
-      ['NODE_OPTIONS', '--max-old-space-size=512 --inspect=0.0.0.0', 'must not open a debugger'],
+      ['NODE_OPTIONS', '--inspect_brk=0.0.0.0', 'not --inspect_brk'],
+      ['NODE_OPTIONS', '--max-old-space-size=512 --inspect=0.0.0.0', 'not --inspect'],
       ['TEMPORAL_TLS_CLIENT_KEY_DATA', 'development-only', 'must not be made for development'],
     ])('%s=%s', (name, value, must) => {
       const [named, what] = must.includes(': must') ? must.split(': ', 2) : [name, must]
@@ -155,6 +173,25 @@ describe('live mode', () => {
       )
       expect(found).toHaveLength(1)
     })
+  })
+
+  test.each([
+    ['no-verify', PLAIN_DATABASE, 1],
+    ['disable', PLAIN_DATABASE, 1],
+    ['no-verify', `${PLAIN_DATABASE}?sslmode=verify-full`, 0],
+    ['verify-full', PLAIN_DATABASE, 0],
+    ['disable', PLAIN_DATABASE.replace(/@[^/]*/, '@127.0.0.1'), 0],
+    ['disable', PLAIN_DATABASE.replace(/@[^/]*/, '@[::1]'), 0],
+    ['disable', `${PLAIN_DATABASE}?host=/run/postgresql`, 0],
+  ])('live mode judges a database URL as the driver reads it with PGSSLMODE=%s: %s', (mode, url, problems) => {
+    const { PGSSLMODE: before } = process.env
+    process.env['PGSSLMODE'] = mode
+    try {
+      expect(problemsWith({ DATABASE_URL: url })).toHaveLength(problems)
+    } finally {
+      if (before === undefined) delete process.env['PGSSLMODE']
+      else process.env['PGSSLMODE'] = before
+    }
   })
 
   describe('a secret made for development is refused', () => {
@@ -199,6 +236,7 @@ describe('live mode', () => {
         ['WEBHOOK_ENCRYPTION_KEY', 'TREASURY_KEY', 'RELAYER_KEYS', 'PUBLIC_URL', 'DATABASE_URL', 'CHAIN_ID'],
         ['WALLET_APP_URL', 'CARD_PARTNER_URL', 'LOCAL_PARTNER_URL', 'CONVERTER_URL', 'POLYGON_RPC_URLS'],
         ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY', 'MAIL_FROM', 'SMTP_URL'],
+        ['DEPOSIT_SEED'],
       ].flat()
       const named = new Set(preflightProblems(env).map(({ name }) => name))
       // These are for the api alone, and compose leaves them to test mode.
@@ -336,7 +374,7 @@ describe('the preflight', () => {
           'DATABASE_POOL: must be a whole number',
           'API_KEY_PEPPER: must be set',
           'PUBLIC_URL: must begin with https://',
-          '4 to mend before live mode',
+          '4 to fix before live mode',
         ],
       })
     })
@@ -407,7 +445,7 @@ describe('the preflight', () => {
       'a wallet with two roles, with which the engine does not start, is named before: %s',
       async (name, env, must) => {
         const { code, said } = await preflight({ ...live(), ...env })
-        expect([code, said]).toEqual([1, [`${name}: ${must}`, '1 to mend before live mode']])
+        expect([code, said]).toEqual([1, [`${name}: ${must}`, '1 to fix before live mode']])
       },
     )
 
@@ -429,7 +467,7 @@ describe('the preflight', () => {
     ])('a key that stands where the path of a keystore should is not shown: %s…', async (before, told) => {
       const digits = hex(Buffer.alloc(32, 0xab))
       const { said } = await preflight({ ...live(), TREASURY_KEY: `${before}${digits}` })
-      expect(said).toEqual([told, '1 to mend before live mode'])
+      expect(said).toEqual([told, '1 to fix before live mode'])
     })
 
     test('the preflight shows no line of a file of profiles that cannot be read: it may be that of the API key', async () => {
@@ -461,7 +499,7 @@ describe('the preflight', () => {
       await expect(openKeys(config, config.TREASURY_KEY)).rejects.toThrow('is the account of a public test key')
       expect(await preflight(env)).toEqual({
         code: 1,
-        said: ['TREASURY_KEY: must not be a public test key', '1 to mend before live mode'],
+        said: ['TREASURY_KEY: must not be a public test key', '1 to fix before live mode'],
       })
     })
   })

@@ -32,14 +32,23 @@ test('no letter, digit or sign of any script counts as unseen', () => {
   expect(unseen).toEqual(['\u2800'])
 })
 
-test.each(['', ' ', '\u00a0\u3000', '\u200b\u200d', '\u3164', '\u2800', '\ufeff', '\u{e0020}', '\t\n'])(
-  '%j shows nothing to a person',
-  (text) => {
-    expect(isVisible(text)).toBe(false)
-  },
-)
+test.each([
+  '',
+  ' ',
+  '\u00a0\u3000',
+  '\u200b\u200d',
+  '\u3164',
+  '\u2800',
+  '\ufeff',
+  '\u{e0020}',
+  '\t\n',
+  '\u0300',
+  ' \u20dd\u200b',
+])('%j shows nothing to a person', (text) => {
+  expect(isVisible(text)).toBe(false)
+})
 
-test.each(['a', '·', '0', '👩‍🚀', 'می‌خواهم', '\u200b1'])('%j shows something', (text) => {
+test.each(['a', 'e\u0301', '·', '0', '👩‍🚀', 'می‌خواهم', '\u200b1'])('%j shows something', (text) => {
   expect(isVisible(text)).toBe(true)
 })
 
@@ -101,6 +110,14 @@ test.each([
   'pínràil',
   '𝗣𝗶𝗻𝗿𝗮𝗶𝗹',
   'The Pinrail team',
+  'Pinraił',
+  'Pinraiɫ',
+  'Pɨnrail',
+  'Ƥinrail',
+  'ᏢIΝRAIL',
+  'Piոrail',
+  '🅿🅸🅽🆁🅰🅸🅻',
+  '🅟🅘🅝🅡🅐🅘🅛',
 ])('an account cannot be called %j, which reads as our own name', (name) => {
   expect(nameProblem(name)).toContain('name of Pinrail')
 })

@@ -256,8 +256,22 @@ describe('accounts, payments and webhooks', () => {
       const { body: made } = await shop.ask('POST', '/v1/payments', { body })
       const id = String(made['id'])
       const token = new URL(String(made['checkout_url'])).pathname.slice('/c/'.length)
-      const pasted = [id.toUpperCase(), `${id}.`, String(made['checkout_url']), `(${token})`, ` order-7714, `]
+      const pasted = [
+        id.toUpperCase(),
+        `${id}.`,
+        String(made['checkout_url']),
+        `(${token})`,
+        ` order-7714, `,
+        `（${made['checkout_url']}）。`,
+      ]
       for (const text of [id, 'order-7714', ...pasted])
+        expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])
+      await shop.db.query(
+        `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, partner_reference, created_at, updated_at)
+         values ('att_7714', $1, 'card_partner', 'card', 'open', 1000, 'EUR', 'Ord-7714b', now(), now())`,
+        [id],
+      )
+      for (const text of ['Ord-7714b', 'ORD-7714B', '「ord-7714b」'])
         expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])
       expect((await inTest('payments', 'find', WALLET, '--status', 'created')).out).toContain(id)
       expect(await inTest('payments', 'find', 'nothing')).toMatchObject({ code: 1, out: 'no payment found\n' })
@@ -359,7 +373,7 @@ describe('accounts, payments and webhooks', () => {
     expect(code).toBe(1)
     expect(out).toContain('ok    schema: the newest')
     expect(out).toContain('ok    books:')
-    expect(out).toContain('FAIL  workers of payments: nobody polls the queue payments: start a worker')
+    expect(out).toContain('FAIL  workers of payments: no worker polls the queue payments: start one')
     expect(out).toMatch(/FAIL {2}nodes: /)
   }, 60_000)
 

@@ -12,6 +12,7 @@ import {
   CODE_TRIES_A_DAY,
   LINK_MS,
   LINKS_PER_HOUR,
+  STRANGERS_CODE_TRIES_A_DAY,
   STRANGERS_LINKS_PER_HOUR,
 } from '../../domain/account/session.ts'
 import { confirmMail, type MailDeps, queueMail, signInMail } from './mails.ts'
@@ -36,13 +37,13 @@ export type Confirms = { readonly sessionId: string; readonly confirmationId: st
 /**
  * Sends a link to the address: one that signs in, or one that confirms the session. Every address gets one, whether it
  * has an account or not, so answer, time and mail tell nothing. `to`: the path to continue with. `askedFrom`: the network,
- * or a known browser. Returns the token for the browser's cookie.
+ * or a known browser. Returns the token for the browser's cookie; null if too many were asked for and none was sent.
  */
 export async function sendLink(
   deps: LinkDeps,
   email: string,
   { confirms, to, askedFrom }: { confirms: Confirms | null; to: string; askedFrom: string },
-): Promise<string> {
+): Promise<string | null> {
   const now = deps.clock()
   const iso = (ms: number): string => new Date(ms).toISOString()
   const [token, browser, code] = [newToken(), newToken(), newCode()]
@@ -52,11 +53,11 @@ export async function sendLink(
     confirms === null ? signInMail(email, { url, code }) : confirmMail(email, { url, code, what: confirms.what })
   const sessionId = confirms?.sessionId ?? null
   const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
-  await deps.db.transaction(async (tx) => {
+  return deps.db.transaction(async (tx) => {
     const sent = await countLinks(tx, { email, sessionId, askedFrom, since: iso(now - HOUR_MS) })
-    // Who fills the mailbox of another gets the same page, and no further mail is sent.
-    if (sent.same >= LINKS_PER_HOUR) return
-    if (askedFrom !== KNOWN_BROWSER && sent.strangers >= STRANGERS_LINKS_PER_HOUR) return
+    // So that nobody fills the mailbox of another.
+    if (sent.same >= LINKS_PER_HOUR) return null
+    if (askedFrom !== KNOWN_BROWSER && sent.strangers >= STRANGERS_LINKS_PER_HOUR) return null
     await insertLink(tx, {
       id: deps.newLinkId(),
       email,
@@ -69,8 +70,8 @@ export async function sendLink(
       ...times,
     })
     await queueMail(deps, tx, { mail, ...times })
+    return browser
   })
-  return browser
 }
 
 /** What the browser sends back: the link's token, or the code that a person typed. */
@@ -85,8 +86,7 @@ export function spendLink(deps: LinkDeps, tx: Tx, { browser, proof }: { browser:
   return useCode(tx, {
     browserDigest,
     codeDigest,
-    tries: CODE_TRIES,
-    addressTries: CODE_TRIES_A_DAY,
+    tries: { each: CODE_TRIES, same: CODE_TRIES_A_DAY, strangers: STRANGERS_CODE_TRIES_A_DAY },
     since,
     now,
   })

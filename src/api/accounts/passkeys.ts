@@ -7,6 +7,7 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
 import { z } from 'zod'
+import { writeFailedSignIn } from '../../db/accounts/audit.ts'
 import {
   answerChallenge,
   findPasskey,
@@ -131,7 +132,7 @@ export async function readNewPasskey(
 export async function readPasskeyAnswer(
   deps: PasskeyDeps,
   tx: Tx,
-  { answer, purpose }: { answer: string; purpose: Purpose },
+  { answer, purpose, ip }: { answer: string; purpose: Purpose; ip: string },
 ): Promise<{ personId: string; email: string } | 'removed' | 'failed'> {
   const response = authenticationResponse.safeParse(fromJson(answer))
   if (!response.success) return 'failed'
@@ -148,7 +149,10 @@ export async function readPasskeyAnswer(
       credential: { id: passkey.id, publicKey: new Uint8Array(passkey.publicKey), counter: passkey.counter },
     }),
   )
-  if (verified?.verified !== true) return 'failed'
+  if (verified?.verified !== true) {
+    await writeFailedSignIn(tx, passkey, { how: 'passkey', ip })
+    return 'failed'
+  }
   const now = new Date(deps.clock()).toISOString()
   await passkeyWasUsed(tx, { id: passkey.id, counter: verified.authenticationInfo.newCounter, now })
   return { personId: passkey.personId, email: passkey.email }

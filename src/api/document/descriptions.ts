@@ -14,7 +14,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   deleted: 'Always true: it no longer exists.',
   metadata: 'Your own keys and values. They come back as you sent them. Not for secrets.',
   description: 'Your own text. Buyers see that of a payment or a link.',
-  reference: 'Your own name for it, such as an order number. It can be searched and need not be unique.',
+  reference:
+    'Your own name for it, such as an order number. It can be searched and need not be unique. Invisible characters are removed.',
   amount: 'The amount in major units of the currency: 49.90 is forty-nine euros and ninety cents.',
   currency: 'The currency (ISO 4217).',
   'limit.amount': 'The limit in major units of its currency.',

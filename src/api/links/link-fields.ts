@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { PREFILLS } from '../../domain/link/link.ts'
 import { PROVIDER_NAMES } from '../../domain/methods.ts'
-import { amountsByCurrency, amountText, currencyCode, decimalsAllowed, safeText } from '../routes/v1/fields.ts'
+import {
+  amountsByCurrency,
+  amountText,
+  currencyCode,
+  decimalsAllowed,
+  referenceText,
+  safeText,
+} from '../routes/v1/fields.ts'
 import { since } from '../routes/v1/lists.ts'
 import { said } from '../routes/v1/patterns.ts'
 import { ALWAYS, hasTooManyDecimals, isTaken, metadata, NOT_TAKEN, url } from '../routes/v1/payments/payment-schemas.ts'
@@ -22,7 +29,7 @@ const prefill = z
 const changeable = {
   title: safeText(100),
   description: safeText(500),
-  reference: safeText(200).meta({ description: 'Your own number. Buyers do not see it.' }),
+  reference: referenceText.meta({ description: 'Your own number. Buyers do not see it.' }),
   metadata,
   success_url: url,
   max_payments: z.int().min(1).max(1_000_000).meta({

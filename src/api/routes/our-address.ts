@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import { renderOtherAddress } from '../../web/site/problem.tsx'
 
@@ -13,13 +13,22 @@ const PAGE_OF_FORM = /^\/(?:[clo]\/[^/]+|[^/]*)/
 
 /**
  * Serves pages under the host of PUBLIC_URL alone, to which cookies and passkeys belong. A GET under another name is
- * redirected, and a POST gets a page with a link. A proxy may change `Host`, so behind one only `X-Forwarded-Host` counts.
+ * redirected, and a POST gets a page with a link. A proxy may change `Host`, so behind one only `X-Forwarded-Host` counts,
+ * without its port, which is often the proxy's own.
  */
 export function onlyOurAddress({ publicUrl, trustProxyHops }: OurAddress): RequestHandler {
-  const { origin, host } = new URL(publicUrl)
+  const { origin, host, hostname, protocol } = new URL(publicUrl)
+  const parsed = (asked: string): URL | null =>
+    URL.canParse(`${protocol}//${asked}`) ? new URL(`${protocol}//${asked}`) : null
+  const isOurs = (request: Request): boolean => {
+    if (trustProxyHops === 0) return parsed(request.get('host') ?? host)?.host === host
+    // Each trusted proxy may have added the host that it was asked for: that of the first of them is what the browser knows.
+    const forwarded = (request.get('x-forwarded-host') ?? hostname).split(',').slice(-trustProxyHops)
+    const named = parsed((forwarded[0] ?? '').trim())
+    return named === null || named.hostname === hostname
+  }
   return (request, response, next) => {
-    const asked = request.get(trustProxyHops === 0 ? 'host' : 'x-forwarded-host') ?? host
-    if (asked.toLowerCase() === host || FOR_PROGRAMS.test(request.path)) return next()
+    if (isOurs(request) || FOR_PROGRAMS.test(request.path)) return next()
     // Of a request target that names a host itself (RFC 9112, 3.2.2) only the path counts.
     const { pathname, search } = URL.canParse(request.originalUrl, origin)
       ? new URL(request.originalUrl, origin)

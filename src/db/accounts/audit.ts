@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { newId } from '../../ids.ts'
-import { execute, many, type Queryable, sql } from '../db.ts'
+import { execute, many, one, type Queryable, sql, type Tx } from '../db.ts'
 import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -21,6 +21,38 @@ export async function writeAudit(db: Queryable, note: AuditNote): Promise<void> 
         values (${newId('auditEntry')}, ${note.merchantId}, ${note.actor}, ${note.action},
           ${JSON.stringify(note.data)}::jsonb, ${note.ip})`,
   )
+}
+
+/**
+ * Writes the entry unless the log has the same one, from any address, within the last hour: what a person may try as often
+ * as they like does not fill the log.
+ */
+export async function writeAuditHourly(tx: Tx, note: AuditNote): Promise<void> {
+  await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`audit_entry ${note.actor}`}, 0))`)
+  const { count } = await one(
+    tx,
+    z.object({ count: z.coerce.number() }),
+    sql`select count(*) as count from audit_entry where merchant_id = ${note.merchantId} and actor = ${note.actor}
+          and action = ${note.action} and data = ${JSON.stringify(note.data)}::jsonb and at > now() - interval '1 hour'`,
+  )
+  if (count === 0) await writeAudit(tx, note)
+}
+
+/** A failed try to sign in as the person, or to confirm it, in the log of each of their accounts. */
+export async function writeFailedSignIn(
+  tx: Tx,
+  person: { readonly personId: string } | { readonly email: string },
+  { how, ip }: { readonly how: 'code' | 'passkey'; readonly ip: string },
+): Promise<void> {
+  const [column, value] = 'personId' in person ? [sql`person.id`, person.personId] : [sql`person.email`, person.email]
+  const memberships = await many(
+    tx,
+    z.object({ merchantId: z.string(), actor: z.string() }),
+    sql`select membership.merchant_id as "merchantId", person.id as actor
+        from membership join person on person.id = membership.person_id where ${column} = ${value}`,
+  )
+  for (const member of memberships)
+    await writeAuditHourly(tx, { ...member, action: 'person.sign_in_failed', data: { how }, ip })
 }
 
 /** A person's own action, in the log of each of the accounts. */

@@ -101,40 +101,58 @@ export function useLink(
   )
 }
 
+/** The address that was sent the link of this browser; null if there is no such link. */
+export async function addressOfBrowser(db: Queryable, browserDigest: Uint8Array): Promise<string | null> {
+  const row = await maybeOne(
+    db,
+    z.object({ email: z.string() }),
+    sql`select email from sign_in_link where browser_digest = ${browserDigest}`,
+  )
+  return row?.email ?? null
+}
+
+/** The most tries to type a code. `same`: for one address, of one network; `strangers`: of all networks together. */
+export type CodeTries = { readonly each: number; readonly same: number; readonly strangers: number }
+
 /**
  * Uses up the link that this browser asked for by the code from the same mail. Each try counts, also a wrong one, so it
- * must be committed whatever is answered. After too many wrong ones for the address since the time, none works: those in
- * browsers that the address knows are counted apart, because a stranger cannot try there.
+ * must be committed whatever is answered. After too many wrong ones for the address since the time, none works: those of
+ * each network, and those of all networks together, from which browsers that the address knows are apart.
  */
 export async function useCode(
   tx: Tx,
   code: {
     browserDigest: Uint8Array
     codeDigest: Uint8Array
-    tries: number
-    addressTries: number
+    tries: CodeTries
     since: string
     now: string
   },
 ): Promise<SignInLink | null> {
   const asked = await maybeOne(
     tx,
-    z.object({ email: z.string(), known: z.boolean() }),
-    sql`select email, asked_from = ${KNOWN_BROWSER} as known from sign_in_link where browser_digest = ${code.browserDigest}`,
+    z.object({ email: z.string(), askedFrom: z.string() }),
+    sql`select email, asked_from as "askedFrom" from sign_in_link where browser_digest = ${code.browserDigest}`,
   )
   if (asked === null) return null
   await lockAddress(tx, asked.email)
+  const wrong = await one(
+    tx,
+    z.object({ same: z.coerce.number(), strangers: z.coerce.number() }),
+    sql`select coalesce(sum(code_tries) filter (where asked_from = ${asked.askedFrom}), 0) as same,
+          coalesce(sum(code_tries) filter (where asked_from <> ${KNOWN_BROWSER}), 0) as strangers
+        from sign_in_link where email = ${asked.email} and used_at is null and created_at > ${code.since}::timestamptz`,
+  )
+  if (wrong.same >= code.tries.same) return null
+  if (asked.askedFrom !== KNOWN_BROWSER && wrong.strangers >= code.tries.strangers) return null
   return maybeOne(
     tx,
     linkRow,
     sql`with tried as (
           update sign_in_link set code_tries = code_tries + 1,
             used_at = case when code_digest = ${code.codeDigest} then ${code.now}::timestamptz end
-          where browser_digest = ${code.browserDigest} and used_at is null and code_tries < ${code.tries}
+          where browser_digest = ${code.browserDigest} and used_at is null and code_tries < ${code.tries.each}
             and expires_at > ${code.now}::timestamptz
-            and ${code.addressTries} > (select sum(code_tries) from sign_in_link where email = ${asked.email}
-              and (asked_from = ${KNOWN_BROWSER}) = ${asked.known} and used_at is null
-              and created_at > ${code.since}::timestamptz)
           returning *)
         select id, email, session_id, confirmation_id from tried where used_at is not null`,
   )

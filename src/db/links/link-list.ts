@@ -1,5 +1,5 @@
 import type { PaymentLink } from '../../domain/link/link.ts'
-import { storedText } from '../../domain/text.ts'
+import { storedReference } from '../../domain/text.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
 import { byId, containing, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { linkColumns, linkRow } from './links.ts'
@@ -31,7 +31,7 @@ export async function listLinks(
 function matching({ active, reference, search }: LinkFilters): Statement {
   const clauses = [
     ...(active === undefined ? [] : [sql`and (active and stopped_at is null) = ${active}`]),
-    ...(reference === undefined ? [] : [sql`and reference = ${storedText(reference)}`]),
+    ...(reference === undefined ? [] : [sql`and reference = ${storedReference(reference)}`]),
     ...(search === undefined ? [] : [searchFor(search)]),
   ]
   return clauses.reduce((left, right) => sql`${left} ${right}`, sql``)

@@ -170,6 +170,7 @@ comment on column audit_entry.actor is 'The id of the person or of the API key: 
 comment on column audit_entry.data is 'Ids and settings: no secret and no name.';
 comment on column audit_entry.ip is 'The address from which the request came.';
 create index on audit_entry (merchant_id, id);
+create index on audit_entry (actor, action, at);
 create unique index on audit_entry (public_id);
 
 create function audit_is_kept() returns trigger language plpgsql as $$

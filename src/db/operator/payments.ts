@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { storedText, withoutCharacters } from '../../domain/text.ts'
+import { storedReference, storedText, withoutCharacters } from '../../domain/text.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -61,22 +61,25 @@ export function searchPayments(db: Queryable, search: PaymentSearch): Promise<Fo
 /** The end of an address of ours: `/c/<token>`, `/l/<code>`, `/dashboard/payments/<id>`. */
 const ADDRESS = /^https?:\/\/[^/]+\/(?:c|l|dashboard\/payments)\/([\w-]+)/i
 
+/** Brackets and quotation marks of any script, and what ends a sentence. */
+const AROUND = `\\p{Ps}\\p{Pe}\\p{Pi}\\p{Pf}<>"'＜＞`
+const BEFORE = new RegExp(`^[${AROUND}]+`, 'u')
+const AFTER = new RegExp(`[${AROUND}.,;:!?。，、；：！？]+$`, 'u')
+
 /** Without what a sentence puts around it, and in the form in which texts are stored. */
 function pasted(text: string): string {
-  const bare = withoutCharacters(storedText(text), 'turn', 'invisible')
-    .trim()
-    .replace(/^[<("'«“]+|[>)"'»”.,;:!?]+$/gu, '')
+  const bare = withoutCharacters(storedText(text), 'turn', 'invisible').trim().replace(BEFORE, '').replace(AFTER, '')
   return ADDRESS.exec(bare)?.[1] ?? bare
 }
 
-/** Each is compared whole, so that an index or a small table answers. A reference may end in a full stop. */
+/** Each is compared whole. A reference may end in a full stop; a checkout token differs by case. */
 function matching(text: string): Statement {
   const bare = pasted(text)
   const lower = bare.toLowerCase()
-  return sql`and (id = ${lower} or reference in (${storedText(text)}, ${bare}) or tx_hash = ${lower}
+  return sql`and (id = ${lower} or reference in (${storedReference(text)}, ${bare}) or tx_hash = ${lower}
     or lower(destination) = ${lower} or checkout_token = ${bare}
     or payment_link in (select payment_link.id from payment_link where code = ${bare})
-    or id in (select payment_id from attempt where attempt.id = ${lower} or partner_reference = ${bare})
+    or id in (select payment_id from attempt where attempt.id = ${lower} or lower(partner_reference) = ${lower})
     or id in (select payment_id from event where event.id = ${lower})
     or id in (select payment_id from deposit where address::text = ${lower}))`
 }

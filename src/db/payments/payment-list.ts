@@ -1,6 +1,6 @@
 import { isId } from '../../domain/ids.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { storedText } from '../../domain/text.ts'
+import { storedReference } from '../../domain/text.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
 import { byId, containing, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
@@ -61,7 +61,7 @@ function matching({ id, ...filters }: Known): Statement {
     ...(status === undefined ? [] : [sql`and status = any(${status}::text[])`]),
     ...(provider === undefined ? [] : [sql`and coalesce(provider_used, provider) = ${provider}`]),
     ...(currency === undefined ? [] : [sql`and currency = ${currency}`]),
-    ...(reference === undefined ? [] : [sql`and reference = ${storedText(reference)}`]),
+    ...(reference === undefined ? [] : [sql`and reference = ${storedReference(reference)}`]),
     ...(txHash === undefined ? [] : [sql`and tx_hash = ${txHash.toLowerCase()}`]),
     ...(paymentLink === undefined ? [] : [sql`and payment_link = ${paymentLink}`]),
     ...(createdFrom === undefined ? [] : [sql`and created_at >= ${createdFrom}::timestamptz`]),
@@ -79,7 +79,7 @@ function matchingWords(words: string, { tx_hash: txHash, ...filters }: Known, pa
   const { after, before, limit } = page
   const rest = JSON.stringify({
     ...filters,
-    reference: filters.reference && storedText(filters.reference),
+    reference: filters.reference && storedReference(filters.reference),
     among: HAS_THREE.test(words) ? null : SHORT_AMONG,
     tx_hash: txHash?.toLowerCase(),
     ...(after !== null && { after }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { storedText } from '../../domain/text.ts'
+import { storedReference } from '../../domain/text.ts'
 import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
 import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
@@ -59,7 +59,7 @@ export async function listEventRows(
   if (!(await hasCursors(db, page, { id: sql`event.id`, list: sql`from event where ${own}` }))) return null
   const place = { column: sql`event.sequence`, of: (at: string) => sql`(select sequence from event where id = ${at})` }
   const of = (wanted: string): Statement =>
-    sql`and payment_id in (select id from payment where ${owned(tenant, sql`payment`)} and reference = ${storedText(wanted)})`
+    sql`and payment_id in (select id from payment where ${owned(tenant, sql`payment`)} and reference = ${storedReference(wanted)})`
   const found = await many(
     db,
     listRow,

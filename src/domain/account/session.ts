@@ -15,10 +15,16 @@ export const LINK_MS = 900_000
 export const CODE_TRIES = 5
 
 /**
- * Wrong codes for one address within a day, whatever the number of its mails: a guesser who asks for mail after mail has
- * one chance in 50,000 a day. Links still work. Browsers that the address knows are counted apart from strangers.
+ * Wrong codes for one address within a day that one network may type, so that it does not use up those of others. Browsers
+ * in which the address signed in before count as one network. Links still work.
  */
 export const CODE_TRIES_A_DAY = 20
+
+/**
+ * Wrong codes for one address within a day that all networks together may type: a guesser with many networks has one
+ * chance in 10,000 a day. NIST SP 800-63B-4, 3.2.2, allows as many in a row.
+ */
+export const STRANGERS_CODE_TRIES_A_DAY = 100
 
 /**
  * Links that one network may have sent to one address within an hour, and that one session may ask for to confirm itself.

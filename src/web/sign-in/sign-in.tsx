@@ -120,6 +120,8 @@ export type SentView = {
   readonly to: string
   /** True if the code that was typed is wrong. */
   readonly wrong: boolean
+  /** True if too many links were asked for, so that none was sent now. */
+  readonly tooMany: boolean
   /** The address that the link went to; null if the browser has forgotten it. */
   readonly email: string | null
   /** The id of the request that the link confirms: the next link is requested on another page. Null: it signs in. */
@@ -128,8 +130,12 @@ export type SentView = {
   readonly mailUrl: string | null
 }
 
+/** All causes, because the page must not tell a guesser which one it was. */
+const WRONG_CODE =
+  'This code does not work. It may not be the code of the last e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
+
 export function renderSent(view: SentView): string {
-  const { to, wrong, email, confirms, mailUrl } = view
+  const { to, wrong, tooMany, email, confirms, mailUrl } = view
   return renderDoor(
     'Check your inbox',
     <>
@@ -138,10 +144,18 @@ export function renderSent(view: SentView): string {
           <SiteIcon name="mail" />
         </span>
       </p>
-      <p>
-        We sent a link to <b>{email ?? 'your address'}</b>
-        {confirms === null ? ', if it can sign in.' : '.'} It works once, for 15 minutes, in this browser.
-      </p>
+      {tooMany ? (
+        <p role="alert">
+          Too many links were requested for <b>{email ?? 'your address'}</b>, so we sent no new one. The last link that
+          you requested in this browser works for 15 minutes. You can request another in an hour
+          {confirms === null ? ', or use a passkey.' : '.'}
+        </p>
+      ) : (
+        <p>
+          We sent a link to <b>{email ?? 'your address'}</b>
+          {confirms === null ? ', if it can sign in.' : '.'} It works once, for 15 minutes, in this browser.
+        </p>
+      )}
       {mailUrl !== null && (
         <a class="btn fill big" href={mailUrl}>
           Open the mail inbox of this machine
@@ -150,11 +164,7 @@ export function renderSent(view: SentView): string {
       <form class="stack" method="post" action="/sign-in/code">
         <To to={to} />
         {confirms !== null && <input type="hidden" name="confirm" value={confirms} />}
-        <Field
-          name="code"
-          label="Or type the code from the e-mail"
-          errors={wrong ? { code: 'This is not the code of the last e-mail, or it has expired.' } : {}}
-        >
+        <Field name="code" label="Or type the code from the e-mail" errors={wrong ? { code: WRONG_CODE } : {}}>
           {(attributes) => (
             <input
               {...attributes}

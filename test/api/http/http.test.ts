@@ -541,6 +541,47 @@ describe('The addresses of the server', () => {
     })
   })
 
+  describe('Common proxies', () => {
+    let proxied: Shop
+    beforeAll(async () => {
+      proxied = await openShop({ deps: () => ({ publicUrl: 'https://pay.example', trustProxyHops: 2 }) })
+    })
+    afterAll(() => proxied?.close())
+
+    test.each([
+      'pay.example',
+      'PAY.example',
+      'pay.example:443',
+      'pay.example:80',
+      'pay.example, pay.example',
+      'pay.example, 10.0.0.3:4242',
+      'evil.example, pay.example, 10.0.0.3:4242',
+      'not a host',
+    ])('a page is served where a proxy forwards the public host as it writes it: %s', async (forwarded) => {
+      const headers = { host: 'api.internal:4242', 'x-forwarded-host': forwarded }
+      expect((await ask('/sign-in', { at: proxied, headers })).status).toBe(200)
+    })
+
+    test.each(['old.example', 'pay.example, old.example, 10.0.0.3:4242', 'pay.example.evil.example'])(
+      'a page under another host leads to the public one behind proxies: %s',
+      async (forwarded) => {
+        const headers = { host: 'pay.example', 'x-forwarded-host': forwarded }
+        const { status, headers: answered } = await ask('/sign-in', { at: proxied, headers })
+        expect([status, answered['location']]).toEqual([307, 'https://pay.example/sign-in'])
+      },
+    )
+
+    test('a page is served without a proxy where `Host` has the default port of the public address', async () => {
+      const plain = await openShop({ deps: () => ({ publicUrl: 'https://pay.example', trustProxyHops: 0 }) })
+      try {
+        expect((await ask('/sign-in', { at: plain, headers: { host: 'pay.example:443' } })).status).toBe(200)
+        expect((await ask('/sign-in', { at: plain, headers: { host: 'pay.example:444' } })).status).toBe(307)
+      } finally {
+        await plain.close()
+      }
+    })
+  })
+
   describe('The headers of every answer', () => {
     test.each([
       '/',

@@ -113,6 +113,17 @@ describe('Creating a payment', () => {
     expect((await shop.ask('GET', `/v1/payments/${String(body['id'])}`)).body['metadata']).toEqual(metadata)
   })
 
+  test('a reference has no invisible characters, is found as it was sent, and needs a visible one', async () => {
+    const { body } = await pay({ reference: '\u200bA\u200b1\ufeff', description: 'می\u200cخواهم' })
+    expect(body).toMatchObject({ reference: 'A1', description: 'می\u200cخواهم' })
+    for (const asked of ['A1', '\u200bA\u200b1\ufeff']) {
+      const found = await shop.ask('GET', `/v1/payments?reference=${encodeURIComponent(asked)}`)
+      expect(found.body['data']).toMatchObject([{ id: body['id'] }])
+    }
+    for (const reference of ['\u0300', '\u200b', ' \u0301\u200d'])
+      expectProblem(await pay({ reference }), 400, 'validation_failed')
+  })
+
   test.each(['%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id replaces an encoded %s too', async (place) => {
     const { body } = await pay({ success_url: `https://shop.example/?p=${place}` })
     expect(body['success_url']).toBe(`https://shop.example/?p=${String(body['id'])}`)

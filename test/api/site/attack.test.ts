@@ -515,7 +515,7 @@ describe('The matrix of pages', () => {
     const { rows } = await shop.db.query(
       `select (select json_agg(t order by t.id) from api_key t)::text || (select json_agg(w) from wallet w)::text
       || (select count(*) from webhook_endpoint) || (select count(*) from membership) || (select count(*) from invitation)
-      || (select count(*) from session where ended_at is null) || (select count(*) from audit_entry where action not in ('person.refused', 'person.signed_in'))
+      || (select count(*) from session where ended_at is null) || (select count(*) from audit_entry where action not in ('person.refused', 'person.sign_in_failed', 'person.signed_in'))
       || (select count(*) from passkey) || (select json_agg(m order by m.id) from merchant m) as all`,
     )
     return String(rows[0]?.all)

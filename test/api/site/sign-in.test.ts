@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
-import { many, sql } from '../../../src/db/db.ts'
+import { execute, many, sql } from '../../../src/db/db.ts'
 import { ABSOLUTE_MS, CONFIRMED_MS, IDLE_MS, LINK_MS, MOST_PASSKEYS } from '../../../src/domain/account/session.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { createAuthenticator, type Lies } from './authenticator.ts'
@@ -147,6 +147,56 @@ describe('strangers who ask in the name of an address', () => {
     expect((await owner.post(path)).to).toBe('/dashboard')
   })
 
+  test('one stranger does not use up the codes of an owner who asks from another network', async () => {
+    const email = address()
+    const stranger = from('192.0.2.60')
+    for (let mail = 0; mail < 4; mail++) {
+      const guesser = new Visitor(proxied)
+      await guesser.post('/sign-in', { email }, stranger)
+      for (let round = 0; round < 5; round++) await guesser.post('/sign-in/code', { code: '000000' }, stranger)
+    }
+    const again = new Visitor(proxied)
+    await again.post('/sign-in', { email }, stranger)
+    const { code: guessed } = await linkIn(proxied, email)
+    const locked = await again.post('/sign-in/code', { code: guessed }, stranger)
+    expect(locked.to).toContain('wrong=1')
+    expect((await again.get(locked.to ?? '')).html).toContain('too many codes were tried')
+    const owner = new Visitor(proxied)
+    await owner.post('/sign-in', { email }, from('198.51.100.60'))
+    const { code } = await linkIn(proxied, email)
+    expect((await owner.post('/sign-in/code', { code }, from('198.51.100.60'))).to).toBe('/dashboard')
+  })
+
+  test('any number of networks type a hundred wrong codes a day for one address, and no more', async () => {
+    const email = address()
+    await new Visitor(proxied).post('/sign-in', { email }, from('198.51.100.70'))
+    await execute(
+      proxied.db,
+      sql`insert into sign_in_link (id, email, digest, code_digest, browser_digest, asked_from, code_tries, created_at, expires_at)
+          select 'guess_' || n, ${email}, sha256(('a' || n)::bytea), sha256(('b' || n)::bytea), sha256(('c' || n)::bytea),
+            'network ' || n, 5, now() - interval '2 hours', now() from generate_series(1, 20) n`,
+    )
+    const owner = new Visitor(proxied)
+    await owner.post('/sign-in', { email }, from('198.51.100.71'))
+    const { code, path } = await linkIn(proxied, email)
+    expect((await owner.post('/sign-in/code', { code }, from('198.51.100.71'))).to).toContain('wrong=1')
+    expect((await owner.post(path)).to).toBe('/dashboard')
+  })
+
+  test('the page says when too many links were requested, and the last one of the browser still works', async () => {
+    const email = address()
+    const owner = new Visitor(proxied)
+    await owner.post('/sign-in', { email }, from('198.51.100.80'))
+    const { path } = await linkIn(proxied, email)
+    for (let network = 1; network <= 19; network++)
+      await new Visitor(proxied).post('/sign-in', { email }, from(`203.0.113.${network}`))
+    const refused = await owner.post('/sign-in', { email }, from('198.51.100.80'))
+    const { html } = await owner.get(refused.to ?? '')
+    expect(html).toContain('we sent no new one')
+    expect(html).not.toContain('We sent a link')
+    expect((await owner.post(path)).to).toBe('/dashboard')
+  })
+
   test('a browser that another address knows counts as a stranger’s', async () => {
     const email = address()
     const stranger = await signIn(proxied, address())
@@ -193,7 +243,8 @@ describe('nothing tells whether an address has an account', () => {
       const { status, to } = await new Visitor(shop).post('/sign-in', { email: often })
       answers.push(`${status} ${to}`)
     }
-    expect(new Set(answers)).toEqual(new Set([`303 ${seen[0]?.to}`]))
+    expect(answers.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => '303 /sign-in/sent?to=%2Fdashboard'))
+    expect(new Set(answers.slice(5))).toEqual(new Set(['303 /sign-in/sent?many=1&to=%2Fdashboard']))
     expect(await mailsTo(shop, often)).toHaveLength(5)
   })
 
@@ -437,11 +488,15 @@ describe('Passkeys', () => {
     ...LIES,
     ['of somebody who was not verified', { flags: 0x01 }],
     ['of a copied device', { counter: 1 }],
-  ] as const)('an answer %s signs nobody in and confirms nothing', async (_name, lies) => {
-    const { visitor, device } = await withPasskey(`pk-${Math.random()}@shop.example`)
+  ] as const)('an answer %s signs nobody in, confirms nothing and is in the log of its person', async (_name, lies) => {
+    const { visitor, device, email } = await withPasskey(`pk-${Math.random()}@shop.example`)
     await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in')))
     const entered = await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in'), lies))
     expect([entered.to, entered.headers.getSetCookie()]).toEqual([expect.stringContaining('/sign-in'), []])
+    const failed = sql`select data ->> 'how' as how from audit_entry join person on person.id = actor
+      where action = 'person.sign_in_failed' and email = ${email}`
+    const logged = await many(shop.db, z.object({ how: z.string() }), failed)
+    expect(logged).toEqual('challenge' in lies ? [] : [{ how: 'passkey' }])
     ahead = CONFIRMED_MS + 1000
     const asked = await askToConfirm(shop, visitor)
     const answer = device.get(await optionsOn(visitor, confirmPage(asked)), lies)

@@ -482,7 +482,7 @@ describe('Endpoints', () => {
     )
 
   describe('an endpoint', () => {
-    test('leaves a notice to the people of the account whenever it is changed, given a new secret, or deleted', async () => {
+    test('leaves a notice to the people of the account whenever it is added, changed, given a new secret, or deleted', async () => {
       const id = idOf(await create({ url: 'https://noticed.example/hooks' }))
       await shop.ask('PATCH', `${PATH}/${id}`, { body: { enabled: false } })
       await shop.ask('POST', `${PATH}/${id}/rotate_secret`, { body: {} })
@@ -491,7 +491,7 @@ describe('Endpoints', () => {
         `select data->>'url' as url from notice where data->>'endpoint' = $1 and kind = $2`,
         [id, 'webhook_endpoint.changed'],
       )
-      expect(rows).toEqual([1, 2, 3].map(() => ({ url: 'https://noticed.example/hooks' })))
+      expect(rows).toEqual([1, 2, 3, 4].map(() => ({ url: 'https://noticed.example/hooks' })))
     })
 
     test('is made with a secret that is shown once, listed, read, changed and deleted', async () => {

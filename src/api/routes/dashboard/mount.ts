@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
-import { writeAudit } from '../../../db/accounts/audit.ts'
+import { writeAudit, writeAuditHourly } from '../../../db/accounts/audit.ts'
 import { listMemberships, type Membership } from '../../../db/accounts/people.ts'
 import { sessionIn } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
@@ -79,19 +79,26 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   const seen = { page, request, signedIn, memberships, account, csrf }
   const form = parseForm(page, request) as never
   if (page.makes !== undefined) deps.limits.countPerson(signedIn.session.personId, page.makes)
-  const answer = async (call: PageCall): Promise<void> =>
-    send(
-      response,
-      await (page.lists === 'at once'
-        ? call.inTurn((db) => page.handle({ ...call, form, db }))
-        : page.handle({ ...call, form })),
-    )
+  const answer = async (call: PageCall): Promise<void> => {
+    const done = await (page.lists === 'at once'
+      ? call.inTurn((db) => page.handle({ ...call, form, db }))
+      : page.handle({ ...call, form }))
+    if ('file' in done && done.exported !== null) await logExport(deps, call, done.exported)
+    await send(response, done)
+  }
   // What is looked at has its turn from beginning to end; a press waits for nobody, and reads lists in a turn.
   const listTurn = openTurn(deps.turns.lists, seen)
   if (page.method === 'post') return answer(callOf(deps, seen, listTurn))
   const turn = page.makes === 'file' ? openTurn(deps.turns.files, seen) : listTurn
   return turn(() => answer(callOf(deps, seen, (work) => work())))
 }
+
+/** An export by a person is in the account's log, as one by a key is. */
+const logExport = (
+  { db }: MountDeps,
+  { tenant: { merchantId }, signedIn: { session }, ip }: PageCall,
+  exported: { readonly action: string; readonly data: object },
+): Promise<void> => writeAudit(db, { merchantId, actor: session.personId, ip, ...exported })
 
 type Turn = <T>(work: () => Promise<T>) => Promise<T>
 
@@ -125,7 +132,7 @@ function askedBy({ what, back }: Fresh, { method }: Page, { params, body, path, 
   }
 }
 
-/** A press that a role does not allow is in the account's log. A page that is only looked at is not. */
+/** A press that a role does not allow is in the account's log, once an hour. A page that is only looked at is not. */
 async function logRefusal(
   { db }: MountDeps,
   { page, request, signedIn, account }: Pick<Seen, 'page' | 'request' | 'signedIn'> & { readonly account: Membership },
@@ -133,7 +140,8 @@ async function logRefusal(
   if (page.method !== 'post') return
   const data = { path: page.path, role: account.role }
   const { personId: actor } = signedIn.session
-  await writeAudit(db, { merchantId: account.merchantId, actor, action: 'person.refused', data, ip: request.ip ?? '' })
+  const note = { merchantId: account.merchantId, actor, action: 'person.refused', data, ip: request.ip ?? '' }
+  await db.transaction((tx) => writeAuditHourly(tx, note))
 }
 
 type Seen = {

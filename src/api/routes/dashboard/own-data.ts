@@ -25,7 +25,8 @@ export function ownDataPages(deps: OwnDeps): Page[] {
       fresh: { what: 'the download of your data', back: ACCOUNT },
       handle: async ({ person }) => {
         const text = `${JSON.stringify(await readOwnData(deps.db, person), null, 2)}\n`
-        return { file: { name: 'pinrail-about-me.json', type: 'application/json', chunks: once(text) } }
+        const file = { name: 'pinrail-about-me.json', type: 'application/json', chunks: once(text) }
+        return { file, exported: null }
       },
     }),
     definePersonPage({

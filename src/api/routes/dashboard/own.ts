@@ -24,7 +24,7 @@ import {
   requestOptions,
 } from '../../accounts/passkeys.ts'
 import { confirm } from '../../accounts/sessions.ts'
-import { sentCookies } from '../sign-in/sign-in.ts'
+import { afterAsking } from '../sign-in/sign-in.ts'
 import { type OwnDeps, ownDataPages } from './own-data.ts'
 import { definePersonPage, type Page, type PageAnswer, type PersonCall } from './page.ts'
 
@@ -176,11 +176,8 @@ function confirmPages(deps: OwnDeps): Page[] {
           const { email } = call.person
           const confirms = { sessionId: call.signedIn.session.id, confirmationId: id, what }
           const browser = await sendLink(deps, email, { confirms, to: '/dashboard', askedFrom: KNOWN_BROWSER })
-          return {
-            to: `/sign-in/sent?confirm=${id}`,
-            done: null,
-            cookies: sentCookies(deps.cookies, { browser, email }),
-          }
+          const { query, cookies } = afterAsking(deps.cookies, { browser, email })
+          return { to: `/sign-in/sent?${query}confirm=${id}`, done: null, cookies }
         }),
     }),
     definePersonPage({
@@ -191,7 +188,8 @@ function confirmPages(deps: OwnDeps): Page[] {
         asking(call, call.form.asked, async (asked) => {
           const { session } = call.signedIn
           const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
-            const found = await readPasskeyAnswer(deps, tx, { answer: call.form.answer, purpose: purposeOf(session) })
+            const answer = { answer: call.form.answer, purpose: purposeOf(session), ip: call.ip }
+            const found = await readPasskeyAnswer(deps, tx, answer)
             if (typeof found === 'string') return found
             if (found.personId !== call.person.id) return 'of_another'
             await confirm(deps, tx, session.id)

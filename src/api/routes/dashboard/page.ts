@@ -62,12 +62,15 @@ export type PageCall<F = unknown> = PersonCall<F> & {
   readonly inTurn: <T>(work: (db: DbSession) => Promise<T>) => Promise<T>
 }
 
+type Export = 'exportPayments' | 'exportStatement'
+
 export type PageAnswer =
   /** `holds`: a frame with a page of ours is in it; `held`: it stands in one. */
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
   /** To a path of ours: with 303, or with 307 where the browser posts again. `done`: what the page there confirms; null if it is plain to see. */
   | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[]; readonly status?: number }
-  | { readonly file: ExportFile }
+  /** `exported`: what the account's log keeps of it, as for the same export by a key; null: it has nothing of an account. */
+  | { readonly file: ExportFile; readonly exported: { readonly action: Export; readonly data: object } | null }
 
 /** Gives the handler's `form` the type of its schema. */
 export function definePage<F extends z.ZodType | undefined>(

@@ -38,12 +38,14 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
         needs: 'look',
         lists: 'in pieces',
         makes: 'file',
-        handle: async (call) => ({
-          file: paymentsFile(deps, call, {
-            filters: filtersOf(readQuery(call.query), deps.clock()),
-            form: form === 'csv' && call.query['for'] === 'excel' ? 'excel' : form,
-          }),
-        }),
+        handle: async (call) => {
+          const filters = filtersOf(readQuery(call.query), deps.clock())
+          const format = form === 'csv' && call.query['for'] === 'excel' ? 'excel' : form
+          return {
+            file: paymentsFile(deps, call, { filters, form: format }),
+            exported: { action: 'exportPayments', data: { format, ...filters, status: filters.status?.join(',') } },
+          }
+        },
       }),
     ),
   ]

@@ -20,7 +20,7 @@ import { refuseMethod } from '../checkout/checkout.ts'
 import { languageForm, parseForm, readChoice } from '../checkout/forms.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { PageProblem } from '../page-problem.ts'
-import { safeText, textAsSent } from '../v1/fields.ts'
+import { referenceText, textAsSent } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
 import { type LinkViewDeps, viewOfLink } from './link-view.ts'
 import { ownPlace, placeCookie } from './own-place.ts'
@@ -77,7 +77,7 @@ async function show(deps: PublicLinkDeps, request: Request, response: Response):
 
 const filled = z.object({
   amount: z.string().catch(''),
-  reference: safeText(200).nullable().catch(null),
+  reference: referenceText.nullable().catch(null),
 })
 
 /** What the query fills in, where the link allows it. Anything else in it is not read. */
@@ -107,7 +107,7 @@ function sendPage(response: Response, { locale }: Words, page: string): void {
 const pressForm = z.object({
   press: z.string().regex(/^[\w-]{22}$/),
   amount: z.string().max(40).default(''),
-  reference: safeText(200).optional(),
+  reference: referenceText.optional(),
   /** The row that was pressed; anything else is not read, and the checkout asks. */
   way: z.string().max(100).optional(),
 })

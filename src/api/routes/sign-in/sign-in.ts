@@ -1,7 +1,8 @@
 import express, { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
+import { writeFailedSignIn } from '../../../db/accounts/audit.ts'
 import { findOrInsertPerson } from '../../../db/accounts/people.ts'
-import { findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
+import { addressOfBrowser, findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Queryable, Tx } from '../../../db/db.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { KNOWN_BROWSER_SECONDS, LINK_MS } from '../../../domain/account/session.ts'
@@ -109,8 +110,9 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   const isKnown = deps.cookies.read(request, 'known') === knownBrowserToken(deps.pepper, email)
   const askedFrom = isKnown ? KNOWN_BROWSER : networkOf(request.ip ?? '')
   const browser = await sendLink(deps, email, { confirms: null, to, askedFrom })
-  for (const cookie of sentCookies(deps.cookies, { browser, email })) response.append('set-cookie', cookie)
-  response.redirect(303, `/sign-in/sent?to=${encodeURIComponent(to)}`)
+  const sent = afterAsking(deps.cookies, { browser, email })
+  for (const cookie of sent.cookies) response.append('set-cookie', cookie)
+  response.redirect(303, `/sign-in/sent?${sent.query}to=${encodeURIComponent(to)}`)
 }
 
 /** A browser in which somebody signed in before is counted separately: others of its network do not use up its tries. */
@@ -119,21 +121,27 @@ function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): vo
   limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
 }
 
-/** The cookies after a link was sent. The address is in one, because addresses of pages are logged. */
-export function sentCookies(cookies: Cookies, { browser, email }: { browser: string; email: string }): string[] {
+/**
+ * The cookies after a link was asked for, and what the page that follows has in its query. The address is in a cookie,
+ * because addresses of pages are logged. If no link was sent, the one that the browser has still works.
+ */
+export function afterAsking(
+  cookies: Cookies,
+  { browser, email }: { browser: string | null; email: string },
+): { cookies: string[]; query: '' | 'many=1&' } {
   const seconds = LINK_MS / 1000
-  return [
-    cookies.set('browser', browser, seconds),
-    cookies.set('sent', Buffer.from(email).toString('base64url'), seconds),
-  ]
+  const sent = cookies.set('sent', Buffer.from(email).toString('base64url'), seconds)
+  if (browser === null) return { cookies: [sent], query: 'many=1&' }
+  return { cookies: [cookies.set('browser', browser, seconds), sent], query: '' }
 }
 
 function sentTo({ cookies, inbox }: SignInDeps, request: Request): SentView {
-  const { to, wrong, confirm } = request.query
+  const { to, wrong, many, confirm } = request.query
   const sent = cookies.read(request, 'sent')
   return {
     to: pathOfOurs(to),
     wrong: wrong !== undefined,
+    tooMany: many !== undefined,
     email: sent === null ? null : readEmail(Buffer.from(sent, 'base64url').toString('utf8')),
     confirms: typeof confirm === 'string' && ASKED.test(confirm) ? confirm : null,
     mailUrl: inbox === null ? null : `${inbox.url}/mail`,
@@ -172,7 +180,10 @@ async function byCode(deps: SignInDeps, request: Request, response: Response): P
   const done = await spend(deps, request, { code: asciiDigits(code).replace(/\D/g, '') })
   const asked = ASKED.test(confirm) ? `&confirm=${confirm}` : ''
   const sent = `/sign-in/sent?wrong=1${asked}&to=${encodeURIComponent(pathOfOurs(to))}`
-  if (done === null) return response.redirect(303, sent)
+  if (done === null) {
+    response.redirect(303, sent)
+    return logWrongCode(deps, request)
+  }
   go(deps, response, { ...done, to })
 }
 
@@ -180,7 +191,7 @@ async function byPasskey(deps: SignInDeps, request: Request, response: Response)
   const { answer, to } = fieldsOf(request)
   countTry(deps, request)
   const done = await deps.db.transaction(async (tx) => {
-    const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in' })
+    const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in', ip: request.ip ?? '' })
     if (typeof person === 'string') return person
     const { personId, email } = person
     return { signedIn: { email, cookie: await openSession(deps, { tx, request }, { personId, how: 'passkey' }) } }
@@ -225,6 +236,16 @@ function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<Done |
     const link = browser === null ? null : await spendLink(deps, tx, { browser, proof })
     if (link === null) return null
     return link.sessionId === null ? signIn(deps, { tx, request }, link) : confirmOwn(deps, { tx, request }, link)
+  })
+}
+
+/** Logs a wrong code. After the answer, whose time must not tell whether the address has an account. */
+async function logWrongCode({ db, cookies }: SignInDeps, request: Request): Promise<void> {
+  const browser = cookies.read(request, 'browser')
+  if (browser === null) return
+  await db.transaction(async (tx) => {
+    const email = await addressOfBrowser(tx, digestOfToken(browser))
+    if (email !== null) await writeFailedSignIn(tx, { email }, { how: 'code', ip: request.ip ?? '' })
   })
 }
 

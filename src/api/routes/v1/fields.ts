@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CURRENCIES, type Currency, decimalsOf, isCurrency } from '../../../domain/currencies.ts'
 import { currenciesOf, type ProviderName } from '../../../domain/methods.ts'
 import { parseAmount } from '../../../domain/money.ts'
-import { isSafeText, isVisible, storedText } from '../../../domain/text.ts'
+import { isSafeText, isVisible, storedReference, storedText } from '../../../domain/text.ts'
 import { AMOUNT, textPattern } from './patterns.ts'
 
 /** Fields that several routes take. */
@@ -14,14 +14,17 @@ const hasLength = (text: string, least: number, most: number): boolean =>
   text.length >= least && text.length <= 2 * most && characters(text) <= most
 
 /** Text on one line that people read, of 1 to `most` characters (code points after NFC), of which one is visible. */
-export const safeText = (most: number) =>
+export const safeText = (most: number, stored: (text: string) => string = storedText) =>
   z
     .string()
     .meta({ minLength: 1, maxLength: most, pattern: textPattern('visible line') })
-    .transform(storedText)
+    .transform(stored)
     .refine((value) => isSafeText(value, 'line'), 'must not contain control characters or broken Unicode')
     .refine((value) => hasLength(value, 1, most), `must have 1 to ${most} characters`)
     .refine(isVisible, 'must have a visible character')
+
+/** A shop's own number for a payment or a link. Without invisible characters, so that two that look alike are one. */
+export const referenceText = safeText(200, storedReference)
 
 /** Text that only programs compare, of at most so many characters: it comes back as it was sent. */
 export const textAsSent = (most: number) =>

@@ -24,7 +24,7 @@ const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = `(?:${OCTET}\\.){3}${OCTET}`
 const PORT = '(?::(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
 /** Blanks of any kind, controls and invisible characters, of which a URL has none. */
-const UNSEEN = characterClass()
+const UNSEEN = characterClass('control', 'break', 'turn', 'invisible', 'blank')
 const scheme = (name: string): string => Array.from(name, (letter) => `[${letter}${letter.toUpperCase()}]`).join('')
 
 /** https, or http on the developer's own machine; a host in ASCII, without user name and password. */

@@ -5,7 +5,8 @@ export type StepUp = { readonly publicUrl: string }
 
 /**
  * Throws `step_up_required` for a live key. In live mode only a signed-in person changes the wallet, the keys, the team, webhook
- * endpoints and notification channels, so that a leaked key can neither redirect the money nor hide what it does.
+ * endpoints and notification channels, so that a leaked key can neither redirect the money nor hide what it does. A key
+ * can add a webhook endpoint, of which people are notified.
  */
 export function requireTestKey(
   { publicUrl }: StepUp,

@@ -67,7 +67,7 @@ export const DE: Words = {
     heldPolicy: 'Nach einer unserer Regeln muss jemand von uns sie prüfen.',
     heldOperator: 'Jemand von uns prüft sie.',
     endpointChanged:
-      'Der Webhook-Endpunkt {url} von „{account}“ wurde geändert, gelöscht oder bekam ein neues Geheimnis.',
+      'Der Webhook-Endpunkt {url} von „{account}“ wurde hinzugefügt, geändert, gelöscht oder bekam ein neues Geheimnis.',
     endpointGone: 'Wir haben den Webhook-Endpunkt {url} abgeschaltet. Er antwortete mit 410: Es gibt ihn nicht mehr.',
     endpointFailing:
       'Wir haben den Webhook-Endpunkt {url} abgeschaltet. Fünf Tage lang hat er kein Ereignis angenommen.',

@@ -59,7 +59,7 @@ export const EN = {
     heldRefused: 'The transfer was refused. We are looking into it.',
     heldPolicy: 'One of our rules requires that a person reviews it.',
     heldOperator: 'A member of our team is reviewing it.',
-    endpointChanged: 'The webhook endpoint {url} of “{account}” was changed, deleted or given a new secret.',
+    endpointChanged: 'The webhook endpoint {url} of “{account}” was added, changed, deleted or given a new secret.',
     endpointGone: 'We disabled the webhook endpoint {url}. It answered 410, which means that it no longer exists.',
     endpointFailing: 'We disabled the webhook endpoint {url}. It accepted no event for five days.',
     endpointThen: 'Payments continue. The events that it misses are kept and can be sent once it is enabled again.',

@@ -65,7 +65,8 @@ export const NL: Words = {
     heldRefused: 'De overboeking is geweigerd. We bekijken dit.',
     heldPolicy: 'Een regel van ons vraagt dat iemand dit bekijkt.',
     heldOperator: 'Iemand van ons bekijkt dit.',
-    endpointChanged: 'Het webhook-endpoint {url} van ‘{account}’ is gewijzigd, verwijderd of kreeg een nieuw geheim.',
+    endpointChanged:
+      'Het webhook-endpoint {url} van ‘{account}’ is toegevoegd, gewijzigd, verwijderd of kreeg een nieuw geheim.',
     endpointGone: 'We hebben het webhook-endpoint {url} uitgeschakeld. Het antwoordde met 410: het bestaat niet meer.',
     endpointFailing:
       'We hebben het webhook-endpoint {url} uitgeschakeld. Vijf dagen lang nam het geen gebeurtenis aan.',

@@ -65,7 +65,8 @@ export const SV: Words = {
     heldRefused: 'Överföringen nekades. Vi tittar på den.',
     heldPolicy: 'En av våra regler kräver att en person tittar på den.',
     heldOperator: 'En av oss tittar på den.',
-    endpointChanged: 'Webhook-adressen {url} för ”{account}” ändrades, togs bort eller fick en ny hemlighet.',
+    endpointChanged:
+      'Webhook-adressen {url} för ”{account}” lades till, ändrades, togs bort eller fick en ny hemlighet.',
     endpointGone: 'Vi stängde av webhook-adressen {url}. Den svarade 410: den finns inte längre.',
     endpointFailing: 'Vi stängde av webhook-adressen {url}. I fem dagar tog den inte emot någon händelse.',
     endpointThen: 'Betalningarna fortsätter. Händelser som den missar sparas och kan skickas när den är på igen.',

@@ -58,7 +58,7 @@ export const AR: Words = {
     heldRefused: 'رُفض التحويل. نحن ننظر في الأمر.',
     heldPolicy: 'تقضي قاعدة لدينا بأن ينظر موظف في الأمر.',
     heldOperator: 'ينظر موظف لدينا في الأمر.',
-    endpointChanged: 'تغيّر عنوان webhook هذا للحساب «{account}» أو حُذف أو حصل على سرّ جديد: {url}.',
+    endpointChanged: 'أُضيف عنوان webhook هذا للحساب «{account}» أو تغيّر أو حُذف أو حصل على سرّ جديد: {url}.',
     endpointGone: 'أوقفنا عنوان webhook هذا: {url}. أجاب بالرمز 410، أي إنه لم يعد موجودًا.',
     endpointFailing: 'أوقفنا عنوان webhook هذا: {url}. لم يقبل أي حدث طوال خمسة أيام.',
     endpointThen: 'تستمر الدفعات. تُحفظ الأحداث التي تفوته ويمكن إرسالها عندما يعمل من جديد.',

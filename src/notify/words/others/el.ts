@@ -68,7 +68,8 @@ export const EL: Words = {
     heldRefused: 'Η μεταφορά απορρίφθηκε. Την εξετάζουμε.',
     heldPolicy: 'Ένας κανόνας μας ζητά να την εξετάσει άνθρωπος.',
     heldOperator: 'Την εξετάζει ένας άνθρωπός μας.',
-    endpointChanged: 'Το webhook {url} του λογαριασμού «{account}» άλλαξε, διαγράφηκε ή απέκτησε νέο μυστικό.',
+    endpointChanged:
+      'Το webhook {url} του λογαριασμού «{account}» προστέθηκε, άλλαξε, διαγράφηκε ή απέκτησε νέο μυστικό.',
     endpointGone: 'Απενεργοποιήσαμε το webhook {url}. Απάντησε 410: δεν υπάρχει πια.',
     endpointFailing: 'Απενεργοποιήσαμε το webhook {url}. Επί πέντε ημέρες δεν δέχτηκε κανένα συμβάν.',
     endpointThen:

@@ -64,7 +64,8 @@ export const HU: Words = {
     heldRefused: 'Az átutalást elutasították. Utánanézünk.',
     heldPolicy: 'Egyik szabályunk szerint embernek kell megnéznie.',
     heldOperator: 'Egy munkatársunk megnézi.',
-    endpointChanged: 'A(z) „{account}” fiók webhook-végpontját ({url}) módosították, törölték, vagy új titkot kapott.',
+    endpointChanged:
+      'A(z) „{account}” fiók webhook-végpontját ({url}) hozzáadták, módosították, törölték, vagy új titkot kapott.',
     endpointGone: 'Kikapcsoltuk ezt a webhook-végpontot: {url}. 410-es választ adott: már nem létezik.',
     endpointFailing: 'Kikapcsoltuk ezt a webhook-végpontot: {url}. Öt napig egyetlen eseményt sem fogadott.',
     endpointThen:

@@ -64,7 +64,7 @@ export const PL: Words = {
     heldPolicy: 'Według naszej reguły musi to sprawdzić człowiek.',
     heldOperator: 'Sprawdza to ktoś z nas.',
     endpointChanged:
-      'Punkt końcowy webhooka {url} konta „{account}” został zmieniony, usunięty lub otrzymał nowy sekret.',
+      'Punkt końcowy webhooka {url} konta „{account}” został dodany, zmieniony, usunięty lub otrzymał nowy sekret.',
     endpointGone: 'Wyłączyliśmy punkt końcowy webhooka {url}. Odpowiedział kodem 410: już go nie ma.',
     endpointFailing: 'Wyłączyliśmy punkt końcowy webhooka {url}. Przez pięć dni nie przyjął żadnego zdarzenia.',
     endpointThen:

@@ -65,7 +65,8 @@ export const ES: Words = {
     heldRefused: 'La transferencia fue rechazada. La estamos revisando.',
     heldPolicy: 'Una de nuestras reglas pide que la revise una persona.',
     heldOperator: 'Una persona de nuestro equipo la está revisando.',
-    endpointChanged: 'El endpoint de webhook {url} de «{account}» se modificó, se eliminó o recibió un nuevo secreto.',
+    endpointChanged:
+      'El endpoint de webhook {url} de «{account}» se añadió, se modificó, se eliminó o recibió un nuevo secreto.',
     endpointGone: 'Hemos desactivado el endpoint de webhook {url}. Respondió 410: ya no existe.',
     endpointFailing: 'Hemos desactivado el endpoint de webhook {url}. Durante cinco días no aceptó ningún evento.',
     endpointThen:

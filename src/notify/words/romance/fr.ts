@@ -68,7 +68,7 @@ export const FR: Words = {
     heldPolicy: 'Une de nos règles demande qu’une personne l’examine.',
     heldOperator: 'Une personne de notre équipe l’examine.',
     endpointChanged:
-      'L’endpoint de webhook {url} de « {account} » a été modifié, supprimé ou doté d’un nouveau secret.',
+      'L’endpoint de webhook {url} de « {account} » a été ajouté, modifié, supprimé ou doté d’un nouveau secret.',
     endpointGone: 'Nous avons désactivé l’endpoint de webhook {url}. Il a répondu 410\u202f: il n’existe plus.',
     endpointFailing:
       'Nous avons désactivé l’endpoint de webhook {url}. Pendant cinq jours, il n’a accepté aucun événement.',

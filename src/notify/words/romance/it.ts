@@ -67,7 +67,7 @@ export const IT: Words = {
     heldPolicy: 'Una nostra regola richiede che lo esamini una persona.',
     heldOperator: 'Una persona del nostro team lo sta esaminando.',
     endpointChanged:
-      'L’endpoint webhook {url} di «{account}» è stato modificato, eliminato o dotato di un nuovo segreto.',
+      'L’endpoint webhook {url} di «{account}» è stato aggiunto, modificato, eliminato o dotato di un nuovo segreto.',
     endpointGone: 'Abbiamo disattivato l’endpoint webhook {url}. Ha risposto 410: non esiste più.',
     endpointFailing: 'Abbiamo disattivato l’endpoint webhook {url}. Per cinque giorni non ha accettato alcun evento.',
     endpointThen:

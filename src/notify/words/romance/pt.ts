@@ -64,7 +64,8 @@ export const PT: Words = {
     heldRefused: 'A transferência foi recusada. Estamos a analisá-la.',
     heldPolicy: 'Uma regra nossa pede que uma pessoa a analise.',
     heldOperator: 'Uma pessoa da nossa equipa está a analisá-la.',
-    endpointChanged: 'O endpoint de webhook {url} de «{account}» foi alterado, eliminado ou recebeu um novo segredo.',
+    endpointChanged:
+      'O endpoint de webhook {url} de «{account}» foi adicionado, alterado, eliminado ou recebeu um novo segredo.',
     endpointGone: 'Desativámos o endpoint de webhook {url}. Respondeu 410: já não existe.',
     endpointFailing: 'Desativámos o endpoint de webhook {url}. Durante cinco dias não aceitou nenhum evento.',
     endpointThen:

@@ -66,7 +66,7 @@ export const RO: Words = {
     heldPolicy: 'O regulă a noastră cere ca o persoană să îl verifice.',
     heldOperator: 'O persoană din echipa noastră îl verifică.',
     endpointChanged:
-      'Endpointul de webhook {url} al contului „{account}” a fost modificat, șters sau a primit un secret nou.',
+      'Endpointul de webhook {url} al contului „{account}” a fost adăugat, modificat, șters sau a primit un secret nou.',
     endpointGone: 'Am dezactivat endpointul de webhook {url}. A răspuns 410: nu mai există.',
     endpointFailing: 'Am dezactivat endpointul de webhook {url}. Timp de cinci zile nu a acceptat niciun eveniment.',
     endpointThen:

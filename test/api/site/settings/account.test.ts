@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals'
 import { privateKeyToAccount } from 'viem/accounts'
+import { until } from '../../../../scripts/test/until.ts'
 import { leaveNotice, takeNotices } from '../../../../src/db/accounts/account-notices.ts'
 import { insertMembership } from '../../../../src/db/accounts/people.ts'
 import { execute, sql, type Tenant } from '../../../../src/db/db.ts'
@@ -147,6 +148,57 @@ describe('The wallet', () => {
     ).toEqual([false, true, true])
     await tell()
     expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The wallet change was stopped')
+  })
+
+  const logOf = async (merchantId: string, email: string): Promise<unknown[]> => {
+    const { rows } = await live.db.query(
+      `select action, data from audit_entry join person on person.id = actor
+       where merchant_id = $1 and email = $2 order by audit_entry.id`,
+      [merchantId, email],
+    )
+    return rows
+  }
+
+  test('the log of the account names who exported which payments and which statement from the dashboard', async () => {
+    const account = await openAccount(live, 'exports@shop.example')
+    for (const path of [
+      'payments.csv?status=succeeded,failed&currency=EUR',
+      'payments.csv?for=excel',
+      'payments.json?q=tea',
+      'balance.csv?month=2026-10',
+      'balance.csv?year=2026&for=excel',
+    ])
+      expect((await account.owner.get(`/dashboard/${path}`)).status).toBe(200)
+    const exported = (await logOf(account.tenant.merchantId, 'exports@shop.example')) as { action: string }[]
+    expect(exported.filter(({ action }) => action.startsWith('export'))).toEqual([
+      { action: 'exportPayments', data: { format: 'csv', status: 'succeeded,failed', currency: 'EUR' } },
+      { action: 'exportPayments', data: { format: 'excel' } },
+      { action: 'exportPayments', data: { format: 'json', search: 'tea' } },
+      { action: 'exportStatement', data: { format: 'csv', period: '2026-10' } },
+      { action: 'exportStatement', data: { format: 'excel', period: '2026' } },
+    ])
+  })
+
+  test('the log of the account has a refused press and a failed sign-in once an hour, however often they are tried', async () => {
+    const account = await openAccount(live, 'patient@shop.example')
+    const viewer = await addMember(live, account, 'pushy@shop.example', 'viewer')
+    const invite = { email: 'x@shop.example', role: 'owner' }
+    for (let press = 0; press < 3; press++)
+      expect((await viewer.submit('/dashboard/team/invite', invite)).status).toBe(403)
+    await viewer.submit('/dashboard/keys', {})
+    const guesser = new Visitor(live)
+    await guesser.post('/sign-in', { email: 'pushy@shop.example' })
+    for (let guess = 0; guess < 3; guess++) await guesser.post('/sign-in/code', { code: '000000' })
+    await new Visitor(live).post('/sign-in/code', { code: '000000' })
+    const logged = await until(
+      () => logOf(account.tenant.merchantId, 'pushy@shop.example'),
+      (rows) => JSON.stringify(rows).includes('person.sign_in_failed'),
+    )
+    expect(logged).toEqual([
+      { action: 'person.refused', data: { path: '/dashboard/team/invite', role: 'viewer' } },
+      { action: 'person.refused', data: { path: '/dashboard/keys', role: 'viewer' } },
+      { action: 'person.sign_in_failed', data: { how: 'code' } },
+    ])
   })
 
   test('the log of the account names who signed in, and whose role did not allow a press', async () => {

@@ -28,8 +28,11 @@ export function balancePages({ clock }: BalancePageDeps): Page[] {
       handle: async ({ db, tenant, query }) => {
         const period = query['month'] ?? query['year'] ?? ''
         if (!STATEMENT_PERIOD.test(period)) throw new SiteProblem('not_found')
-        const form = query['for'] === 'excel' ? 'excel' : 'csv'
-        return { file: statementFile(period, form, await readStatement(db, tenant, spanOf(period))) }
+        const format = query['for'] === 'excel' ? 'excel' : 'csv'
+        return {
+          file: statementFile(period, format, await readStatement(db, tenant, spanOf(period))),
+          exported: { action: 'exportStatement', data: { format, period } },
+        }
       },
     }),
   ]

@@ -45,6 +45,9 @@ export type LocalInbox = {
   readonly handOver: (secret: string) => Promise<void>
 }
 
+/** A new or changed endpoint sends events to another reader, or to none, so people are notified. */
+const CHANGED = 'webhook_endpoint.changed'
+
 /** Most endpoints that an account may have in each mode. */
 const MOST_ENDPOINTS = 16
 
@@ -84,6 +87,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
           enabledEvents: body.enabled_events,
           sealedSecret: secretBox.seal(secret, id),
         })
+        await leaveNotice(tx, caller, { kind: CHANGED, data: { endpoint: id, url: endpoint.url } })
         await handOver(deps, endpoint, secret)
         const headers = { location: `/v1/webhook_endpoints/${id}` }
         return { status: 201, body: { ...renderEndpoint(endpoint), secret }, headers }
@@ -119,9 +123,6 @@ function readRoutes(): Route[] {
   })
   return [list, read]
 }
-
-/** A changed endpoint sends events to another reader, or to none, so people are notified. */
-const CHANGED = 'webhook_endpoint.changed'
 
 function changeRoutes(deps: EndpointRouteDeps): Route[] {
   const { webhookTargets } = deps
