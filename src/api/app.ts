@@ -19,6 +19,7 @@ import type { Tracing } from '../observe/traces.ts'
 import type { DeliveryWorkflows, SkipDeliveryTime } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { answerHeaders } from '../web/page-headers.ts'
+import type { OperatorPages } from '../web/site/document.tsx'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
@@ -27,6 +28,7 @@ import { accessLog } from './http/metrics.ts'
 import { Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
 import { holding } from './limits/hold.ts'
+import type { OpenPayments } from './limits/open-payments.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import { createTurns } from './limits/turns.ts'
 import type { OpenPages } from './live/open-pages.ts'
@@ -63,6 +65,7 @@ export type ApiDeps = {
   /** Lets time pass for deliveries; null in live mode. */
   readonly skipDeliveryTime: SkipDeliveryTime | null
   readonly limits: RequestLimits
+  readonly openPayments: OpenPayments
   readonly chainId: number
   readonly token: string
   readonly trustProxyHops: number
@@ -79,6 +82,7 @@ export type ApiDeps = {
   readonly clock: () => number
   /** The deployment of the other mode; null when it is not known. */
   readonly otherModeUrl: string | null
+  readonly operatorPages: OperatorPages
   /** The demo merchant's address, who enters with one press; null where there is none. */
   readonly demoEmail: string | null
   /** The inbox of `npm start`; null elsewhere. */

@@ -240,6 +240,13 @@ const RULES: readonly Rule[] = [
     const must = missingNames(Array.isArray(names) ? names.map(String) : [])
     return must === null ? [] : problem('PARTNER_NAMES', `${must}: buyers read them`)
   },
+  ...['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'CONTACT_EMAIL'].map(
+    (name): Rule =>
+      (settings) =>
+        name in settings && settings[name] === undefined
+          ? problem(name, 'must be set: the home page names it, and people look for it there')
+          : [],
+  ),
   // The api has no SMTP_URL: only where the worker's schema is read is it asked for.
   (settings) =>
     'SMTP_URL' in settings && settings['SMTP_URL'] === undefined
@@ -254,6 +261,9 @@ const RULES: readonly Rule[] = [
     isLocal(/@([^\s>@]+)>?\s*$/.exec(value)?.[1] ?? '') ? 'must be an address that people can answer' : null,
   ),
   about('TELEGRAM_API_URL', publicUrl),
+  about('STATUS_PAGE_URL', publicUrl),
+  about('PRIVACY_URL', publicUrl),
+  about('TERMS_URL', publicUrl),
   about('DEMO_SIGN_IN', () => 'must not be set: anybody could enter'),
   about('INBOX_URL', () => 'must not be set: it belongs to a system that runs on one machine'),
   about('SIMULATED_WALLET_URL', () => 'must not be set: it pays with play money'),

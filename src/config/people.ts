@@ -30,6 +30,8 @@ export const peopleShape = {
   LINK_FORMS_PER_HOUR: z.coerce.number().int().min(1).default(10),
   /** Test events and redeliveries that an account may ask for in an hour, in each mode. More get 429. */
   WEBHOOK_SENDS_PER_HOUR: z.coerce.number().int().min(1).default(300),
+  /** Payments of an account that can be open at once: 100,000 in live mode and 10,000 in test mode unless set. More get 409. */
+  OPEN_PAYMENTS: z.coerce.number().int().min(2).optional(),
   /** Files of payments and statements that one person may load in an hour, in all accounts together. More get 429. */
   FILES_PER_HOUR: z.coerce.number().int().min(1).default(60),
   /** Keys that one person may make or replace in an hour, in all accounts together. More get 429. */
@@ -44,6 +46,14 @@ export const peopleShape = {
   COUNTRY_DATABASE: z.string().min(1).optional(),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: origin.optional(),
+  /** The operator's page that says how the service is doing. The home page links to it. Live mode needs it. */
+  STATUS_PAGE_URL: z.url().optional(),
+  /** The operator's privacy notice. Live mode needs it. */
+  PRIVACY_URL: z.url().optional(),
+  /** The operator's terms of service. Live mode needs them. */
+  TERMS_URL: z.url().optional(),
+  /** The address at which people reach the operator. Live mode needs it. */
+  CONTACT_EMAIL: z.email().optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
   /** The inbox of `npm start`: offered as a webhook endpoint, and linked after a sign-in link is sent. Refused in live mode. */

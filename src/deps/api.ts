@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { ApiDeps } from '../api/app.ts'
 import { notePayment } from '../api/http/metrics.ts'
+import { createOpenPayments, type OpenPayments } from '../api/limits/open-payments.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
 import { createDownPartners } from '../api/live/down-partners.ts'
@@ -15,7 +16,7 @@ import { type ApiRequest, insertRequests } from '../db/merchants/requests.ts'
 import { listen, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
-import { readStamps } from '../db/payments/payments.ts'
+import { countOpenPayments, readStamps } from '../db/payments/payments.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { createRegistry, watchPages } from '../observe/metrics.ts'
@@ -86,6 +87,7 @@ export async function composeApi(
     simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
     skipDeliveryTime: config.PINRAIL_MODE === 'test' ? createSkipDeliveryTime(temporal.client) : null,
     limits,
+    openPayments: boundOpenPayments(config),
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
     ...countriesOf(config),
@@ -93,6 +95,7 @@ export async function composeApi(
     down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
+    operatorPages: readOperatorPages(config),
     ...localParts(config),
     clock,
     newId,
@@ -116,6 +119,14 @@ export async function composeApi(
     },
   }
 }
+
+/** Addresses of the operator that the pages link to. Null: not shown. */
+const readOperatorPages = (config: ApiConfig) => ({
+  status: config.STATUS_PAGE_URL ?? null,
+  terms: config.TERMS_URL ?? null,
+  privacy: config.PRIVACY_URL ?? null,
+  contact: config.CONTACT_EMAIL ?? null,
+})
 
 /** The secrets of API keys and webhooks. Retired ones are still accepted. */
 const readSecrets = (config: ApiConfig) => ({
@@ -193,6 +204,13 @@ function composePages(
     },
   }
 }
+
+const boundOpenPayments = ({ OPEN_PAYMENTS: most, PINRAIL_MODE: mode }: ApiConfig): OpenPayments =>
+  createOpenPayments({
+    most: most ?? (mode === 'live' ? 100_000 : 10_000),
+    count: countOpenPayments,
+    clock: Date.now,
+  })
 
 function composeLimits(config: ApiConfig, { db, log }: { readonly db: Db; readonly log: Logger }) {
   const limits = createRequestLimits({

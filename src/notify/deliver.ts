@@ -16,7 +16,7 @@ export type DeliverDeps = Place & {
   /** Null without a bot. */
   readonly bot: Bot | null
   /** Resolves when the bot may send again: it has a limit over all its chats. */
-  readonly botTurn: () => Promise<void>
+  readonly botTurn: () => Promise<unknown>
 }
 
 /** Makes one try at one channel. Whatever it does is a value; only `signal` makes it throw. */

@@ -138,12 +138,14 @@ function startOptions(
   row: PaymentStart,
   { taskQueue, resume }: { taskQueue: string; resume: boolean },
 ): WorkflowStartOptions<typeof payment> {
-  const input: PaymentInput = { id: row.id, expiresAt: Date.parse(row.expiresAt), resume }
+  const { id, merchantId } = row
+  const amount = `${formatAmount(row.amount)} ${row.amount.currency}`
+  const input: PaymentInput = { id, expiresAt: Date.parse(row.expiresAt), resume, amount, merchantId }
   return {
     taskQueue,
-    workflowId: paymentWorkflowId(row.id),
+    workflowId: paymentWorkflowId(id),
     args: [input],
-    staticSummary: `${formatAmount(row.amount)} ${row.amount.currency} · ${row.provider ?? 'buyer picks'}`,
+    staticSummary: `${amount} · ${row.provider ?? 'buyer picks'}`,
     typedSearchAttributes: searchAttributes(row),
   }
 }

@@ -30,6 +30,9 @@ export type PageShape = {
   readonly children: ComponentChildren
 }
 
+/** HTML Living Standard, 2.5.8; the types of the elements do not have it. */
+const BEFORE_PAINT = { blocking: 'render' }
+
 /** A whole HTML document as text. */
 export function renderPage(page: PageShape): string {
   return renderHtml(<Document {...page} />)
@@ -61,7 +64,8 @@ function Document(page: PageShape) {
         <link rel="stylesheet" href={ASSETS.style} />
         {brand !== null && <link rel="stylesheet" href={brandSheet(brand)} />}
         {tools !== undefined && <link rel="stylesheet" href={ASSETS.sandboxStyle} />}
-        <script src={ASSETS.script} type="module" />
+        {/* Before the first paint, as the style: it writes the times in the zone of the buyer, and nothing moves then. */}
+        <script src={ASSETS.script} type="module" {...BEFORE_PAINT} />
         {wholePage !== undefined && <script src={ASSETS.frameScript} type="module" />}
       </head>
       <body>

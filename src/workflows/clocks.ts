@@ -56,13 +56,13 @@ export function createClocks(face: ClockFace): Clocks {
       const end = face.now().listenUntil ?? 0
       if (nextStep(face.now()) !== 'listen' || end === listensUntil) return
       listensUntil = end
-      void sleep(until(end)).then(() => ring('listening_ended'))
+      void sleep(until(end), { summary: 'Late money is no longer expected' }).then(() => ring('listening_ended'))
     },
     watchSilence() {
       const end = face.now().silentAt
       if (end === null || end === silentAt) return
       silentAt = end
-      void sleep(until(end)).then(() => ring('silent'))
+      void sleep(until(end), { summary: 'The partner has been silent for too long' }).then(() => ring('silent'))
     },
     due() {
       const now = face.now()
@@ -81,7 +81,7 @@ export function createClocks(face: ClockFace): Clocks {
   function watchExpiry(): void {
     const at = face.now().expiresAt
     watchedUntil = Math.max(watchedUntil, at)
-    void sleep(until(at)).then(() => {
+    void sleep(until(at), { summary: 'The payment expires' }).then(() => {
       const { status, expiresAt } = face.now()
       ring('expired', isOpen(status) && expiresAt <= at)
       // The expiry was moved without a signal to this run.
@@ -122,7 +122,7 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' |
     for (let round = 0, waited = 0; round < rounds; round++) {
       const minutes = POLL_AFTER_MINUTES[round] ?? waited + POLL_EVERY_MINUTES
       if (rounds === Number.POSITIVE_INFINITY) nextPollAt = Date.now() + (minutes - waited) * 60_000
-      await sleep((minutes - waited) * 60_000)
+      await sleep((minutes - waited) * 60_000, { summary: 'The open orders are read again' })
       waited = minutes
       face.onPoll(polledAttempts(face.now()))
       startDelay()
@@ -134,7 +134,8 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' |
     const { paidAt, delayedAfterMinutes } = face.now()
     if (paidAt === null || watchedSince === paidAt) return
     watchedSince = paidAt
-    void sleep(until(paidAt + delayedAfterMinutes * 60_000)).then(async () => {
+    const late = until(paidAt + delayedAfterMinutes * 60_000)
+    void sleep(late, { summary: 'The settlement counts as delayed' }).then(async () => {
       const now = face.now()
       // Money that was withdrawn was not late, and money that has arrived since has its own clock.
       if (!isClosed(now.status) && now.paidAt === paidAt) await face.onDelay().catch(watchAgain)

@@ -15,6 +15,7 @@ import { whyRefused } from '../domain/payment/decision.ts'
 import type { DecisionAnswer, OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { type LateMoneyInput, lateMoneyOptions, operatorUpdates } from './messages.ts'
+import { SIGNED } from './operator-view.ts'
 import { money, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
 import { PAYMENTS_QUEUE } from './queues.ts'
 
@@ -34,9 +35,7 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
     (note) => settle(() => records.decide({ ...note, ...input, decision: 'recordExternalRefund' })),
     { validator: validatorOf('recordExternalRefund') },
   )
-  setCurrentDetails(
-    `### late money\n\nThe partner received money for ${input.paymentId} after the payment had stopped listening. It is safe at the partner and booked to suspense.\n\nDecide with \`refund\`, or with \`recordExternalRefund\` and the version of the payment that \`pinrail payments explain\` says.`,
-  )
+  setCurrentDetails(describe(input))
   await untilItIsGone()
   await condition(allHandlersFinished)
   return 'refunded'
@@ -46,7 +45,8 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
     for (let round = 0; !refunded; round++) {
       if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) await continueAsNew<typeof lateMoney>(input)
       const minutes = POLL_AFTER_MINUTES[round] ?? POLL_EVERY_MINUTES
-      if (await condition(() => refunded || isAsked, minutes * 60_000)) round = isAsked ? -1 : round
+      const wait = { summary: 'The order of the late money is read again' }
+      if (await condition(() => refunded || isAsked, minutes * 60_000, wait)) round = isAsked ? -1 : round
       isAsked = false
       if (refunded) return
       const answer = await reading.readPartnerOrder(input).catch(() => null)
@@ -65,6 +65,20 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
     const { payment, message, unsure } = changed
     return { status: payment.status, message, ...(unsure === true && { unsure: true }) }
   }
+}
+
+function describe({ paymentId, attemptId }: LateMoneyInput): string {
+  return [
+    '### late money',
+    '',
+    'The partner received money after the payment had stopped listening. It is safe at the partner and booked to suspense.',
+    '',
+    `- payment: ${paymentId}`,
+    `- attempt: ${attemptId}`,
+    `- amounts, merchant and version: \`pinrail payments explain ${paymentId}\``,
+    `- give it back: \`pinrail payments decide ${attemptId} refund ${SIGNED}\``,
+    `- it was given back elsewhere: \`pinrail payments decide ${attemptId} recordExternalRefund --version <version> ${SIGNED}\``,
+  ].join('\n')
 }
 
 /** This run does not know the row: the activity that locks the row compares the version. */

@@ -19,6 +19,9 @@ export type PaymentInput = {
   readonly expiresAt: number
   /** The run takes over a payment that may have moved on: it reads the row first. */
   readonly resume: boolean
+  /** For people who look at the run: the amount with its currency, and the merchant's id. */
+  readonly amount: string
+  readonly merchantId: string
 }
 
 /** The buyer waits for the answer: opens a partner order. Update id = attempt id. */

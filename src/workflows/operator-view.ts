@@ -1,8 +1,18 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
+import { DECISIONS } from '../domain/payment/decision.ts'
 import { PARK_REASONS } from '../domain/payment/payment.ts'
+import type { OperatorDecision } from '../domain/payment/requests.ts'
 import { needsOperator, nextStep, offeredDecisions, type PaymentSnapshot } from '../domain/payment/snapshot.ts'
+import type { PaymentInput } from './messages.ts'
 import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 
+/** Every decision of the command line needs these options. */
+export const SIGNED = '--operator <name> --reason <text>'
+
+/** The facts of its payment that a run has from the start. */
+type Facts = Pick<PaymentInput, 'amount' | 'merchantId'>
+
+const HELD = 'An operator holds it: it does not settle before `release`.'
 const ORDER_CHANGED =
   'The partner has changed the amount of the order: `acknowledge` takes the order as it is now, and the payment may go on.'
 
@@ -10,11 +20,11 @@ const ORDER_CHANGED =
  * What an operator sees of a payment in the Temporal UI. Details cost no history event; a search attribute costs one,
  * so it is written only when the payment starts a wait that somebody could look for.
  */
-export function createOperatorView(): (payment: PaymentSnapshot, wait: 'short' | 'long') => void {
+export function createOperatorView(facts: Facts): (payment: PaymentSnapshot, wait: 'short' | 'long') => void {
   let shown = { status: 'created', parked: false }
 
   return (payment, wait) => {
-    setCurrentDetails(describe(payment))
+    setCurrentDetails(describe(payment, facts))
     if (wait === 'short') return
     const next = { status: payment.status, parked: needsOperator(payment) !== null }
     const changes = [
@@ -26,41 +36,44 @@ export function createOperatorView(): (payment: PaymentSnapshot, wait: 'short' |
   }
 }
 
-/** The state, the safety of the money and the next step, in words for a person who has not read the code. */
-function describe(payment: PaymentSnapshot): string {
+/** The state, the safety of the money, the facts and the next step, for a person who has not read the code. */
+function describe(payment: PaymentSnapshot, { amount, merchantId }: Facts): string {
   const reason = needsOperator(payment)
-  const lines = [
+  const { id, version, netUsdc, txHash, attempts } = payment
+  const decisions = offeredDecisions(payment)
+  return [
     `### ${payment.status}${payment.exception === null ? '' : ` · ${payment.exception}`}`,
     '',
     doing(payment),
-  ]
-  if (reason !== null) {
-    const decisions = offeredDecisions(payment).map((name) => `\`${name}\``)
-    const isWaiting = decisions.length > 0
-    lines.push(
-      '',
-      `**${isWaiting ? 'Waits for an operator' : 'Ends by itself'}.** ${PARK_REASONS[reason].text}`,
-      ...(payment.orderChanged ? ['', ORDER_CHANGED] : []),
-    )
-    if (isWaiting)
-      lines.push(
-        '',
-        `Decide with one of the updates: ${decisions.join(', ')}. What was looked at is version ${payment.version}.`,
-      )
-  }
-  if (payment.held && reason !== 'operator_hold')
-    lines.push(
-      '',
-      `An operator holds it: it will not settle before \`release\`. What was looked at is version ${payment.version}.`,
-    )
-  if (payment.attempts.length > 0) {
-    lines.push('', '| attempt | partner | method | status |', '|---|---|---|---|')
-    for (const { id, provider, method, status } of payment.attempts)
-      lines.push(`| ${id} | ${provider} | ${method} | ${status} |`)
-  }
-  if (payment.netUsdc !== null)
-    lines.push('', `To the merchant: ${payment.netUsdc} USDC${payment.txHash === null ? '' : ` in ${payment.txHash}`}`)
-  return lines.join('\n')
+    ...(reason === null ? [] : ['', `**${waits(decisions)}.** ${PARK_REASONS[reason].text}`]),
+    ...(payment.orderChanged && reason !== null ? ['', ORDER_CHANGED] : []),
+    ...(payment.held && reason !== 'operator_hold' ? ['', HELD] : []),
+    '',
+    `- amount: ${amount}`,
+    `- merchant: ${merchantId}`,
+    ...(netUsdc === null ? [] : [`- to the merchant: ${netUsdc} USDC${txHash === null ? '' : ` in ${txHash}`}`]),
+    ...attempts.map((attempt) => `- attempt ${attempt.id}: ${attempt.provider}, ${attempt.method}, ${attempt.status}`),
+    `- more: \`pinrail payments explain ${id}\``,
+    ...commands(decisions, { id, version }),
+    `- what was looked at: version ${version}`,
+  ].join('\n')
+}
+
+const waits = (decisions: readonly OperatorDecision[]): string =>
+  decisions.length > 0 ? 'Waits for an operator' : 'Ends by itself'
+
+/** One for the decisions that accept what was looked at, and one for the others. */
+function commands(
+  decisions: readonly OperatorDecision[],
+  { id, version }: Pick<PaymentSnapshot, 'id' | 'version'>,
+): string[] {
+  return [true, false].flatMap((accepts) => {
+    const names = decisions.filter((name) => (DECISIONS[name].accepts === true) === accepts)
+    const seen = accepts ? ` --version ${version}` : ''
+    return names.length === 0
+      ? []
+      : [`- decide: \`pinrail payments decide ${id} <${names.join('|')}>${seen} ${SIGNED}\``]
+  })
 }
 
 function doing(payment: PaymentSnapshot): string {

@@ -1,3 +1,4 @@
+import type { ActivityInterfaceFor, ActivityOptions } from '@temporalio/workflow'
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
 import type { PaymentActivities } from '../activities/payment/payment.ts'
 import type { AnnounceActivities } from '../activities/webhooks/announce.ts'
@@ -6,35 +7,61 @@ import { TRANSFER_ACTIVITY_ID } from '../domain/ids.ts'
 
 /** How long each kind of step may take and how it is retried, with the reason for each number. */
 
+type Summaries<A> = { readonly [name in keyof A]: string }
+
+/** Activities of one kind. Each has the summary with which the Temporal UI lists it. */
+function steps<A extends object>(options: ActivityOptions, summaries: Summaries<A>): ActivityInterfaceFor<A> {
+  const names = Object.entries(summaries) as [keyof A, string][]
+  const entries = names.map(([name, summary]) => [name, proxyActivities<A>({ ...options, summary })[name]])
+  return Object.fromEntries(entries) as ActivityInterfaceFor<A>
+}
+
 /** Reads and writes of our own database: retried forever, so that they succeed as soon as Postgres is back. */
-export const records = proxyActivities<
-  Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markDelayed' | 'parkSilent'>
->({
-  // A worker that was killed is noticed by this time-out: short, because the statements take milliseconds.
-  startToCloseTimeout: '10 s',
-  retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
-})
+export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markDelayed' | 'parkSilent'>>(
+  {
+    // A worker that was killed is noticed by this time-out: short, because the statements take milliseconds.
+    startToCloseTimeout: '10 s',
+    retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
+  },
+  {
+    loadPayment: 'Read the payment',
+    decide: 'Carry out the decision of an operator',
+    markDelayed: 'Mark the settlement as delayed',
+    parkSilent: 'Park the payment: its partner is silent',
+  },
+)
 
 /** The buyer waits in front of the screen: an answer or an honest failure within half a minute. */
-export const buyerWaits = proxyActivities<Pick<PaymentActivities, 'openPartnerOrder'>>({
-  // The partner's own limit is 10 s a call; earlier orders may have to be canceled first.
-  startToCloseTimeout: '25 s',
-  scheduleToCloseTimeout: '60 s',
-  retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '5 s' },
-})
+export const buyerWaits = steps<Pick<PaymentActivities, 'openPartnerOrder'>>(
+  {
+    // The partner's own limit is 10 s a call; earlier orders may have to be canceled first.
+    startToCloseTimeout: '25 s',
+    scheduleToCloseTimeout: '60 s',
+    retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '5 s' },
+  },
+  { openPartnerOrder: 'Open an order at the partner that the buyer has chosen' },
+)
 
 /** A quick read; its effect on our row is the same however often it runs. One history event instead of six. */
 export const reading = proxyLocalActivities<Pick<PaymentActivities, 'readPartnerOrder'>>({
+  summary: 'Read the order from its partner',
   startToCloseTimeout: '12 s',
   // After three tries the next callback or the next poll reads again: an outage must not fill the history.
   retry: { initialInterval: '300 ms', backoffCoefficient: 3, maximumAttempts: 3 },
 })
 
 /** Calls that move or give back money: retried forever, at growing intervals; each has its idempotency key. */
-export const money = proxyActivities<Pick<PaymentActivities, 'convertToUsdc' | 'closeUnpaid' | 'refundAttempt'>>({
-  startToCloseTimeout: '30 s',
-  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
-})
+export const money = steps<Pick<PaymentActivities, 'convertToUsdc' | 'closeUnpaid' | 'refundAttempt'>>(
+  {
+    startToCloseTimeout: '30 s',
+    retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
+  },
+  {
+    convertToUsdc: 'Convert the money to USDC',
+    closeUnpaid: 'Close the payment, unless money has arrived',
+    refundAttempt: 'Give the money back through the partner',
+  },
+)
 
 /** A conversion is tried in short calls; after half an hour without a fill an operator must decide. */
 export const CONVERSION_WAITS = {
@@ -52,6 +79,7 @@ export const PAID_SILENCE_SECONDS = 3600
 
 /** Waits for the settlement engine, which completes the activity by its id; a retry only reads how far the payout is. */
 export const settlement = proxyActivities<Pick<PaymentActivities, 'transferUsdc'>>({
+  summary: 'Send the USDC to the merchant, until its block is final',
   activityId: TRANSFER_ACTIVITY_ID,
   // Finality takes 2 to 5 s on Polygon. If the completion was lost, the next try finds the result after a minute.
   startToCloseTimeout: '60 s',
@@ -60,12 +88,14 @@ export const settlement = proxyActivities<Pick<PaymentActivities, 'transferUsdc'
 
 /** The first try at every endpoint: each has 15 s, all run at once. */
 export const announcing = proxyActivities<AnnounceActivities>({
+  summary: 'Send the event to every endpoint',
   startToCloseTimeout: '60 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 
 /** One later try at one endpoint; the workflow decides how many there are, and when. */
 export const delivering = proxyActivities<WebhookDeliveryActivities>({
+  summary: 'Send the event to the endpoint',
   // The endpoint has 15 s. Its answer is a value: only our own failures are retried here.
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },

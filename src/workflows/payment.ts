@@ -51,6 +51,7 @@ export async function payment(input: messages.PaymentInput): Promise<PaymentStat
 type ConverterStep = 'convert' | 'end_conversion'
 
 class PaymentStory {
+  readonly #input: messages.PaymentInput
   readonly #id: string
   #now: PaymentSnapshot
   #rowMayHaveChanged: boolean
@@ -65,7 +66,7 @@ class PaymentStory {
   readonly #lateMoney = new Set<string>()
   readonly #requests = createRequests()
   readonly #announcer = createAnnouncer()
-  readonly #show = createOperatorView()
+  readonly #show: ReturnType<typeof createOperatorView>
   readonly #clocks = createClocks({
     now: () => this.#now,
     onPoll: (attemptIds) => this.#orders.poll(attemptIds),
@@ -73,7 +74,9 @@ class PaymentStory {
   })
 
   constructor(input: messages.PaymentInput) {
+    this.#input = input
     this.#id = input.id
+    this.#show = createOperatorView(input)
     this.#orders = createOrders({
       paymentId: input.id,
       now: () => this.#now,
@@ -119,7 +122,8 @@ class PaymentStory {
       this.#converting = { step, since, tries: tries + 1 }
       const seconds = Math.max(answer.wait, Math.min(2 ** tries, CONVERSION_WAITS[step]))
       const untilOverdue = last ? Number.POSITIVE_INFINITY : since + CONVERSION_WAITS.overdueMs - Date.now()
-      await condition(() => this.#hasComeIn(), Math.min(seconds * 1000, Math.max(untilOverdue, 1)))
+      const ms = Math.min(seconds * 1000, Math.max(untilOverdue, 1))
+      await condition(() => this.#hasComeIn(), ms, { summary: 'The conversion is tried again' })
     }
     // During the wait the partner may have taken the money back without a callback.
     if (Date.now() - begun >= CONVERSION_WAITS.firstTryMs || answer.wait !== undefined) this.#orders.doubtPaid()
@@ -204,7 +208,7 @@ class PaymentStory {
   /** Announcements may take minutes: a request that arrives before they are out is answered first, by this run. */
   async #continueAsNew(): Promise<void> {
     if (!(await this.#announcer.finishedBefore(this.#requests.waiting)) || !this.#mustContinueAsNew()) return
-    return continueAsNew<typeof payment>({ id: this.#id, expiresAt: this.#now.expiresAt, resume: true })
+    return continueAsNew<typeof payment>({ ...this.#input, expiresAt: this.#now.expiresAt, resume: true })
   }
 
   #hasComeIn(): boolean {

@@ -85,3 +85,73 @@ test('a receipt prints on one page, and a test receipt has TEST across it there 
   }
   await context.close()
 })
+
+test('no page moves while it loads, though its script comes late', async () => {
+  const moved: string[] = []
+  for (const width of [1440, 390])
+    for (const name of [
+      'receipt',
+      'test receipt',
+      'created',
+      'a method chosen',
+      'an address for USDC',
+      'processing',
+      'succeeded',
+    ]) {
+      const context = await pages.browser.newContext({ viewport: { width, height: 900 }, timezoneId: 'Asia/Kolkata' })
+      const page = await context.newPage()
+      await page.addInitScript(sumLayoutShifts)
+      await page.route('**/*.js', async (route) => {
+        // A script for which the first paint waits comes after half a second.
+        await page.waitForFunction(isPainted, undefined, { timeout: 500 }).catch(() => undefined)
+        await route.continue()
+      })
+      await page.goto(pages.urlOf(name))
+      const shifts = await page.evaluate(shiftsAfterTwoFrames)
+      if (shifts.length > 0) moved.push(`${name} at ${width}: ${shifts.join(', ')}`)
+      await context.close()
+    }
+  expect(moved).toEqual([])
+})
+
+/** Runs in the browser. */
+function isPainted(): boolean {
+  return performance.getEntriesByName('first-contentful-paint').length > 0
+}
+
+type Shifts = { shifts: string[] }
+
+/** Runs in the browser. */
+function sumLayoutShifts(): void {
+  type Shift = PerformanceEntry & { value: number; sources: { node: Element | null }[] }
+  const shifts: string[] = []
+  Object.assign(window, { shifts })
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries() as Shift[])
+      shifts.push(`${value.toFixed(4)} of ${sources.map(({ node }) => node?.className || node?.nodeName).join('+')}`)
+  }).observe({ type: 'layout-shift', buffered: true })
+}
+
+/** Runs in the browser: what has moved by the time when the page stands still. */
+async function shiftsAfterTwoFrames(): Promise<string[]> {
+  for (let frame = 0; frame < 4; frame++) await new Promise((resolve) => requestAnimationFrame(resolve))
+  return (window as unknown as Shifts).shifts
+}
+
+test.each([
+  ['receipt', 'light'],
+  ['succeeded', 'dark'],
+] as const)('the page “%s” prints black on white, without the tint of a %s screen', async (name, colorScheme) => {
+  const context = await pages.browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme })
+  const page = await context.newPage()
+  await page.goto(pages.urlOf(name))
+  await page.emulateMedia({ media: 'print', colorScheme })
+  const colours = await page.evaluate(() =>
+    ['html', 'body', 'main', '.sheet', '.slip', '.paper', '.panel'].flatMap((selector) => {
+      const element = document.querySelector(selector)
+      return element === null ? [] : [getComputedStyle(element).backgroundColor]
+    }),
+  )
+  expect(colours.filter((colour) => !['rgb(255, 255, 255)', 'rgba(0, 0, 0, 0)'].includes(colour))).toEqual([])
+  await context.close()
+})

@@ -50,6 +50,14 @@ describe('live mode', () => {
         )
     })
 
+    test('each page of the operator that the home page names, if it is missing or not on the web', () => {
+      for (const name of ['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'CONTACT_EMAIL'])
+        expect(problemsWith({ [name]: undefined }).join()).toBe(
+          `${name}: must be set: the home page names it, and people look for it there`,
+        )
+      expect(problemsWith({ TERMS_URL: 'http://pinrail.example/terms' }).join()).toContain('must begin with https://')
+    })
+
     test.each<[string, string, string]>([
       ['PUBLIC_URL', 'http://pay.pinrail.example', 'must begin with https://'],
       ['PUBLIC_URL', 'https://pay.pinrail.example/shop', 'must be scheme, host and port alone'],
@@ -231,8 +239,9 @@ describe('live mode', () => {
         ['DEPOSIT_SEED'],
       ].flat()
       const named = new Set(preflightProblems(env).map(({ name }) => name))
-      // The names of the partners are for the api alone, and compose leaves them to test mode.
-      expect([...named].sort()).toEqual([...refused, 'PARTNER_NAMES'].sort())
+      // These are for the api alone, and compose leaves them to test mode.
+      const ofApi = ['PARTNER_NAMES', 'STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'CONTACT_EMAIL']
+      expect([...named].sort()).toEqual([...refused, ...ofApi].sort())
       expect(() => readWorkerConfig(env)).toThrow(
         new RegExp(
           refused

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
 
-/** `docs/asvs.csv`: the requirements of OWASP ASVS 5.0 up to level 2 in the chapters on input, files, people and rights. */
+/** `docs/asvs.csv`: each requirement of OWASP ASVS 5.0 up to level 2, with what shows that it is met or why it is not. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const [head, ...rows] = readFileSync(join(ROOT, 'docs/asvs.csv'), 'utf8')
@@ -13,50 +13,105 @@ const [head, ...rows] = readFileSync(join(ROOT, 'docs/asvs.csv'), 'utf8')
 
 const ANSWERS = ['met', 'partly', 'not met', 'does not apply']
 
-/** How many requirements up to level 2 each section has. Sections that do not apply as a whole are one row. */
-const SECTIONS: Readonly<Record<string, number>> = {
-  '2.1': 3,
-  '2.2': 3,
-  '2.3': 4,
-  '2.4': 1,
-  '5.1': 1,
-  '5.2': 3,
-  '5.3': 2,
-  '5.4': 3,
-  '6.1': 3,
-  '6.2': 1,
-  '6.3': 4,
-  '6.4': 4,
-  '6.5': 5,
-  '6.6': 3,
-  '6.8': 1,
-  '7.1': 3,
-  '7.2': 4,
-  '7.3': 2,
-  '7.4': 5,
-  '7.5': 2,
-  '7.6': 1,
-  '8.1': 2,
-  '8.2': 3,
-  '8.3': 1,
-  '8.4': 1,
+/** The levels of the requirements of each section as published, in their order: 1.2.9 is of level 2. */
+const LEVELS: Readonly<Record<string, string>> = {
+  '1.1': '22',
+  '1.2': '1111122223',
+  '1.3': '112222222223',
+  '1.4': '222',
+  '1.5': '123',
+  '2.1': '122',
+  '2.2': '112',
+  '2.3': '12223',
+  '2.4': '23',
+  '3.1': '3',
+  '3.2': '113',
+  '3.3': '12223',
+  '3.4': '11222233',
+  '3.5': '11122333',
+  '3.6': '3',
+  '3.7': '22333',
+  '4.1': '12233',
+  '4.2': '23333',
+  '4.3': '22',
+  '4.4': '1222',
+  '5.1': '2',
+  '5.2': '112333',
+  '5.3': '113',
+  '5.4': '222',
+  '6.1': '122',
+  '6.2': '111111112222',
+  '6.3': '11223333',
+  '6.4': '112233',
+  '6.5': '22222333',
+  '6.6': '2223',
+  '6.7': '33',
+  '6.8': '2222',
+  '7.1': '222',
+  '7.2': '1111',
+  '7.3': '22',
+  '7.4': '11222',
+  '7.5': '223',
+  '7.6': '22',
+  '8.1': '1233',
+  '8.2': '1123',
+  '8.3': '133',
+  '8.4': '23',
+  '9.1': '111',
+  '9.2': '1222',
+  '10.1': '22',
+  '10.2': '223',
+  '10.3': '22223',
+  '10.4': '1111122222233333',
+  '10.5': '22222',
+  '10.6': '22',
+  '10.7': '222',
+  '11.1': '2233',
+  '11.2': '22233',
+  '11.3': '11233',
+  '11.4': '1222',
+  '11.5': '23',
+  '11.6': '23',
+  '11.7': '33',
+  '12.1': '12233',
+  '12.2': '11',
+  '12.3': '22223',
+  '13.1': '2333',
+  '13.2': '222223',
+  '13.3': '2233',
+  '13.4': '1222233',
+  '14.1': '22',
+  '14.2': '12223333',
+  '14.3': '122',
+  '15.1': '12233',
+  '15.2': '12233',
+  '15.3': '1222222',
+  '15.4': '3333',
+  '16.1': '2',
+  '16.2': '22222',
+  '16.3': '2222',
+  '16.4': '222',
+  '16.5': '2223',
+  '17.1': '23',
+  '17.2': '22223333',
+  '17.3': '22',
 }
 
-test('each requirement of the chapters is answered once, in five columns', () => {
-  expect(head).toEqual(['requirement', 'asks', 'answer', 'how', 'where'])
-  expect(rows.filter((row) => row.length !== 5 || row.slice(0, 4).includes(''))).toEqual([])
-  const ids = rows.map(([id]) => id ?? '')
-  expect(new Set(ids).size).toBe(ids.length)
-  const sections = ids.map((id) => id.split('.').slice(0, 2).join('.'))
-  const counts = [...new Set(sections)].map((one) => [one, sections.filter((section) => section === one).length])
-  expect(Object.fromEntries(counts)).toEqual(SECTIONS)
+test('each published requirement up to level 2 is answered once, in its order, with its level', () => {
+  const published = Object.entries(LEVELS).flatMap(([section, levels]) =>
+    Array.from(levels, (level, index) => [`${section}.${index + 1}`, level]),
+  )
+  expect(published).toHaveLength(345)
+  expect(rows.map(([id, level]) => [id, level])).toEqual(published.filter(([, level]) => level !== '3'))
 })
 
-test('what is met, or met in part, names files that exist', () => {
-  const wrong = rows.filter(([, , answer = '', , where = '']) => {
+test('each answer has its reason, and what is met, or met in part, names files that exist', () => {
+  expect(head).toEqual(['requirement', 'level', 'asks', 'answer', 'how', 'where'])
+  const wrong = rows.filter(([, , asks = '', answer = '', how = '', where = '', ...more]) => {
     const files = where.split(' ').filter((file) => file !== '')
-    const isShown = files.length > 0 || answer === 'not met'
-    return !ANSWERS.includes(answer) || !isShown || !files.every((file) => existsSync(join(ROOT, file)))
+    const isShown = files.length > 0 || answer === 'not met' || answer === 'does not apply'
+    const isWhole = ANSWERS.includes(answer) && asks !== '' && how !== '' && more.length === 0
+    return !isWhole || !isShown || !files.every((file) => existsSync(join(ROOT, file)))
   })
   expect(wrong).toEqual([])
 })

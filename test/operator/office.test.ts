@@ -8,12 +8,14 @@ import { createDb } from '../../src/db/db.ts'
 import { findLink, insertLink } from '../../src/db/links/links.ts'
 import { insertReport } from '../../src/db/links/reports.ts'
 import { insertChannel, listChannels } from '../../src/db/notifications/channels.ts'
+import { changePayment } from '../../src/db/payments/payment-changes.ts'
 import { insertEndpoint, listEndpoints } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
 import { runPinrail } from '../../src/operator/command.ts'
 import { COMMANDS } from '../../src/operator/commands.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { openShop, type Shop, WALLET } from '../api/support/shop.ts'
+import { aPart, aUsdcPart } from '../web/fixtures.ts'
 import { type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 describe('accounts, payments and webhooks', () => {
@@ -279,6 +281,48 @@ describe('accounts, payments and webhooks', () => {
       expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])
       expect((await inTest('payments', 'explain', id)).out).toContain('It waits for the buyer.')
       expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
+    })
+
+    test('is explained with amounts in major units, and with the commands that are accepted alone', async () => {
+      const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 100, currency: 'EUR' } })
+      const id = String(made['id'])
+      const [usdc, card] = [newId('attempt'), newId('attempt')]
+      await changePayment(
+        shop.db,
+        { publicUrl: shop.url, now: Date.now },
+        {
+          id,
+          work: async (work) => {
+            const asked = work.state.payment.amount
+            await work.addAttempt({ id: usdc, provider: 'crypto', method: 'usdc', asked })
+            await work.addAttempt({ id: card, provider: 'card_partner', method: 'card', asked })
+            const held = aUsdcPart(usdc, '57883248', { minor: '5000', state: 'surplus' })
+            await work.addPart({ part: held, booking: null })
+          },
+        },
+      )
+      await shop.db.query(`update payment set status = 'canceled' where id = $1`, [id])
+      const decide = `decide: pinrail payments decide ${id}`
+      const { out } = await inTest('payments', 'explain', id)
+      expect(out).toMatch(/surplus since \S+: 57\.883248 USDC/)
+      expect(out).toContain('receipt of 57.883248 USDC')
+      expect(out).not.toMatch(/57883248|refund --attempt/)
+      expect(out).toMatch(new RegExp(`${decide} recordExternalRefund --attempt ${usdc} --version \\d+ --operator`))
+      expect((await inTest('attention')).out).toMatch(new RegExp(`${id} +${usdc} +57\\.883248 USDC`))
+      await changePayment(
+        shop.db,
+        { publicUrl: shop.url, now: Date.now },
+        {
+          id,
+          work: async (work) => void (await work.addPart({ part: aPart(card, '10000', 'surplus'), booking: null })),
+        },
+      )
+      const both = (await inTest('payments', 'explain', id)).out
+      expect(both).toContain('surplus since')
+      expect(both).toContain(': 100.00 EUR')
+      expect(both).toContain(`${decide} refund --attempt ${card} --operator`)
+      for (const attempt of [usdc, card]) expect(both).toContain(`recordExternalRefund --attempt ${attempt} --version`)
+      expect(both).not.toContain(`refund --attempt ${usdc} --operator`)
     })
 
     test('is found by its link, and by a reference in any Unicode form', async () => {

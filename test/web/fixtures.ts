@@ -116,6 +116,15 @@ export function aPart(attemptId: string, minor: string, state: PartState): Part 
   return { key: `${attemptId}:0:${minor}`, attemptId, kind: 'receipt', account: 'merchant_payable', state, ...amount }
 }
 
+/** A transfer of USDC that is worth so much of the price of an attempt. */
+export function aUsdcPart(
+  attemptId: string,
+  micro: string,
+  { minor, state }: { minor: string; state: PartState },
+): Part {
+  return { ...aPart(attemptId, minor, state), asset: 'USDC', units: micro, account: 'suspense' }
+}
+
 export const UPI_INTENT = 'upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.76&cu=INR&tr=att_01hzy3v7t8e4a9v2b6q5r0c1d2'
 
 export function aUpiAttempt(changes: Partial<Attempt> = {}): Attempt {

@@ -2,17 +2,28 @@ import { describe, expect, test } from '@jest/globals'
 import { renderToString } from 'preact-render-to-string'
 import { moneyFacts } from '../../src/web/checkout/after/receipt-lines.tsx'
 import { amountsOf } from '../../src/web/checkout/amounts.ts'
+import { renderCheckout } from '../../src/web/checkout/page.tsx'
 import { renderWebhook, type WebhookView } from '../../src/web/dashboard/developers/webhooks/webhook.tsx'
 import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { receiptPaper } from '../../src/web/paper/receipt-paper.ts'
-import { aCheckout, anAttempt, aPart, aPayment, aSucceededPayment, TX_HASH } from './fixtures.ts'
+import { renderHome } from '../../src/web/site/home.tsx'
+import {
+  aCheckout,
+  anAttempt,
+  aPart,
+  aPayment,
+  aSucceededPayment,
+  aUsdcAttempt,
+  aUsdcPart,
+  TX_HASH,
+} from './fixtures.ts'
 
 const FIRST = 'att_01hzy3v7t8e4a9v2b6q5r0c1d2'
 const second = anAttempt('surplus', { id: 'att_2', provider: 'card_partner', method: 'card' })
 const words = wordsIn('en')
-const NONE = { short: null, surplus: [], returned: [] }
+const NONE = { short: null, surplus: [], returned: [], extra: null }
 
 describe('The words about a payment', () => {
   test('say “Paid in part”, what is missing and what happens next if too little came', () => {
@@ -20,8 +31,8 @@ describe('The words about a payment', () => {
     const amounts = amountsOf({ payment, attempts: [anAttempt('underpaid')], parts: [aPart(FIRST, '2000', 'counted')] })
     expect(statusLook(payment).word).toBe('Paid in part')
     expect(nextStep(payment, amounts)).toMatch(/paid 20\.00 of 49\.99 EUR.*missing 29\.99 EUR.*continues automatically/)
-    const open = aPayment({ status: 'pending' })
-    expect(statusLook(open, true).word).toBe('Paid in part')
+    const open = aPayment({ status: 'pending', exception: 'underpaid' })
+    expect([statusLook(open).word, methodText(open)]).toEqual(['Paid in part', 'USDC'])
     expect(nextStep(open, amounts)).toMatch(/can pay the missing 29\.99 EUR at the checkout until 21 Nov 2026/)
   })
 
@@ -35,6 +46,30 @@ describe('The words about a payment', () => {
     const gone = amountsOf({ payment, attempts, parts: [counted, aPart('att_2', '4999', 'returned'), back] })
     expect(nextStep(payment, gone)).toMatch(/Another payment of 49\.99 EUR went back/)
     expect(nextStep(payment, NONE)).toMatch(/Nothing is left to do\.$/)
+  })
+
+  test('say what came on top of the price, that it is in the wallet, and what to do with it', () => {
+    const payment = aSucceededPayment({ exception: 'overpaid', confirmed: { minor: '7485', currency: 'EUR' } })
+    const amounts = amountsOf({ payment, attempts: [anAttempt('confirmed')], parts: [aPart(FIRST, '7485', 'counted')] })
+    const text = nextStep(payment, amounts)
+    expect(text).toMatch(/paid 24\.86 EUR more than was asked\. It reached your wallet with the rest\. Return it/)
+    expect(text).not.toContain('Nothing is left to do')
+  })
+
+  test('say the same about too little money to the merchant and to the buyer: who decides, and what the rest does', () => {
+    const payment = { status: 'under_review', parkReason: 'underpaid' } as const
+    const checkout = aCheckout({
+      payment,
+      attempts: [anAttempt('underpaid')],
+      parts: [aPart(FIRST, '2000', 'counted')],
+    })
+    const merchant = nextStep(checkout.payment, amountsOf(checkout))
+    const buyer = renderCheckout(checkout, words)
+    for (const text of [merchant, buyer]) {
+      expect(text).toMatch(/[Aa] person (at Pinrail )?accepts it or returns it to /)
+      expect(text).toMatch(/If the (missing 29\.99 EUR|rest) arrives with the same order, the payment continues auto/)
+    }
+    expect([merchant.includes('should not pay again'), buyer.includes('don’t pay again')]).toEqual([true, true])
   })
 
   test('name the method that the merchant pinned before the buyer has chosen', () => {
@@ -62,6 +97,28 @@ describe('The buyer’s receipt', () => {
     expect(shown(returned)).toEqual(['Returned to you: €49.99, at Cardora'])
     const paper = receiptPaper(returned, words).facts.map(({ name, value }) => `${name}: ${value.text}`)
     expect(paper).toContain('Returned to you: €49.99, at Cardora')
+  })
+
+  test('says USDC that is held as USDC, for the buyer and the merchant, and names no bank', () => {
+    const usdc = aUsdcAttempt({ id: 'att_2', status: 'surplus' })
+    const part = aUsdcPart('att_2', '29150000', { minor: '2499', state: 'surplus' })
+    const held = aCheckout({
+      payment: { status: 'succeeded' },
+      attempts: [anAttempt('confirmed'), usdc],
+      parts: [aPart(FIRST, '4999', 'counted'), part],
+    })
+    expect(shown(held)).toEqual(['Held for you: 29.15 USDC'])
+    expect(nextStep(held.payment, amountsOf(held))).toContain('Another payment of 29.150000 USDC')
+    const page = renderCheckout(held, words)
+    expect(page).toContain('We are holding the other 29.15 USDC for you')
+    expect(page).not.toMatch(/€24\.99|your bank/)
+    const late = { ...part, state: 'late' as const }
+    const expired = { payment: { status: 'expired', listenEnded: true }, attempts: [usdc], parts: [late] } as const
+    const closed = renderCheckout(aCheckout(expired), words)
+    expect(closed).toContain('29.15 USDC')
+    expect(closed).not.toMatch(/€24\.99|your bank/)
+    const refunded = { payment: { status: 'refunded' }, attempts: [aUsdcAttempt({ status: 'refunded' })] } as const
+    expect(renderCheckout(aCheckout(refunded), words)).not.toContain('your bank')
   })
 
   test('says that a smaller amount was accepted as the whole', () => {
@@ -175,4 +232,42 @@ test('An endpoint that answers 401 is said to refuse, with the five usual causes
   expect(refused.match(/<ol class="plain-steps">.*?<\/ol>/s)?.[0].match(/<li>/g)).toHaveLength(5)
   expect(refused).toMatch(/<td[^>]*>Order 7<.*about <time datetime="2026-11-20T12:00:30/s)
   expect([page(503).includes('plain-steps'), page(null).includes('No answer (timeout)')]).toEqual([false, true])
+})
+
+describe('The home page', () => {
+  const pages = {
+    status: 'https://status.example',
+    terms: 'https://shop.example/terms',
+    privacy: 'https://shop.example/privacy',
+    contact: 'help@shop.example',
+  }
+  const none = { status: null, terms: null, privacy: null, contact: null }
+  const view = { testMode: false, publicUrl: 'https://pay.example', crypto: true, pages }
+
+  test('has the values, a call that works, every way with its limits, and the pages of the operator', () => {
+    const html = renderHome(view)
+    for (const text of [
+      '4.5 %',
+      '32 countries',
+      'Exactly once',
+      'https://pay.example/v1/payments',
+      '100,000 INR',
+      'Everywhere',
+    ])
+      expect(html).toContain(text)
+    for (const href of ['https://status.example', 'https://shop.example/terms', 'https://shop.example/privacy'])
+      expect(html).toContain(`href="${href}"`)
+    expect(html).toContain('href="mailto:help@shop.example"')
+    const body = /-d &#39;(\{.*?\})&#39;|-d '(\{.*?\})'/s.exec(html)
+    expect(JSON.parse((body?.[1] ?? body?.[2] ?? '').replaceAll('&quot;', '"'))).toMatchObject({
+      amount: '49.90',
+      currency: 'EUR',
+    })
+  })
+
+  test('names no page of the operator that is not configured, and no USDC where it is off', () => {
+    const html = renderHome({ ...view, crypto: false, pages: none })
+    for (const text of ['Status', 'Terms', 'Privacy', 'Contact', 'mailto:', 'Everywhere', 'USDC anywhere'])
+      expect([text, html.includes(text)]).toEqual([text, false])
+  })
 })

@@ -38,7 +38,7 @@ describe('what every page has', () => {
     for (const [, source] of page.matchAll(/(?:src|srcset)="([^"]+)"/g)) expect(source).toMatch(/^\/assets\//)
     for (const [, href] of page.matchAll(/<link[^>]+href="([^"]+)"/g)) expect(href).toMatch(/^\/assets\//)
     for (const [script] of page.matchAll(/<script[^>]*>[^<]*/g))
-      expect(script).toMatch(/^<script src="[^"]+" type="module">$/)
+      expect(script).toMatch(/^<script src="[^"]+" type="module"( blocking="render")?>$/)
   })
 
   test.each(EVERY_PAGE)('%s: no message is left with a placeholder or without a text', (_name, changes) => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { codeOf, pathOf } from '../../src/web/look/code.ts'
-import { aUsdcAttempt } from './fixtures.ts'
+import { anAttempt, aPart, aUsdcAttempt, aUsdcPart, type CheckoutChanges } from './fixtures.ts'
 import { html, read, titleOf } from './reading.ts'
 import { SITUATIONS } from './situations.ts'
 
@@ -36,6 +36,29 @@ test('who has sent a part is asked for the rest, in every form, and not sent to 
   expect(page).toContain('aria-label="QR code: send 50.00 USDC to Nightline Rail"')
   expect(page).not.toContain('58.30')
   expect(page).not.toContain('Pay another way')
+})
+
+test.each<NonNullable<CheckoutChanges['asked']>>([
+  { step: 'pick' },
+  { step: 'country' },
+  { choice: { provider: 'card_partner', method: 'card' } },
+])('every address of the checkout shows how to send the rest once a part has arrived: %j', (asked) => {
+  const part = SITUATIONS['an address for the rest of the USDC']
+  const card = anAttempt('open', { id: 'att_2', provider: 'card_partner', method: 'card' })
+  const parts = [aUsdcPart(part.attempts[0].id, '8300000', { minor: '711', state: 'counted' })]
+  for (const arrived of [part, { ...part, parts }, { ...part, parts, attempts: [...part.attempts, card] }]) {
+    const text = read({ ...arrived, crypto: true, asked })
+    expect(text).toContain('Arrived 8.30 USDC Missing 50.00 USDC')
+    expect(text).not.toMatch(/Nothing is charged|pay twice|Continue|Change/)
+  }
+})
+
+test('money of an order that the buyer cannot complete is looked at, and no other way to pay is shown', () => {
+  const attempts = [anAttempt('surplus')]
+  const parts = [aPart(attempts[0]!.id, '4999', 'surplus')]
+  const text = read({ payment: { status: 'pending' }, attempts, parts, asked: { step: 'pick' } })
+  expect(text).toContain('We are checking this payment')
+  expect(text).not.toContain('Continue')
 })
 
 test.each(['58300000', '60000000'])(

@@ -121,7 +121,7 @@ test('a decision that comes before a run has read its row is judged by the row',
     const startWorkflowOperation = new WithStartWorkflowOperation<typeof payment>('payment', {
       workflowId: id,
       taskQueue: PAYMENTS_QUEUE,
-      args: [{ id, expiresAt: Date.now() + 3_600_000, resume: true }],
+      args: [{ id, expiresAt: Date.now() + 3_600_000, resume: true, amount: '60.00 EUR', merchantId: 'one' }],
       workflowIdConflictPolicy: 'USE_EXISTING',
     })
     return world.client.workflow.executeUpdateWithStart(operatorUpdates.approve, { args, startWorkflowOperation })

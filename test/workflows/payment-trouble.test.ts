@@ -401,7 +401,7 @@ describe('News of a partner', () => {
       expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
       const details = await detailsOf(paymentId)
       expect(details).toContain('Ends by itself.')
-      expect(details).not.toMatch(/Waits for an operator|Decide with/)
+      expect(details).not.toMatch(/Waits for an operator|payments decide/)
       const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
       expect(rows).toEqual([{ state: 'voiding' }])
       await world.voidPayout(paymentId)
@@ -461,6 +461,56 @@ describe('Decisions about a payment', () => {
   }
 
   const approveShown = async (paymentId: string) => approve(paymentId, await untilShown(paymentId))
+
+  /** The summaries of what the history of a run lists, by the type of the event. */
+  async function readSummaries(workflowId: string): Promise<[string, string | null][]> {
+    const { events } = await handle(workflowId).fetchHistory()
+    return (events ?? []).flatMap((event): [string, string | null][] => {
+      const { data } = event.userMetadata?.summary ?? {}
+      const summary = data ? (JSON.parse(Buffer.from(data).toString()) as string) : null
+      if (event.timerStartedEventAttributes) return [['timer', summary]]
+      if (event.activityTaskScheduledEventAttributes) return [['activity', summary]]
+      return event.markerRecordedEventAttributes ? [['reading', summary]] : []
+    })
+  }
+
+  describe('in the Temporal UI', () => {
+    test('each timer, activity and reading of a payment has a summary, and its details have amount, merchant and commands', async () => {
+      const { paymentId, attemptId } = await opened({ amount: '100.00' })
+      await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
+      await untilStatus(paymentId, 'under_review')
+      const version = await untilShown(paymentId)
+      const { currentDetails } = await handle(paymentId).query<{ currentDetails: string }, []>(
+        '__temporal_workflow_metadata',
+      )
+      const { merchantId } = await payment(paymentId)
+      for (const line of [
+        '- amount: 100.00 EUR',
+        `- merchant: ${merchantId}`,
+        `- attempt ${attemptId}: wallet_app, banking_app, `,
+        `- more: \`pinrail payments explain ${paymentId}\``,
+        `- decide: \`pinrail payments decide ${paymentId} <approve|recordExternalRefund> --version ${version} --operator <name> --reason <text>\``,
+        `- decide: \`pinrail payments decide ${paymentId} <refund> --operator <name> --reason <text>\``,
+      ])
+        expect(currentDetails).toContain(line)
+      await decide(paymentId, 'approve')
+      await settled(paymentId)
+      const summaries = await readSummaries(paymentId)
+      expect(summaries.filter(([, summary]) => summary === null)).toEqual([])
+      expect(summaries).toEqual(
+        expect.arrayContaining([
+          ['timer', 'The payment expires'],
+          ['timer', 'The open orders are read again'],
+          ['activity', 'Open an order at the partner that the buyer has chosen'],
+          ['reading', 'Read the order from its partner'],
+          ['activity', 'Carry out the decision of an operator'],
+          ['activity', 'Convert the money to USDC'],
+          ['activity', 'Send the USDC to the merchant, until its block is final'],
+          ['activity', 'Send the event to every endpoint'],
+        ]),
+      )
+    })
+  })
 
   describe('an operator', () => {
     test('underpaid is parked; approved, what arrived is settled', async () => {

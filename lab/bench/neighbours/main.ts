@@ -27,6 +27,7 @@ type Sizes = {
   readonly payments: number
   readonly clicks: number
   readonly searches: number
+  readonly pages: number
   readonly stored: number
 }
 
@@ -35,8 +36,9 @@ type Waited = { readonly list: number[]; readonly create: number[]; readonly pay
 
 /**
  * `npm run bench:neighbours`: what one merchant waits for while another one does something that is expensive, beside what
- * they wait for alone, in turns in one run. The other one's buyer clicks 2,000 times on one checkout, and the other one
- * searches 300,000 payments 20 times at once, over and over. Prints `name value unit`, one figure a line.
+ * they wait for alone, in turns in one run. The other one's buyer clicks 2,000 times on one checkout; the other one searches
+ * 300,000 payments 20 times at once, over and over; and one of its people loads 16 pages of the dashboard at once, over and
+ * over. What is 0 is left out. Prints `name value unit`, one figure a line.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const options = {
@@ -44,6 +46,7 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     payments: { type: 'string', default: '12' },
     clicks: { type: 'string', default: '2000' },
     searches: { type: 'string', default: '20' },
+    pages: { type: 'string', default: '16' },
     stored: { type: 'string', default: '300000' },
   } as const
   const { values } = parseArgs({ args, options })
@@ -85,17 +88,19 @@ async function compare({ system, sizes, key, progress }: Parts): Promise<void> {
     const [noisy, merchant] = [createMerchant(system.info), createMerchant({ ...system.info, secret_key: key })]
     const quiet = createPinrail({ apiKey: key, baseUrl: system.info.api_url })
     const work = () => measure(quiet, pipelineArm({ system, merchant, client }), sizes)
-    const noises: Readonly<Record<string, () => Promise<Noise>>> = {
+    const all: Readonly<Record<'clicks' | 'searches' | 'pages', () => Promise<Noise>>> = {
       clicks: () => clicksOn(noisy, sizes),
       searches: async () => searchesOf(system, sizes),
+      pages: () => loadPages(system, sizes),
     }
+    const noises = Object.entries(all).filter(([name]) => sizes[name as keyof typeof all] > 0)
     progress.line('warming up')
     await work()
     const alone: Waited[] = []
     const beside: Record<string, Waited[]> = {}
     const answered: Record<string, Answers[]> = {}
     for (let round = 0; round < sizes.rounds; round++)
-      for (const [name, noise] of Object.entries(noises)) {
+      for (const [name, noise] of noises) {
         progress.line(`round ${round + 1} of ${sizes.rounds}: ${name}`)
         alone.push(await work())
         const running = startNoise(await noise())
@@ -136,16 +141,32 @@ async function measure({ payments }: Pinrail, arm: ReturnType<typeof pipelineArm
 async function clicksOn(merchant: ReturnType<typeof createMerchant>, { clicks }: Sizes): Promise<Noise> {
   const { checkout_url: url } = await merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app' })
   const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(url).origin }
-  return { url: `${url}/continue`, method: 'POST', headers, body: CLICK, lanes: 24, most: clicks }
+  return { urls: [`${url}/continue`], method: 'POST', headers, body: CLICK, lanes: 24, most: clicks }
 }
 
 /** The button of a pinned payment. */
 const CLICK = 'provider=wallet_app&method=banking_app'
 
 function searchesOf({ info }: System, { searches }: Sizes): Noise {
-  const url = `${info.api_url}/v1/payments?search=ticket&limit=100`
+  const urls = [`${info.api_url}/v1/payments?search=ticket&limit=100`]
   const headers = { authorization: `Bearer ${info.secret_key}` }
-  return { url, method: 'GET', headers, body: '', lanes: searches, most: Number.MAX_SAFE_INTEGER }
+  return { urls, method: 'GET', headers, body: '', lanes: searches, most: Number.MAX_SAFE_INTEGER }
+}
+
+/** Pages with lists and sums, loaded by a person who is signed in. */
+const PAGES = ['', '/payments', '/balance', '/links', '/wallet', '/webhooks', '/events', '/requests']
+
+async function loadPages({ info }: System, { pages }: Sizes): Promise<Noise> {
+  const entered = await fetch(`${info.api_url}/sign-in/demo`, {
+    method: 'POST',
+    headers: { origin: info.api_url, 'content-type': 'application/x-www-form-urlencoded' },
+    redirect: 'manual',
+  })
+  const cookies = entered.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
+  if (!cookies.some((cookie) => cookie?.includes('session='))) throw new Error(`no session: ${entered.status}`)
+  const urls = PAGES.map((path) => `${info.api_url}/dashboard${path}`)
+  const headers = { cookie: cookies.join('; '), accept: 'text/html' }
+  return { urls, method: 'GET', headers, body: '', lanes: pages, most: Number.MAX_SAFE_INTEGER }
 }
 
 function report(

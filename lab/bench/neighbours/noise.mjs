@@ -1,21 +1,22 @@
 import { Agent, request } from 'node:http'
 
-// Sends one request again and again, in a process of its own, so that the one who measures is not slowed by sending.
+// Sends requests again and again, in a process of its own, so that the one who measures is not slowed by sending.
 process.once(
   'message',
   (
-    /** @type {{ url: string, method: string, headers: Record<string, string>, body: string, lanes: number, most: number }} */ asked,
+    /** @type {{ urls: string[], method: string, headers: Record<string, string>, body: string, lanes: number, most: number }} */ asked,
   ) => {
-    const { url, method, headers, body, lanes } = asked
+    const { urls, method, headers, body, lanes } = asked
     const agent = new Agent({ keepAlive: true, maxSockets: lanes })
     /** @type {Record<string, number>} */
     const answers = {}
     let left = asked.most
     let ended = false
+    let turn = 0
 
     const once = () =>
       new Promise((resolve) => {
-        const sent = request(url, { method, headers, agent }, (response) => {
+        const sent = request(urls[turn++ % urls.length] ?? '', { method, headers, agent }, (response) => {
           const status = String(response.statusCode)
           answers[status] = (answers[status] ?? 0) + 1
           response.resume().on('close', resolve)

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 export type Noise = {
-  readonly url: string
+  /** The lanes ask them one after the other. */
+  readonly urls: readonly string[]
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

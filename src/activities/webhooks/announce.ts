@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { cancellationSignal } from '@temporalio/activity'
 import { type Delivery, loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
 import type { LastAnswer } from '../../domain/webhook.ts'
-import { createSlots, type Slots } from '../../slots.ts'
+import { createSlots, type Slots } from '../../limits/slots.ts'
 import { createEventPlaces } from './places.ts'
 import { createSlowEndpoints, type SlowEndpoints } from './slow-endpoints.ts'
 import { type DeliveryDeps, lastAnswer, makeTry, type Tried } from './webhook-try.ts'
@@ -25,7 +25,8 @@ const AT_ONCE = 16
  * Of one endpoint: ten requests, and twenty events that wait half a second for their turn, so that most events of a
  * batch of payouts go out from here, and one receiver that hangs holds a third of a worker's hundred places at most.
  */
-const PER_ENDPOINT = { inFlight: 10, waiting: 20, patienceMs: 500 }
+const PER_ENDPOINT = { inFlight: 10, waiting: 20 }
+const PATIENCE_MS = 500
 
 export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities {
   const reach = { deps, slots: createSlots(PER_ENDPOINT), slow: createSlowEndpoints(deps.now) }
@@ -86,7 +87,7 @@ async function tryAll(reach: Reach, eventId: string, deliveries: readonly Delive
   const tried: Tried[] = []
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const free = await slots.take(next.endpoint_id)
+      const free = await slots.take(next.endpoint_id, AbortSignal.timeout(PATIENCE_MS))
       if (free === null) continue
       const planned = { eventId, delivery: next, number: 1, step: 1 }
       const made = await makeTry(deps, planned, signal).finally(free)

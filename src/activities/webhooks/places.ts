@@ -1,5 +1,5 @@
 import type { Delivery } from '../../db/webhooks/deliveries.ts'
-import { createSlots } from '../../slots.ts'
+import { createSlots } from '../../limits/slots.ts'
 import { createSlowEndpoints, SLOW_MS } from './slow-endpoints.ts'
 
 /** Places of a worker, of which it has a hundred for payments, where first tries are made, and a hundred for deliveries. */
@@ -15,14 +15,13 @@ type Place = {
   readonly answered: (durationMs: number) => void
 }
 
-const AT_ONCE = { waiting: 0, patienceMs: 0 } as const
-const PER_ENDPOINT = { inFlight: 10, ...AT_ONCE }
+const PER_ENDPOINT = { inFlight: 10, waiting: 0 }
 /** An account may have sixteen endpoints, and make others in place of those that are known to be slow. */
-const PER_ACCOUNT = { inFlight: 20, ...AT_ONCE }
+const PER_ACCOUNT = { inFlight: 20, waiting: 0 }
 /** Of its endpoints that answer late: the others of the same account keep the rest. */
-const SLOW_OF_ACCOUNT = { inFlight: 10, ...AT_ONCE }
+const SLOW_OF_ACCOUNT = { inFlight: 10, waiting: 0 }
 /** Of all that answer late, whichever accounts have them: the others keep half of the places. */
-const SLOW = { inFlight: 50, ...AT_ONCE }
+const SLOW = { inFlight: 50, waiting: 0 }
 
 /** `now`: Unix milliseconds. */
 export function createPlaces(now: () => number): Places {
@@ -58,14 +57,15 @@ export function createPlaces(now: () => number): Places {
  * For events that are announced. Payments keep half of their places, also beside receivers of which nobody knows yet that they
  * hang: accounts can make new ones at any time.
  */
-const OF_EVENTS = { inFlight: 50, waiting: Number.POSITIVE_INFINITY, patienceMs: 500 }
+const OF_EVENTS = { inFlight: 50 }
+const PATIENCE_MS = 500
 /** So many that have been at it for long are a sign of receivers that hang; fewer, of a crowd that is soon over. */
 const MOST_HANGING = 25
 /**
  * With those that wait, which hold places of the worker too: receivers that answer just before they count as hanging could have
  * all of them waited in. Payments keep a quarter even so.
  */
-const WITH_WAITING = { inFlight: 75, ...AT_ONCE }
+const WITH_WAITING = { inFlight: 75, waiting: 0 }
 
 /**
  * `take`: a place, to be given back by calling what is answered; null where receivers that hang hold the places, or where as
@@ -81,8 +81,9 @@ export function createEventPlaces(now: () => number): { readonly take: () => Pro
     async take() {
       const leave = await all.take('all')
       if (leave === null) return null
-      let given = await slots.take('all')
-      while (given === null && hanging() < MOST_HANGING) given = await slots.take('all')
+      const takeSoon = () => slots.take('all', AbortSignal.timeout(PATIENCE_MS))
+      let given = await takeSoon()
+      while (given === null && hanging() < MOST_HANGING) given = await takeSoon()
       if (given === null) {
         leave()
         return null

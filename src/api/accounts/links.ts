@@ -31,6 +31,9 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const HOME = '/dashboard'
 
+/** The session that a link confirms, for this request. `what` follows "Confirm". */
+export type Confirms = { readonly sessionId: string; readonly confirmationId: string; readonly what: string }
+
 /**
  * Sends a link to the address: one that signs in, or one that confirms the session. Every address gets one, whether it
  * has an account or not, so answer, time and mail tell nothing. `to`: the path to continue with. `askedFrom`: the network,
@@ -39,14 +42,16 @@ const HOME = '/dashboard'
 export async function sendLink(
   deps: LinkDeps,
   email: string,
-  { sessionId, to, askedFrom }: { sessionId: string | null; to: string; askedFrom: string },
+  { confirms, to, askedFrom }: { confirms: Confirms | null; to: string; askedFrom: string },
 ): Promise<string | null> {
   const now = deps.clock()
   const iso = (ms: number): string => new Date(ms).toISOString()
   const [token, browser, code] = [newToken(), newToken(), newCode()]
   const browserDigest = digestOfToken(browser)
   const url = `${deps.publicUrl}/sign-in/link/${token}${to === HOME ? '' : `?to=${encodeURIComponent(to)}`}`
-  const mail = sessionId === null ? signInMail(email, { url, code }) : confirmMail(email, { url, code })
+  const mail =
+    confirms === null ? signInMail(email, { url, code }) : confirmMail(email, { url, code, what: confirms.what })
+  const sessionId = confirms?.sessionId ?? null
   const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
   return deps.db.transaction(async (tx) => {
     const sent = await countLinks(tx, { email, sessionId, askedFrom, since: iso(now - HOUR_MS) })
@@ -60,6 +65,7 @@ export async function sendLink(
       codeDigest: digestOfCode(code, browserDigest, deps.pepper),
       browserDigest,
       sessionId,
+      confirmationId: confirms?.confirmationId ?? null,
       askedFrom,
       ...times,
     })

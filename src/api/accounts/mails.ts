@@ -35,13 +35,14 @@ Did you not ask for this? Then do nothing: nobody was signed in.
   }
 }
 
-export function confirmMail(to: string, { url, code }: { url: string; code: string }): Mail {
+/** `what` is changed: it follows "Confirm". */
+export function confirmMail(to: string, { url, code, what }: { url: string; code: string; what: string }): Mail {
   return {
     to,
-    subject: 'Confirm that it is you',
-    text: `Somebody who is signed in as you wants to change the wallet, keys or people of an account at Pinrail.
+    subject: `Confirm ${what}`,
+    text: `Somebody who is signed in to Pinrail as you asked for ${what}.
 
-If it is you, confirm it with this link:
+If it was you, confirm it with this link:
 
 ${url}
 

@@ -78,7 +78,7 @@ export const PROBLEMS = {
   limit_reached: {
     status: 409,
     title: 'The account has reached the limit of these',
-    help: 'Delete or revoke one that is not needed.',
+    help: 'Delete, revoke or cancel one that you do not need. For payments, those that are `created` or `pending` count.',
   },
   idempotency_key_in_use: {
     status: 409,

@@ -78,17 +78,30 @@ const PASSES = [
 /** Whether the pixels unpack to exactly as many bytes as the picture has, and nothing is behind them. A bomb is given up. */
 function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: readonly Buffer[]): boolean {
   const passes = interlaced ? PASSES : ([[0, 0, 1, 1]] as const)
-  const bytes = passes
+  const sides = passes
     .map(([x, y, right, down]) => [Math.ceil((width - x) / right), Math.ceil((height - y) / down)] as const)
     .filter(([columns, rows]) => columns > 0 && rows > 0)
-    .reduce((sum, [columns, rows]) => sum + rows * (1 + Math.ceil((columns * bitsPerPixel) / 8)), 0)
+  const rows = sides.flatMap(([columns, count]) =>
+    Array.from({ length: count }, () => 1 + Math.ceil((columns * bitsPerPixel) / 8)),
+  )
+  const bytes = rows.reduce((sum, row) => sum + row, 0)
   try {
     const sent = Buffer.concat(packed)
     const { buffer, engine } = unpacked(sent, bytes)
-    return buffer.length === bytes && engine.bytesWritten === sent.length
+    return buffer.length === bytes && engine.bytesWritten === sent.length && areFiltersKnown(buffer, rows)
   } catch {
     return false
   }
+}
+
+/** Each row begins with its filter, of which there are five (PNG, third edition, 9.2): programs give up at any other. */
+function areFiltersKnown(pixels: Buffer, rows: readonly number[]): boolean {
+  let at = 0
+  return rows.every((row) => {
+    const isKnown = (pixels[at] ?? 5) < 5
+    at += row
+    return isKnown
+  })
 }
 
 /** With `info` Node says how much of the bytes it has read; its types do not. */

@@ -1,4 +1,5 @@
-import { type AtOnce, createAtOnce } from './at-once.ts'
+import { createSlots, type SlotRules } from '../../limits/slots.ts'
+import { Problem } from '../http/problems.ts'
 
 /**
  * Turns of what costs much for one request, in one process, which has ten connections to the database unless configured: who
@@ -6,14 +7,28 @@ import { type AtOnce, createAtOnce } from './at-once.ts'
  */
 export type Turns = {
   /** Lists, and pages with lists and sums: of an account, and of a person in all accounts together. */
-  readonly lists: AtOnce
+  readonly lists: InTurn
   /** Files take minutes, so they are counted apart: who reads files can still read lists. */
-  readonly files: AtOnce
+  readonly files: InTurn
 }
 
-const LISTS_AT_ONCE = { running: 3, waiting: 50 }
-const FILES_AT_ONCE = { running: 2, waiting: 10 }
+/** Does the work when it is the turn of the account or person. Throws `rate_limited` (429) if too many wait already. */
+export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 export function createTurns(): Turns {
-  return { lists: createAtOnce(LISTS_AT_ONCE), files: createAtOnce(FILES_AT_ONCE) }
+  return { lists: takeTurns({ inFlight: 3, waiting: 50 }), files: takeTurns({ inFlight: 2, waiting: 10 }) }
+}
+
+export function takeTurns(rules: Required<SlotRules>): InTurn {
+  const slots = createSlots(rules)
+  return async (key, work) => {
+    const free = await slots.take(key)
+    if (free === null)
+      throw new Problem(
+        'rate_limited',
+        `Too many concurrent list requests (limit: ${rules.inFlight} running, ${rules.waiting} queued). Try again in 1 s.`,
+        { headers: { 'retry-after': '1' }, isHeld: true },
+      )
+    return work().finally(free)
+  }
 }

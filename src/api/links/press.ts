@@ -13,6 +13,7 @@ import { readTypedAmount } from '../../domain/typed-amount.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import type { WrongAmount } from '../../web/links/link-page.tsx'
 import { type Claim, claimOf, readReplay } from '../http/idempotency.ts'
+import type { OpenPayments } from '../limits/open-payments.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from '../routes/v1/payments/draft.ts'
 
@@ -21,6 +22,7 @@ export type PressDeps = DraftDeps &
     readonly db: Db
     readonly rates: RateBook
     readonly publicUrl: string
+    readonly openPayments: OpenPayments
     readonly workflows: Pick<PaymentWorkflows, 'start' | 'tellRowChanged'>
   }
 
@@ -50,7 +52,7 @@ export type PressAnswer =
  */
 const OPEN_SECONDS = { limited: 1800, unlimited: 86_400 } as const
 
-/** Makes one payment for a press, however often it is sent. */
+/** Makes one payment for a press, however often it is sent. Throws `limit_reached` if the account has too many open. */
 export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press): Promise<PressAnswer> {
   const tenant = { merchantId: link.merchantId, livemode: link.livemode }
   const db = deps.db.as(tenant)
@@ -128,8 +130,10 @@ async function paymentOf(
   const amountText = formatAmount(amount)
   const price = await priceFor(deps, link, amountText)
   if ('kind' in price) return price
-  const destination = link.wallet ?? (await readWallet(deps.db.as(tenant), tenant))
+  const db = deps.db.as(tenant)
+  const destination = link.wallet ?? (await readWallet(db, tenant))
   if (destination === null) return { kind: 'unavailable' }
+  await deps.openPayments.countNew(db, tenant, 'buyer')
   const draft = {
     amountText,
     provider: link.provider,

@@ -3,6 +3,7 @@ import type { IdKind } from '../../domain/ids.ts'
 import type { Logger } from '../../log.ts'
 import { ASSETS, findAsset } from '../../web/assets.ts'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
+import type { OperatorPages } from '../../web/site/document.tsx'
 import { renderHome } from '../../web/site/home.tsx'
 import { createCookies } from '../accounts/cookies.ts'
 import { onlyMethods, type Route, setHeaders } from '../route.ts'
@@ -44,6 +45,7 @@ export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
   Pick<NotificationPageDeps, 'webhookTargets'> & {
     readonly log: Logger
     readonly inbox: LocalInbox | null
+    readonly operatorPages: OperatorPages
     readonly newId: (kind: IdKind) => string
   }
 
@@ -53,7 +55,7 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
   const headers = setHeaders(PAGE_HEADERS)
   router.get('/', headers, (_request, response) => {
     response.removeHeader('x-robots-tag')
-    response.type('html').send(renderHome({ testMode: !deps.db.livemode }))
+    response.type('html').send(renderHome(homeView(deps)))
   })
   router.get('/robots.txt', (_request, response) => {
     response
@@ -80,6 +82,13 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
   router.use(['/dashboard', '/sign-in'], siteProblemHandler(deps))
   return router
 }
+
+const homeView = ({ db, publicUrl, crypto, operatorPages: pages }: SiteDeps) => ({
+  testMode: !db.livemode,
+  publicUrl,
+  crypto,
+  pages,
+})
 
 function siteDeps(deps: SiteDeps) {
   const { newId } = deps

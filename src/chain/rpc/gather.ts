@@ -1,6 +1,6 @@
-import { pause } from './budget.ts'
 import { isMalformed } from './failure.ts'
 import type { RpcNode } from './node.ts'
+import { pause } from './pause.ts'
 
 /** Which nodes to ask now. */
 export type Asked = {

@@ -1,5 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
+import { createRate } from '../../limits/rate.ts'
 import { type RawHeader, type RawReceipt, rawHeaderOf } from '../receipts/encoding.ts'
 import {
   type Block,
@@ -18,7 +19,6 @@ import {
   type Transaction,
   transactionOf,
 } from './answers.ts'
-import { createBudget } from './budget.ts'
 import { NodeFailure } from './failure.ts'
 import { createHealth, type Health, type HealthOptions } from './health.ts'
 import { unknownBlock } from './parts/block.ts'
@@ -80,7 +80,8 @@ const at = (tag: BlockTag): string => (typeof tag === 'number' ? quantity(tag) :
 
 export function connectNode(url: string, options: NodeOptions): RpcNode {
   const health = createHealth(options)
-  const budget = createBudget(options.callsPerSecond, options.now)
+  const { callsPerSecond: perSecond, now } = options
+  const budget = createRate({ perSecond, burst: perSecond, now })
   const transport = connectTransport(url, { ...options, health, budget })
   const readers = createPartReaders({ name: options.name, now: options.now })
   return asNode({ name: options.name, health, transport, readers })

@@ -1,6 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
+import type { Rate } from '../../limits/rate.ts'
+import { createSlots, type Slots } from '../../limits/slots.ts'
 import { numberOf } from './answers.ts'
-import { type Budget, createTurns, type Turns } from './budget.ts'
 import { connectClients, type Request } from './clients.ts'
 import { createRedaction, failureOf, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
 import type { Health } from './health.ts'
@@ -31,7 +32,7 @@ export type TransportOptions = {
   readonly timeoutMs: number
   readonly chainId: number
   readonly health: Health
-  readonly budget: Budget
+  readonly budget: Rate
 }
 
 /** Large answers of one node at a time. */
@@ -44,8 +45,8 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
   const { name, timeoutMs, chainId, health } = options
   const clients = connectClients(url, timeoutMs)
   const askOnce = createCaller(options, createRedaction(url))
-  const turns = createTurns(LARGE_AT_ONCE)
-  const patientTurns = createTurns(1)
+  const turns = createSlots({ inFlight: LARGE_AT_ONCE })
+  const patientTurns = createSlots({ inFlight: 1 })
   let admitted: Promise<void> | null = null
   let admittedOnce = false
 
@@ -72,13 +73,10 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
   }
 
   /** To wait for a turn is no failure of the node, and no reason to give up: others of ours come first. */
-  async function askInTurn<T>(call: Ask<T>, queue: Turns, request: Request): Promise<T> {
-    if (!(await queue.take(call.signal))) throw unawaited(`${name} ${call.method}`)
-    try {
-      return await askOnce(call, request)
-    } finally {
-      queue.give()
-    }
+  async function askInTurn<T>(call: Ask<T>, queue: Slots, request: Request): Promise<T> {
+    const free = await queue.take(name, call.signal)
+    if (free === null) throw unawaited(`${name} ${call.method}`)
+    return askOnce(call, request).finally(free)
   }
 
   /** A node counts only after it has said that it serves our chain: at its first call, and again after a silence. */

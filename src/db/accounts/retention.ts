@@ -4,7 +4,7 @@ import { PRUNED_AT_ONCE } from '../retention.ts'
 /** How long traces of signing in are kept, in days: long enough to look into a complaint of last month. */
 const TRACES_DAYS = 30
 
-/** Deletes sessions, links, mails, invitations, notices and links to stop that ended long ago, and answered challenges. `now` is ISO 8601 UTC. */
+/** Deletes sessions, links, mails, invitations, notices and links to stop that ended long ago, answered challenges and requests that wait for a confirmation no longer. `now` is ISO 8601 UTC. */
 export async function pruneAccounts(db: Queryable, now: string): Promise<number> {
   const before = sql`${now}::timestamptz - make_interval(days => ${TRACES_DAYS})`
   const statements = [
@@ -20,6 +20,8 @@ export async function pruneAccounts(db: Queryable, now: string): Promise<number>
           select ctid from wallet_stop where next_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from notice where ctid = any(array(
           select ctid from notice where sent_at < ${before} limit ${PRUNED_AT_ONCE}))`,
+    sql`delete from confirmation where ctid = any(array(
+          select ctid from confirmation where expires_at < ${now}::timestamptz limit ${PRUNED_AT_ONCE}))`,
     sql`delete from answered_challenge where ctid = any(array(
           select ctid from answered_challenge where expires_at < ${now}::timestamptz limit ${PRUNED_AT_ONCE}))`,
   ]

@@ -2,8 +2,18 @@ import { z } from 'zod'
 import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 
 const linkRow = z
-  .object({ id: z.string(), email: z.string(), session_id: z.string().nullable() })
-  .transform((row) => ({ id: row.id, email: row.email, sessionId: row.session_id }))
+  .object({
+    id: z.string(),
+    email: z.string(),
+    session_id: z.string().nullable(),
+    confirmation_id: z.string().nullable(),
+  })
+  .transform((row) => ({
+    id: row.id,
+    email: row.email,
+    sessionId: row.session_id,
+    confirmationId: row.confirmation_id,
+  }))
 export type SignInLink = z.output<typeof linkRow>
 
 export type NewSignInLink = {
@@ -15,6 +25,8 @@ export type NewSignInLink = {
   readonly browserDigest: Uint8Array
   /** The session that it confirms; null: it opens one. */
   readonly sessionId: string | null
+  /** The request that the link confirms. */
+  readonly confirmationId: string | null
   readonly askedFrom: string
   /** ISO 8601. */
   readonly now: string
@@ -53,8 +65,9 @@ export async function insertLink(tx: Tx, link: NewSignInLink): Promise<void> {
   await execute(
     tx,
     sql`insert into sign_in_link
-          (id, email, digest, code_digest, browser_digest, session_id, asked_from, created_at, expires_at)
+          (id, email, digest, code_digest, browser_digest, session_id, confirmation_id, asked_from, created_at, expires_at)
         values (${link.id}, ${link.email}, ${link.digest}, ${link.codeDigest}, ${link.browserDigest}, ${link.sessionId},
+          ${link.confirmationId},
           ${link.askedFrom}, ${link.now}::timestamptz, ${link.expiresAt}::timestamptz)`,
   )
 }
@@ -67,7 +80,7 @@ export function findLink(
   return maybeOne(
     db,
     linkRow,
-    sql`select id, email, session_id from sign_in_link
+    sql`select id, email, session_id, confirmation_id from sign_in_link
         where digest = ${link.digest} and browser_digest = ${link.browserDigest}
           and used_at is null and expires_at > ${link.now}::timestamptz`,
   )
@@ -84,7 +97,7 @@ export function useLink(
     sql`update sign_in_link set used_at = ${link.now}::timestamptz
         where digest = ${link.digest} and browser_digest = ${link.browserDigest}
           and used_at is null and expires_at > ${link.now}::timestamptz
-        returning id, email, session_id`,
+        returning id, email, session_id, confirmation_id`,
   )
 }
 
@@ -141,6 +154,6 @@ export async function useCode(
           where browser_digest = ${code.browserDigest} and used_at is null and code_tries < ${code.tries.each}
             and expires_at > ${code.now}::timestamptz
           returning *)
-        select id, email, session_id from tried where used_at is not null`,
+        select id, email, session_id, confirmation_id from tried where used_at is not null`,
   )
 }

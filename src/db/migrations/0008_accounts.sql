@@ -60,6 +60,20 @@ comment on column session.ended_at is 'When it was ended; null: it was not. It a
 create index on session (person_id) where ended_at is null;
 create index on session (created_at);
 
+create table confirmation (
+  id text primary key,
+  session_id text not null references session on delete cascade,
+  sealed text not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null
+);
+comment on table confirmation is
+  'A request that a person must confirm first. It is carried out after the confirmation, in the same session.';
+comment on column confirmation.sealed is
+  'The address, the form and what it changes in words. Sealed, because a form can hold a secret.';
+create index on confirmation (session_id, created_at);
+create index on confirmation (expires_at);
+
 create table sign_in_link (
   id text primary key,
   email text not null,
@@ -69,6 +83,7 @@ create table sign_in_link (
   asked_from text not null,
   code_tries int not null default 0,
   session_id text references session on delete cascade,
+  confirmation_id text references confirmation on delete set null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
   used_at timestamptz
@@ -80,6 +95,7 @@ comment on column sign_in_link.browser_digest is 'The digest of the cookie of th
 comment on column sign_in_link.asked_from is 'The network that asked, or `known`: a browser in which the address signed in before.';
 comment on column sign_in_link.code_tries is 'How often a code was entered for it.';
 comment on column sign_in_link.session_id is 'The session that it confirms; null: it opens one.';
+comment on column sign_in_link.confirmation_id is 'The request that continues after it; null: it signs in, or the request has expired.';
 create index on sign_in_link (email, created_at);
 create index on sign_in_link (created_at);
 

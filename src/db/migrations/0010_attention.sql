@@ -1,5 +1,10 @@
 -- Attention: all that waits for a person, for the command `pinrail`, the metrics, the alerts and the dashboard.
 
+-- `100.00 EUR` of 10000 minor units; the currencies without decimals are those of src/domain/currencies.ts.
+create function readable_amount(units numeric, asset text) returns text immutable parallel safe language sql
+  return units * case when asset = 'USDC' then 0.000001 when asset in ('CLP', 'ISK', 'JPY', 'KRW') then 1 else 0.01 end
+    || ' ' || asset;
+
 -- Each part reads an index of the few rows that wait, however many are done.
 create view attention with (security_invoker = true) as
   -- The reason says which decisions end it.
@@ -38,7 +43,7 @@ create view attention with (security_invoker = true) as
   group by p.id, e.attempt_id
   union all
   -- Money that is not the payment's own.
-  select p.livemode, p.merchant_id, p.id, m.attempt_id, m.state, sum(m.units) || ' ' || m.asset, min(m.at)
+  select p.livemode, p.merchant_id, p.id, m.attempt_id, m.state, readable_amount(sum(m.units), m.asset), min(m.at)
   from part m join payment p on p.id = m.payment_id
   where m.state in ('surplus', 'late') group by p.id, m.attempt_id, m.state, m.asset having sum(m.units) <> 0
   union all
@@ -49,16 +54,17 @@ create view attention with (security_invoker = true) as
   select p.livemode, p.merchant_id, p.id, i.attempt_id, i.kind,
     case i.kind
       when 'misfit' then case when i.misfit is null then 'another token than USDC'
-        else 'asked for ' || (i.misfit #>> '{amount,minor}') || ' ' || (i.misfit #>> '{amount,currency}')
-          || ', received ' || coalesce(i.misfit #>> '{received,minor}', 'nothing') end
+        else 'asked for ' || readable_amount((i.misfit #>> '{amount,minor}')::numeric, i.misfit #>> '{amount,currency}')
+          || ', received ' || coalesce(
+            readable_amount((i.misfit #>> '{received,minor}')::numeric, i.misfit #>> '{received,currency}'), 'nothing') end
       -- All that the partner has taken back so far of what was returned outside.
-      when 'outside_reversed' then (select -sum(m.units) || ' ' || m.asset from part m
+      when 'outside_reversed' then (select readable_amount(-sum(m.units), m.asset) from part m
         where m.attempt_id = i.attempt_id and m.payment_id = i.payment_id and m.kind = 'reversal_outside' group by m.asset)
     end, i.opened_at
   from incident i join payment p on p.id = i.payment_id where i.closed_at is null
   union all
   -- USDC that was bought for a payment that ended without it.
-  select p.livemode, p.merchant_id, p.id, p.paid_attempt_id, 'suspense', p.fill_micro || ' USDC', p.updated_at
+  select p.livemode, p.merchant_id, p.id, p.paid_attempt_id, 'suspense', readable_amount(p.fill_micro, 'USDC'), p.updated_at
   from payment p
   where p.fill_micro is not null and p.gross_micro is null and p.status in ('failed', 'expired', 'canceled')
   union all

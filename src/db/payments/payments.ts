@@ -78,6 +78,19 @@ export async function insertPayment(
   return made ? { eventId: event.id, endpointIds } : null
 }
 
+/** Returns how many payments of the account are open, and no more than `most`. Reads an entry of an index for each. */
+export async function countOpenPayments(db: Queryable, tenant: Tenant, most: number): Promise<number> {
+  const { open } = await one(
+    db,
+    z.object({ open: z.coerce.number() }),
+    sql`select count(*) as open from (
+          select from payment
+          where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} and status in ('created', 'pending')
+          limit ${most}) found`,
+  )
+  return open
+}
+
 const storedAnswer = z.object({
   fingerprint: z.instanceof(Uint8Array),
   status: z.number(),

@@ -8,11 +8,11 @@ import { listOf } from '../../config/secret.ts'
 import type { WorkerConfig } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
+import { createRate } from '../../limits/rate.ts'
 import type { Logger } from '../../log.ts'
 import { deliverMessage } from '../../notify/deliver.ts'
 import { createMailSender } from '../../notify/mail.ts'
 import type { Post } from '../../notify/outcome.ts'
-import { createTurns } from '../../notify/pace.ts'
 import type { Bot } from '../../notify/telegram.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
 import { createSender, type Sender } from '../../webhooks/send.ts'
@@ -47,7 +47,8 @@ export function composeNotifications(
   const bot = botOf(config)
   const sender = createSender({ mode: config.PINRAIL_MODE, testTargets: targetsOf(config), now: Date.now })
   const place = { publicUrl: config.PUBLIC_URL, testMode: !db.livemode }
-  const botTurn = createTurns(BOT_MESSAGES_PER_SECOND)
+  const botRate = createRate({ perSecond: BOT_MESSAGES_PER_SECOND, burst: 1 })
+  const botTurn = () => botRate.take()
   const delivering = { ...place, post: postBy(sender), mail, bot, botTurn }
   const channels = {
     secretBox: box,

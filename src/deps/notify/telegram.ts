@@ -37,7 +37,7 @@ export function composeTelegram(
   bot: Bot,
   deps: Omit<TelegramRoundDeps, 'botId' | 'ask' | 'link'> & {
     readonly channels: ChannelDeps
-    readonly botTurn: () => Promise<void>
+    readonly botTurn: () => Promise<unknown>
     readonly everyMs: number
   },
 ): { loop: Loop; close: () => void } {

@@ -85,6 +85,18 @@ export function mayGoBack(state: PaymentWithAttempts, asked: Asked): Refundable[
   return claimsOn(state, asked).filter(isClaim)
 }
 
+/**
+ * Attempts whose money an operator can give back now, each of which a decision can name. No partner gives back USDC: it is at
+ * our own address.
+ */
+export function returnableAttempts(state: PaymentWithAttempts, through: Through): string[] {
+  const claimed = mayGoBack(state, { named: undefined, through }).map(({ attempt }) => attempt.id)
+  return state.attempts
+    .filter(({ id }) => claimed.includes(id) || mayHaveNoPayout(state, id))
+    .filter(({ provider }) => through === 'outside' || provider !== 'crypto')
+    .map(({ id }) => id)
+}
+
 const isClaim = (answer: Refundable | Refused): answer is Refundable => !('refused' in answer)
 
 /** The attempt that was given back, where nothing else can be meant: none has money left, whether it may go back or not. */

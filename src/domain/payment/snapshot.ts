@@ -15,6 +15,7 @@ import {
   waitsForPartner,
 } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
+import type { OperatorDecision } from './requests.ts'
 
 /** What the workflow knows of its payment: the row, as small as the story needs it. Every activity answers with one. */
 export type PaymentSnapshot = {
@@ -152,13 +153,17 @@ export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
  * What ends the waiting: the decisions that the reason offers, but for those that are refused whatever is there; one more
  * where the partner has changed the order, and one where a hold keeps it from going on, by a decision or by the partner's word.
  */
-export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
+export function offeredDecisions(payment: PaymentSnapshot): readonly OperatorDecision[] {
   const reason = needsOperator(payment)
-  const mayOffer: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
+  const mayOffer: readonly OperatorDecision[] = reason === null ? [] : PARK_REASONS[reason].decisions
   const offered = mayOffer.filter((decision) => !isVain(decision, payment, reason))
   const goesOn = waitsForPartner(reason) || offered.some((decision) => decision === 'approve' || decision === 'retry')
   const isHeldToo = payment.held && payment.status === 'under_review' && payment.txHash === null && goesOn
-  return [...offered, ...(payment.orderChanged ? ['acknowledge'] : []), ...(isHeldToo ? ['release'] : [])]
+  return [
+    ...offered,
+    ...(payment.orderChanged ? (['acknowledge'] as const) : []),
+    ...(isHeldToo ? (['release'] as const) : []),
+  ]
 }
 
 /** True if the decision is refused whatever the partner reports: confirmed money is given back, and unconfirmed money cannot be. */

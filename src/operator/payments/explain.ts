@@ -3,11 +3,13 @@ import { attentionOf, searchPayments } from '../../db/operator/payments.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { readTimeline } from '../../db/payments/timeline.ts'
 import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
-import { formatUsdc } from '../../domain/money.ts'
+import { isCurrency } from '../../domain/currencies.ts'
+import { formatAmount, formatUsdc } from '../../domain/money.ts'
 import { DECISIONS, whyRefused } from '../../domain/payment/decision.ts'
 import { PARK_REASONS } from '../../domain/payment/payment.ts'
 import { explorerUrl, type PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { OPERATOR_DECISIONS } from '../../domain/payment/requests.ts'
+import { returnableAttempts } from '../../domain/payment/refund.ts'
+import { OPERATOR_DECISIONS, type OperatorDecision } from '../../domain/payment/requests.ts'
 import {
   lateAttempts,
   needsOperator,
@@ -35,6 +37,9 @@ const MOST_ENTRIES = 1000
 /** For asking what would be accepted. */
 const SOMEBODY = { operator: 'somebody', reason: 'to know what would be accepted' }
 
+/** The decisions that give money back, and from where. */
+const RETURNS = { refund: 'partner', recordExternalRefund: 'outside' } as const
+
 /** How it is decided about. */
 const DECIDE = 'decide: pinrail payments decide'
 const SIGNED = '--operator <name> --reason <text>'
@@ -53,7 +58,9 @@ export async function explainPayment(office: Office): Promise<number> {
   ])
   const snapshot = snapshotOf(state)
   const decisions = OPERATOR_DECISIONS.filter(
-    (name) => whyRefused(name, { ...SOMEBODY, version: payment.version }, snapshot) === null,
+    (name) =>
+      whyRefused(name, { ...SOMEBODY, version: payment.version }, snapshot) === null &&
+      (!isReturn(name) || namedBy(name, state).length > 0),
   )
   give('payment', payment)
   give('version', payment.version)
@@ -72,19 +79,42 @@ export async function explainPayment(office: Office): Promise<number> {
 
   for (const line of [...standing(state, snapshot), ...money(state, payout)]) say(line)
   for (const { kind, detail, since } of attention) say(`LOOK AT THIS: ${kind} since ${since}: ${detail ?? 'no detail'}`)
-  const late = lateAttempts(snapshot)
-  const accepting = decisions.filter((name) => DECISIONS[name].accepts === true)
-  const others = decisions.filter((name) => !accepting.includes(name))
-  if (accepting.length > 0) say(`${DECIDE} ${id} <${accepting.join('|')}> --version ${payment.version} ${SIGNED}`)
-  if (others.length > 0) say(`${DECIDE} ${id} <${others.join('|')}> ${SIGNED}`)
-  for (const attempt of late) {
-    say(`${DECIDE} ${attempt} refund ${SIGNED}`)
-    say(`${DECIDE} ${attempt} recordExternalRefund --version ${payment.version} ${SIGNED}`)
-  }
+  for (const line of commands(state, decisions)) say(line)
   say('')
   for (const { at, message, actor } of timeline.rows) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
   if (timeline.hasMore) say(`and more than these ${MOST_ENTRIES}: the API has them page by page`)
   return attention.length === 0 ? 0 : 1
+}
+
+type ReturnDecision = keyof typeof RETURNS
+const isReturn = (name: OperatorDecision): name is ReturnDecision => name in RETURNS
+
+/** The attempts whose money the decision can give back; late money is decided in its own workflow. */
+function namedBy(name: ReturnDecision, state: PaymentWithAttempts): string[] {
+  const late = lateAttempts(snapshotOf(state))
+  return returnableAttempts(state, RETURNS[name]).filter((attempt) => !late.includes(attempt))
+}
+
+/** Each command as it is accepted. Those that give money back name its attempt. */
+function commands(state: PaymentWithAttempts, decisions: readonly OperatorDecision[]): string[] {
+  const { id, version } = state.payment
+  const late = lateAttempts(snapshotOf(state))
+  const signed = (name: OperatorDecision) =>
+    DECISIONS[name].accepts === true ? `--version ${version} ${SIGNED}` : SIGNED
+  const returns = Object.keys(RETURNS) as ReturnDecision[]
+  return [
+    ...decisions.filter((name) => !isReturn(name)).map((name) => `${DECIDE} ${id} ${name} ${signed(name)}`),
+    ...returns
+      .filter((name) => decisions.includes(name))
+      .flatMap((name) =>
+        namedBy(name, state).map((attempt) => `${DECIDE} ${id} ${name} --attempt ${attempt} ${signed(name)}`),
+      ),
+    ...returns.flatMap((name) =>
+      returnableAttempts(state, RETURNS[name])
+        .filter((attempt) => late.includes(attempt))
+        .map((attempt) => `${DECIDE} ${attempt} ${name} ${signed(name)}`),
+    ),
+  ]
 }
 
 function standing({ payment }: PaymentWithAttempts, snapshot: PaymentSnapshot): string[] {
@@ -106,7 +136,7 @@ function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payou
       `attempt ${id}  ${provider} ${method}  ${status}  at the partner: ${partnerReference ?? 'unknown'}`,
   )
   for (const { kind, units, asset, state, attemptId } of parts)
-    lines.push(`${kind} of ${units} ${asset === 'USDC' ? 'micro-USDC' : `minor ${asset}`}  ${state}  ${attemptId}`)
+    lines.push(`${kind} of ${amountText(units, asset)}  ${state}  ${attemptId}`)
   for (const { kind, state, attemptId } of intents)
     lines.push(`${kind} under way (${state})  ${attemptId ?? ''}`.trimEnd())
   const { usdc } = payment
@@ -121,6 +151,9 @@ function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payou
   }
   return lines
 }
+
+const amountText = (units: string, asset: string): string =>
+  `${isCurrency(asset) ? formatAmount({ minor: units, currency: asset }) : formatUsdc(units)} ${asset}`
 
 /** By whatever `payments find` takes, where only one payment fits. */
 async function paymentIdOf({ db, subjects: [text = ''] }: Office): Promise<string> {

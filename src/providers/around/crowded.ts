@@ -1,4 +1,4 @@
-import { createSlots } from '../../slots.ts'
+import { createSlots } from '../../limits/slots.ts'
 import type { Converter } from '../converter/converter.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
 import { aroundCalls } from './calls.ts'
@@ -43,9 +43,9 @@ export function keepRoomBeside(converter: Converter): Converter {
 
 /** Makes a call of this kind when there is a place for it. */
 function roomOf(party: string, inFlight: number) {
-  const slots = createSlots({ inFlight, waiting: WAITING, patienceMs: PATIENCE_MS })
+  const slots = createSlots({ inFlight, waiting: WAITING })
   return async <T>(call: string, ask: () => Promise<T>): Promise<T> => {
-    const free = await slots.take(call)
+    const free = await slots.take(call, AbortSignal.timeout(PATIENCE_MS))
     if (free === null)
       throw new PartnerError('unknown', `${party}: concurrency limit for this partner reached`, { wasAsked: false })
     return ask().finally(free)

@@ -238,14 +238,15 @@ document.addEventListener('click', ({ target }) => {
 document.addEventListener('submit', (event) => {
   const form = event.target
   if (!(form instanceof HTMLFormElement) || form.dataset.busy === undefined) return
-  const button = form.querySelector('button[type=submit]')
+  const button = event.submitter ?? form.querySelector('button[type=submit]')
   if (button === null) return
-  if (button.getAttribute('aria-disabled') === 'true') {
+  if (form.querySelector('[aria-disabled=true]') !== null) {
     event.preventDefault()
     return
   }
   button.setAttribute('aria-disabled', 'true')
-  const label = button.querySelector('span')
+  // The row of a way keeps its name.
+  const label = button.querySelector('.hint') ?? button.querySelector('span')
   if (label === null) return
   const before = label.textContent
   label.textContent = form.dataset.busy

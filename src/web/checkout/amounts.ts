@@ -1,6 +1,6 @@
-import { isZero, type Money, subtract } from '../../domain/money.ts'
-import { chargeSum, heldOf, type PartState } from '../../domain/payment/money/parts.ts'
-import { isPaid } from '../../domain/payment/payment.ts'
+import { isZero, type MicroUsdc, type Money, subtract } from '../../domain/money.ts'
+import { chargeSum, heldOf, type PartState, unitSum } from '../../domain/payment/money/parts.ts'
+import { isOpen, isPaid } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 
 /**
@@ -17,12 +17,15 @@ export type Amounts = {
   /** What arrived of a payment that is too small, and what of it is missing. Null for any other. */
   readonly short: { readonly received: Money; readonly missing: Money } | null
   /** Later payments of the same price, which do not go on to the shop. */
-  readonly surplus: readonly { readonly attempt: Attempt; readonly amount: Money }[]
+  readonly surplus: readonly Beside[]
   /** Second payments that went back to the buyer. */
-  readonly returned: readonly { readonly attempt: Attempt; readonly amount: Money }[]
+  readonly returned: readonly Beside[]
   /** The order whose money counts; null before it is known. */
   readonly counted: Attempt | null
 }
+
+/** Money of an order that does not go on to the shop. `micro`: the USDC that it is, if it is USDC. */
+export type Beside = { readonly attempt: Attempt; readonly amount: Money; readonly micro: MicroUsdc | null }
 
 type MoneyOf = Pick<PaymentWithAttempts, 'payment' | 'attempts' | 'parts'>
 
@@ -33,20 +36,27 @@ export function amountsOf({ payment, attempts, parts }: MoneyOf): Amounts {
     price: payment.amount,
     paid,
     extra: counted === null || paid === null ? null : excess(paid, counted.asked),
-    short: shortOf({ attempts, parts }),
-    surplus: sums(attempts, (attemptId) => chargeSum(parts, { attemptId, states: HELD })),
+    short: shortOf({ payment, attempts, parts }),
+    surplus: sums(attempts, { parts, states: HELD }),
     returned: sums(
       attempts.filter(({ id }) => id !== counted?.id),
-      (attemptId) => chargeSum(receipts(parts), { attemptId, states: ['returned'] }),
+      { parts: receipts(parts), states: ['returned'] },
     ),
     counted,
   }
 }
 
 /** Keeps the attempts whose sum is more than nothing. */
-function sums(attempts: readonly Attempt[], minorOf: (attemptId: string) => string): Amounts['surplus'] {
+function sums(
+  attempts: readonly Attempt[],
+  { parts, states }: Pick<MoneyOf, 'parts'> & { readonly states: readonly PartState[] },
+): readonly Beside[] {
   return attempts
-    .map((attempt) => ({ attempt, amount: sumOf(attempt, minorOf(attempt.id)) }))
+    .map((attempt) => {
+      const of = { attemptId: attempt.id, states }
+      const micro = attempt.provider === 'crypto' ? unitSum(parts, of) : null
+      return { attempt, amount: sumOf(attempt, chargeSum(parts, of)), micro }
+    })
     .filter(({ amount }) => !isZero(amount.minor))
 }
 
@@ -67,8 +77,10 @@ function excess(paid: Money, asked: Money): Money | null {
   return isZero(minor) || minor.startsWith('-') ? null : { minor, currency: paid.currency }
 }
 
-function shortOf({ attempts, parts }: Omit<MoneyOf, 'payment'>): Amounts['short'] {
-  const attempt = attempts.find(({ status }) => status === 'underpaid')
+function shortOf({ payment, attempts, parts }: MoneyOf): Amounts['short'] {
+  const isPart = ({ id }: Attempt) =>
+    isOpen(payment.status) && !isZero(chargeSum(parts, { attemptId: id, states: ['counted'] }))
+  const attempt = attempts.find((one) => one.status === 'underpaid' || isPart(one))
   if (attempt === undefined) return null
   const received = sumOf(attempt, heldOf(parts, attempt.id))
   const missing = excess(attempt.asked, received)

@@ -1,6 +1,7 @@
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
-import type { MicroUsdc } from '../../domain/money.ts'
+import { isZero, type MicroUsdc } from '../../domain/money.ts'
 import type { Offer, OfferAnswer } from '../../domain/offers.ts'
+import { heldOf } from '../../domain/payment/money/parts.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
@@ -11,9 +12,9 @@ export type Checkout = {
   readonly payment: Payment
   /** Oldest first. */
   readonly attempts: readonly Attempt[]
-  /** The money, in the order in which it came. Only `amountsOf` reads it. */
+  /** The money, in the order in which it came. Only `amountsOf` and `paidAttempt` read it. */
   readonly parts: PaymentWithAttempts['parts']
-  /** What has come to the address of the open order: a part of the price. Null where none has, or none is waited for. */
+  /** What has arrived at the address for USDC of an open payment. Null if nothing has, or there is no address. */
   readonly received: MicroUsdc | null
   /** Decisions that are not carried out. Only `planOpening` reads them. */
   readonly intents: PaymentWithAttempts['intents']
@@ -89,6 +90,16 @@ export type Asked = {
 /** The newest attempt whose order is open at a partner, so that the buyer can go back to it; null without one. */
 export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | null {
   return attempts.findLast(isOpened) ?? null
+}
+
+/**
+ * The order by which money of an open payment has arrived; null without one. The buyer completes that order: no other way
+ * to pay is shown, and no other order is opened.
+ */
+export function paidAttempt({ payment, attempts, parts, received }: Checkout): Attempt | null {
+  const isPaid = ({ id, provider }: Attempt) =>
+    !isZero(heldOf(parts, id)) || (provider === 'crypto' && received !== null)
+  return isOpen(payment.status) ? (attempts.find(isPaid) ?? null) : null
 }
 
 export function findOffer(offered: OfferAnswer, choice: Choice): Offer | null {

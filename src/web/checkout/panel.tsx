@@ -6,7 +6,7 @@ import { Fact, Facts } from '../look/parts.tsx'
 import { Time } from '../look/time.tsx'
 import type { Words } from '../messages/words.ts'
 import { amountsOf } from './amounts.ts'
-import type { Checkout, Shop } from './checkout.ts'
+import { type Checkout, paidAttempt, type Shop } from './checkout.ts'
 import { countryName, ShopMail, type Shown } from './shown.tsx'
 import { isMoneyHeld, mayMoneyCome, type View, wasReturned } from './view.ts'
 
@@ -93,7 +93,7 @@ function Details({ checkout, words, view }: Shown & { view: View | null }) {
             <Time at={payment.paidAt} style="day" words={words} />
           </Fact>
         )}
-        {mayPay && !isAskedHere && (
+        {mayPay && !isAskedHere && paidAttempt(checkout) === null && (
           <Fact name={t('panel.from')}>
             {country ?? t('country.not_known')} <a href={countryPath(checkout, view)}>{t('country.change')}</a>
           </Fact>
@@ -140,7 +140,11 @@ function sumOf(checkout: Checkout, view: View | null): Sum {
   if (paid !== null) return { label: 'sum.paid', amount: paid, dim: false }
   if (status === 'succeeded') return { label: 'sum.paid', amount: price, dim: false }
   if (view?.page !== 'closed')
-    return { label: status === 'under_review' ? 'sum.price' : 'sum.pay', amount: price, dim: false }
+    return {
+      label: status === 'under_review' || paidAttempt(checkout) !== null ? 'sum.price' : 'sum.pay',
+      amount: price,
+      dim: false,
+    }
   const isElsewhere = isMoneyHeld(checkout) || mayMoneyCome(checkout) || wasReturned(checkout)
   return isElsewhere
     ? { label: 'sum.price', amount: price, dim: false }

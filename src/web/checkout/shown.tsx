@@ -1,6 +1,9 @@
+import { formatUsdc, type MicroUsdc } from '../../domain/money.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { FillLink, OutlineLink } from '../look/parts.tsx'
+import type { Stop } from '../look/rail.tsx'
 import type { Words } from '../messages/words.ts'
+import type { Beside } from './amounts.ts'
 import type { Checkout, Choice } from './checkout.ts'
 import type { View } from './view.ts'
 
@@ -41,6 +44,26 @@ export function ShopMail({ checkout }: { readonly checkout: Pick<Checkout, 'shop
 /** The URL when it is http or https; null for `javascript:` and other schemes. */
 export function webAddress(href: string | null): string | null {
   return href !== null && /^https?:\/\//i.test(href) ? href : null
+}
+
+/** The amount in the money that it is: USDC as its wallet shows it. */
+export function besideText({ amount, micro }: Beside, { money }: Words): string {
+  return micro === null ? money(amount) : `${shortUsdc(micro)} USDC`
+}
+
+/** With two decimals, and more only where they are not zero: exact, and short enough to compare with a wallet. */
+export function shortUsdc(micro: MicroUsdc): string {
+  return formatUsdc(micro).replace(/(\.\d\d\d*?)0+$/, '$1')
+}
+
+/** How long the way back takes; undefined if all of it is USDC, which no bank returns. */
+export function bankTime(attempts: readonly Attempt[], text: string): string | undefined {
+  return attempts.every(({ provider }) => provider === 'crypto') ? undefined : text
+}
+
+/** The stop of money that goes back. */
+export function backStop(attempts: readonly Attempt[], { t }: Words): Stop {
+  return { state: 'todo', name: t('done.twice.back'), why: bankTime(attempts, t('done.twice.back.why')) }
 }
 
 /** The method's name as words in a sentence can stand beside: "Banking app". */

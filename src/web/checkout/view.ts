@@ -5,7 +5,7 @@ import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { isOpened, MAX_ATTEMPTS, type OpenedAttempt, planOpening } from '../../domain/payment/requests.ts'
 import { readTransferLink, type TransferRequest } from '../../domain/settlement/deposit.ts'
 import { amountsOf } from './amounts.ts'
-import { type Checkout, type Choice, findOffer, isSameWay, openedAttempt } from './checkout.ts'
+import { type Checkout, type Choice, findOffer, isSameWay, openedAttempt, paidAttempt } from './checkout.ts'
 
 /** The page that the buyer sees, with its data. */
 export type View =
@@ -64,6 +64,8 @@ const VIEWS: Readonly<Record<PaymentStatus, (checkout: Checkout) => View>> = {
 }
 
 export function viewOf(checkout: Checkout): View {
+  const paid = paidAttempt(checkout)
+  if (paid !== null) return isOpened(paid) ? pay(checkout, paid) : { page: 'checking' }
   return VIEWS[checkout.payment.status](checkout)
 }
 

@@ -2,7 +2,7 @@ import { METHOD_LABELS, PROVIDERS } from '../../domain/methods.ts'
 import { formatUsdc, grouped, groupedAmount, type MicroUsdc, type Money } from '../../domain/money.ts'
 import { isClosed, isOpen, PARK_REASONS, type ParkReason, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
-import type { Amounts } from '../checkout/amounts.ts'
+import type { Amounts, Beside } from '../checkout/amounts.ts'
 import type { Tone } from '../look/parts.tsx'
 import { SiteIcon } from '../site/icons.tsx'
 import { momentText } from '../site/moment.tsx'
@@ -27,11 +27,16 @@ const STATUS_LOOKS: Readonly<Record<PaymentStatus, Look>> = {
 
 const PAID_IN_PART: Look = { word: 'Paid in part', tone: 'wait', icon: 'half' }
 
-type Stated = { readonly status: PaymentStatus; readonly parkReason?: ParkReason | null }
+type Stated = Pick<Payment, 'status'> & Partial<Pick<Payment, 'parkReason' | 'exception'>>
 
-/** The state of a payment in a word. `isPart`: a part of the price has arrived, and the rest can still come. */
-export function statusLook({ status, parkReason = null }: Stated, isPart = false): Look {
-  return isPart || parkReason === 'underpaid' ? PAID_IN_PART : STATUS_LOOKS[status]
+/** The state of a payment in a word. */
+export function statusLook(stated: Stated): Look {
+  return isOpenInPart(stated) || stated.parkReason === 'underpaid' ? PAID_IN_PART : STATUS_LOOKS[stated.status]
+}
+
+/** True if a part of the price has arrived, and the rest can still come. */
+function isOpenInPart({ status, exception }: Stated): boolean {
+  return isOpen(status) && exception === 'underpaid'
 }
 
 export function Status(stated: Stated) {
@@ -61,6 +66,9 @@ export function usdcText(micro: MicroUsdc, decimals: 2 | 6): string {
   return decimals === 6 ? text : text.slice(0, -4)
 }
 
+/** 1,249.00 EUR */
+const moneyText = (money: Money): string => `${fiatText(money)} ${money.currency}`
+
 export function Fiat({ money }: { money: Money }) {
   return <Amount number={fiatText(money)} code={money.currency} />
 }
@@ -69,32 +77,37 @@ export function Usdc({ micro, decimals = 6 }: { micro: MicroUsdc; decimals?: 2 |
   return <Amount number={usdcText(micro, decimals)} code="USDC" />
 }
 
-/** The method that was used, else the one that the merchant pinned; null if the buyer picks. */
-export function methodText({ methodUsed, providerUsed, provider }: Payment): string | null {
+/** The method that was used, else the one that the merchant pinned; null if the buyer picks. Only USDC arrives in parts. */
+export function methodText(payment: Payment): string | null {
+  const { methodUsed, providerUsed, provider } = payment
   if (methodUsed !== null) return METHOD_LABELS[methodUsed]
+  if (isOpenInPart(payment)) return METHOD_LABELS.usdc
   const pinned = providerUsed ?? provider
   return pinned === null ? null : PROVIDERS[pinned].label
 }
 
-type Sums = Pick<Amounts, 'short' | 'surplus' | 'returned'>
+type Sums = Pick<Amounts, 'short' | 'surplus' | 'returned' | 'extra'>
 
 /** What has happened and what comes next, in a sentence or two. */
-export function nextStep(payment: Payment, { short, surplus, returned }: Sums): string {
-  const text = ({ amount }: Amounts['surplus'][number]): string => `${fiatText(amount)} ${amount.currency}`
+export function nextStep(payment: Payment, { short, surplus, returned, extra }: Sums): string {
+  const text = ({ amount, micro }: Beside): string =>
+    micro === null ? moneyText(amount) : `${usdcText(micro, 6)} USDC`
   if (short !== null) return inPart(payment, short)
   const [held, back] = [surplus[0], returned[0]]
   if (held !== undefined)
     return `${step(payment)} Another payment of ${text(held)} arrived for it. It is not yours: Pinrail holds it until a person returns it to the buyer.`
   if (back !== undefined) return `${step(payment)} Another payment of ${text(back)} went back to the buyer.`
+  if (payment.status === 'succeeded' && extra !== null)
+    return `${step(payment)} The buyer paid ${moneyText(extra)} more than was asked. It reached your wallet with the rest. Return it to the buyer, or count it toward another order.`
   return payment.status === 'succeeded' ? `${step(payment)} Nothing is left to do.` : step(payment)
 }
 
 function inPart({ amount, status, expiresAt }: Payment, { received, missing }: NonNullable<Sums['short']>): string {
   const of = `The buyer paid ${fiatText(received)} of ${fiatText(amount)} ${amount.currency}. Do not ship yet.`
-  const rest = `${fiatText(missing)} ${missing.currency}`
+  const rest = moneyText(missing)
   return isOpen(status)
     ? `${of} The buyer can pay the missing ${rest} at the checkout until ${momentText(expiresAt, 'long')} UTC.`
-    : `${of} If the missing ${rest} arrives with the same order, the payment continues automatically. Otherwise a person at Pinrail accepts the part or returns it to the buyer.`
+    : `${of} A person at Pinrail accepts it or returns it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`
 }
 
 function step(payment: Payment): string {

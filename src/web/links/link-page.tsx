@@ -76,7 +76,6 @@ function LinkPanel({ view, words }: Shown) {
   const { t } = words
   const { link, shop, status } = view
   const { amount } = link.price
-  const sum = status !== 'active' ? t('link.closed') : amount === null ? t('link.you_decide') : words.money(amount)
   return (
     <header class="panel">
       <p class="payee">
@@ -85,16 +84,18 @@ function LinkPanel({ view, words }: Shown) {
           {shop.name}
         </span>
       </p>
-      <p class="sum">
-        <span class="label">{t('sum.pay')}</span>{' '}
-        {status === 'active' && amount !== null ? (
-          <data class={amountLook(sum, false)} value={`${formatAmount(amount)} ${amount.currency}`}>
-            {sum}
-          </data>
-        ) : (
-          <span class="dim">{sum}</span>
-        )}
-      </p>
+      {status === 'active' && (
+        <p class="sum">
+          <span class="label">{t('sum.pay')}</span>{' '}
+          {amount === null ? (
+            <span class="dim">{t('link.you_decide')}</span>
+          ) : (
+            <data class={amountLook(words.money(amount), false)} value={`${formatAmount(amount)} ${amount.currency}`}>
+              {words.money(amount)}
+            </data>
+          )}
+        </p>
+      )}
       <details class="more">
         <summary>
           <span class="unseen">{t('panel.details')}</span>
@@ -157,28 +158,42 @@ function Pay({ view, words }: Shown) {
         <input type="hidden" name="press" value={press} />
         {reference !== null && <input type="hidden" name="reference" value={reference} />}
         {link.price.amount === null && <Amount view={view} words={words} />}
-        {offers.length > 0 && (
-          <ul class="both" aria-label={t('link.ways')}>
-            {offers.map(({ method, estimatedSeconds }) => (
-              <li key={method}>
-                <span class="pin">
-                  <Icon name={method} />
-                </span>
-                <span class="name">{t(`method.${method}`)}</span>
-                <span class="hint">{t(`pick.hint.${method}`, { about: words.about(estimatedSeconds.p50) })}</span>
-              </li>
-            ))}
-          </ul>
+        {offers.length > 0 ? (
+          <Ways offers={offers} words={words} />
+        ) : (
+          <p class="act">
+            <button type="submit" class="button fill">
+              <span>{t('link.continue')}</span>
+              <Icon name="arrow" points />
+            </button>
+          </p>
         )}
-        <p class="act">
-          <button type="submit" class="button fill">
-            <span>{t('link.continue')}</span>
-            <Icon name="arrow" points />
-          </button>
-        </p>
       </form>
       <Aside icon="shield">{t('link.safe')}</Aside>
     </>
+  )
+}
+
+/** One press chooses the way and continues with it. */
+function Ways({ offers, words }: Pick<LinkView, 'offers'> & { words: Words }) {
+  const { t } = words
+  return (
+    <div class="ways">
+      <ul aria-label={t('link.ways')}>
+        {offers.map(({ provider, method, estimatedSeconds }) => (
+          <li key={method}>
+            <button type="submit" class="way" name="way" value={`${provider}.${method}`}>
+              <span class="pin">
+                <Icon name={method} />
+              </span>
+              <span class="name">{t(`method.${method}`)}</span>
+              <span class="hint">{t(`pick.hint.${method}`, { about: words.about(estimatedSeconds.p50) })}</span>
+              <Icon name="next" points />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 

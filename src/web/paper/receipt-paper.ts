@@ -11,6 +11,8 @@ export type PaperFact = { readonly name: string; readonly value: PaperText }
 export type ReceiptPaper = {
   readonly title: string
   readonly shop: string
+  /** The name of the shop's logo; null: it has none that a PDF can hold. */
+  readonly logo: string | null
   readonly supportEmail: string | null
   readonly heading: string
   /** Each with its amount; the last one is the sum. */
@@ -34,6 +36,7 @@ export function receiptPaper(checkout: Checkout, words: Words): ReceiptPaper {
   return {
     title: t(isTest ? 'title.receipt_test' : 'title.receipt', { merchant: shop.name }),
     shop: shop.name,
+    logo: shop.logo !== null && /\.(?:png|jpg)$/.test(shop.logo) ? shop.logo : null,
     supportEmail: shop.supportEmail,
     heading: t(isTest ? 'receipt.test' : 'receipt.heading'),
     lines: [

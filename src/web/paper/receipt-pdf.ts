@@ -16,15 +16,26 @@ const kept = newest<Promise<Buffer | null>>(KEPT)
  * The receipt as a file of one page. Null where a name on it is in a script for which we have no face, or where its names are
  * so wide that they do not fit onto one.
  */
-export function receiptPdf(paper: ReceiptPaper, { locale }: Pick<Words, 'locale'>): Promise<Buffer | null> {
-  return kept(JSON.stringify([locale, paper]), () => makePdf(paper, locale))
+export function receiptPdf(
+  paper: ReceiptPaper,
+  { locale }: Pick<Words, 'locale'>,
+  readLogo: ReadLogo,
+): Promise<Buffer | null> {
+  return kept(JSON.stringify([locale, paper]), () => makePdf(paper, { locale, readLogo }))
 }
 
-async function makePdf(paper: ReceiptPaper, locale: Locale): Promise<Buffer | null> {
+/** Reads the picture by its name. */
+export type ReadLogo = (name: string) => Promise<Buffer | null>
+
+async function makePdf(
+  paper: ReceiptPaper,
+  { locale, readLogo }: { locale: Locale; readLogo: ReadLogo },
+): Promise<Buffer | null> {
   if (!textsOf(paper).every(hasFaces)) return null
   const { dir } = LANGUAGES[locale]
   const sheet = receiptSheet(paper, dir)
   if (sheet.bottom > SHEET.height - MARGIN / 2) return null
+  const logo = paper.logo === null ? null : await readLogo(paper.logo)
   const document = new PDFDocument({
     size: [SHEET.width, SHEET.height],
     margin: 0,
@@ -36,6 +47,7 @@ async function makePdf(paper: ReceiptPaper, locale: Locale): Promise<Buffer | nu
   })
   const bytes = collected(document)
   draw(document, sheet)
+  if (logo !== null && sheet.logo !== null) drawLogo(document, logo, sheet.logo)
   if (paper.isTest) drawTest(document)
   document.end()
   return bytes
@@ -64,6 +76,10 @@ function draw(document: PDFKit.PDFDocument, { placed, rules, code }: Sheet): voi
     for (const [x, isDark] of row.entries())
       if (isDark) document.rect(code.x + x * module, code.top + y * module, module, module)
   document.fill('#000')
+}
+
+function drawLogo(document: PDFKit.PDFDocument, logo: Buffer, { x, top, side }: NonNullable<Sheet['logo']>): void {
+  document.image(logo, x, top, { fit: [side, side], align: 'center', valign: 'center' })
 }
 
 function drawRule(document: PDFKit.PDFDocument, { top, weight, colour }: Rule): void {

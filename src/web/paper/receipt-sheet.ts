@@ -20,6 +20,8 @@ export type Rule = { readonly top: number; readonly weight: number; readonly col
 export type Sheet = {
   readonly placed: readonly Placed[]
   readonly rules: readonly Rule[]
+  /** The square of the logo; null: there is none. */
+  readonly logo: { readonly x: number; readonly top: number; readonly side: number } | null
   readonly code: { readonly text: string; readonly x: number; readonly top: number; readonly side: number }
   /** Where the last line ends. */
   readonly bottom: number
@@ -30,6 +32,7 @@ const AMOUNTS_WIDTH = 150
 /** Names of facts on one side, their values on the other. */
 const NAMES_WIDTH = 150
 const CODE_SIDE = 84
+const LOGO_SIDE = 36
 const GAP = 12
 
 /** `offset`: from the side on which the language begins. `end`: it ends where the place ends. */
@@ -68,25 +71,29 @@ class Filling {
 /** Sets a receipt onto one sheet. */
 export function receiptSheet(paper: ReceiptPaper, dir: 'ltr' | 'rtl'): Sheet {
   const sheet = new Filling(dir)
-  setHead(sheet, paper)
+  const logo = setHead(sheet, paper)
   setLines(sheet, paper)
   setFacts(sheet, paper)
   const code = setCheck(sheet, paper)
   sheet.top += sheet.put({ text: paper.foot }, small, { offset: 0, width: COLUMN })
-  return { placed: sheet.placed, rules: sheet.rules, code, bottom: sheet.top }
+  return { placed: sheet.placed, rules: sheet.rules, logo, code, bottom: sheet.top }
 }
 
-function setHead(sheet: Filling, { shop, supportEmail, heading }: ReceiptPaper): void {
+function setHead(sheet: Filling, { shop, logo, supportEmail, heading }: ReceiptPaper): Sheet['logo'] {
+  const { top } = sheet
+  const side = logo === null ? 0 : LOGO_SIDE
+  const offset = side && side + GAP
   const mail = supportEmail === null ? 0 : MAIL_WIDTH
   const named = sheet.put(
     { text: shop, own: true },
     { ...title, size: 15 },
-    { offset: 0, width: COLUMN - mail - (mail && GAP) },
+    { offset, width: COLUMN - offset - mail - (mail && GAP) },
   )
   const beside = { offset: COLUMN - mail, width: mail, end: true }
   const asked = supportEmail === null ? 0 : sheet.put({ text: supportEmail, own: true }, soft, beside)
-  sheet.top += Math.max(named, asked) + 28
+  sheet.top += Math.max(named, asked, side) + 28
   sheet.top += sheet.put({ text: heading }, title, { offset: 0, width: COLUMN }) + 14
+  return logo === null ? null : { x: sheet.left({ offset: 0, width: side }), top, side }
 }
 
 function setLines(sheet: Filling, { lines }: ReceiptPaper): void {

@@ -124,8 +124,8 @@ export type SentView = {
   readonly tooMany: boolean
   /** The address that the link went to; null if the browser has forgotten it. */
   readonly email: string | null
-  /** True if the link confirms a session: the next one is requested on another page. */
-  readonly confirms: boolean
+  /** The id of the request that the link confirms: the next link is requested on another page. Null: it signs in. */
+  readonly confirms: string | null
   /** The mail inbox of a local system; null elsewhere. */
   readonly mailUrl: string | null
 }
@@ -148,12 +148,12 @@ export function renderSent(view: SentView): string {
         <p role="alert">
           Too many links were requested for <b>{email ?? 'your address'}</b>, so we sent no new one. The last link that
           you requested in this browser works for 15 minutes. You can request another in an hour
-          {confirms ? '.' : ', or use a passkey.'}
+          {confirms === null ? ', or use a passkey.' : '.'}
         </p>
       ) : (
         <p>
           We sent a link to <b>{email ?? 'your address'}</b>
-          {confirms ? '.' : ', if it can sign in.'} It works once, for 15 minutes, in this browser.
+          {confirms === null ? ', if it can sign in.' : '.'} It works once, for 15 minutes, in this browser.
         </p>
       )}
       {mailUrl !== null && (
@@ -163,7 +163,7 @@ export function renderSent(view: SentView): string {
       )}
       <form class="stack" method="post" action="/sign-in/code">
         <To to={to} />
-        {confirms && <input type="hidden" name="confirm" value="1" />}
+        {confirms !== null && <input type="hidden" name="confirm" value={confirms} />}
         <Field name="code" label="Or type the code from the e-mail" errors={wrong ? { code: WRONG_CODE } : {}}>
           {(attributes) => (
             <input
@@ -188,9 +188,9 @@ export function renderSent(view: SentView): string {
 }
 
 function Again({ view: { to, email, confirms } }: { view: SentView }) {
-  if (confirms || email === null)
+  if (confirms !== null || email === null)
     return (
-      <a class="btn text big" href={confirms ? `/dashboard/confirm?to=${encodeURIComponent(to)}` : '/sign-in'}>
+      <a class="btn text big" href={confirms === null ? '/sign-in' : `/dashboard/confirm?asked=${confirms}`}>
         Send it again
       </a>
     )
@@ -214,18 +214,20 @@ export function renderLink({
   readonly email: string
   readonly action: string
   readonly to: string
-  readonly confirms: boolean
+  /** The change that it confirms, in words; null: it signs in. */
+  readonly confirms: string | null
 }): string {
   return renderDoor(
-    confirms ? 'Confirm that it is you?' : 'Sign in to Pinrail?',
+    confirms === null ? 'Sign in to Pinrail?' : 'Confirm that it is you',
     <>
+      {confirms !== null && <Change what={confirms} />}
       <p>
         As <b>{email}</b>.
       </p>
       <form class="stack" method="post" action={action}>
         <To to={to} />
         <button type="submit" class="btn fill big">
-          {confirms ? 'Confirm' : 'Sign in'}
+          {confirms === null ? 'Sign in' : 'Confirm'}
         </button>
       </form>
       <p class="hint">Did you not ask for this? Close the page; nothing happens.</p>
@@ -246,15 +248,29 @@ export function renderDeadLink(): string {
   )
 }
 
+/** The change that a person confirms, as the mail says it. */
+function Change({ what }: { what: string }) {
+  return (
+    <div class="note">
+      <div class="grow">
+        <p class="soft">You confirm</p>
+        <p>
+          <b>{what}</b>
+        </p>
+      </div>
+    </div>
+  )
+}
+
 export function renderConfirm({
   csrf,
-  to,
+  asked: { id, what, back },
   passkeyOptions,
   problem,
   email,
 }: {
   readonly csrf: string
-  readonly to: string
+  readonly asked: { readonly id: string; readonly what: string; readonly back: string }
   readonly passkeyOptions: string | null
   readonly problem: PasskeyProblem | null
   readonly email: string
@@ -263,21 +279,21 @@ export function renderConfirm({
     'Confirm that it is you',
     <>
       <Problem problem={problem} />
-      <p>Required before a change of wallet, keys, secrets or people.</p>
+      <Change what={what} />
       <PasskeyButton
         form={{ action: '/dashboard/confirm/passkey', options: passkeyOptions, kind: 'get' }}
-        fields={{ _form: csrf, to }}
+        fields={{ _form: csrf, asked: id }}
         label="Confirm with a passkey"
       />
       <form class="stack" method="post" action="/dashboard/confirm">
         <input type="hidden" name="_form" value={csrf} />
-        <To to={to} />
+        <input type="hidden" name="asked" value={id} />
         <button type="submit" class="btn fill big">
           <SiteIcon name="mail" />
           Send me a link
         </button>
       </form>
-      <a class="btn text big" href="/dashboard">
+      <a class="btn text big" href={back}>
         Cancel
       </a>
       <p class="hint">The link goes to {email}. A confirmation counts for 10 minutes, for this browser only.</p>

@@ -59,8 +59,31 @@ export function renderDoor(title: string, children: ComponentChildren): string {
   })
 }
 
+/** Pages of the operator, and the address where people ask. Those that are not configured are null. */
+export type OperatorPages = {
+  readonly status: string | null
+  readonly terms: string | null
+  readonly privacy: string | null
+  readonly contact: string | null
+}
+
+const NO_PAGES: OperatorPages = { status: null, terms: null, privacy: null, contact: null }
+
+function Out({ href, children }: { href: string | null; children: string }) {
+  return href === null ? null : (
+    <li>
+      <a href={href}>{children}</a>
+    </li>
+  )
+}
+
 /** A page of the site for people who are not signed in. */
 export function renderSite(title: string, look: string, children: ComponentChildren): string {
+  return renderOwnSite({ title, look, children }, NO_PAGES)
+}
+
+/** One that links to the pages of the operator. */
+export function renderOwnSite({ title, look, children }: DocumentShape, pages: OperatorPages): string {
   return renderDocument({
     title,
     look: `plain ${look}`,
@@ -76,7 +99,10 @@ export function renderSite(title: string, look: string, children: ComponentChild
           </a>
           <nav class="row" aria-label="Site">
             <a href="/docs">Docs</a>
-            <a href="/sign-in">Sign in</a>
+            {pages.status !== null && <a href={pages.status}>Status</a>}
+            <a class="btn" href="/sign-in">
+              Sign in
+            </a>
           </nav>
         </header>
         {children}
@@ -88,6 +114,10 @@ export function renderSite(title: string, look: string, children: ComponentChild
             <li>
               <a href="/links/report">Report abuse</a>
             </li>
+            <Out href={pages.status}>Status</Out>
+            <Out href={pages.terms}>Terms</Out>
+            <Out href={pages.privacy}>Privacy</Out>
+            <Out href={pages.contact && `mailto:${pages.contact}`}>Contact</Out>
           </ul>
           <p>Pinrail moves money from payment partners to your own wallet. It holds no balance for you.</p>
         </footer>

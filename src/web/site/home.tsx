@@ -1,70 +1,196 @@
-import { renderSite } from './document.tsx'
+import { METHOD_LABELS, PROVIDERS, type Provider, type ProviderUsed } from '../../domain/methods.ts'
+import { FEE_PERCENT, formatAmount, type Money } from '../../domain/money.ts'
+import { Icon } from '../look/icons.tsx'
+import { curlText } from './curl.ts'
+import { type OperatorPages, renderOwnSite } from './document.tsx'
 import { SiteIcon } from './icons.tsx'
-import { Card } from './parts.tsx'
+import { Table } from './table.tsx'
+
+export type HomeView = {
+  readonly testMode: boolean
+  readonly publicUrl: string
+  /** True if buyers can pay in USDC here. */
+  readonly crypto: boolean
+  readonly pages: OperatorPages
+}
 
 /** What it is, for people who have opened the address of the deployment. */
-export function renderHome({ testMode }: { testMode: boolean }): string {
-  return renderSite(
-    'Charge in fiat money, receive USDC',
-    'home',
+export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): string {
+  const ways = Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
+  const children = (
     <main id="main" class="page" tabIndex={-1}>
       <div class="in">
-        <section class="hero stack even" aria-labelledby="what">
+        <section class="hero stack" aria-labelledby="what">
           <div>
-            <h1 id="what">Buyers pay as they always do. You receive USDC.</h1>
+            <h1 id="what">Charge in their currency. Receive USDC in your wallet.</h1>
             <p class="lead">
-              Charge by card, banking app, UPI or transfer. The money arrives in your own wallet on Polygon, final,
-              usually within a minute or two.
+              Your buyer pays by bank, card or UPI. Minutes later the USDC is yours, on Polygon, in a wallet that only
+              you control.
             </p>
             <p class="actions">
               <a class="btn fill big" href="/sign-in">
-                Start free
+                Create a free account
               </a>
               <a class="btn big" href="/links">
-                Create a payment link
+                Make a link without one
               </a>
             </p>
             {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}
           </div>
           <Journey />
         </section>
+        <Values ways={ways} />
+        <Developers publicUrl={publicUrl} />
+        <Coverage ways={ways} />
       </div>
-    </main>,
+    </main>
   )
+  return renderOwnSite({ title: 'Charge in fiat money, receive USDC', look: 'site-page home', children }, pages)
 }
+
+const STEPS = [
+  ['user', '€49.90', 'Your buyer pays in their banking app', '0 s'],
+  ['bank', 'Confirmed', 'Read back from the partner, rate locked', '+9 s'],
+  ['convert', '57.882574 USDC', 'Converted. Our fee: 2.604715, nothing else', '+10 s'],
+  ['check', '55.277859 USDC', 'Final in your wallet, exactly once', '+47 s'],
+] as const
 
 function Journey() {
   return (
-    <Card id="way" title="The way of one payment">
+    <figure class="card">
+      <figcaption class="hidden">An example: from €49.90 to 55.277859 USDC</figcaption>
       <ol class="timeline">
-        <li>
-          <span class="pin">
-            <SiteIcon name="user" />
-          </span>
-          <div>
-            <b>€49.90</b>
-            <p class="soft">Paid by your buyer, by the method you pinned or one they pick</p>
-          </div>
-        </li>
-        <li>
-          <span class="pin">
-            <SiteIcon name="convert" />
-          </span>
-          <div>
-            <b>57.882574 USDC</b>
-            <p class="soft">After conversion at the rate that was locked. Our fee of 4.5 % is 2.604715.</p>
-          </div>
-        </li>
-        <li class="success full">
-          <span class="pin">
-            <SiteIcon name="check" />
-          </span>
-          <div>
-            <b>55.277859 USDC</b>
-            <p class="soft">In your wallet, once and for good</p>
-          </div>
-        </li>
+        {STEPS.map(([icon, what, text, at]) => (
+          <li key={what} class={icon === 'check' ? 'success full' : 'brand'}>
+            <span class="pin">
+              <SiteIcon name={icon} />
+            </span>
+            <div>
+              <b>{what}</b>
+              <p class="soft">{text}</p>
+            </div>
+            <p class="soft">{at}</p>
+          </li>
+        ))}
       </ol>
-    </Card>
+    </figure>
   )
 }
+
+type Ways = { readonly ways: readonly Provider[] }
+
+function Values({ ways }: Ways) {
+  const countries = new Set(ways.flatMap((way) => way.countries ?? [])).size
+  const anywhere = ways.some((way) => way.countries === null) ? ' USDC anywhere.' : ''
+  const values = [
+    [`${FEE_PERCENT} %`, 'All inclusive: partner, conversion, gas. Only when a payment succeeds.'],
+    ['Your wallet', 'No balance with us. Each payout is a transfer that you can check on chain.'],
+    [`${countries} countries`, `Bank and cards in Europe, cards in the US, UPI in India.${anywhere}`],
+    ['Exactly once', 'Crash, retry or reorganization: a payment is paid out one time.'],
+  ]
+  return (
+    <section class="stack four gap" aria-label="In short">
+      {values.map(([name, text]) => (
+        <div key={name}>
+          <h2>{name}</h2>
+          <p class="soft">{text}</p>
+        </div>
+      ))}
+    </section>
+  )
+}
+
+const BODY = { amount: '49.90', currency: 'EUR', provider: 'wallet_app', reference: '10482' }
+
+function Developers({ publicUrl }: Pick<HomeView, 'publicUrl'>) {
+  const answer = { id: 'pay_01m804v6xffqc8dqr8b1t1nxw5', status: 'created', checkout_url: `${publicUrl}/c/gyjqov8Y…` }
+  const compact = curlText(`${publicUrl}/v1/payments`, { method: 'POST', body: BODY })
+  const call = compact.replace(JSON.stringify(BODY), JSON.stringify(BODY, null, 2))
+  return (
+    <section class="stack even gap" aria-labelledby="developers">
+      <div class="col">
+        <h2 id="developers">One call, one redirect, one webhook</h2>
+        <p>
+          Create the payment, send the buyer to its checkout, mark the order paid when the webhook arrives. Pin a method
+          and the buyer lands right on it.
+        </p>
+        <ul class="stack tight">
+          <Doc href="/docs/first-payment" icon="book" name="First payment in 5 minutes" />
+          <Doc href="/docs/api/payments" icon="code" name="API reference" />
+          <Doc href="/docs/testing" icon="flask" name="Test mode with simulated partners" />
+        </ul>
+      </div>
+      <div class="card">
+        <header>
+          <div>
+            <h3>Create a payment</h3>
+          </div>
+          <code class="toned success">201</code>
+        </header>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        <pre tabIndex={0} aria-label="Example call">
+          <code>{`${call}\n\n${JSON.stringify(answer, null, 2)}`}</code>
+        </pre>
+      </div>
+    </section>
+  )
+}
+
+function Doc({ href, icon, name }: { href: string; icon: SiteIcon; name: string }) {
+  return (
+    <li>
+      <a class="with-i" href={href}>
+        <SiteIcon name={icon} />
+        {name}
+      </a>
+    </li>
+  )
+}
+
+const WAY_ICONS = { wallet_app: 'banking_app', card_partner: 'card', local_partner: 'upi', crypto: 'usdc' } as const
+
+function Coverage({ ways }: Ways) {
+  return (
+    <section class="stack gap" aria-labelledby="ways">
+      <h2 id="ways">How buyers can pay</h2>
+      <div class="sheet">
+        <Table
+          caption="Ways to pay"
+          rows={ways}
+          columns={[
+            { name: 'Way', place: 'a', cell: (way) => <WayName name={way.name} /> },
+            { name: 'Buyers in', place: 'c', cell: ({ countries }) => listPlaces(countries) },
+            { name: 'Currencies', cell: ({ currencies }) => listNames(currencies) },
+            { name: 'From', look: 'num', cell: ({ minimum }) => whole(minimum) },
+            { name: 'To', look: 'num', place: 'b', cell: ({ maximum }) => whole(maximum) },
+            { name: 'Takes', look: 'num', place: 'd', cell: ({ estimatedSeconds: { p50 } }) => about(p50) },
+          ]}
+        />
+      </div>
+    </section>
+  )
+}
+
+function WayName({ name }: { name: ProviderUsed }) {
+  return (
+    <span class="with-i">
+      <Icon name={WAY_ICONS[name]} />
+      {METHOD_LABELS[WAY_ICONS[name]]}
+    </span>
+  )
+}
+
+const REGIONS = new Intl.DisplayNames('en', { type: 'region' })
+
+function listPlaces(countries: Provider['countries']): string {
+  if (countries === null) return 'Everywhere'
+  return countries.length > 3 ? `${countries.length} countries` : countries.map((code) => REGIONS.of(code)).join(', ')
+}
+
+const listNames = (currencies: readonly string[]): string =>
+  currencies.length > 4 ? String(currencies.length) : currencies.join(', ')
+
+const whole = (money: Money): string =>
+  `${Number(formatAmount(money)).toLocaleString('en', { maximumFractionDigits: 0 })} ${money.currency}`
+
+const about = (seconds: number): string => (seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`)

@@ -3,6 +3,7 @@ import type { NotificationActivities } from '../../activities/notifications/tell
 
 /** A channel has 15 s for one message. What it answers is a value: only our own trouble is tried again here. */
 const telling = proxyActivities<NotificationActivities>({
+  summary: 'Send the next message to the channel',
   startToCloseTimeout: '45 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
@@ -18,6 +19,6 @@ export async function notification(channelId: string): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const { againAfterMs } = await telling.tellChannel(channelId)
     if (againAfterMs === null) return
-    if (againAfterMs > 0) await sleep(againAfterMs)
+    if (againAfterMs > 0) await sleep(againAfterMs, { summary: 'The next message can be sent' })
   }
 }

@@ -63,7 +63,8 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
     areRead: () => unread.size === 0,
     isPaidUnsure,
     async askPaidAgain(hasComeIn) {
-      await condition(hasComeIn, Math.min(2 ** (unsure?.reads ?? 0), PAID_SILENCE_SECONDS) * 1000)
+      const seconds = Math.min(2 ** (unsure?.reads ?? 0), PAID_SILENCE_SECONDS)
+      await condition(hasComeIn, seconds * 1000, { summary: 'The paid order is read again' })
       doubtPaid()
     },
     readAll,

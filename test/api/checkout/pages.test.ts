@@ -6,9 +6,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import supertest from 'supertest'
 import { Problem } from '../../../src/api/http/problems.ts'
 import { createLocate } from '../../../src/config/countries.ts'
+import { openDeposit } from '../../../src/db/payments/deposits.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import type { AttemptStatus } from '../../../src/domain/payment/payment.ts'
 import { MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
+import { transferLink } from '../../../src/domain/settlement/deposit.ts'
 import { newId } from '../../../src/ids.ts'
+import { aUsdcPart } from '../../web/fixtures.ts'
 import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout-world.ts'
 import { countriesFile } from './countries-file.ts'
 
@@ -41,6 +45,38 @@ const get = (path: string, country?: string) => {
   return country === undefined ? request : request.set('x-country', country)
 }
 const post = (path: string, body: string | object) => supertest(world.url).post(path).type('form').send(body)
+/** Pays 20 of the 54 USDC that are asked for at an address of the payment. */
+async function payInPart(paymentId: string, attemptId: string): Promise<void> {
+  const [address, token]: readonly [Hex, Hex] = [`0x${'d1'.repeat(20)}`, `0x${'3c'.repeat(20)}`]
+  const asked = { minor: '4999', currency: 'EUR' } as const
+  const intentUri = transferLink({ chainId: 137, token, address, micro: '54000000' })
+  await world.change(paymentId, async (work) => {
+    await work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
+    await work.move('pending', { actor: 'buyer', message: 'opened' })
+    await work.saveAttempt(attemptId, { status: 'open', redirectUrl: world.url, intentUri })
+    await work.addPart({
+      part: aUsdcPart(attemptId, '20000000', { minor: '1851', state: 'counted' }),
+      booking: null,
+    })
+    await work.change({ kind: 'test.part', actor: 'partner', message: 'a part' }, { exception: 'underpaid' })
+  })
+  await openDeposit(world.db, {
+    attemptId,
+    addressOf: () => address,
+    chainId: 137,
+    token,
+    askedMicro: '54000000',
+    rate: { rate: '1.08', source: 'test', asOf: new Date().toISOString() },
+    expiresAt: Math.floor(Date.now() / 1000) + 3600,
+    watchSeconds: 3600,
+  })
+  await world.db.query(
+    `insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash, finalized_at)
+     values (137, $1, 0, $2, $3, $4, 20000000, 1, $1, now())`,
+    [`0x${'f1'.repeat(32)}`, paymentId, token, `0x${'55'.repeat(20)}`],
+  )
+}
+
 const APP = { provider: 'wallet_app', method: 'banking_app' }
 
 describe('the page behind the link', () => {
@@ -570,6 +606,20 @@ describe('Continue', () => {
       expect(taking.asked).toMatchObject([usdc])
     } finally {
       await taking.close()
+    }
+  })
+
+  test('a part of the USDC refuses every other order, and every address shows how to send the rest', async () => {
+    const { path, id } = await world.create()
+    const attemptId = newId('attempt')
+    await payInPart(id, attemptId)
+    for (const choice of [APP, { provider: 'card_partner', method: 'card' }, { provider: 'crypto', method: 'usdc' }])
+      expect((await post(`${path}/continue`, choice).expect(303)).headers['location']).toBe(path)
+    expect(world.asked).toEqual([])
+    for (const address of ['', '?step=pick', '?step=country', '?method=card_partner.card', '/frame']) {
+      const { text } = await get(`${path}${address}`, 'DE').expect(200)
+      expect(text).toMatch(/Arrived.*20\.00 USDC.*Missing.*<b>34\.00 USDC/s)
+      expect(text).not.toMatch(/Nothing is charged|never pay twice|method=card_partner/)
     }
   })
 

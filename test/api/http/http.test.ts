@@ -171,6 +171,12 @@ describe('Requests and answers', () => {
       ['a length that is no number', `${HEAD}content-length: ten\r\n\r\n`, 400, 'invalid_request'],
       ['two lengths', `${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\n`, 400, 'invalid_request'],
       ['a length and chunks', `${HEAD}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n`, 400, 'invalid_request'],
+      [
+        'the method TRACE',
+        'TRACE /v1/payments HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+        405,
+        'method_not_allowed',
+      ],
       ['headers of 20 KiB', `${HEAD}a: ${'b'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
       [
         'an expectation that cannot be met',

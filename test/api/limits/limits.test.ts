@@ -1,19 +1,23 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import express, { type ErrorRequestHandler } from 'express'
 import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { Problem } from '../../../src/api/http/problems.ts'
 import { createApiServer } from '../../../src/api/http/server.ts'
-import { createAtOnce } from '../../../src/api/limits/at-once.ts'
 import { createCounter } from '../../../src/api/limits/counter.ts'
 import { holding, PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
 import { networkOf } from '../../../src/api/limits/network.ts'
+import { createOpenPayments } from '../../../src/api/limits/open-payments.ts'
 import { createRequestLimits, type RequestLimitSettings } from '../../../src/api/limits/request-limits.ts'
 import { createSharedCounters } from '../../../src/api/limits/shared-counters.ts'
+import { takeTurns } from '../../../src/api/limits/turns.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
 import { addToLimits, forgetLimits } from '../../../src/db/limits.ts'
 import { listPayments } from '../../../src/db/payments/payment-list.ts'
+import { countOpenPayments } from '../../../src/db/payments/payments.ts'
+import { createRate } from '../../../src/limits/rate.ts'
 import { ASSETS, brandSheet } from '../../../src/web/assets.ts'
 import { onceIn, openAccount } from '../site/account.ts'
 import { expectProblem, openShop, type Shop } from '../support/shop.ts'
@@ -410,17 +414,17 @@ describe('Counters', () => {
 
   describe('work at once', () => {
     test('is bounded for each account, the rest waits in its order, and beyond that is refused', async () => {
-      const atOnce = createAtOnce({ running: 2, waiting: 2 })
+      const inTurn = takeTurns({ inFlight: 2, waiting: 2 })
       const begun: string[] = []
       const ends = new Map<string, () => void>()
       const work = (key: string, name: string) =>
-        atOnce(key, () => {
+        inTurn(key, () => {
           begun.push(name)
           return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
         })
       const [a, b, c, d] = [work('x', 'a'), work('x', 'b'), work('x', 'c'), work('x', 'd')]
-      await expect(work('x', 'e')).rejects.toMatchObject({ code: 'rate_limited' })
       const other = work('y', 'other')
+      await expect(work('x', 'e')).rejects.toMatchObject({ code: 'rate_limited' })
       expect(begun).toEqual(['a', 'b', 'other'])
       for (const [name, ended] of [
         ['b', b],
@@ -434,14 +438,28 @@ describe('Counters', () => {
       }
       expect(begun).toEqual(['a', 'b', 'other', 'c', 'd'])
       const again = work('x', 'f')
+      await setImmediate()
       ends.get('f')!()
       expect(await again).toBe('f')
     })
 
+    test('calls a second are allowed in a burst, and one that would wait too long counts for nothing', async () => {
+      let now = 0
+      const rate = createRate({ perSecond: 10, burst: 2, now: () => now })
+      expect([await rate.take(0), await rate.take(0), await rate.take(99), await rate.take(0)]).toEqual([
+        true,
+        true,
+        false,
+        false,
+      ])
+      now = 100
+      expect([await rate.take(0), await rate.take(0)]).toEqual([true, false])
+    })
+
     test('work that fails gives its turn to the next', async () => {
-      const atOnce = createAtOnce({ running: 1, waiting: 1 })
-      const first = atOnce('x', () => Promise.reject(new Error('no')))
-      const second = atOnce('x', async () => 'yes')
+      const inTurn = takeTurns({ inFlight: 1, waiting: 1 })
+      const first = inTurn('x', () => Promise.reject(new Error('no')))
+      const second = inTurn('x', async () => 'yes')
       await expect(first).rejects.toThrow('no')
       expect(await second).toBe('yes')
     })
@@ -497,5 +515,78 @@ describe('Answers that are held', () => {
     expect(seen.asked).toBeGreaterThan(100)
     // One of them is being answered.
     expect(seen.waited).toBe(11)
+  })
+})
+
+describe('Open payments of an account', () => {
+  const TENANT = { merchantId: 'mer_01opn000000000000000000000', livemode: false }
+  let shop: Shop
+  let now = 0
+  beforeAll(async () => {
+    const openPayments = createOpenPayments({ most: 4, count: countOpenPayments, clock: () => now++ * 1000 })
+    shop = await openShop({ deps: () => ({ openPayments }) })
+  })
+  afterAll(() => shop?.close())
+
+  test('are refused beyond the bound with what to do, and one that is canceled makes room', async () => {
+    const { owner, key, pay } = await openAccount(shop, 'open@shop.example')
+    const body = { amount: '5.00', currency: 'EUR' }
+    const first = await shop.ask('POST', '/v1/payments', { key, body, headers: { 'idempotency-key': 'first' } })
+    const ids = [String(first.body['id']), await pay(body), await pay(body), await pay(body)]
+    const refused = await shop.ask('POST', '/v1/payments', { key, body })
+    expectProblem(refused, 409, 'limit_reached')
+    expect(refused.body['detail']).toMatch(/at most 4 open payments\. Cancel those that nobody will pay/)
+    const again = await shop.ask('POST', '/v1/payments', { key, body, headers: { 'idempotency-key': 'first' } })
+    expect([again.status, again.body['id']]).toEqual([201, ids[0]])
+    const form = {
+      ...body,
+      description: '',
+      reference: '',
+      provider: '',
+      success_url: '',
+      cancel_url: '',
+      once: 'full',
+    }
+    expect((await owner.submit('/dashboard/payments', form)).html).toContain('at most 4 open payments')
+    // No worker cancels it here.
+    await shop.db.query(`update payment set status = 'canceled' where id = $1`, [ids[1]])
+    await pay(body)
+  })
+
+  test('leave half of the bound to the account, whatever the buyers of its links press', async () => {
+    const { key, pay } = await openAccount(shop, 'presses@shop.example')
+    const body = { title: 'A link', amount: '5.00', currency: 'EUR' }
+    const { url } = (await shop.ask('POST', '/v1/payment_links', { key, body })).body as { url: string }
+    const { pathname } = new URL(url)
+    const press = (n: number) =>
+      fetch(`${shop.url}${pathname}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: shop.url },
+        body: `press=${String(n).padStart(22, 'p')}`,
+        redirect: 'manual',
+      })
+    expect([(await press(1)).status, (await press(2)).status]).toEqual([303, 303])
+    const refused = await press(3)
+    expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining('Too many payments')])
+    await pay({ amount: '5.00', currency: 'EUR' })
+  })
+
+  test('are counted after each hundredth of the bound, and at most once a second for an account that is refused', async () => {
+    const counted: number[] = []
+    const state = { open: 0, now: 0 }
+    const count = async (): Promise<number> => {
+      counted.push(state.open)
+      return state.open
+    }
+    const bound = createOpenPayments({ most: 1000, count, clock: () => state.now })
+    const create = () => bound.countNew(shop.db, TENANT, 'account').then(() => void state.open++)
+    for (let made = 0; made < 1000; made++) await create()
+    expect(counted).toHaveLength(100)
+    for (let tried = 0; tried < 50; tried++) await expect(create()).rejects.toMatchObject({ code: 'limit_reached' })
+    expect(counted).toHaveLength(101)
+    state.open = 990
+    state.now = 1000
+    await create()
+    expect(counted).toHaveLength(102)
   })
 })

@@ -493,7 +493,7 @@ describe('Owners of links', () => {
         await world.rows(
           "update session set confirmed_at = now() - interval '2 hours', created_at = now() - interval '3 hours'",
         )
-        expect((await owner.submit(ticket)).to).toContain('/dashboard/confirm?to=')
+        expect((await owner.submit(ticket)).to).toContain('/dashboard/confirm?asked=')
         expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
         expect(await mailsTo(shop, 'nobody@shop.example')).toEqual([])
       })

@@ -548,6 +548,30 @@ describe('The page of a link', () => {
     })
   })
 
+  test('one press on the row of a way makes the payment and continues with that way', async () => {
+    const { path, id } = await link()
+    const rows = [...(await page(path)).matchAll(/<button type="submit" class="way" name="way" value="([\w.]+)">/g)]
+    expect(rows.map(([, way]) => way)).toContain('card_partner.card')
+    const to = (await press(path, { way: 'card_partner.card' })).headers.get('location') ?? ''
+    expect(to).toMatch(/^\/c\/[\w-]+\?method=card_partner\.card$/)
+    const [payment] = await paymentsOf(id)
+    expect(to).toContain(`/${payment?.['checkout_token'] as string}?`)
+    expect(await page(to)).toMatch(/<span>Continue to [^<]+<\/span>/)
+    expect((await press(path, { way: '//evil.example' })).headers.get('location')).toMatch(/^\/c\/[\w-]+$/)
+  })
+
+  test('the page of a paused link names no amount to pay', async () => {
+    const { path, id } = await link()
+    expect(await page(path)).toContain('You pay')
+    await shop.ask('POST', `/v1/payment_links/${String(id)}/deactivate`)
+    const paused = await page(path)
+    expect([paused.includes('class="sum"'), paused.includes('You pay'), paused.includes('Closed')]).toEqual([
+      false,
+      false,
+      false,
+    ])
+  })
+
   test('the code to print is a file, as SVG and as PNG', async () => {
     const { path } = await link()
     for (const [extension, type] of [

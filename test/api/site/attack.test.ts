@@ -18,7 +18,7 @@ import { newId } from '../../../src/ids.ts'
 import { type Furnished, furnish } from '../support/furnished.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { composedPages } from './pages.ts'
-import { linkIn, mailsTo, type PageAnswer, signIn, signUp, Visitor } from './visitor.ts'
+import { askedBy, askToConfirm, linkIn, mailsTo, type PageAnswer, signIn, signUp, Visitor } from './visitor.ts'
 
 /** Milliseconds that the clock is ahead. */
 let ahead = 0
@@ -167,10 +167,10 @@ describe('Attacks on sign-in and forms', () => {
       const owner = await signUp(shop, email)
       for (let round = 0; round < 6; round++) await new Visitor(shop).post('/sign-in', { email })
       ahead = CONFIRMED_MS + 1000
-      await owner.submit('/dashboard/confirm', { to: '/dashboard/team' })
+      await owner.submit('/dashboard/confirm', { asked: askedBy(await owner.get('/dashboard/passkey')) })
       const mail = (await mailsTo(shop, email)).find(({ subject }) => subject.startsWith('Confirm'))
       const { code } = { code: /\b\d{6}\b/.exec(mail?.text ?? '')?.[0] ?? '' }
-      expect((await owner.post('/sign-in/code', { code, to: '/dashboard/team' })).to).toBe('/dashboard/team')
+      expect((await owner.post('/sign-in/code', { code, to: '/dashboard/team' })).to).toBe('/dashboard/passkey')
       expect((await owner.get('/dashboard/passkey')).status).toBe(200)
       ahead = 0
     })
@@ -178,7 +178,7 @@ describe('Attacks on sign-in and forms', () => {
     test('the code of an ended session confirms nothing, and opens no session', async () => {
       const email = address()
       const owner = await signUp(shop, email)
-      await owner.submit('/dashboard/confirm', { to: '/dashboard' })
+      await owner.submit('/dashboard/confirm', { asked: await askToConfirm(shop, owner) })
       const { path } = await linkIn(shop, email)
       const { rows } = await shop.db.query('select id from person where email = $1', [email])
       await endSessions(shop.db, String(rows[0]?.id), { allBut: null, now: new Date().toISOString() })
@@ -192,7 +192,7 @@ describe('Attacks on sign-in and forms', () => {
         Array.from({ length: 24 }, async (_, index) => {
           const one = `${index}-${email}`
           const visitor = await signUp(shop, one)
-          await visitor.submit('/dashboard/confirm', { to: '/dashboard' })
+          await visitor.submit('/dashboard/confirm', { asked: await askToConfirm(shop, visitor) })
           return { visitor, path: (await linkIn(shop, one)).path }
         }),
       )
@@ -204,7 +204,7 @@ describe('Attacks on sign-in and forms', () => {
   describe('what leaks', () => {
     test('no page of the dashboard or the sign-in may be cached, framed, or named to another site', async () => {
       const owner = await signUp(shop, address())
-      await owner.submit('/dashboard/confirm', { to: '/dashboard' })
+      await owner.submit('/dashboard/confirm', { asked: await askToConfirm(shop, owner) })
       const paths = [
         '/sign-in',
         '/sign-in/sent',

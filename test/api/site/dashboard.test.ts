@@ -14,6 +14,7 @@ import { many, sql } from '../../../src/db/db.ts'
 import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { because, noteOf } from '../../../src/domain/timeline.ts'
 import { newId } from '../../../src/ids.ts'
+import { aUsdcPart } from '../../web/fixtures.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { openAccount } from './account.ts'
 import { composedPages } from './pages.ts'
@@ -203,6 +204,43 @@ describe('The pages of the dashboard', () => {
       const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toContain('You receive Nothing')
       expect(page).not.toContain('You would receive')
+    })
+
+    test('half of the USDC is Paid in part on the merchant’s page and in the list, with what was asked, paid and is missing', async () => {
+      const { owner, pay } = await openAccount(shop, 'part@shop.example')
+      const id = await pay({ amount: '100.00', currency: 'EUR' })
+      const attemptId = newId('attempt')
+      await changePayment(
+        shop.db,
+        { publicUrl: shop.url, now: Date.now },
+        {
+          id,
+          work: async (payment) => {
+            const asked = payment.state.payment.amount
+            await payment.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
+            await payment.move('pending', { actor: 'buyer', message: 'opened' })
+            await payment.saveAttempt(attemptId, { status: 'open', redirectUrl: shop.url })
+          },
+        },
+      )
+      expect((await owner.get(`/dashboard/payments/${id}`)).status).toBe(200)
+      await changePayment(
+        shop.db,
+        { publicUrl: shop.url, now: Date.now },
+        {
+          id,
+          work: async (payment) => {
+            const part = aUsdcPart(attemptId, '57883248', { minor: '5000', state: 'counted' })
+            await payment.addPart({ part, booking: null })
+            await payment.change({ kind: 'test.part', actor: 'partner', message: 'part' }, { exception: 'underpaid' })
+          },
+        },
+      )
+      const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+      expect(page).toMatch(/Paid in part .*Asked 100\.00 EUR Paid 50\.00 EUR Missing 50\.00 EUR/)
+      expect(textOf((await owner.get('/dashboard/payments')).html)).toMatch(/100\.00 EUR Paid in part .* USDC /)
+      const other = await openAccount(shop, 'not-part@shop.example')
+      expect((await other.owner.get(`/dashboard/payments/${id}`)).status).toBe(404)
     })
 
     // it went on to promise what the payout would have been
@@ -457,8 +495,11 @@ describe('Mounting the pages', () => {
     })
   })
 
-  test('lists of a person are read three at once, whatever the number of pages and accounts, and the rest takes turns', async () => {
-    const owner = await signUp(shop, 'turns@shop.example')
+  test.each([
+    ['lists', { lists: 'at once' }],
+    ['other pages', {}],
+  ] as const)('%s of a person are read three at once, and the rest takes turns', async (name, kind) => {
+    const owner = await signUp(shop, `turns-${name.replace(' ', '-')}@shop.example`)
     let [running, most, asked] = [0, 0, 0]
     let end: () => void = () => undefined
     const ended = new Promise<void>((resolve) => {
@@ -468,7 +509,7 @@ describe('Mounting the pages', () => {
       method: 'get',
       path: '/dashboard/listed',
       needs: 'look',
-      lists: 'at once',
+      ...kind,
       handle: async () => {
         asked += 1
         running += 1
@@ -490,15 +531,34 @@ describe('Mounting the pages', () => {
     })
   })
 
-  test('the overview, the balance and the lists read their rows in turns', async () => {
-    const pages = composedPages()
+  test('every page with lists and sums reads them on one connection in a turn', async () => {
+    const { tenant, key } = await openAccount(shop, 'lists@shop.example')
+    const make = async (path: string, body: object) => String((await shop.ask('POST', path, { key, body })).body['id'])
+    const links = await make('/v1/payment_links', { title: 'A link', amount: '5.00', currency: 'EUR' })
+    const webhooks = await make('/v1/webhook_endpoints', { url: 'https://shop.example/hooks' })
+    const pages = composedPages().filter(({ method }) => method === 'get')
     const inTurns = pages.flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
-    expect(inTurns).toEqual(expect.arrayContaining(['/dashboard/balance', '/dashboard/payments']))
-    // The overview also prepares a passkey, which it must not do while it holds a connection.
-    const overview = pages.find(({ path, method }) => path === '/dashboard' && method === 'get')
-    const request = { get: () => undefined }
-    const call = { request, frame: {}, inTurn: () => Promise.reject(new Error('asked for its turn')) }
-    await expect(overview?.handle(call as never)).rejects.toThrow('asked for its turn')
+    expect(inTurns.toSorted()).toEqual(
+      ['balance', 'events', 'links', 'payments', 'requests'].map((name) => `/dashboard/${name}`),
+    )
+    // These also read or write what must be on the main database, so they ask for the turn themselves.
+    const asking = { '': '', '/links/:id': links, '/wallet': '', '/webhooks': '', '/webhooks/:id': webhooks }
+    for (const [path, id] of Object.entries(asking)) {
+      const page = pages.find((one) => one.path === `/dashboard${path}`)
+      const inTurn = () => Promise.reject(new Error('asked for its turn'))
+      const request = { get: () => undefined }
+      const call = {
+        request,
+        frame: {},
+        query: {},
+        params: { id },
+        role: 'owner',
+        tenant,
+        db: shop.db.as(tenant),
+        inTurn,
+      }
+      await expect(page?.handle(call as never)).rejects.toThrow('asked for its turn')
+    }
   })
 
   /** The page alone, asked by the owner's browser. */
@@ -509,6 +569,7 @@ describe('Mounting the pages', () => {
     const deps = {
       db: shop.db,
       cookies,
+      secretBox: shop.secretBox,
       clock: Date.now,
       newSessionId: () => '',
       publicUrl,
@@ -538,7 +599,7 @@ describe('Mounting the pages', () => {
     )
     expect(table.toSorted()).toEqual([
       'get /dashboard/account/data.json: person, confirmed, a file',
-      'get /dashboard/account/delete: person, confirmed',
+      'get /dashboard/account/delete: person',
       'get /dashboard/account: person',
       'get /dashboard/balance.csv: look, a file',
       'get /dashboard/balance: look',
@@ -549,17 +610,17 @@ describe('Mounting the pages', () => {
       'get /dashboard/events/:id: look',
       'get /dashboard/events: look',
       'get /dashboard/keys/:id: look',
-      'get /dashboard/keys/new: develop, confirmed',
+      'get /dashboard/keys/new: develop',
       'get /dashboard/keys: look',
       'get /dashboard/links/:id/edit: sell',
       'get /dashboard/links/:id: look',
-      'get /dashboard/links/claim/:ticket: own, confirmed',
+      'get /dashboard/links/claim/:ticket: own',
       'get /dashboard/links/new: sell',
       'get /dashboard/links/preview: sell',
       'get /dashboard/links: look',
       'get /dashboard/notifications/:id: look',
-      'get /dashboard/notifications/new/:kind: develop, confirmed',
-      'get /dashboard/notifications/telegram: develop, confirmed',
+      'get /dashboard/notifications/new/:kind: develop',
+      'get /dashboard/notifications/telegram: develop',
       'get /dashboard/notifications: look',
       'get /dashboard/passkey: person, confirmed',
       'get /dashboard/payments.csv: look, a file',
@@ -569,14 +630,14 @@ describe('Mounting the pages', () => {
       'get /dashboard/payments: look',
       'get /dashboard/requests: look',
       'get /dashboard/team: look',
-      'get /dashboard/wallet/change: own, confirmed',
+      'get /dashboard/wallet/change: own',
       'get /dashboard/wallet: look',
-      'get /dashboard/webhooks/:id/delete: develop, confirmed',
+      'get /dashboard/webhooks/:id/delete: develop',
       'get /dashboard/webhooks/:id/deliveries/:event: look',
-      'get /dashboard/webhooks/:id/edit: develop, confirmed',
-      'get /dashboard/webhooks/:id/rotate: develop, confirmed',
+      'get /dashboard/webhooks/:id/edit: develop',
+      'get /dashboard/webhooks/:id/rotate: develop',
       'get /dashboard/webhooks/:id: look',
-      'get /dashboard/webhooks/new: develop, confirmed',
+      'get /dashboard/webhooks/new: develop',
       'get /dashboard/webhooks: look',
       'get /dashboard/welcome: person',
       'get /dashboard: look',

@@ -4,7 +4,7 @@ import { execute, many, sql } from '../../../src/db/db.ts'
 import { ABSOLUTE_MS, CONFIRMED_MS, IDLE_MS, LINK_MS, MOST_PASSKEYS } from '../../../src/domain/account/session.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { createAuthenticator, type Lies } from './authenticator.ts'
-import { linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
+import { askedBy, askToConfirm, confirmByMail, linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
 
 let shop: Shop
 /** Milliseconds that the clock is ahead. */
@@ -326,23 +326,61 @@ describe('sessions', () => {
     const visitor = await signUp(shop, email)
     expect((await visitor.get('/dashboard/passkey')).status).toBe(200)
     await later(CONFIRMED_MS + 1000, async () => {
-      const asked = await visitor.get('/dashboard/passkey')
-      expect(asked.to).toBe('/dashboard/confirm?to=%2Fdashboard%2Fpasskey')
-      await visitor.submit('/dashboard/confirm', { to: '/dashboard/passkey' })
+      const asked = askedBy(await visitor.get('/dashboard/passkey'))
+      await visitor.submit('/dashboard/confirm', { asked })
       const { path } = await linkIn(shop, email)
       const thief = await signUp(shop, address())
       thief.cookies.set('pinrail_browser', visitor.cookies.get('pinrail_browser') ?? '')
-      const to = new URL(path, shop.url).searchParams.get('to') ?? ''
-      const back = await visitor.post(path, { to })
+      expect((await thief.get(`/dashboard/confirm?asked=${asked}`)).to).toBe('/dashboard')
+      const back = await visitor.post(path)
       expect(back.to).toBe('/dashboard/passkey')
       expect((await visitor.get('/dashboard/passkey')).status).toBe(200)
     })
   })
 
+  test('a long form with an error comes back as typed after the confirmation, and its mail names wallet and page', async () => {
+    const email = address()
+    const visitor = await signUp(shop, email)
+    await askToConfirm(shop, visitor)
+    const wallet = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
+    const signature = `0x${'ab'.repeat(900)}`
+    const form = { address: wallet, again: `${wallet.slice(0, -1)}1`, signature }
+    const asked = askedBy(await visitor.submit('/dashboard/wallet', form))
+    const what = 'the change of your wallet to 0x90F7…b906'
+    expect((await visitor.get(`/dashboard/confirm?asked=${asked}`)).html).toContain(what)
+    const done = await confirmByMail(shop, visitor, email, asked)
+    expect(done.status).toBe(400)
+    for (const text of [wallet, signature, 'The last character differs']) expect(done.html).toContain(text)
+    const mail = (await mailsTo(shop, email)).at(-1)
+    expect([mail?.subject, mail?.text.includes(`asked for ${what}.`)]).toEqual([`Confirm ${what}`, true])
+  })
+
+  test('what a session has not asked to confirm is not carried out in it, and no other form takes its place', async () => {
+    const visitor = await signUp(shop, address())
+    const other = await signUp(shop, address())
+    await askToConfirm(shop, other)
+    const wallet = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
+    const asked = askedBy(await other.submit('/dashboard/wallet', { address: wallet, again: wallet }))
+    for (const path of ['/dashboard/wallet', '/dashboard/sign-out', '/dashboard/keys']) {
+      expect((await visitor.submit(`${path}?confirmed=${asked}`, { address: wallet, again: wallet })).to).toBe(
+        '/dashboard',
+      )
+      expect((await other.submit(`${path}?confirmed=nothing`)).to).toBe('/dashboard')
+    }
+    expect((await other.submit(`/dashboard/sign-out?confirmed=${asked}`)).to).toBe('/dashboard')
+    expect(askedBy(await other.submit(`/dashboard/wallet?confirmed=${asked}`))).not.toBe(asked)
+    const { rows } = await shop.db.query(
+      'select count(*)::int as n from wallet where address = lower($1) or address = $1',
+      [wallet],
+    )
+    expect(rows[0]?.['n']).toBe(0)
+    expect((await visitor.get('/dashboard')).status).toBe(200)
+  })
+
   test('a link that confirms a session signs nobody else in', async () => {
     const email = address()
     const visitor = await signUp(shop, email)
-    await visitor.submit('/dashboard/confirm', { to: '/dashboard/passkey' })
+    await visitor.submit('/dashboard/confirm', { asked: await askToConfirm(shop, visitor) })
     const { path } = await linkIn(shop, email)
     const thief = await signUp(shop, address())
     thief.cookies.set('pinrail_browser', visitor.cookies.get('pinrail_browser') ?? '')
@@ -427,6 +465,8 @@ describe('Passkeys', () => {
   }
   const enter = (answer: string) => new Visitor(shop).post('/sign-in/passkey', { answer })
 
+  const confirmPage = (asked: string): string => `/dashboard/confirm?asked=${asked}`
+
   test('a passkey signs in; each answer counts once, within ten minutes, and for its purpose', async () => {
     const { visitor, device } = await withPasskey('pk-one@shop.example')
     const options = await optionsOn(new Visitor(shop), '/sign-in')
@@ -438,10 +478,10 @@ describe('Passkeys', () => {
     ahead = CHALLENGE_MS + 1000
     expect((await enter(late)).to).toContain('/sign-in')
     ahead = 0
-    const confirmation = device.get(await optionsOn(visitor, '/dashboard/confirm'))
-    expect((await enter(confirmation)).to).toContain('/sign-in')
     const addition = device.get(await optionsOn(visitor, '/dashboard/passkey'))
     expect((await enter(addition)).to).toContain('/sign-in')
+    const confirmation = device.get(await optionsOn(visitor, confirmPage(await askToConfirm(shop, visitor))))
+    expect((await enter(confirmation)).to).toContain('/sign-in')
   })
 
   test.each([
@@ -458,8 +498,9 @@ describe('Passkeys', () => {
     const logged = await many(shop.db, z.object({ how: z.string() }), failed)
     expect(logged).toEqual('challenge' in lies ? [] : [{ how: 'passkey' }])
     ahead = CONFIRMED_MS + 1000
-    const answer = device.get(await optionsOn(visitor, '/dashboard/confirm'), lies)
-    await visitor.submit('/dashboard/confirm/passkey', { answer, to: '/dashboard/passkey' })
+    const asked = await askToConfirm(shop, visitor)
+    const answer = device.get(await optionsOn(visitor, confirmPage(asked)), lies)
+    await visitor.submit('/dashboard/confirm/passkey', { answer, asked })
     expect((await visitor.get('/dashboard/passkey')).to).toContain('/dashboard/confirm')
     ahead = 0
   })
@@ -480,14 +521,15 @@ describe('Passkeys', () => {
     const other = await withPasskey('pk-other@shop.example')
     ahead = CONFIRMED_MS + 1000
     const to = '/dashboard/passkey'
-    const foreign = other.device.get(await optionsOn(visitor, '/dashboard/confirm'))
-    await visitor.submit('/dashboard/confirm/passkey', { answer: foreign, to })
+    const asked = await askToConfirm(shop, visitor)
+    const foreign = other.device.get(await optionsOn(visitor, confirmPage(asked)))
+    await visitor.submit('/dashboard/confirm/passkey', { answer: foreign, asked })
     expect((await visitor.get(to)).to).toContain('/dashboard/confirm')
-    const elsewhere = device.get(await optionsOn(other.visitor, '/dashboard/confirm'))
-    await visitor.submit('/dashboard/confirm/passkey', { answer: elsewhere, to })
+    const elsewhere = device.get(await optionsOn(other.visitor, confirmPage(await askToConfirm(shop, other.visitor))))
+    await visitor.submit('/dashboard/confirm/passkey', { answer: elsewhere, asked })
     expect((await visitor.get(to)).to).toContain('/dashboard/confirm')
-    const answer = device.get(await optionsOn(visitor, '/dashboard/confirm'))
-    expect((await visitor.submit('/dashboard/confirm/passkey', { answer, to })).to).toBe(to)
+    const answer = device.get(await optionsOn(visitor, confirmPage(asked)))
+    expect((await visitor.submit('/dashboard/confirm/passkey', { answer, asked })).to).toBe(to)
     expect((await visitor.get(to)).status).toBe(200)
     ahead = 0
   })
@@ -579,8 +621,9 @@ describe('Passkeys', () => {
     test('another person’s passkey does not confirm, and the page says whose it is not', async () => {
       const mine = await withPasskey('pk-mine@shop.example')
       const other = await withPasskey('pk-theirs@shop.example')
-      const answer = other.device.get(await optionsOn(mine.visitor, '/dashboard/confirm'))
-      const refused = await mine.visitor.submit('/dashboard/confirm/passkey', { answer })
+      const asked = await askToConfirm(shop, mine.visitor)
+      const answer = other.device.get(await optionsOn(mine.visitor, confirmPage(asked)))
+      const refused = await mine.visitor.submit('/dashboard/confirm/passkey', { answer, asked })
       expect((await mine.visitor.get(refused.to ?? '')).html).toContain('This passkey belongs to another person.')
     })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { digestOfToken } from '../../../src/api/accounts/tokens.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import type { Shop } from '../support/shop.ts'
 
@@ -91,6 +92,27 @@ export async function linkIn(shop: Shop, address: string): Promise<{ path: strin
   const code = /\b\d{6}\b/.exec(mail?.text ?? '')?.[0]
   if (url === undefined || code === undefined) throw new Error(`no link was sent to ${address}`)
   return { path: url.replace(/^https?:\/\/[^/]+/, ''), code }
+}
+
+/** The id of the request that the answer asks to confirm. */
+export function askedBy({ to }: PageAnswer): string {
+  const id = /^\/dashboard\/confirm\?asked=([\w-]{22})$/.exec(to ?? '')?.[1]
+  if (id === undefined) throw new Error(`asks to confirm nothing: ${to}`)
+  return id
+}
+
+/** Makes the last confirmation old, so that the page asks for another. Returns the id of the request. */
+export async function askToConfirm(shop: Shop, visitor: Visitor, path = '/dashboard/passkey'): Promise<string> {
+  const digest = digestOfToken(visitor.cookies.get('pinrail_session') ?? '')
+  await shop.db.query(`update session set confirmed_at = confirmed_at - interval '1 hour' where digest = $1`, [digest])
+  return askedBy(await visitor.get(path))
+}
+
+/** Confirms by the link in the mail, and continues as a browser does. */
+export async function confirmByMail(shop: Shop, visitor: Visitor, email: string, asked: string): Promise<PageAnswer> {
+  await visitor.submit('/dashboard/confirm', { asked })
+  const { to, status } = await visitor.post((await linkIn(shop, email)).path)
+  return status === 307 ? visitor.post(to ?? '') : visitor.get(to ?? '')
 }
 
 /** Signs up or in by a link, as a person does. */

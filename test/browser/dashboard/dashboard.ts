@@ -3,7 +3,7 @@ import { onFreePort } from '../../../scripts/system/ports.ts'
 import { type ApiRequest, insertRequests } from '../../../src/db/merchants/requests.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { pressOn } from '../../api/links/maker.ts'
-import { signUp } from '../../api/site/visitor.ts'
+import { askToConfirm, signUp } from '../../api/site/visitor.ts'
 import { openShop, type Shop } from '../../api/support/shop.ts'
 import { collectComplaints } from '../../support/browser.ts'
 import { findFaults, LOOKS, newExaminedPage, openFolds } from '../faults.ts'
@@ -18,7 +18,7 @@ export async function openDashboard(browser: Browser) {
     origin = `http://localhost:${port}`
     return openShop({ port, deps: () => ({ publicUrl: origin, onRequest: (request) => void requests.push(request) }) })
   })
-  const session = await furnish(shop)
+  const { session, asked } = await furnish(shop)
   await insertRequests(shop.db, requests)
   const page = await newExaminedPage(browser)
   await page.context().addCookies([{ name: 'pinrail_session', value: session, url: origin }])
@@ -30,7 +30,7 @@ export async function openDashboard(browser: Browser) {
       const found = PAGES.find(([known]) => known === name)
       if (found === undefined) throw new Error(`no page is named ${name}`)
       const [, path, press] = found
-      await page.goto(`${origin}${path}`)
+      await page.goto(`${origin}${name === 'confirm' ? `${path}?asked=${asked}` : path}`)
       await press?.(page)
       await page.evaluate(openFolds)
       const faults = await findFaults(page, name, { looks })
@@ -44,8 +44,8 @@ export async function openDashboard(browser: Browser) {
   }
 }
 
-/** Somebody with an account and payments in several states. Returns the cookie of the session. */
-async function furnish(shop: Shop): Promise<string> {
+/** Somebody with an account and payments in several states. Returns the session's cookie and a request to confirm. */
+async function furnish(shop: Shop): Promise<{ session: string; asked: string }> {
   const email = `owner-${Math.random()}@shop.example`
   const owner = await signUp(shop, email)
   const { rows } = await shop.db.query(
@@ -93,7 +93,9 @@ async function furnish(shop: Shop): Promise<string> {
      where merchant_id = $1`,
     [tenant.merchantId],
   )
-  return owner.cookies.get('pinrail_session') ?? ''
+  const asked = await askToConfirm(shop, owner)
+  await shop.db.query('update session set confirmed_at = now()')
+  return { session: owner.cookies.get('pinrail_session') ?? '', asked }
 }
 
 /** Links of several kinds, one of them with a payment. */

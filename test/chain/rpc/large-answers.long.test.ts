@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Log } from '../../../src/chain/rpc/answers.ts'
-import { createTurns } from '../../../src/chain/rpc/budget.ts'
 import { createProgress, createUnfinished } from '../../../src/chain/rpc/parts/progress.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { LARGE_AT_ONCE } from '../../../src/chain/rpc/transport.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
+import { createSlots } from '../../../src/limits/slots.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
 import { createWorld, newAddress, TOKEN, type World } from '../world.ts'
@@ -310,23 +310,24 @@ describe('large receipts', () => {
     })
 
     test('are under way a few at a time, in their order, and leave when nothing waits for them any more', async () => {
-      const turns = createTurns(2)
-      expect(await Promise.all([turns.take(), turns.take()])).toEqual([true, true])
+      const slots = createSlots({ inFlight: 2 })
+      const [first, second] = [await slots.take('node'), await slots.take('node')]
       const over = new AbortController()
       const order: string[] = []
-      const waiting = ['first', 'second'].map(async (name) => {
-        expect(await turns.take()).toBe(true)
+      const waiting = ['third', 'fourth'].map(async (name) => {
+        const free = await slots.take('node')
         order.push(name)
+        return free
       })
-      const left = turns.take(over.signal)
+      const left = slots.take('node', over.signal)
       over.abort()
-      expect([await left, await turns.take(over.signal)]).toEqual([false, false])
-      turns.give()
-      turns.give()
-      await Promise.all(waiting)
-      expect(order).toEqual(['first', 'second'])
-      turns.give()
-      expect(await turns.take()).toBe(true)
+      expect([await left, await slots.take('node', over.signal)]).toEqual([null, null])
+      first?.()
+      second?.()
+      const [third] = await Promise.all(waiting)
+      expect(order).toEqual(['third', 'fourth'])
+      third?.()
+      expect(await slots.take('node')).not.toBeNull()
     })
   })
 

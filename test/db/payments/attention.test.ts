@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { many, sql } from '../../../src/db/db.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
+import { CURRENCIES } from '../../../src/domain/currencies.ts'
 import { PROVIDERS, USED_PROVIDER_NAMES } from '../../../src/domain/methods.ts'
+import { formatAmount } from '../../../src/domain/money.ts'
 import { INCIDENTS } from '../../../src/domain/payment/money/intents.ts'
 import type { PartState } from '../../../src/domain/payment/money/parts.ts'
 import { isClosed, PARK_REASONS, PAYMENT_STATUSES } from '../../../src/domain/payment/payment.ts'
@@ -10,6 +12,7 @@ import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-ob
 import { lateAttempts, needsOperator, nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
 import { newId } from '../../../src/ids.ts'
 import { type CheckoutWorld, createCheckoutWorld } from '../../api/checkout/checkout-world.ts'
+import { aPart, aUsdcPart } from '../../web/fixtures.ts'
 
 /** The view `attention` and the rule behind `NeedsOperator` are two ways to say what waits for a person. */
 
@@ -171,6 +174,47 @@ describe('the list of what waits for a person', () => {
     expect(done.length).toBeGreaterThanOrEqual(30)
     expect(wrong).toEqual([])
   }, 60_000)
+
+  test('amounts have the decimals of their currency, for every currency and every kind', async () => {
+    const { rows } = await world.db.query(
+      'select asset, readable_amount(10000000, asset) as said from unnest($1::text[]) as asset',
+      [[...CURRENCIES, 'USDC']],
+    )
+    const expected = CURRENCIES.map((currency) => formatAmount({ minor: '10000000', currency }))
+    expect(rows.map(({ said }) => String(said))).toEqual([
+      ...CURRENCIES.map((currency, index) => `${expected[index]} ${currency}`),
+      '10.000000 USDC',
+    ])
+    const { id } = await world.create()
+    const attemptId = newId('attempt')
+    await world.change(id, async (work) => {
+      const asked = { minor: '4999', currency: 'EUR' as const }
+      await work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
+      const part = aUsdcPart(attemptId, '57883248', { minor: '4999', state: 'surplus' })
+      await work.addPart({ part, booking: null })
+      await work.addPart({ part: { ...aPart(attemptId, '-100', 'reversed'), kind: 'reversal_outside' }, booking: null })
+    })
+    const misfit = { why: 'amount', amount: { minor: '4999', currency: 'EUR' }, received: null }
+    const received = { minor: '5000', currency: 'JPY' }
+    await world.db.query(
+      `insert into incident (payment_id, attempt_id, kind, opened_at, misfit) values ($1, $2, 'outside_reversed', now(), null),
+         ($1, $2, 'misfit', now(), $3), ($1, null, 'misfit', now(), $4)`,
+      [id, attemptId, misfit, { ...misfit, received }],
+    )
+    await world.db.query(
+      `update payment set status = 'failed', fill_micro = 57883248, fill_expected_micro = 57883248, fill_reference = 'f'
+       where id = $1`,
+      [id],
+    )
+    const said = await world.db.query('select kind, detail from attention where payment_id = $1 order by 1, 2', [id])
+    expect(said.rows.map(({ kind, detail }) => `${kind}: ${detail}`)).toEqual([
+      'misfit: asked for 49.99 EUR, received 5000 JPY',
+      'misfit: asked for 49.99 EUR, received nothing',
+      'outside_reversed: 1.00 EUR',
+      'surplus: 57.883248 USDC',
+      'suspense: 57.883248 USDC',
+    ])
+  })
 
   test.each([
     [

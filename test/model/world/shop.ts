@@ -101,7 +101,12 @@ export async function openShop(
     provider: price.pinned ? 'wallet_app' : null,
   })
   await system.insertPayment(db, stage.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
-  const input = { id: paymentId, expiresAt: Date.parse(payment.expiresAt) }
+  const input = {
+    id: paymentId,
+    expiresAt: Date.parse(payment.expiresAt),
+    amount: payment.amountText,
+    merchantId: 'one',
+  }
   const [asks, told, wrong]: [Ask[], string[], string[]] = [[], [], []]
 
   const inTurn = <T>(name: string, does: () => Promise<T>): Promise<T> =>

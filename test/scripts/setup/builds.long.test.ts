@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { Step } from '../../../scripts/setup/progress.mjs'
 import { TEMPORAL } from '../../../scripts/setup/temporal/temporal-server.ts'
 import { TEST_SERVER } from '../../../scripts/setup/temporal/test-server.ts'
@@ -11,10 +11,10 @@ const BUILD_MS = 30 * 60_000
 const STEP: Step = { update: () => undefined, done: () => undefined, fail: () => undefined }
 
 let folder = ''
-beforeAll(() => {
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pinrail-built-'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test.each([TEMPORAL, TEST_SERVER])(
   'the last source of the $title makes a program that runs',

@@ -7,14 +7,16 @@ import { receiptPaper } from '../../../src/web/paper/receipt-paper.ts'
 import { receiptPdf } from '../../../src/web/paper/receipt-pdf.ts'
 import { MARGIN, receiptSheet, SHEET } from '../../../src/web/paper/receipt-sheet.ts'
 import type { Placed } from '../../../src/web/paper/typeset.ts'
+import { PICTURES } from '../../api/support/pictures.ts'
 import { aCheckout, type CheckoutChanges } from '../fixtures.ts'
 import { textOf } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
 const words = (locale: Locale) => wordsIn(locale, 'DE')
 const paperOf = (changes: CheckoutChanges, locale: Locale) => receiptPaper(aCheckout(changes), words(locale))
+const noLogo = async () => null
 const pdfOf = async (changes: CheckoutChanges, locale: Locale = 'en'): Promise<string> => {
-  const pdf = await receiptPdf(paperOf(changes, locale), words(locale))
+  const pdf = await receiptPdf(paperOf(changes, locale), words(locale), noLogo)
   if (pdf === null) throw new Error('no face for it')
   return pdf.toString('latin1')
 }
@@ -98,7 +100,7 @@ test('a test receipt has TEST across it, and a real one has not', async () => {
 })
 
 test('a name in a script without a face makes no file; pictures among the letters are left out', async () => {
-  const named = (name: string) => receiptPdf(paperOf({ ...REAL, shop: { name } }, 'en'), words('en'))
+  const named = (name: string) => receiptPdf(paperOf({ ...REAL, shop: { name } }, 'en'), words('en'), noLogo)
   expect(await named('東京駅')).toBeNull()
   expect(await named('Ночной поезд')).not.toBeNull()
   expect(await named('قطار الليل')).not.toBeNull()
@@ -112,11 +114,11 @@ test.each([
 ])('texts %s, which do not fit onto one page, make no file: nothing of a receipt is left out', async (_name, text) => {
   const changes = { ...LONG, payment: { ...LONG.payment, description: text, reference: text.slice(0, 200) } }
   expect(receiptSheet(paperOf(changes, 'en'), 'ltr').bottom).toBeGreaterThan(SHEET.height - MARGIN)
-  expect(await receiptPdf(paperOf(changes, 'en'), words('en'))).toBeNull()
+  expect(await receiptPdf(paperOf(changes, 'en'), words('en'), noLogo)).toBeNull()
 })
 
 test('the same receipt is made once, and another one is another', async () => {
-  const make = (changes: CheckoutChanges, locale: Locale) => receiptPdf(paperOf(changes, locale), words(locale))
+  const make = (changes: CheckoutChanges, locale: Locale) => receiptPdf(paperOf(changes, locale), words(locale), noLogo)
   expect(await make(REAL, 'en')).toBe(await make(REAL, 'en'))
   expect(await make(REAL, 'en')).not.toBe(await make(REAL, 'de'))
   expect(await make(REAL, 'en')).not.toBe(await make(OVERPAID, 'en'))
@@ -130,4 +132,24 @@ test('a line of both directions is drawn from left to right, with brackets that 
   ])
   expect(runsOf('Velanto', 'rtl', true)).toEqual([{ text: 'Velanto', rtl: false }])
   expect(runsOf('\u2066قطار\u2069', 'ltr', false)).toEqual([{ text: 'قطار', rtl: true }])
+})
+
+test.each(['png', 'jpg'] as const)('a logo in %s stands in the file, and moves the name to its side', async (kind) => {
+  const changes = { ...REAL, shop: { ...SHOP, logo: `0123.${kind}` } }
+  const asked: string[] = []
+  const readLogo = async (name: string) => {
+    asked.push(name)
+    return kind === 'png' ? PICTURES.png : PICTURES.jpg
+  }
+  const pdf = await receiptPdf(paperOf(changes, 'en'), words('en'), readLogo)
+  expect(pdf?.toString('latin1')).toContain('/Subtype /Image')
+  expect(asked).toEqual([`0123.${kind}`])
+  expect(await pdfOf(REAL)).not.toContain('/Subtype /Image')
+  for (const dir of ['ltr', 'rtl'] as const) {
+    const { logo, placed } = receiptSheet(paperOf(changes, 'en'), dir)
+    const before = receiptSheet(paperOf(REAL, 'en'), dir).placed[0]?.x ?? 0
+    expect(logo?.side).toBe(36)
+    expect((placed[0]?.x ?? 0) - before).toBeCloseTo(dir === 'ltr' ? 48 : -48, 0)
+  }
+  expect(receiptSheet(paperOf({ ...REAL, shop: { ...SHOP, logo: '0123.webp' } }, 'en'), 'ltr').logo).toBeNull()
 })

@@ -1,5 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Db } from '../../../db/db.ts'
+import { findLogo } from '../../../db/merchants/merchants.ts'
 import { extendPayment } from '../../../db/payments/payment-changes.ts'
 import { findPaymentIds } from '../../../db/payments/payments.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
@@ -10,7 +11,14 @@ import {
   readyToReuse,
 } from '../../../domain/payment/requests.ts'
 import { findAsset } from '../../../web/assets.ts'
-import { type Checkout, findOffer, openedAttempt, pathOf, tellsOpening } from '../../../web/checkout/checkout.ts'
+import {
+  type Checkout,
+  findOffer,
+  openedAttempt,
+  paidAttempt,
+  pathOf,
+  tellsOpening,
+} from '../../../web/checkout/checkout.ts'
 import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../../web/checkout/page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
@@ -138,7 +146,9 @@ async function sendReceipt(deps: CheckoutDeps, request: Request, response: Respo
   deps.limits.countPaper(request.ip ?? '')
   const checkout = await loadCheckout(deps, request)
   const words = wordsFor(checkout, request)
-  const pdf = checkout.payment.status === 'succeeded' ? await receiptPdf(receiptPaper(checkout, words), words) : null
+  const isPaid = checkout.payment.status === 'succeeded'
+  const readLogo = (name: string) => findLogo(deps.db, name)
+  const pdf = isPaid ? await receiptPdf(receiptPaper(checkout, words), words, readLogo) : null
   if (pdf === null) {
     response.redirect(303, `${checkout.path}/receipt`)
     return
@@ -161,7 +171,8 @@ function sendPage(response: Response, { locale }: Words, page: string): void {
 async function showHandoff(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
   const attempt = openedAttempt(checkout.attempts)
-  if (attempt === null || attempt.intentUri !== null || !isOpen(checkout.payment.status)) {
+  const mayGo = isOpen(checkout.payment.status) && paidAttempt(checkout) === null
+  if (attempt === null || attempt.intentUri !== null || !mayGo) {
     response.redirect(303, checkout.path)
     return
   }
@@ -176,7 +187,7 @@ async function sendStatus(deps: CheckoutDeps, request: Request, response: Respon
 async function openAttempt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const choice = parseForm(continueForm, request)
   const checkout = await loadCheckout(deps, request)
-  if (!isOpen(checkout.payment.status)) {
+  if (!isOpen(checkout.payment.status) || paidAttempt(checkout) !== null) {
     response.redirect(303, checkout.path)
     return
   }

@@ -46,7 +46,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
   const [shop, rates, received] = await Promise.all([
     readShop(deps.db, payment.merchantId),
     isOpen(payment.status) ? ratesFor(deps, payment) : null,
-    isOpen(payment.status) ? receivedAt(deps, openedAttempt(attempts)) : null,
+    isOpen(payment.status) ? receivedAt(deps, attempts) : null,
   ])
   const offered = offersFor({
     amount: payment.amount,
@@ -98,9 +98,10 @@ async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | n
   }
 }
 
-/** A part of the price is no money of the payment before it is completed: only the address knows of it. */
-async function receivedAt({ db }: LoadDeps, attempt: Attempt | null): Promise<MicroUsdc | null> {
-  if (attempt?.provider !== 'crypto') return null
+/** A payment has one address. It knows of a transfer before the payment does, so that no buyer is asked for it again. */
+async function receivedAt({ db }: LoadDeps, attempts: readonly Attempt[]): Promise<MicroUsdc | null> {
+  const attempt = attempts.find(({ provider }) => provider === 'crypto')
+  if (attempt === undefined) return null
   const received = (await readDeposit(db, attempt.id))?.receivedMicro ?? '0'
   return isZero(received) ? null : received
 }

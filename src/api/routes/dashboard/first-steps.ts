@@ -16,6 +16,7 @@ import type { LocalInbox } from '../v1/webhooks/endpoints.ts'
 import { sellScopes } from './developers/keys.ts'
 import { change, errorsOf, type WithRoutes } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
+import { walletChange } from './settings/wallet.ts'
 
 export type FirstStepsDeps = WithRoutes & PasskeyDeps & { readonly db: Db; readonly inbox: LocalInbox | null }
 
@@ -29,13 +30,12 @@ const HOME = '/dashboard'
 
 /** The steps of a new account, each done with one press on the overview. */
 export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[] {
-  const fresh = (): string => HOME
   return [
     definePage({
       method: 'post',
       path: '/dashboard/first-steps/wallet',
       needs: 'own',
-      fresh,
+      fresh: { what: ({ address = '' }) => walletChange(address), back: HOME },
       form: z.object({ address: z.string().max(2000).default(''), test: z.string().max(10).optional() }),
       handle: async (call) => {
         const { tenant, form } = call
@@ -53,7 +53,7 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
       path: '/dashboard/first-steps/key',
       needs: 'develop',
       makes: 'key',
-      fresh,
+      fresh: { what: 'a new API key', back: HOME },
       form: z.object({ once: z.string().regex(/^[\w-]{1,64}$/) }),
       handle: async (call) => {
         const body = { name: 'First key', scopes: sellScopes(call.role) }
@@ -65,7 +65,7 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
       method: 'post',
       path: '/dashboard/first-steps/webhook',
       needs: 'develop',
-      fresh,
+      fresh: { what: 'a new webhook endpoint', back: HOME },
       handle: async (call) => {
         if (deps.inbox === null) return { to: '/dashboard/webhooks/new', done: null }
         const url = `${deps.inbox.url}/webhooks`

@@ -3,28 +3,29 @@ import { pipeline } from 'node:stream/promises'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import { writeAudit, writeAuditHourly } from '../../../db/accounts/audit.ts'
 import { listMemberships, type Membership } from '../../../db/accounts/people.ts'
-import { type Db, sessionIn } from '../../../db/db.ts'
+import { sessionIn } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
+import { type Asked, CONFIRMED, type ConfirmationDeps, findAsked, keepAsked } from '../../accounts/confirmations.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
-import type { Turns } from '../../limits/turns.ts'
+import type { InTurn, Turns } from '../../limits/turns.ts'
 import { onlyMethods, STALLED_MS, setHeaders } from '../../route.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem } from '../site-problem.ts'
-import type { Page, PageAnswer, PageCall } from './page.ts'
+import type { Fresh, Page, PageAnswer, PageCall } from './page.ts'
 
-export type MountDeps = SessionDeps & {
-  readonly db: Db
-  readonly publicUrl: string
-  /** Where the deployment of the other mode is; null when it is not known. */
-  readonly otherModeUrl: string | null
-  readonly limits: Pick<RequestLimits, 'countPerson'>
-  readonly turns: Turns
-}
+export type MountDeps = SessionDeps &
+  ConfirmationDeps & {
+    readonly publicUrl: string
+    /** Where the deployment of the other mode is; null when it is not known. */
+    readonly otherModeUrl: string | null
+    readonly limits: Pick<RequestLimits, 'countPerson'>
+    readonly turns: Turns
+  }
 
 /** The name of the hidden field of every form. */
 export const CSRF_FIELD = '_form'
@@ -59,6 +60,8 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   if (signedIn === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(back)}`)
   const memberships = await listMemberships(deps.db, signedIn.session.personId)
   const account = memberships.find(({ merchantId }) => merchantId === signedIn.session.merchantId) ?? memberships[0]
+  const kept = await readKept(deps, { page, request, signedIn })
+  if (kept === 'none') return response.redirect(303, '/dashboard')
   const csrf = formToken(signedIn.token, account?.merchantId ?? null)
   if (page.method === 'post' && !sameText(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
     throw new SiteProblem('forbidden_form')
@@ -69,24 +72,64 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
       throw new SiteProblem('forbidden_role')
     }
   }
-  const params = request.params as Record<string, string>
   if (page.fresh !== undefined && !isConfirmed(signedIn.session, deps.clock())) {
-    const to = page.method === 'get' ? request.originalUrl : page.fresh(params)
-    return response.redirect(303, `/dashboard/confirm?to=${encodeURIComponent(to)}`)
+    const id = await keepAsked(deps, signedIn.session.id, askedBy(page.fresh, page, request))
+    return response.redirect(303, `/dashboard/confirm?asked=${id}`)
   }
-  const call = callOf(deps, { page, request, signedIn, memberships, account, csrf })
+  const seen = { page, request, signedIn, memberships, account, csrf }
   const form = parseForm(page, request) as never
-  const { personId } = signedIn.session
-  if (page.makes !== undefined) deps.limits.countPerson(personId, page.makes)
-  const made = (): Promise<PageAnswer> =>
-    page.lists === 'at once' ? call.inTurn((db) => page.handle({ ...call, form, db })) : page.handle({ ...call, form })
-  const answer = async (): Promise<void> => {
-    const done = await made()
-    if ('file' in done && done.exported !== null)
-      await writeAudit(deps.db, { merchantId: call.tenant.merchantId, actor: personId, ip: call.ip, ...done.exported })
+  if (page.makes !== undefined) deps.limits.countPerson(signedIn.session.personId, page.makes)
+  const answer = async (call: PageCall): Promise<void> => {
+    const done = await (page.lists === 'at once'
+      ? call.inTurn((db) => page.handle({ ...call, form, db }))
+      : page.handle({ ...call, form }))
+    if ('file' in done && done.exported !== null) await logExport(deps, call, done.exported)
     await send(response, done)
   }
-  return page.makes === 'file' ? deps.turns.files(personId, answer) : answer()
+  // What is looked at has its turn from beginning to end; a press waits for nobody, and reads lists in a turn.
+  const listTurn = openTurn(deps.turns.lists, seen)
+  if (page.method === 'post') return answer(callOf(deps, seen, listTurn))
+  const turn = page.makes === 'file' ? openTurn(deps.turns.files, seen) : listTurn
+  return turn(() => answer(callOf(deps, seen, (work) => work())))
+}
+
+/** An export by a person is in the account's log, as one by a key is. */
+const logExport = (
+  { db }: MountDeps,
+  { tenant: { merchantId }, signedIn: { session }, ip }: PageCall,
+  exported: { readonly action: string; readonly data: object },
+): Promise<void> => writeAudit(db, { merchantId, actor: session.personId, ip, ...exported })
+
+type Turn = <T>(work: () => Promise<T>) => Promise<T>
+
+/** A turn of the person first, who so waits for nobody else's, and then of the account. */
+function openTurn(turns: InTurn, { signedIn, account }: Pick<Seen, 'signedIn' | 'account'>): Turn {
+  return (work) =>
+    turns(signedIn.session.personId, () => (account === undefined ? work() : turns(account.merchantId, work)))
+}
+
+/** After a confirmation the form that was kept takes the place of what was posted. `none`: there is none for this address. */
+async function readKept(
+  deps: MountDeps,
+  { page, request, signedIn }: Pick<Seen, 'page' | 'request' | 'signedIn'>,
+): Promise<'none' | null> {
+  const id = request.query[CONFIRMED]
+  if (page.method === 'get' || id === undefined) return null
+  const asked = await findAsked(deps, deps.db, { id, sessionId: signedIn.session.id })
+  if (asked?.method !== 'post' || asked.path !== request.path) return 'none'
+  request.body = asked.body
+  return null
+}
+
+function askedBy({ what, back }: Fresh, { method }: Page, { params, body, path, originalUrl }: Request): Asked {
+  const fields = textsOf({ ...body, ...params })
+  return {
+    method,
+    path: method === 'get' ? originalUrl : path,
+    what: typeof what === 'string' ? what : what(fields),
+    back: typeof back === 'string' ? back : back(params as Record<string, string>),
+    body: body ?? {},
+  }
 }
 
 /** A press that a role does not allow is in the account's log, once an hour. A page that is only looked at is not. */
@@ -110,7 +153,8 @@ type Seen = {
   readonly csrf: string
 }
 
-function callOf(deps: MountDeps, { page, request, signedIn, memberships, account, csrf }: Seen): PageCall {
+function callOf(deps: MountDeps, seen: Seen, turn: Turn): PageCall {
+  const { page, request, signedIn, memberships, account, csrf } = seen
   const tenant = { merchantId: account?.merchantId ?? '', livemode: deps.db.livemode }
   return {
     request,
@@ -134,11 +178,7 @@ function callOf(deps: MountDeps, { page, request, signedIn, memberships, account
     tenant,
     role: account?.role ?? 'viewer',
     db: page.lists !== undefined ? deps.db.lists(tenant) : deps.db.as(tenant),
-    // One connection for all lists and sums, and in turns: of the person first, who so waits for nobody else's.
-    inTurn: (work) =>
-      deps.turns.lists(signedIn.session.personId, () =>
-        deps.turns.lists(tenant.merchantId, () => deps.db.lists(tenant).transaction((tx) => work(sessionIn(tx)))),
-      ),
+    inTurn: (work) => turn(() => deps.db.lists(tenant).transaction((tx) => work(sessionIn(tx)))),
   }
 }
 
@@ -177,7 +217,7 @@ async function send(response: Response, answer: PageAnswer): Promise<void> {
   }
   if ('to' in answer) {
     for (const cookie of answer.cookies ?? []) response.append('set-cookie', cookie)
-    response.redirect(303, answer.to)
+    response.redirect(answer.status ?? 303, answer.to)
     return
   }
   const { name, type, chunks } = answer.file

@@ -12,6 +12,7 @@ import { definePersonPage, type Page } from './page.ts'
 
 export type OwnDeps = SessionDeps & LinkDeps
 
+const ACCOUNT = '/dashboard/account'
 const PATH = '/dashboard/account/delete'
 
 /** What we keep about a person, as a file, and its end. Both ask first whether it is the person. */
@@ -21,7 +22,7 @@ export function ownDataPages(deps: OwnDeps): Page[] {
       method: 'get',
       path: '/dashboard/account/data.json',
       makes: 'file',
-      fresh: () => '/dashboard/account',
+      fresh: { what: 'the download of your data', back: ACCOUNT },
       handle: async ({ person }) => {
         const text = `${JSON.stringify(await readOwnData(deps.db, person), null, 2)}\n`
         const file = { name: 'pinrail-about-me.json', type: 'application/json', chunks: once(text) }
@@ -31,7 +32,6 @@ export function ownDataPages(deps: OwnDeps): Page[] {
     definePersonPage({
       method: 'get',
       path: PATH,
-      fresh: () => PATH,
       handle: async ({ frame, person }) => {
         const needed = await accountsThatNeed(deps.db, person.id)
         return { html: renderForget({ frame, needed, errors: {} }) }
@@ -40,7 +40,7 @@ export function ownDataPages(deps: OwnDeps): Page[] {
     definePersonPage({
       method: 'post',
       path: PATH,
-      fresh: () => PATH,
+      fresh: { what: 'the deletion of your sign-in', back: ACCOUNT },
       form: z.object({ email: z.string().max(300).default('') }),
       handle: async ({ frame, person, form, ip }) => {
         if (readEmail(form.email) !== person.email) {

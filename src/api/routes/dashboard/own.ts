@@ -14,6 +14,7 @@ import {
   renderConfirm,
   renderPasskeyOffer,
 } from '../../../web/sign-in/sign-in.tsx'
+import { type Asked, afterConfirming, findAsked } from '../../accounts/confirmations.ts'
 import { sendLink } from '../../accounts/links.ts'
 import {
   arePasskeysPossible,
@@ -23,14 +24,13 @@ import {
   requestOptions,
 } from '../../accounts/passkeys.ts'
 import { confirm } from '../../accounts/sessions.ts'
-import { pathOfOurs } from '../sign-in/return-path.ts'
 import { afterAsking } from '../sign-in/sign-in.ts'
 import { type OwnDeps, ownDataPages } from './own-data.ts'
-import { definePersonPage, type Page, type PersonCall } from './page.ts'
+import { definePersonPage, type Page, type PageAnswer, type PersonCall } from './page.ts'
 
 const id = z.object({ id: z.string().max(1400) })
-const withTo = z.object({ to: z.string().max(1000).default('') })
-const answered = z.object({ answer: z.string().max(20_000), to: z.string().max(1000).default('') })
+const withAsked = z.object({ asked: z.string().max(100).default('') })
+const answered = withAsked.extend({ answer: z.string().max(20_000) })
 
 /** A person's own sign-in: sessions, passkeys, and the confirmation that changes ask for. */
 export function ownPages(deps: OwnDeps): Page[] {
@@ -86,12 +86,13 @@ function sessionPages(deps: OwnDeps): Page[] {
 }
 
 function passkeyPages(deps: OwnDeps): Page[] {
-  const back = (): string => '/dashboard/account'
+  const back = '/dashboard/account'
+  const added = { what: 'a new passkey', back }
   return [
     definePersonPage({
       method: 'get',
       path: '/dashboard/passkey',
-      fresh: () => '/dashboard/passkey',
+      fresh: added,
       handle: async ({ query, person, signedIn: { session }, csrf }) => {
         const options = arePasskeysPossible(deps.publicUrl)
           ? await creationOptions(deps, deps.db, { sessionId: session.id, person })
@@ -102,7 +103,7 @@ function passkeyPages(deps: OwnDeps): Page[] {
     definePersonPage({
       method: 'post',
       path: '/dashboard/passkeys',
-      fresh: () => '/dashboard/passkey',
+      fresh: added,
       form: answered,
       handle: async (call) => {
         const { session } = call.signedIn
@@ -126,7 +127,7 @@ function passkeyPages(deps: OwnDeps): Page[] {
     definePersonPage({
       method: 'post',
       path: '/dashboard/passkeys/remove',
-      fresh: back,
+      fresh: { what: 'the removal of a passkey', back },
       form: id,
       handle: async (call) => {
         await deps.db.transaction(async (tx) => {
@@ -134,7 +135,7 @@ function passkeyPages(deps: OwnDeps): Page[] {
           await auditEverywhere(tx, call, 'passkey.removed')
           await endSessions(tx, call.person.id, { allBut: call.signedIn.session.id, now: iso(deps) })
         })
-        return { to: back(), done: 'passkey_removed' }
+        return { to: back, done: 'passkey_removed' }
       },
     }),
   ]
@@ -143,47 +144,60 @@ function passkeyPages(deps: OwnDeps): Page[] {
 function confirmPages(deps: OwnDeps): Page[] {
   const possible = arePasskeysPossible(deps.publicUrl)
   const purposeOf = (session: Session) => `confirm ${session.id}` as const
+  const path = '/dashboard/confirm'
+  /** Does the work for what this session asked for. */
+  const asking = async (
+    { signedIn: { session } }: PersonCall,
+    id: string | undefined,
+    work: (asked: Asked & { readonly id: string }) => Promise<PageAnswer>,
+  ): Promise<PageAnswer> => {
+    const asked = await findAsked(deps, deps.db, { id, sessionId: session.id })
+    return asked === null || id === undefined ? { to: '/dashboard', done: null } : work({ ...asked, id })
+  }
   return [
     definePersonPage({
       method: 'get',
-      path: '/dashboard/confirm',
-      handle: async ({ query, csrf, person, signedIn: { session } }) => {
-        const has = possible && (await listPasskeys(deps.db, person.id)).length > 0
-        const passkeyOptions = has ? await requestOptions(deps, purposeOf(session)) : null
-        const problem = passkeyProblem(query['problem'])
-        return {
-          html: renderConfirm({ csrf, to: pathOfOurs(query['to']), passkeyOptions, problem, email: person.email }),
-        }
-      },
+      path,
+      handle: (call) =>
+        asking(call, call.query['asked'], async (asked) => {
+          const { csrf, person, signedIn, query } = call
+          const has = possible && (await listPasskeys(deps.db, person.id)).length > 0
+          const passkeyOptions = has ? await requestOptions(deps, purposeOf(signedIn.session)) : null
+          const problem = passkeyProblem(query['problem'])
+          return { html: renderConfirm({ csrf, asked, passkeyOptions, problem, email: person.email }) }
+        }),
     }),
     definePersonPage({
       method: 'post',
-      path: '/dashboard/confirm',
-      form: withTo,
-      handle: async ({ form, person, signedIn: { session } }) => {
-        const to = pathOfOurs(form.to)
-        const asks = { sessionId: session.id, to, askedFrom: KNOWN_BROWSER }
-        const browser = await sendLink(deps, person.email, asks)
-        const { query, cookies } = afterAsking(deps.cookies, { browser, email: person.email })
-        return { to: `/sign-in/sent?${query}confirm=1&to=${encodeURIComponent(to)}`, done: null, cookies }
-      },
+      path,
+      form: withAsked,
+      handle: (call) =>
+        asking(call, call.form.asked, async ({ id, what }) => {
+          const { email } = call.person
+          const confirms = { sessionId: call.signedIn.session.id, confirmationId: id, what }
+          const browser = await sendLink(deps, email, { confirms, to: '/dashboard', askedFrom: KNOWN_BROWSER })
+          const { query, cookies } = afterAsking(deps.cookies, { browser, email })
+          return { to: `/sign-in/sent?${query}confirm=${id}`, done: null, cookies }
+        }),
     }),
     definePersonPage({
       method: 'post',
-      path: '/dashboard/confirm/passkey',
+      path: `${path}/passkey`,
       form: answered,
-      handle: async ({ form, person, ip, signedIn: { session } }) => {
-        const to = pathOfOurs(form.to)
-        const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
-          const found = await readPasskeyAnswer(deps, tx, { answer: form.answer, purpose: purposeOf(session), ip })
-          if (typeof found === 'string') return found
-          if (found.personId !== person.id) return 'of_another'
-          await confirm(deps, tx, session.id)
-          return null
-        })
-        const again = `/dashboard/confirm?problem=${problem}&to=${encodeURIComponent(to)}`
-        return { to: problem === null ? to : again, done: null }
-      },
+      handle: (call) =>
+        asking(call, call.form.asked, async (asked) => {
+          const { session } = call.signedIn
+          const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
+            const answer = { answer: call.form.answer, purpose: purposeOf(session), ip: call.ip }
+            const found = await readPasskeyAnswer(deps, tx, answer)
+            if (typeof found === 'string') return found
+            if (found.personId !== call.person.id) return 'of_another'
+            await confirm(deps, tx, session.id)
+            return null
+          })
+          if (problem !== null) return { to: `${path}?problem=${problem}&asked=${asked.id}`, done: null }
+          return { ...afterConfirming(asked.id, asked), done: null }
+        }),
     }),
   ]
 }

@@ -16,19 +16,26 @@ export type Page = {
   /** What the role must be able to do. `person`: be signed in; an account is not needed. */
   readonly needs: Ability | 'person'
   /**
-   * It reads lists and sums alone, which are bounded in time: of one moment, on one connection and in turns, or piece by
-   * piece for a file. The handler uses no other connection.
+   * It reads lists and sums alone, which are bounded in time: of one moment and on one connection, or piece by piece for a
+   * file. The handler uses no other connection.
    */
   readonly lists?: 'at once' | 'in pieces'
   /** It makes what each person has a budget for, whichever account it is for. */
   readonly makes?: Made
-  /** A fresh passkey or link is asked for first; afterwards the person is at this path. */
-  readonly fresh?: (params: Readonly<Record<string, string>>) => string
+  /** A fresh passkey or link is asked for first. The request is kept, and carried out after that. */
+  readonly fresh?: Fresh
   /** Of the body. Fields of a form are text, and absent when nothing was checked. */
   readonly form?: z.ZodType
   /** The form has a file, which comes as bytes. Whose file is too large is led to this path. */
   readonly upload?: string
   handle(call: PageCall<never>): Promise<PageAnswer>
+}
+
+export type Fresh = {
+  /** The change in words, from the fields of the form and the address. It follows "Confirm" in the subject of a mail. */
+  readonly what: string | ((fields: Readonly<Record<string, string>>) => string)
+  /** The path for a person who does not confirm. */
+  readonly back: string | ((params: Readonly<Record<string, string>>) => string)
 }
 
 /** A person who is signed in, without an account as yet. */
@@ -51,7 +58,7 @@ export type PageCall<F = unknown> = PersonCall<F> & {
   readonly role: Role
   /** Sees only the rows of the account. */
   readonly db: DbSession
-  /** Reads lists and sums on one connection, with the time of a list, when it is the person's and the account's turn. */
+  /** Reads lists and sums on one connection, with the time of a list, in a turn of the person and the account. */
   readonly inTurn: <T>(work: (db: DbSession) => Promise<T>) => Promise<T>
 }
 
@@ -60,8 +67,8 @@ type Export = 'exportPayments' | 'exportStatement'
 export type PageAnswer =
   /** `holds`: a frame with a page of ours is in it; `held`: it stands in one. */
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
-  /** 303 to a path of ours. `done`: what the page there confirms; null if it is plain to see. */
-  | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[] }
+  /** To a path of ours: with 303, or with 307 where the browser posts again. `done`: what the page there confirms; null if it is plain to see. */
+  | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[]; readonly status?: number }
   /** `exported`: what the account's log keeps of it, as for the same export by a key; null: it has nothing of an account. */
   | { readonly file: ExportFile; readonly exported: { readonly action: Export; readonly data: object } | null }
 

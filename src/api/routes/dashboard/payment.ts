@@ -1,16 +1,10 @@
-import { readDeposit } from '../../../db/payments/deposits.ts'
 import { readPayment } from '../../../db/payments/payments.ts'
 import { readTimeline } from '../../../db/payments/timeline.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
-import { isZero, subtract } from '../../../domain/money.ts'
-import { isOpen } from '../../../domain/payment/payment.ts'
-import type { PaymentWithAttempts } from '../../../domain/payment/payment-object.ts'
 import { snapshotOf, whyNotCancelable } from '../../../domain/payment/snapshot.ts'
-import { receivedMoney } from '../../../domain/settlement/deposit.ts'
-import { type Amounts, amountsOf } from '../../../web/checkout/amounts.ts'
-import { openedAttempt } from '../../../web/checkout/checkout.ts'
+import { amountsOf } from '../../../web/checkout/amounts.ts'
 import { renderPaymentPage } from '../../../web/dashboard/payment/payment.tsx'
 import { GROUPS, type Group } from '../../../web/dashboard/payment/timeline.tsx'
 import { Problem } from '../../http/problems.ts'
@@ -68,7 +62,7 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
     frame: call.frame,
     payment,
     attempts,
-    amounts: { ...amountsOf(found), ...(await partAtAddress(call, found)) },
+    amounts: amountsOf(found),
     endpoints: new Map(endpoints.map(({ id, url }) => [id, new URL(url).host])),
     timeline: timeline.rows,
     show: (Object.keys(GROUPS) as Group[]).find((group) => group === query['show']) ?? 'all',
@@ -76,17 +70,4 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
     problem,
     publicUrl,
   })
-}
-
-/** A part of the price at the address of an open payment counts as its money only once it is complete. */
-async function partAtAddress(
-  { db }: Pick<PageCall, 'db'>,
-  { payment, attempts }: PaymentWithAttempts,
-): Promise<Partial<Pick<Amounts, 'short'>>> {
-  const attempt = isOpen(payment.status) ? openedAttempt(attempts) : null
-  const deposit = attempt?.provider === 'crypto' ? await readDeposit(db, attempt.id) : null
-  if (deposit === null || isZero(deposit.receivedMicro)) return {}
-  const received = receivedMoney(deposit)
-  const missing = { ...received, minor: subtract(deposit.asked.minor, received.minor) }
-  return isZero(missing.minor) || missing.minor.startsWith('-') ? {} : { short: { received, missing } }
 }

@@ -12,7 +12,7 @@ import { definePage, type Page, type PageCall } from './page.ts'
 const SHOWN = 100
 
 const role = z.enum(ROLES)
-const back = (): string => '/dashboard/team'
+const back = '/dashboard/team'
 
 export function teamPages(deps: TeamDeps): Page[] {
   return [...invitePages(deps), ...changePages(deps)]
@@ -30,13 +30,13 @@ function invitePages(deps: TeamDeps): Page[] {
       method: 'post',
       path: '/dashboard/team/invite',
       needs: 'own',
-      fresh: back,
+      fresh: { what: ({ email = '' }) => `the invitation of ${readEmail(email) ?? 'a person'}`, back },
       form: z.object({ email: z.string().max(1000), role }),
       handle: async (call) => {
         const email = readEmail(call.form.email)
         const wanted = { role: call.form.role, account: call.frame.account ?? '' }
         const invited = email === null ? null : await orRefuse(invite(deps, actorOf(call), { email, ...wanted }))
-        if (invited?.ok === true) return { to: back(), done: 'invitation_sent' }
+        if (invited?.ok === true) return { to: back, done: 'invitation_sent' }
         const errors = { email: invited?.message ?? 'Enter the whole address, such as you@shop.example.' }
         return { status: 400, html: await show(deps, call, { email: call.form.email.slice(0, 254), errors }) }
       },
@@ -50,7 +50,7 @@ function changePages(deps: TeamDeps): Page[] {
       method: 'post',
       path: '/dashboard/team/role',
       needs: 'own',
-      fresh: back,
+      fresh: { what: 'a new role for a member', back },
       form: z.object({ person: z.string().max(100), role }),
       handle: (call) =>
         changed(deps, call, {
@@ -65,7 +65,7 @@ function changePages(deps: TeamDeps): Page[] {
       method: 'post',
       path: '/dashboard/team/remove',
       needs: 'own',
-      fresh: back,
+      fresh: { what: 'the removal of a member', back },
       form: z.object({ person: z.string().max(100) }),
       handle: (call) =>
         changed(deps, call, {
@@ -80,7 +80,7 @@ function changePages(deps: TeamDeps): Page[] {
       method: 'post',
       path: '/dashboard/team/withdraw',
       needs: 'own',
-      fresh: back,
+      fresh: { what: 'the withdrawal of an invitation', back },
       form: z.object({ email: z.string().max(1000) }),
       handle: (call) =>
         changed(deps, call, {
@@ -101,11 +101,9 @@ async function show(
   { email, errors }: { email: string; errors: Record<string, string> },
 ): Promise<string> {
   const now = new Date(deps.clock()).toISOString()
-  const [members, invitations, audit] = await Promise.all([
-    listMembers(deps.db, tenant.merchantId),
-    listInvitations(deps.db, { merchantId: tenant.merchantId }, now),
-    listAudit(db, tenant.merchantId, { limit: SHOWN }),
-  ])
+  const members = await listMembers(deps.db, tenant.merchantId)
+  const invitations = await listInvitations(deps.db, { merchantId: tenant.merchantId }, now)
+  const audit = await listAudit(db, tenant.merchantId, { limit: SHOWN })
   const names = new Map(members.map(({ personId, email: name }) => [personId, name]))
   const lines = audit.map(({ id, actor, action, data, at, ip }) => {
     const about = Object.values(data).filter((value) => typeof value === 'string' || typeof value === 'number')
@@ -129,7 +127,7 @@ type TeamWork = { readonly done: Done; readonly work: Parameters<typeof changeTe
 
 async function changed(deps: TeamDeps, call: PageCall, { done, work }: TeamWork) {
   await orRefuse(changeTeam(deps, actorOf(call), work))
-  return { to: back(), done }
+  return { to: back, done }
 }
 
 /** What a page says where the team refuses. */

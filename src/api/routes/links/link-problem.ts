@@ -40,5 +40,5 @@ export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequest
 
 function nameOf(error: unknown): LinkProblemName | null {
   if (error instanceof LinkProblem) return error.problem
-  return asProblem(error).code === 'rate_limited' ? 'too_many' : null
+  return ['rate_limited', 'limit_reached'].includes(asProblem(error).code) ? 'too_many' : null
 }

@@ -7,6 +7,7 @@ import { REPORT_REASONS } from '../../../domain/link/report.ts'
 import { formatAmount } from '../../../domain/money.ts'
 import { readTypedAmount } from '../../../domain/typed-amount.ts'
 import type { Logger } from '../../../log.ts'
+import { pathOf } from '../../../web/checkout/checkout.ts'
 import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/links/link-page.tsx'
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
@@ -16,7 +17,7 @@ import { type PressDeps, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
 import { buyerCountry, buyerLocale, type CountryDeps, languageCookie, VARY } from '../buyer.ts'
 import { refuseMethod } from '../checkout/checkout.ts'
-import { languageForm, parseForm } from '../checkout/forms.ts'
+import { languageForm, parseForm, readChoice } from '../checkout/forms.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { PageProblem } from '../page-problem.ts'
 import { referenceText, textAsSent } from '../v1/fields.ts'
@@ -107,6 +108,8 @@ const pressForm = z.object({
   press: z.string().regex(/^[\w-]{22}$/),
   amount: z.string().max(40).default(''),
   reference: referenceText.optional(),
+  /** The row that was pressed; anything else is not read, and the checkout asks. */
+  way: z.string().max(100).optional(),
 })
 
 async function press(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
@@ -124,7 +127,8 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
     const checkout = new URL(answer.path, deps.publicUrl).href
     response.append('set-cookie', languageCookie(buyerLocale(request), checkout))
     if (link.maxPayments !== null) response.append('set-cookie', placeCookie(deps, link, answer.path))
-    response.redirect(303, answer.path)
+    const choice = readChoice(form.way)
+    response.redirect(303, choice === null ? answer.path : pathOf(answer.path, choice))
     return
   }
   const wrong: WrongAmount | null = answer.kind === 'amount' ? answer : null

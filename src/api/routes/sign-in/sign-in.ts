@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { writeFailedSignIn } from '../../../db/accounts/audit.ts'
 import { findOrInsertPerson } from '../../../db/accounts/people.ts'
 import { addressOfBrowser, findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
-import type { Tx } from '../../../db/db.ts'
+import type { Queryable, Tx } from '../../../db/db.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { KNOWN_BROWSER_SECONDS, LINK_MS } from '../../../domain/account/session.ts'
 import { asciiDigits } from '../../../domain/typed-amount.ts'
@@ -17,6 +17,7 @@ import {
   type SentView,
   type SignInView,
 } from '../../../web/sign-in/sign-in.tsx'
+import { afterConfirming, findAsked } from '../../accounts/confirmations.ts'
 import type { Cookies } from '../../accounts/cookies.ts'
 import { isKnownBrowser, knownBrowserToken } from '../../accounts/known-browser.ts'
 import { type LinkDeps, type Proof, type SignInLink, sendLink, spendLink } from '../../accounts/links.ts'
@@ -108,7 +109,7 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   countTry(deps, request)
   const isKnown = deps.cookies.read(request, 'known') === knownBrowserToken(deps.pepper, email)
   const askedFrom = isKnown ? KNOWN_BROWSER : networkOf(request.ip ?? '')
-  const browser = await sendLink(deps, email, { sessionId: null, to, askedFrom })
+  const browser = await sendLink(deps, email, { confirms: null, to, askedFrom })
   const sent = afterAsking(deps.cookies, { browser, email })
   for (const cookie of sent.cookies) response.append('set-cookie', cookie)
   response.redirect(303, `/sign-in/sent?${sent.query}to=${encodeURIComponent(to)}`)
@@ -142,7 +143,7 @@ function sentTo({ cookies, inbox }: SignInDeps, request: Request): SentView {
     wrong: wrong !== undefined,
     tooMany: many !== undefined,
     email: sent === null ? null : readEmail(Buffer.from(sent, 'base64url').toString('utf8')),
-    confirms: confirm !== undefined,
+    confirms: typeof confirm === 'string' && ASKED.test(confirm) ? confirm : null,
     mailUrl: inbox === null ? null : `${inbox.url}/mail`,
   }
 }
@@ -159,9 +160,11 @@ async function showLink(deps: SignInDeps, request: Request, response: Response):
           now: new Date(deps.clock()).toISOString(),
         })
   if (link === null) return dead(response)
-  const [email, confirms] = [link.email, link.sessionId !== null]
+  const asked = await askedBy(deps, deps.db, link)
   const action = `/sign-in/link/${encodeURIComponent(token)}`
-  response.type('html').send(renderLink({ email, action, to: pathOfOurs(request.query['to']), confirms }))
+  response
+    .type('html')
+    .send(renderLink({ email: link.email, action, to: pathOfOurs(request.query['to']), confirms: asked?.what ?? null }))
 }
 
 async function byLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
@@ -175,7 +178,8 @@ async function byCode(deps: SignInDeps, request: Request, response: Response): P
   const { code, to, confirm } = fieldsOf(request)
   countTry(deps, request)
   const done = await spend(deps, request, { code: asciiDigits(code).replace(/\D/g, '') })
-  const sent = `/sign-in/sent?wrong=1${confirm === '' ? '' : '&confirm=1'}&to=${encodeURIComponent(pathOfOurs(to))}`
+  const asked = ASKED.test(confirm) ? `&confirm=${confirm}` : ''
+  const sent = `/sign-in/sent?wrong=1${asked}&to=${encodeURIComponent(pathOfOurs(to))}`
   if (done === null) {
     response.redirect(303, sent)
     return logWrongCode(deps, request)
@@ -213,8 +217,17 @@ async function asDemo(deps: SignInDeps, request: Request, response: Response): P
   go(deps, response, { signedIn: { cookie, email }, to })
 }
 
-/** The person who is signed in now; null: a session that was open is confirmed. */
-type Done = { readonly signedIn: { readonly cookie: string; readonly email: string } | null }
+/** The person who is signed in now, or where the session continues that was confirmed. */
+type Done =
+  | { readonly signedIn: { readonly cookie: string; readonly email: string } }
+  | { readonly signedIn: null; readonly next: { readonly status: number; readonly to: string } }
+
+const ASKED = /^[\w-]{22}$/
+
+/** Returns the request that the link confirms; null: it signs in, or was asked for too long ago. */
+async function askedBy(deps: SignInDeps, db: Queryable, { sessionId, confirmationId: id }: SignInLink) {
+  return sessionId === null ? null : findAsked(deps, db, { id, sessionId })
+}
 
 /** Null: the proof is none. A link that confirms a session does so only in that session. */
 function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<Done | null> {
@@ -245,17 +258,19 @@ async function confirmOwn(deps: SignInDeps, { tx, request }: { tx: Tx; request: 
   const signedIn = await findSignedIn({ ...deps, db: tx }, request)
   if (signedIn === null || signedIn.session.id !== link.sessionId) return null
   await confirm(deps, tx, signedIn.session.id)
-  return { signedIn: null }
+  return { signedIn: null, next: afterConfirming(link.confirmationId, await askedBy(deps, tx, link)) }
 }
 
-function go({ cookies, pepper }: SignInDeps, response: Response, { signedIn, to }: Done & { to: string }): void {
+function go({ cookies, pepper }: SignInDeps, response: Response, done: Done & { to: string }): void {
+  const { signedIn } = done
   if (signedIn !== null) {
     const known = knownBrowserToken(pepper, signedIn.email)
     response.append('set-cookie', signedIn.cookie)
     response.append('set-cookie', cookies.set('known', known, KNOWN_BROWSER_SECONDS))
   }
   response.append('set-cookie', cookies.clear('browser'))
-  response.redirect(303, pathOfOurs(to))
+  const { status, to } = signedIn === null ? done.next : { status: 303, to: pathOfOurs(done.to) }
+  response.redirect(status, to)
 }
 
 function dead(response: Response): void {

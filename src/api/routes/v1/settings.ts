@@ -91,11 +91,7 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
       const check = await checkReceivingWallet(deps, db, body.address)
       if (!check.ok) throw refused(check.code, check.message)
       if (body.signature !== undefined && !(await isSignedBy(check.address, body.signature, caller)))
-        throw refused(
-          'signature_invalid',
-          `must be a signature of the wallet ${check.address} over proof_text`,
-          'signature',
-        )
+        throw refused('signature_invalid', `must be of proof_text, by the wallet ${check.address}`, 'signature')
       const proved = body.signature !== undefined
       await db.transaction((tx) => changeWallet(tx, caller, { address: check.address, proved }))
       return { status: 200, body: await render(db, caller) }

@@ -1,7 +1,7 @@
 import type { Hex } from '../../../domain/hex.ts'
 import { fieldsOf, hexOf, listOf, numberOf, type Transaction, transactionOf } from '../answers.ts'
-import { pause } from '../budget.ts'
 import { isNoAnswer, isTooLarge, NodeFailure } from '../failure.ts'
+import { pause } from '../pause.ts'
 import { LARGE_AT_ONCE, quantity } from '../transport.ts'
 import { createRoom, transactionGas } from './room.ts'
 import { deadline, inTurn, type Source } from './source.ts'

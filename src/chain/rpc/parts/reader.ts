@@ -1,7 +1,7 @@
 import type { Hex } from '../../../domain/hex.ts'
+import { createSlots } from '../../../limits/slots.ts'
 import { type RawReceipt, rawReceiptOf } from '../../receipts/encoding.ts'
 import type { Log, Transaction } from '../answers.ts'
-import { createTurns } from '../budget.ts'
 import { isTooLarge } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
 import { readReceipts, readTransactions } from './block.ts'
@@ -23,7 +23,7 @@ export type PartReader = {
 export function createPartReaders(
   node: Pick<Source, 'name' | 'now'>,
 ): (transport: NodeTransport, signal: AbortSignal | undefined) => PartReader {
-  const shared = { ...node, turns: createTurns(1), unfinished: createUnfinished() }
+  const shared = { ...node, turns: createSlots({ inFlight: 1 }), unfinished: createUnfinished() }
   return (transport, signal) => {
     const source: Source = { ...shared, transport, signal }
     return {

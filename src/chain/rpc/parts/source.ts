@@ -1,4 +1,4 @@
-import type { Turns } from '../budget.ts'
+import type { Slots } from '../../../limits/slots.ts'
 import { NodeFailure, unawaited } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
 import type { Unfinished } from './progress.ts'
@@ -10,7 +10,7 @@ export type Source = {
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
   /** Of readings transaction by transaction one at a time: of a node that invents what a block has there is one in memory. */
-  readonly turns: Turns
+  readonly turns: Slots
   /** What they had when they ended too early. */
   readonly unfinished: Unfinished
   /** Aborted when nobody waits for the answer any more. */
@@ -29,10 +29,7 @@ export function deadline({ name, now, signal }: Source, ms: number, answer: stri
 }
 
 export async function inTurn<T>({ turns, name, signal }: Source, read: () => Promise<T>): Promise<T> {
-  if (!(await turns.take(signal))) throw unawaited(name)
-  try {
-    return await read()
-  } finally {
-    turns.give()
-  }
+  const free = await turns.take(name, signal)
+  if (free === null) throw unawaited(name)
+  return read().finally(free)
 }

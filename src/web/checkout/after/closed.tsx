@@ -6,7 +6,7 @@ import type { MessageKey } from '../../messages/translate.ts'
 import type { Words } from '../../messages/words.ts'
 import { amountsOf } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
-import { ShopLink, ShopMail, type Shown, type ShownView } from '../shown.tsx'
+import { backStop, bankTime, besideText, ShopLink, ShopMail, type Shown, type ShownView } from '../shown.tsx'
 import { goOnPath, isMoneyHeld, lateMoneyCounts, mayMoneyCome, wasReturned } from '../view.ts'
 
 type As = ShownView<'closed'>['view']['as']
@@ -53,13 +53,14 @@ function moneyOf(checkout: Checkout): 'held' | 'may come' | 'returned' | 'none' 
   return wasReturned(checkout) ? 'returned' : 'none'
 }
 
-function ClosedNote({ checkout, words: { t } }: Shown) {
+function ClosedNote({ checkout, words }: Shown) {
+  const { t } = words
   const money = moneyOf(checkout)
   if (money === 'none') return null
   if (money === 'returned')
     return (
       <Note tone="quiet" icon="back" strong={t('refunded.heading')}>
-        {t('refunded.text')}
+        {returnText(checkout, words)}
       </Note>
     )
   return money === 'held' ? (
@@ -76,12 +77,13 @@ function ClosedNote({ checkout, words: { t } }: Shown) {
 /** Money that came when nobody listened any more: how much, and how it goes back. */
 function Held({ checkout, words }: Shown) {
   const { t } = words
+  const { surplus } = amountsOf(checkout)
   return (
     <>
       <Facts>
-        {amountsOf(checkout).surplus.map(({ attempt, amount }) => (
-          <Fact key={attempt.id} name={t('checking.received')}>
-            {words.money(amount)}
+        {surplus.map((held) => (
+          <Fact key={held.attempt.id} name={t('checking.received')}>
+            {besideText(held, words)}
           </Fact>
         ))}
         <Fact name={t('done.payment')}>
@@ -94,7 +96,10 @@ function Held({ checkout, words }: Shown) {
           words={words}
           stops={[
             { state: 'now', name: t('done.twice.person'), why: t('done.twice.nothing') },
-            { state: 'todo', name: t('done.twice.back'), why: t('done.twice.back.why') },
+            backStop(
+              surplus.map(({ attempt }) => attempt),
+              words,
+            ),
           ]}
         />
       </div>
@@ -113,8 +118,17 @@ function Lead({ checkout, words, as }: Shown & { as: As }) {
   )
 }
 
-function leadOf(checkout: Checkout, { t }: Words, as: Exclude<As, 'expired'>): string {
-  if (as === 'refunded') return t('refunded.text')
+/** How long it takes until the buyer sees the money that went back. */
+function returnText({ attempts }: Checkout, { t }: Words): string | undefined {
+  return bankTime(
+    attempts.filter(({ status }) => status === 'refunded'),
+    t('refunded.text'),
+  )
+}
+
+function leadOf(checkout: Checkout, words: Words, as: Exclude<As, 'expired'>): string | undefined {
+  const { t } = words
+  if (as === 'refunded') return returnText(checkout, words)
   if (moneyOf(checkout) !== 'none') return t('closed.order_open')
   return as === 'canceled' ? t('canceled.text') : t('failed.text')
 }

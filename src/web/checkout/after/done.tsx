@@ -1,4 +1,3 @@
-import type { Money } from '../../../domain/money.ts'
 import type { Attempt } from '../../../domain/payment/payment-object.ts'
 import { Icon } from '../../look/icons.tsx'
 import { CopyButton, Fold, Head, Note, OutlineLink } from '../../look/parts.tsx'
@@ -6,7 +5,7 @@ import { Rail } from '../../look/rail.tsx'
 import { Time } from '../../look/time.tsx'
 import { type Amounts, amountsOf } from '../amounts.ts'
 import { moneyStops, payingPartner } from '../meanwhile/progress.tsx'
-import { methodName, partnerOf, ShopLink, ShopMail, type Shown } from '../shown.tsx'
+import { backStop, bankTime, besideText, methodName, partnerOf, ShopLink, ShopMail, type Shown } from '../shown.tsx'
 import { Lines, ReceiptFacts } from './receipt-lines.tsx'
 
 /** Paid: what was really charged, the way back to the shop, and the receipt to take along. */
@@ -57,7 +56,7 @@ function headOf({ checkout, words }: Shown, { price, paid, extra, surplus }: Amo
   if (second !== undefined)
     return {
       title: t('done.twice.heading'),
-      lead: t('done.twice.lead', { merchant, amount: words.money(paid ?? price), other: words.money(second.amount) }),
+      lead: t('done.twice.lead', { merchant, amount: words.money(paid ?? price), other: besideText(second, words) }),
     }
   if (extra !== null && paid !== null)
     return {
@@ -85,8 +84,8 @@ function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
   const [back] = amounts.returned
   if (back !== undefined && amounts.surplus.length === 0)
     return (
-      <Note tone="quiet" icon="back" strong={`${t('receipt.returned')}: ${words.money(back.amount)}`}>
-        {t('refunded.text')}
+      <Note tone="quiet" icon="back" strong={`${t('receipt.returned')}: ${besideText(back, words)}`}>
+        {bankTime([back.attempt], t('refunded.text'))}
       </Note>
     )
   if (checkout.payment.exception !== 'paid_late') return null
@@ -110,10 +109,16 @@ function Both({ checkout, words, amounts: { counted, paid, price, surplus } }: S
         </h2>
         <ul class="both">
           {counted !== null && (
-            <Part checkout={checkout} words={words} attempt={counted} amount={paid ?? price} counts />
+            <Part checkout={checkout} words={words} attempt={counted} amount={words.money(paid ?? price)} counts />
           )}
-          {surplus.map(({ attempt, amount }) => (
-            <Part key={attempt.id} checkout={checkout} words={words} attempt={attempt} amount={amount} />
+          {surplus.map((held) => (
+            <Part
+              key={held.attempt.id}
+              checkout={checkout}
+              words={words}
+              attempt={held.attempt}
+              amount={besideText(held, words)}
+            />
           ))}
         </ul>
       </section>
@@ -124,7 +129,10 @@ function Both({ checkout, words, amounts: { counted, paid, price, surplus } }: S
           stops={[
             { state: 'past', name: t('done.twice.held'), time: { at: second.attempt.updatedAt, said: 'at' } },
             { state: 'now', name: t('done.twice.person'), why: t('done.twice.nothing') },
-            { state: 'todo', name: t('done.twice.back'), why: t('done.twice.back.why') },
+            backStop(
+              surplus.map(({ attempt }) => attempt),
+              words,
+            ),
           ]}
         />
       </div>
@@ -132,7 +140,7 @@ function Both({ checkout, words, amounts: { counted, paid, price, surplus } }: S
   )
 }
 
-type PartProps = Shown & { readonly attempt: Attempt; readonly amount: Money; readonly counts?: boolean }
+type PartProps = Shown & { readonly attempt: Attempt; readonly amount: string; readonly counts?: boolean }
 
 function Part({ checkout, words, attempt, amount, counts = false }: PartProps) {
   const { t } = words
@@ -146,7 +154,7 @@ function Part({ checkout, words, attempt, amount, counts = false }: PartProps) {
         <span class="name">
           {methodName(attempt, words)} <b class="tag">{t(counts ? 'done.twice.counted' : 'done.twice.returning')}</b>
         </span>{' '}
-        <span class="cost">{words.money(amount)}</span>
+        <span class="cost">{amount}</span>
       </span>
       <span class="hint">
         {partnerOf(checkout, attempt).name}, <Time at={attempt.updatedAt} style="time" words={words} />

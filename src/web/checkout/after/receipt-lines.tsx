@@ -3,9 +3,9 @@ import { subtract } from '../../../domain/money.ts'
 import { Amount, Fact, Facts } from '../../look/parts.tsx'
 import { Time } from '../../look/time.tsx'
 import type { Words } from '../../messages/words.ts'
-import { amountsOf } from '../amounts.ts'
+import { amountsOf, type Beside } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
-import { methodName, partnerOf, type Shown } from '../shown.tsx'
+import { besideText, methodName, partnerOf, type Shown } from '../shown.tsx'
 
 /** What was bought, what was sent on top, and what was really taken. */
 export function Lines({ checkout, words }: Shown) {
@@ -77,8 +77,12 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
 export function moneyFacts(checkout: Checkout, words: Words): { name: string; value: string }[] {
   const { t, money } = words
   const { paid, counted, surplus, returned } = amountsOf(checkout)
-  const at = ({ attempt, amount }: (typeof surplus)[number]): string =>
-    t('receipt.with_at', { way: money(amount), partner: partnerOf(checkout, attempt).name })
+  const at = (beside: Beside): string => {
+    const way = besideText(beside, words)
+    return beside.micro === null
+      ? t('receipt.with_at', { way, partner: partnerOf(checkout, beside.attempt).name })
+      : way
+  }
   const isLess =
     counted !== null &&
     paid?.currency === counted.asked.currency &&

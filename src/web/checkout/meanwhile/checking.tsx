@@ -3,7 +3,7 @@ import { Rail, type Stop } from '../../look/rail.tsx'
 import type { Words } from '../../messages/words.ts'
 import { amountsOf } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
-import { ShopLink, type Shown } from '../shown.tsx'
+import { backStop, ShopLink, type Shown } from '../shown.tsx'
 import { payingPartner } from './progress.tsx'
 
 /** For a payment under review, whose money may have come. */
@@ -48,7 +48,7 @@ export function Checking({ checkout, words }: Shown) {
 function stopsOf(checkout: Checkout, words: Words): Stop[] {
   const { t } = words
   const { payment, shop } = checkout
-  const { paid } = amountsOf(checkout)
+  const { paid, counted } = amountsOf(checkout)
   const isVoid = payment.parkReason === 'payout_voided'
   const looking: Stop = {
     state: 'now',
@@ -57,7 +57,7 @@ function stopsOf(checkout: Checkout, words: Words): Stop[] {
     why: isVoid ? t('done.twice.nothing') : sentence(checkout, words),
   }
   const sent: Stop = { state: 'todo', name: t('progress.sent', { merchant: shop.name }) }
-  const back: Stop = { state: 'todo', name: t('done.twice.back'), why: t('done.twice.back.why') }
+  const back = backStop(counted === null ? checkout.attempts : [counted], words)
   // Whether it is sent, or goes back, is not known while its payout is being voided.
   const unknown = payment.parkReason === 'funds_reversed'
   const rest = unknown ? [looking] : [looking, isVoid ? back : sent]
@@ -69,7 +69,7 @@ function stopsOf(checkout: Checkout, words: Words): Stop[] {
 function sentence(checkout: Checkout, { t }: Words): string {
   const { parkReason } = checkout.payment
   if (parkReason === 'partner_hold') return t('checking.partner_hold', { partner: payingPartner(checkout) })
-  if (parkReason === 'underpaid') return t('checking.underpaid', { merchant: checkout.shop.name })
+  if (parkReason === 'underpaid') return t('checking.underpaid')
   if (parkReason === 'wrong_asset') return t('checking.wrong_asset')
   return t('checking.other')
 }

@@ -3,7 +3,7 @@ import { Head, Note } from '../../look/parts.tsx'
 import { Rail, type Stop, type StopState } from '../../look/rail.tsx'
 import type { Words } from '../../messages/words.ts'
 import { amountsOf } from '../amounts.ts'
-import type { Checkout } from '../checkout.ts'
+import { type Checkout, paidAttempt } from '../checkout.ts'
 import { partnerOf, ShopLink, type ShownView } from '../shown.tsx'
 
 /** The money is with us, or nearly. Nothing is left to do, and nothing here looks like paying. */
@@ -39,7 +39,7 @@ export function Progress({ checkout, words, view }: ShownView<'progress'>) {
 
 /** The partner of the order whose money counts, else of the newest order. */
 export function payingPartner(checkout: Checkout): string {
-  const attempt = amountsOf(checkout).counted ?? checkout.attempts.at(-1)
+  const attempt = amountsOf(checkout).counted ?? paidAttempt(checkout) ?? checkout.attempts.at(-1)
   return attempt === undefined ? checkout.partners.wallet_app.name : partnerOf(checkout, attempt).name
 }
 

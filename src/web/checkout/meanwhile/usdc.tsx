@@ -1,11 +1,10 @@
-import { formatUsdc } from '../../../domain/money.ts'
 import { transferLink } from '../../../domain/settlement/deposit.ts'
 import { checksumAddress } from '../../../evm/checksum.ts'
 import { CopyField, Fact, Facts, Fold, Head, OutlineLink, Qr } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { untilEnd } from '../before/closing.tsx'
 import type { Checkout } from '../checkout.ts'
-import type { ShownView } from '../shown.tsx'
+import { type ShownView, shortUsdc } from '../shown.tsx'
 import { OtherWay } from './finish.tsx'
 
 /**
@@ -75,9 +74,4 @@ function SimulatedWallet({ checkout: { sandbox, url }, link }: { checkout: Check
       </OutlineLink>
     </div>
   )
-}
-
-/** With two decimals, and more only where they are not zero: exact, and short enough to compare with a wallet. */
-function shortUsdc(micro: string): string {
-  return formatUsdc(micro).replace(/(\.\d\d\d*?)0+$/, '$1')
 }

@@ -49,7 +49,7 @@ export type PaymentView = {
 export function renderPaymentPage(view: PaymentView): string {
   const { frame, payment, attempts, timeline, show, publicUrl } = view
   const { id, amount } = payment
-  const { word, tone, icon } = statusLook(payment, view.amounts.short !== null)
+  const { word, tone, icon } = statusLook(payment)
   return renderFramed({
     frame,
     title: `${fiatText(amount)} ${amount.currency}`,
@@ -186,14 +186,14 @@ function Others({ amounts: { surplus, returned } }: { amounts: Amounts }) {
   return (
     <Card id="others" title="Other payments of the buyer">
       <Facts>
-        {surplus.map(({ attempt, amount }) => (
+        {surplus.map(({ attempt, amount, micro }) => (
           <Fact key={attempt.id} name={`${METHOD_LABELS[attempt.method]}, held for the buyer`}>
-            <Fiat money={amount} />
+            {micro === null ? <Fiat money={amount} /> : <Usdc micro={micro} />}
           </Fact>
         ))}
-        {returned.map(({ attempt, amount }) => (
+        {returned.map(({ attempt, amount, micro }) => (
           <Fact key={attempt.id} name={`${METHOD_LABELS[attempt.method]}, returned`}>
-            <Fiat money={amount} />
+            {micro === null ? <Fiat money={amount} /> : <Usdc micro={micro} />}
           </Fact>
         ))}
       </Facts>

@@ -89,7 +89,8 @@ export const arAfter = {
   'checking.lead': 'مالك في أمان. ليس عليك فعل شيء، ويُرجى عدم الدفع مرة أخرى.',
   'checking.person': 'يراجعها موظف لدينا',
   'checking.partner_hold': 'طلب {partner} مراجعة أدق. يستغرق ذلك عادةً بضع ساعات.',
-  'checking.underpaid': 'وصل أقل من المبلغ الكامل. نقرر مع {merchant} ما سيحدث، ولن تخسر شيئًا.',
+  'checking.underpaid':
+    'وصل أقل من المبلغ الكامل. سيقبله موظف لدينا أو يعيده إليك. إذا وصل الباقي ضمن الطلب نفسه، يستمر الدفع تلقائيًا.',
   'checking.wrong_asset': 'وصلت عملة رقمية غير USDC. ولم تضِع.',
   'checking.other': 'تعرض هذه الصفحة كيف يسير الأمر.',
   'checking.received': 'وصل',

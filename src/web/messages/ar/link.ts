@@ -2,7 +2,6 @@
 export const arLink = {
   'link.og': 'ادفع إلى {merchant} عبر البنك أو البطاقة أو UPI أو USDC.',
   'link.you_decide': 'أنت تقرر',
-  'link.closed': 'مغلق',
   'link.amount': 'كم، بعملة {currency}',
   'link.least': 'على الأقل',
   'link.most': 'على الأكثر',

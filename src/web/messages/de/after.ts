@@ -93,7 +93,7 @@ export const deAfter = {
   'checking.person': 'Jemand von uns sieht sie sich an',
   'checking.partner_hold': '{partner} hat um eine genauere Prüfung gebeten. Das dauert meist ein paar Stunden.',
   'checking.underpaid':
-    'Es ist weniger als der volle Betrag angekommen. Wir klären mit {merchant}, wie es weitergeht; Sie verlieren nichts.',
+    'Es ist weniger als der volle Betrag angekommen. Jemand von uns nimmt ihn so an oder gibt ihn Ihnen zurück. Kommt der Rest mit demselben Auftrag an, geht die Zahlung automatisch weiter.',
   'checking.wrong_asset': 'Ein anderer Token als USDC ist angekommen. Er ist nicht verloren.',
   'checking.other': 'Diese Seite zeigt, wie es weitergeht.',
   'checking.received': 'Angekommen',

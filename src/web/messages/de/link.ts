@@ -2,7 +2,6 @@
 export const deLink = {
   'link.og': '{merchant} per Bank, Karte, UPI oder USDC bezahlen.',
   'link.you_decide': 'Sie entscheiden',
-  'link.closed': 'Geschlossen',
   'link.amount': 'Wie viel, in {currency}',
   'link.least': 'Mindestens',
   'link.most': 'Höchstens',

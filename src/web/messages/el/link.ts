@@ -2,7 +2,6 @@
 export const elLink = {
   'link.og': 'Πληρώστε {merchant} με τράπεζα, κάρτα, UPI ή USDC.',
   'link.you_decide': 'Εσείς αποφασίζετε',
-  'link.closed': 'Κλειστό',
   'link.amount': 'Πόσο, σε {currency}',
   'link.least': 'Τουλάχιστον',
   'link.most': 'Το πολύ',

@@ -91,7 +91,7 @@ export const enAfter = {
   'checking.person': 'A person is looking at it',
   'checking.partner_hold': '{partner} asked for a closer look. That usually takes a few hours.',
   'checking.underpaid':
-    'Less than the full amount arrived. We decide with {merchant} what happens, and you lose nothing.',
+    'Less than the full amount arrived. A person accepts it or returns it to you. If the rest arrives with the same order, the payment continues automatically.',
   'checking.wrong_asset': 'A token other than USDC arrived. It is not lost.',
   'checking.other': 'This page shows what happens next.',
   'checking.received': 'Arrived',

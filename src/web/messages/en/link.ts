@@ -2,7 +2,6 @@
 export const enLink = {
   'link.og': 'Pay {merchant} by bank, card, UPI or USDC.',
   'link.you_decide': 'You decide',
-  'link.closed': 'Closed',
   'link.amount': 'How much, in {currency}',
   'link.least': 'At least',
   'link.most': 'At most',

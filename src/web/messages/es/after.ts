@@ -92,7 +92,7 @@ export const esAfter = {
   'checking.person': 'Una persona lo está revisando',
   'checking.partner_hold': '{partner} pidió una revisión más detallada. Suele tardar unas horas.',
   'checking.underpaid':
-    'Ha llegado menos del importe total. Decidimos con {merchant} cómo seguir y usted no pierde nada.',
+    'Ha llegado menos del importe total. Una persona lo acepta o se lo devuelve. Si el resto llega con la misma orden, el pago continúa automáticamente.',
   'checking.wrong_asset': 'Ha llegado un token distinto de USDC. No se ha perdido.',
   'checking.other': 'Esta página muestra cómo sigue.',
   'checking.received': 'Recibido',

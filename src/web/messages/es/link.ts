@@ -2,7 +2,6 @@
 export const esLink = {
   'link.og': 'Paga a {merchant} por banco, tarjeta, UPI o USDC.',
   'link.you_decide': 'Tú decides',
-  'link.closed': 'Cerrado',
   'link.amount': 'Cuánto, en {currency}',
   'link.least': 'Como mínimo',
   'link.most': 'Como máximo',

@@ -96,7 +96,7 @@ export const frAfter = {
   'checking.person': 'Une personne s’en occupe',
   'checking.partner_hold': '{partner} a demandé un examen plus attentif. Cela prend en général quelques heures.',
   'checking.underpaid':
-    'Il est arrivé moins que le montant total. Nous décidons avec {merchant} de la suite, et vous ne perdez rien.',
+    'Il est arrivé moins que le montant total. Une personne l’accepte ou vous le rend. Si le reste arrive par le même ordre, le paiement continue automatiquement.',
   'checking.wrong_asset': 'Un autre jeton que l’USDC est arrivé. Il n’est pas perdu.',
   'checking.other': 'Cette page montre la suite.',
   'checking.received': 'Arrivé',

@@ -2,7 +2,6 @@
 export const frLink = {
   'link.og': 'Payer {merchant} par banque, carte, UPI ou USDC.',
   'link.you_decide': 'Vous décidez',
-  'link.closed': 'Fermé',
   'link.amount': 'Combien, en {currency}',
   'link.least': 'Au moins',
   'link.most': 'Au plus',

@@ -2,7 +2,6 @@
 export const hiLink = {
   'link.og': '{merchant} को बैंक, कार्ड, UPI या USDC से भुगतान करें।',
   'link.you_decide': 'आप तय करें',
-  'link.closed': 'बंद',
   'link.amount': 'कितना, {currency} में',
   'link.least': 'कम से कम',
   'link.most': 'ज़्यादा से ज़्यादा',

@@ -93,7 +93,7 @@ export const huAfter = {
   'checking.person': 'Egy munkatársunk foglalkozik vele',
   'checking.partner_hold': '{partner} alaposabb ellenőrzést kért. Ez általában néhány óra.',
   'checking.underpaid':
-    'Kevesebb érkezett a teljes összegnél. A kereskedővel ({merchant}) döntünk a folytatásról, és Ön semmit sem veszít.',
+    'Kevesebb érkezett a teljes összegnél. Egy munkatársunk elfogadja, vagy visszaadja Önnek. Ha a többi ugyanazzal a megbízással megérkezik, a fizetés automatikusan folytatódik.',
   'checking.wrong_asset': 'Nem USDC, hanem másik token érkezett. Nem veszett el.',
   'checking.other': 'Ez az oldal mutatja, hogyan tovább.',
   'checking.received': 'Megérkezett',

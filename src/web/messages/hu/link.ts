@@ -2,7 +2,6 @@
 export const huLink = {
   'link.og': 'Fizessen a következőnek: {merchant}, bankkal, kártyával, UPI-val vagy USDC-vel.',
   'link.you_decide': 'Ön dönt',
-  'link.closed': 'Zárva',
   'link.amount': 'Mennyi, ebben: {currency}',
   'link.least': 'Legalább',
   'link.most': 'Legfeljebb',

@@ -92,7 +92,7 @@ export const itAfter = {
   'checking.person': 'Una persona se ne sta occupando',
   'checking.partner_hold': '{partner} ha chiesto un esame più attento. Di solito servono alcune ore.',
   'checking.underpaid':
-    'È arrivato meno dell’importo intero. Decidiamo con {merchant} come procedere, e Lei non perde nulla.',
+    'È arrivato meno dell’importo intero. Una persona lo accetta o Glielo restituisce. Se il resto arriva con lo stesso ordine, il pagamento prosegue automaticamente.',
   'checking.wrong_asset': 'È arrivato un token diverso da USDC. Non è perso.',
   'checking.other': 'Questa pagina mostra come si prosegue.',
   'checking.received': 'Arrivato',

@@ -2,7 +2,6 @@
 export const itLink = {
   'link.og': 'Paga {merchant} con banca, carta, UPI o USDC.',
   'link.you_decide': 'Decidi tu',
-  'link.closed': 'Chiuso',
   'link.amount': 'Quanto, in {currency}',
   'link.least': 'Almeno',
   'link.most': 'Al massimo',

@@ -93,7 +93,7 @@ export const nlAfter = {
   'checking.person': 'Iemand kijkt ernaar',
   'checking.partner_hold': '{partner} vroeg om een nadere controle. Dat duurt meestal een paar uur.',
   'checking.underpaid':
-    'Er is minder dan het volledige bedrag aangekomen. We overleggen met {merchant} hoe het verdergaat, en u verliest niets.',
+    'Er is minder dan het volledige bedrag aangekomen. Iemand accepteert het of geeft het aan u terug. Komt de rest met dezelfde opdracht aan, dan gaat de betaling automatisch verder.',
   'checking.wrong_asset': 'Er is een ander token dan USDC aangekomen. Het is niet verloren.',
   'checking.other': 'Deze pagina laat zien hoe het verdergaat.',
   'checking.received': 'Aangekomen',

@@ -2,7 +2,6 @@
 export const nlLink = {
   'link.og': 'Betaal {merchant} per bank, kaart, UPI of USDC.',
   'link.you_decide': 'Jij bepaalt',
-  'link.closed': 'Gesloten',
   'link.amount': 'Hoeveel, in {currency}',
   'link.least': 'Ten minste',
   'link.most': 'Ten hoogste',

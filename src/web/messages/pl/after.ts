@@ -91,7 +91,7 @@ export const plAfter = {
   'checking.person': 'Zajmuje się tym człowiek',
   'checking.partner_hold': '{partner} prosi o dokładniejsze sprawdzenie. Zwykle trwa to kilka godzin.',
   'checking.underpaid':
-    'Dotarło mniej niż pełna kwota. Dalsze kroki ustalimy ze sklepem {merchant}; nic Państwo nie stracą.',
+    'Dotarło mniej niż pełna kwota. Nasz pracownik przyjmie ją albo zwróci. Jeśli reszta dotrze w ramach tego samego zlecenia, płatność będzie kontynuowana automatycznie.',
   'checking.wrong_asset': 'Dotarł inny token niż USDC. Nie przepadł.',
   'checking.other': 'Ta strona pokaże, co dalej.',
   'checking.received': 'Dotarło',

@@ -2,7 +2,6 @@
 export const plLink = {
   'link.og': 'Zapłać {merchant} przez bank, kartą, UPI lub w USDC.',
   'link.you_decide': 'Ty decydujesz',
-  'link.closed': 'Zamknięty',
   'link.amount': 'Ile, w walucie {currency}',
   'link.least': 'Co najmniej',
   'link.most': 'Najwyżej',

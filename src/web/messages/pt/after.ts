@@ -91,7 +91,7 @@ export const ptAfter = {
   'checking.person': 'Uma pessoa está a analisá-lo',
   'checking.partner_hold': '{partner} pediu uma análise mais atenta. Normalmente demora algumas horas.',
   'checking.underpaid':
-    'Chegou menos do que o montante total. Decidimos com {merchant} como continuar, e não perde nada.',
+    'Chegou menos do que o montante total. Uma pessoa aceita-o ou devolve-lho. Se o resto chegar com a mesma ordem, o pagamento continua automaticamente.',
   'checking.wrong_asset': 'Chegou um token diferente de USDC. Não se perdeu.',
   'checking.other': 'Esta página mostra como continua.',
   'checking.received': 'Recebido',

@@ -2,7 +2,6 @@
 export const ptLink = {
   'link.og': 'Pague a {merchant} por banco, cartão, UPI ou USDC.',
   'link.you_decide': 'Você decide',
-  'link.closed': 'Fechado',
   'link.amount': 'Quanto, em {currency}',
   'link.least': 'No mínimo',
   'link.most': 'No máximo',

@@ -93,7 +93,7 @@ export const roAfter = {
   'checking.person': 'O persoană se ocupă de ea',
   'checking.partner_hold': '{partner} a cerut o verificare mai atentă. De obicei durează câteva ore.',
   'checking.underpaid':
-    'A ajuns mai puțin decât suma întreagă. Hotărâm împreună cu {merchant} cum continuăm, iar dumneavoastră nu pierdeți nimic.',
+    'A ajuns mai puțin decât suma întreagă. O persoană o acceptă sau v-o returnează. Dacă restul ajunge prin același ordin, plata continuă automat.',
   'checking.wrong_asset': 'A ajuns alt token decât USDC. Nu s-a pierdut.',
   'checking.other': 'Această pagină arată cum continuă.',
   'checking.received': 'Ajuns',

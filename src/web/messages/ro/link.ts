@@ -2,7 +2,6 @@
 export const roLink = {
   'link.og': 'Plătește către {merchant} prin bancă, card, UPI sau USDC.',
   'link.you_decide': 'Tu decizi',
-  'link.closed': 'Închis',
   'link.amount': 'Cât, în {currency}',
   'link.least': 'Cel puțin',
   'link.most': 'Cel mult',

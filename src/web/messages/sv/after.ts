@@ -91,7 +91,7 @@ export const svAfter = {
   'checking.person': 'En person tittar på den',
   'checking.partner_hold': '{partner} bad om en närmare granskning. Det tar oftast några timmar.',
   'checking.underpaid':
-    'Mindre än hela beloppet kom fram. Vi avgör med {merchant} vad som händer, och du förlorar inget.',
+    'Mindre än hela beloppet kom fram. En person godtar det eller lämnar tillbaka det till dig. Om resten kommer med samma order fortsätter betalningen automatiskt.',
   'checking.wrong_asset': 'En annan token än USDC kom fram. Den har inte gått förlorad.',
   'checking.other': 'Sidan visar hur det går vidare.',
   'checking.received': 'Mottaget',

@@ -2,7 +2,6 @@
 export const svLink = {
   'link.og': 'Betala {merchant} med bank, kort, UPI eller USDC.',
   'link.you_decide': 'Du bestämmer',
-  'link.closed': 'Stängd',
   'link.amount': 'Hur mycket, i {currency}',
   'link.least': 'Minst',
   'link.most': 'Högst',

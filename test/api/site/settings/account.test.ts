@@ -90,13 +90,13 @@ describe('The wallet', () => {
     expect(proofText).toContain(tenant.merchantId)
     const signature = await HOLDER.signMessage({ message: proofText })
     expect(await wrong({ address: OTHER, again: OTHER, signature })).toContain(
-      `Must be a signature of the wallet ${OTHER}`,
+      `Must be of proof_text, by the wallet ${OTHER}`,
     )
-    expect(await shows(owner, grouped(WALLET), 'A signature proved')).toEqual([true, false])
+    expect(await shows(owner, grouped(WALLET), 'Ownership proved')).toEqual([true, false])
     expect((await ask(owner, HOLDER.address, { signature })).to).toBe(PATH)
-    expect(await shows(owner, grouped(HOLDER.address), 'A signature proved')).toEqual([true, true])
+    expect(await shows(owner, grouped(HOLDER.address), 'Ownership proved')).toEqual([true, true])
     await ask(owner, OTHER)
-    expect(await shows(owner, grouped(OTHER), 'A signature proved')).toEqual([true, false])
+    expect(await shows(owner, grouped(OTHER), 'Ownership proved')).toEqual([true, false])
   })
 
   test('in live mode a change waits a day: payments created before and meanwhile keep the wallet of then, those after get the new one', async () => {
@@ -634,7 +634,7 @@ describe('The page of notifications', () => {
     await shop.db.transaction((tx) => breakChannel(tx, channel!.id, { reason, now: new Date().toISOString() }))
     // It is told of itself: that it was added.
     expect(await textOf(owner, PATH)).toContain(
-      'Slack says &quot;no_service&quot;. 1 notification is waiting, none is lost.',
+      'Slack says &quot;no_service&quot;. 1 notification is waiting; none is lost.',
     )
     await owner.submit(`${one}/mend`)
     expect(await textOf(owner, PATH)).not.toContain('no_service')

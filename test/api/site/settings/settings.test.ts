@@ -13,7 +13,7 @@ import { pressOn } from '../../links/maker.ts'
 import { PICTURES } from '../../support/pictures.ts'
 import { expectProblem, openShop, type Shop } from '../../support/shop.ts'
 import { onceIn, openAccount } from '../account.ts'
-import { linkIn, signIn, signUp, Visitor } from '../visitor.ts'
+import { askedBy, askToConfirm, confirmByMail, mailsTo, signIn, signUp, Visitor } from '../visitor.ts'
 
 let shop: Shop
 let live: Shop
@@ -177,6 +177,19 @@ describe('The logo', () => {
       [null, undefined],
       [null, null],
     ])
+  })
+
+  test('a form with a picture waits for the confirmation, whose mail names the change, and is saved after it', async () => {
+    await askToConfirm(shop, owner)
+    const asked = askedBy(await owner.upload(PATH, { ...FORM, name: 'Nightline Trams', logo: file(png) }))
+    expect(await logoUrl()).toBeNull()
+    const saved = await confirmByMail(shop, owner, 'logo@shop.example', asked)
+    expect([saved.status, saved.to]).toEqual([303, PATH])
+    expect(await logoUrl()).toMatch(/\/logos\/[0-9a-f]{32}\.png$/)
+    expect((await owner.get(PATH)).html).toContain('value="Nightline Trams"')
+    const mail = (await mailsTo(shop, 'logo@shop.example')).at(-1)
+    expect(mail?.subject).toBe('Confirm the change of how buyers see your shop')
+    await owner.upload(PATH, { ...FORM, logo: file(''), remove_logo: 'yes' })
   })
 
   test('the logo stands on receipts and its words beside it, and the letter where there is none', () => {
@@ -551,21 +564,15 @@ describe('Keys and requests', () => {
       expect([rolled.status, rolled.html.includes('Your role lacks the scope')]).toEqual([409, true])
     })
 
-    test('a person whose confirmation is old is led through it and back; nothing was made before', async () => {
+    test('a form that needs a confirmation is kept, and makes its key after it; nothing is made before', async () => {
       const { owner } = await openAccount(shop, 'late@shop.example')
       const once = await onceIn(owner, NEW)
       ahead += CONFIRMED_MS + 1000
-      const refused = await owner.submit('/dashboard/keys', { name: 'x', preset: 'sell', days: '0', once })
-      expect(refused.to).toBe(`/dashboard/confirm?to=${encodeURIComponent(NEW)}`)
-      const { to } = await owner.submit('/dashboard/confirm', { to: NEW })
-      expect((await owner.get(to ?? '')).status).toBe(200)
-      const { path } = await linkIn(shop, 'late@shop.example')
-      const { html } = await owner.get(path)
-      const target = /name="to" value="([^"]*)"/.exec(html)?.[1] ?? ''
-      const back = await owner.post(path.split('?')[0] ?? '', { to: target })
-      expect(back.to).toBe(NEW)
-      expect((await owner.get(NEW)).html).toContain('Create key')
+      const asked = askedBy(await owner.submit('/dashboard/keys', { name: 'Till 3', preset: 'sell', days: '0', once }))
       expect(pathsIn((await owner.get('/dashboard/keys')).html)).toHaveLength(1)
+      const confirmed = await confirmByMail(shop, owner, 'late@shop.example', asked)
+      expect([confirmed.status, confirmed.html.includes('Till 3')]).toEqual([200, true])
+      expect(pathsIn((await owner.get('/dashboard/keys')).html)).toHaveLength(2)
     })
 
     test('a live key is sent to a page that exists, and that comes back after signing in; there a person makes a key', async () => {

@@ -56,6 +56,9 @@ const rollForm = z.object({
 const pageOf = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/keys/${encodeURIComponent(params['id'] ?? '')}`
 
+/** For a mail: an id that could be one. */
+const nameKey = (id: string): string => (/^key_[0-9A-Za-z]{12}$/.test(id) ? `the API key ${id}` : 'an API key')
+
 export function keyPages(deps: KeyPageDeps): Page[] {
   return [...listPages(deps), ...newPages(deps), ...changePages(deps)]
 }
@@ -86,7 +89,6 @@ function newPages(deps: KeyPageDeps): Page[] {
       method: 'get',
       path,
       needs: 'develop',
-      fresh: () => path,
       handle: async (call) => {
         const draft: KeyDraft = { name: '', preset: 'sell', scopes: [], allowedIps: '', days: '0' }
         return { html: show(call, draft, {}) }
@@ -97,7 +99,7 @@ function newPages(deps: KeyPageDeps): Page[] {
       path: '/dashboard/keys',
       needs: 'develop',
       makes: 'key',
-      fresh: () => path,
+      fresh: { what: 'a new API key', back: '/dashboard/keys' },
       form: newForm,
       handle: async (call) => {
         const { form } = call
@@ -131,7 +133,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       path: '/dashboard/keys/:id/roll',
       needs: 'develop',
       makes: 'key',
-      fresh: pageOf,
+      fresh: { what: ({ id = '' }) => `a new API key in place of ${nameKey(id)}`, back: pageOf },
       form: rollForm,
       handle: async (call) => {
         const old = await findOwn(call)
@@ -148,7 +150,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/keys/:id/revoke',
       needs: 'develop',
-      fresh: pageOf,
+      fresh: { what: ({ id = '' }) => `the end of ${nameKey(id)}`, back: pageOf },
       handle: async (call) => {
         await change(deps, call, { name: 'revokeApiKey', params: { id: call.params['id'] ?? '' } })
         return { to: '/dashboard/keys', done: 'key_revoked' }

@@ -17,6 +17,9 @@ export const endpointForm = z.object({
 export const pathOf = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/webhooks/${encodeURIComponent(params['id'] ?? '')}`
 
+/** For a mail: to which host the events go. */
+export const atHost = (url: string): string => (URL.canParse(url.trim()) ? ` at ${new URL(url.trim()).hostname}` : '')
+
 /** What the form says, as the API takes it. */
 export function bodyOf({ url, description, event }: z.output<typeof endpointForm>) {
   return {
@@ -33,7 +36,6 @@ export function editWebhookPages(deps: WebhookPageDeps): Page[] {
 
 function editPages(deps: WebhookPageDeps): Page[] {
   const path = '/dashboard/webhooks/:id/edit'
-  const fresh: Page['fresh'] = (params) => `${pathOf(params)}/edit`
   const show = async (
     { db, tenant, params, frame }: PageCall,
     wrong: { readonly draft: EndpointDraft; readonly errors: Readonly<Record<string, string>> } | null,
@@ -56,14 +58,13 @@ function editPages(deps: WebhookPageDeps): Page[] {
       method: 'get',
       path,
       needs: 'develop',
-      fresh,
       handle: async (call) => ({ html: await show(call, null) }),
     }),
     definePage({
       method: 'post',
       path,
       needs: 'develop',
-      fresh,
+      fresh: { what: ({ url = '' }) => `the change of a webhook endpoint${atHost(url)}`, back: pathOf },
       form: endpointForm,
       handle: async (call) => {
         const { id } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
@@ -83,13 +84,11 @@ function editPages(deps: WebhookPageDeps): Page[] {
 
 function deletePages(deps: WebhookPageDeps): Page[] {
   const path = '/dashboard/webhooks/:id/delete'
-  const fresh: Page['fresh'] = (params) => `${pathOf(params)}/delete`
   return [
     definePage({
       method: 'get',
       path,
       needs: 'develop',
-      fresh,
       handle: async ({ db, tenant, params, frame }) => {
         const endpoint = shownEndpoint(await findOwnEndpoint(db, tenant, params['id'] ?? ''))
         const health = await healthOf(deps, { db, tenant }, endpoint.id)
@@ -100,7 +99,7 @@ function deletePages(deps: WebhookPageDeps): Page[] {
       method: 'post',
       path,
       needs: 'develop',
-      fresh,
+      fresh: { what: 'the removal of a webhook endpoint', back: pathOf },
       handle: async (call) => {
         const { id, url } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
         // Its address is noted too: nothing else tells afterwards which one it was.

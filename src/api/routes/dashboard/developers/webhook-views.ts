@@ -40,10 +40,8 @@ export async function healthOf(
   endpointId: string,
 ): Promise<Health> {
   const since = iso(deps, DAY_MS)
-  const [found, hours] = await Promise.all([
-    readHealth(db, tenant, { endpointId, since, replayable: iso(deps, REPLAYABLE_MS) }),
-    triesByHour(db, endpointId, since),
-  ])
+  const found = await readHealth(db, tenant, { endpointId, since, replayable: iso(deps, REPLAYABLE_MS) })
+  const hours = await triesByHour(db, endpointId, since)
   const { tried, delivered, waiting, failed } = found
   return {
     tried,
@@ -63,11 +61,11 @@ export async function showEndpoint(deps: WebhookPageDeps, call: PageCall, proble
   const show = (Object.keys(DELIVERY_VIEWS) as DeliveryView[]).find((key) => key === query['show']) ?? 'all'
   const after = isId('event', query['after'] ?? '') ? (query['after'] ?? null) : null
   const page = { limit: PER_PAGE, after, before: null }
-  const found = await listDeliveries(db, tenant, {
-    endpointId: endpoint.id,
-    filters: { status: STATUS_OF[show] },
-    page,
-  })
+  const filters = { status: STATUS_OF[show] }
+  const { found, health } = await call.inTurn(async (lists) => ({
+    found: await listDeliveries(lists, tenant, { endpointId: endpoint.id, filters, page }),
+    health: await healthOf(deps, { db: lists, tenant }, endpoint.id),
+  }))
   if (found === null) throw new SiteProblem('not_found')
   const last = found.rows.at(-1)
   const older =
@@ -77,7 +75,7 @@ export async function showEndpoint(deps: WebhookPageDeps, call: PageCall, proble
   return renderWebhook({
     frame,
     endpoint: shownEndpoint(endpoint),
-    health: await healthOf(deps, { db, tenant }, endpoint.id),
+    health,
     deliveries: found.rows.map(shownDelivery),
     show,
     older,

@@ -15,7 +15,7 @@ import { Problem } from '../../../http/problems.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import { act, change, errorsOf } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
-import { bodyOf, editWebhookPages, endpointForm, pathOf } from './webhook-edit.ts'
+import { atHost, bodyOf, editWebhookPages, endpointForm, pathOf } from './webhook-edit.ts'
 import { healthOf, iso, REPLAYABLE_MS, showEndpoint, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
 
 const once = z
@@ -34,14 +34,17 @@ function listPages(deps: WebhookPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/webhooks',
       needs: 'look',
-      handle: async ({ db, tenant, frame, role }) => {
+      handle: async ({ db, tenant, frame, role, inTurn }) => {
         const found = await listEndpoints(db, tenant)
-        const endpoints = await Promise.all(
-          found.map(async (endpoint) => ({
-            endpoint: shownEndpoint(endpoint),
-            health: await healthOf(deps, { db, tenant }, endpoint.id),
-          })),
-        )
+        const endpoints = await inTurn(async (lists) => {
+          const shown = []
+          for (const endpoint of found)
+            shown.push({
+              endpoint: shownEndpoint(endpoint),
+              health: await healthOf(deps, { db: lists, tenant }, endpoint.id),
+            })
+          return shown
+        })
         const mayChange = may(role, 'develop')
         const html = renderWebhooks({ frame, endpoints, mayChange, now: iso(deps), publicUrl: deps.publicUrl })
         return { html }
@@ -66,14 +69,13 @@ function newPages(deps: WebhookPageDeps): Page[] {
       method: 'get',
       path,
       needs: 'develop',
-      fresh: () => path,
       handle: async (call) => ({ html: show(call, { url: '', description: '', events: DEFAULT_EVENT_TYPES }) }),
     }),
     definePage({
       method: 'post',
       path: '/dashboard/webhooks',
       needs: 'develop',
-      fresh: () => path,
+      fresh: { what: ({ url = '' }) => `a new webhook endpoint${atHost(url)}`, back: '/dashboard/webhooks' },
       form: newForm,
       handle: async (call) => {
         const { url, description, event, once: key } = call.form
@@ -143,13 +145,11 @@ function onePages(deps: WebhookPageDeps): Page[] {
 
 function secretPages(deps: WebhookPageDeps): Page[] {
   const path = '/dashboard/webhooks/:id/rotate'
-  const fresh = (params: Readonly<Record<string, string>>): string => `${pathOf(params)}/rotate`
   return [
     definePage({
       method: 'get',
       path,
       needs: 'develop',
-      fresh,
       handle: async ({ db, tenant, params, frame }) => {
         const endpoint = shownEndpoint(await findOwnEndpoint(db, tenant, params['id'] ?? ''))
         return { html: renderRotate({ frame, endpoint, once: randomUUID() }) }
@@ -159,7 +159,7 @@ function secretPages(deps: WebhookPageDeps): Page[] {
       method: 'post',
       path,
       needs: 'develop',
-      fresh,
+      fresh: { what: 'a new signing secret for a webhook endpoint', back: pathOf },
       form: z.object({
         overlap: z
           .string()

@@ -28,7 +28,6 @@ export function claimPages({ db, clock }: ClaimDeps): Page[] {
       method: 'get',
       path: PATH,
       needs: 'own',
-      fresh: back,
       handle: async ({ params, frame }) => {
         const owned = await findTicket(db, digestOfToken(params['ticket'] ?? ''), now())
         return { html: renderClaim({ frame, link: owned?.link ?? null, action: back(params) }), ...missing(owned) }
@@ -38,7 +37,7 @@ export function claimPages({ db, clock }: ClaimDeps): Page[] {
       method: 'post',
       path: PATH,
       needs: 'own',
-      fresh: back,
+      fresh: { what: 'a payment link that joins your account', back },
       handle: async ({ params, frame, tenant, person, ip }) => {
         const { merchantId } = tenant
         const claim = { digest: digestOfToken(params['ticket'] ?? ''), now: now(), merchantId, pressRoute }

@@ -92,10 +92,11 @@ const paymentCursor = z.string().refine((text) => isId('payment', text))
 async function show({ db, clock, publicUrl }: LinkPageDeps, call: PageCall, link: PaymentLink): Promise<string> {
   const { frame, query, role } = call
   const after = paymentCursor.safeParse(query['after']).data ?? null
-  const [totals, { payments, hasMore }] = await Promise.all([
-    totalsOfLink(db, link.id),
-    listPaymentsOf(db, link.id, { limit: PER_PAGE, after }),
-  ])
+  // The page has its turn. Payments from before the link was added belong to no account, so they are not read as one.
+  const { totals, payments, hasMore } = await db.transaction(async (tx) => ({
+    totals: await totalsOfLink(tx, link.id),
+    ...(await listPaymentsOf(tx, link.id, { limit: PER_PAGE, after })),
+  }))
   const last = payments.at(-1)?.id
   return renderLink({
     frame,

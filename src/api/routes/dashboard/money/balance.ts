@@ -23,6 +23,7 @@ export function balancePages({ clock }: BalancePageDeps): Page[] {
       method: 'get',
       path: '/dashboard/balance.csv',
       needs: 'look',
+      lists: 'in pieces',
       makes: 'file',
       handle: async ({ db, tenant, query }) => {
         const period = query['month'] ?? query['year'] ?? ''

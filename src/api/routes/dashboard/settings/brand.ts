@@ -51,7 +51,7 @@ export function brandPages(deps: BrandPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/brand',
       needs: 'own',
-      fresh: () => '/dashboard/brand',
+      fresh: { what: 'the change of how buyers see your shop', back: '/dashboard/brand' },
       form: withLogo,
       upload: TOO_LARGE,
       handle: async (call) => {

@@ -73,7 +73,6 @@ function newPages(deps: NotificationPageDeps): Page[] {
       method: 'get',
       path: `${back}/new/:kind`,
       needs: 'develop',
-      fresh: ({ kind }) => `${back}/new/${encodeURIComponent(kind ?? '')}`,
       handle: async ({ frame, params }) => {
         const kind = kinds.safeParse(params['kind'])
         if (!kind.success) throw new SiteProblem('not_found')
@@ -84,7 +83,7 @@ function newPages(deps: NotificationPageDeps): Page[] {
       method: 'post',
       path: back,
       needs: 'develop',
-      fresh: () => back,
+      fresh: { what: 'a new channel for notifications', back },
       form: newForm,
       handle: (call) => add(deps, call),
     }),
@@ -193,7 +192,7 @@ function changePages(deps: NotificationPageDeps): Page[] {
       method: 'post',
       path: `${back}/:id/remove`,
       needs: 'develop',
-      fresh: ({ id }) => `${back}/${encodeURIComponent(id ?? '')}`,
+      fresh: { what: 'the removal of a notification channel', back },
       handle: async (call) => {
         const channel = await find(call)
         await call.db.transaction((tx) => dropChannel(deps, tx, { by: actorOf(call), channel }))

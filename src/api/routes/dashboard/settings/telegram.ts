@@ -23,14 +23,13 @@ export function telegramPages({ db, clock }: TelegramPageDeps): Page[] {
       method: 'get',
       path: PATH,
       needs: 'develop',
-      fresh: () => PATH,
       handle: async ({ frame }) => ({ html: renderTelegram({ frame, bot: await botName() }) }),
     }),
     definePage({
       method: 'post',
       path: PATH,
       needs: 'develop',
-      fresh: () => PATH,
+      fresh: { what: 'a link that connects Telegram', back: PATH },
       handle: async ({ frame, tenant, person }) => {
         const bot = await botName()
         const token = randomBytes(32).toString('base64url')

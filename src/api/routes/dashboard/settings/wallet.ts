@@ -11,6 +11,7 @@ import { renderWallet } from '../../../../web/dashboard/settings/wallet.tsx'
 import { renderWalletChange } from '../../../../web/dashboard/settings/wallet-change.tsx'
 import type { WalletEntry, WalletShown, WalletView } from '../../../../web/dashboard/settings/wallet-view.ts'
 import { Problem } from '../../../http/problems.ts'
+import { shortWallet } from '../../../links/anonymous.ts'
 import { change, errorsOf, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
@@ -30,7 +31,10 @@ const CHANGES: Readonly<Record<string, string>> = {
 const IN_FLIGHT = ['created', 'pending', 'processing', 'under_review', 'settling'] as const
 
 const text = z.string().max(2000).default('')
-const back = (): string => '/dashboard/wallet/change'
+
+/** For a mail: the address, shortened, if it could be one. */
+export const walletChange = (address: string): string =>
+  `the change of your wallet${/^0x[0-9a-fA-F]{40}$/.test(address.trim()) ? ` to ${shortWallet(address.trim())}` : ''}`
 
 export function walletPages(deps: WalletPageDeps): Page[] {
   return [
@@ -44,14 +48,13 @@ export function walletPages(deps: WalletPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/wallet/change',
       needs: 'own',
-      fresh: back,
       handle: async (call) => ({ html: await form(deps, call, { address: '', again: '', signature: '' }) }),
     }),
     definePage({
       method: 'post',
       path: '/dashboard/wallet',
       needs: 'own',
-      fresh: back,
+      fresh: { what: ({ address = '' }) => walletChange(address), back: '/dashboard/wallet' },
       form: z.object({ address: text, again: text, signature: text }),
       handle: async (call) => {
         const waits = await changeWaits(call)
@@ -117,15 +120,16 @@ async function form(
   return renderWalletChange({ frame, draft, errors, proofText: walletProofText(tenant), waits, publicUrl })
 }
 
-async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role }: PageCall): Promise<WalletView> {
+async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role, inTurn }: PageCall): Promise<WalletView> {
   const page = { limit: SHOWN, after: null, before: null }
-  const [wallet, payouts, counts, audit, members] = await Promise.all([
-    readWalletSetting(db, tenant),
-    listPayments(db, tenant, { filters: { status: ['succeeded'] }, page }),
-    countByStatus(db, tenant),
-    listAudit(db, tenant.merchantId, { limit: SHOWN, actions: Object.keys(CHANGES) }),
-    listMembers(deps.db, tenant.merchantId),
-  ])
+  const wallet = await readWalletSetting(db, tenant)
+  const audit = await listAudit(db, tenant.merchantId, { limit: SHOWN, actions: Object.keys(CHANGES) })
+  const { payouts, counts, received } = await inTurn(async (lists) => ({
+    payouts: await listPayments(lists, tenant, { filters: { status: ['succeeded'] }, page }),
+    counts: await countByStatus(lists, tenant),
+    received: wallet === null ? 0 : await countPaidTo(lists, tenant, wallet.address),
+  }))
+  const members = await listMembers(deps.db, tenant.merchantId)
   const names = new Map(members.map(({ personId, email }) => [personId, email]))
   const history = audit.map(({ id, at, actor, action, ip }): WalletEntry => {
     return {
@@ -138,7 +142,7 @@ async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role }: PageCal
   return {
     frame,
     wallet: wallet === null ? null : shown(wallet),
-    received: wallet === null ? 0 : await countPaidTo(db, tenant, wallet.address),
+    received,
     payouts: (payouts?.rows ?? []).map(({ payment }) => payment),
     history,
     inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),

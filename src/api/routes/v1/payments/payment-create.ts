@@ -7,12 +7,14 @@ import { CREATED_PAYMENT } from '../../../document/examples.ts'
 import type { Answer } from '../../../http/answer.ts'
 import { type Claim, claimOf, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
+import type { OpenPayments } from '../../../limits/open-payments.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { type RateBook, requirePrice } from '../../prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from './draft.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
 
-export type PaymentCreateDeps = DraftDeps & StartDeps & { readonly rates: RateBook; readonly publicUrl: string }
+export type PaymentCreateDeps = DraftDeps &
+  StartDeps & { readonly rates: RateBook; readonly publicUrl: string; readonly openPayments: OpenPayments }
 
 const ROUTE = 'POST /v1/payments'
 
@@ -27,7 +29,13 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
     idempotency: 'itself',
     body: createPaymentBody,
     answers: { 201: paymentObject },
-    problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured'],
+    problems: [
+      'amount_too_small',
+      'amount_too_large',
+      'currency_not_supported',
+      'wallet_not_configured',
+      'limit_reached',
+    ],
     example: {
       answer: CREATED_PAYMENT,
       body: {
@@ -73,6 +81,7 @@ async function newPayment(
   const destination = await readWallet(db, caller)
   if (destination === null)
     throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
+  await deps.openPayments.countNew(db, caller, 'account')
   const draft = {
     amountText: body.amount,
     provider,
