@@ -89,7 +89,7 @@ describe('an open page', () => {
     expect(await line.isVisible()).toBe(false)
     await context.setOffline(true)
     await line.waitFor()
-    expect(await page.locator('.line').innerText()).toMatch(/Your payment goes on\. Last update: \d\d:\d\d$/)
+    expect(await page.locator('.line').innerText()).toMatch(/Your payment continues\. Last update: \d\d:\d\d$/)
     await movePayment(world, payment.id, ['settling'])
     await context.setOffline(false)
     await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()

@@ -60,7 +60,7 @@ test('the operator’s page has every decision and no other', () => {
 test('the operator’s page names only variables that exist', () => {
   const named = [...read('docs/operations.md').matchAll(/`([A-Z][A-Z_]{3,})(?:=\w+)?`/g)].map(([, name]) => name!)
   // Of Node and of the database driver, which live mode looks at.
-  const others = ['PGPASSWORD', 'NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_OPTIONS', 'NODE_DEBUG']
+  const others = ['PGPASSWORD', 'PGSSLMODE', 'NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_OPTIONS', 'NODE_DEBUG']
   expect(named.filter((name) => !KNOWN_VARIABLES.has(name) && !others.includes(name))).toEqual([])
 })
 

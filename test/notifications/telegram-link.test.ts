@@ -150,7 +150,7 @@ test('a chat whose bot is gone says so on its pages and in the API, and works ag
   clock.now += 5 * 60_000
   expect(await statuses()).toEqual(['unavailable', 'unavailable'])
   for (const page of await pages()) {
-    expect(page).toContain('This system has no Telegram bot at the moment.')
+    expect(page).toContain('This system currently has no Telegram bot.')
     expect(page).not.toContain('Works')
   }
   expect((await account.owner.get(PATH)).status).toBe(404)

@@ -228,7 +228,7 @@ describe('The rest of USDC', () => {
       await world.pay('card_partner', card.attemptId)
       await untilStatus(paymentId, 'settling')
       expect(await payment(paymentId)).toMatchObject({ exception: 'duplicate_payment', paidAttemptId: card.attemptId })
-      expect(await attention(paymentId)).toEqual(['surplus 20000000 USDC'])
+      expect(await attention(paymentId)).toEqual(['surplus 20.000000 USDC'])
       expect((await world.read(paymentId)).attempts.map(({ status }) => status)).toEqual(['surplus', 'confirmed'])
       await world.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
@@ -248,7 +248,7 @@ describe('The rest of USDC', () => {
       await send(attemptId, '3000000')
       await until(
         () => attention(paymentId),
-        (all) => all.includes('surplus 3000000 USDC'),
+        (all) => all.includes('surplus 3.000000 USDC'),
       )
       await world.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')

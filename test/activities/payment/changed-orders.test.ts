@@ -37,7 +37,7 @@ describe('a changed order', () => {
       const partner = changed('15000', '15000')
       expect((await world.read(made, partner)).understood).toBe(false)
       expect(await world.attention(made.id)).toEqual([
-        'misfit asked for 15000 EUR, received 15000',
+        'misfit asked for 150.00 EUR, received 150.00 EUR',
         'parked operator_hold',
       ])
       expect(await world.parts(made.id)).toEqual(['10000 counted'])
@@ -56,7 +56,7 @@ describe('a changed order', () => {
       expect((await world.decide(made.id, 'release')).payment.status).toBe('processing')
       await world.convert(made.id)
       expect((await world.payment(made.id)).usdc?.gross).toBe('108000000')
-      expect(await world.attention(made.id)).toEqual(['surplus 5000 EUR'])
+      expect(await world.attention(made.id)).toEqual(['surplus 50.00 EUR'])
     })
 
     test('to a lesser one: what is missing is gone, and the rest is approved or refunded', async () => {
@@ -263,7 +263,7 @@ describe('older answers', () => {
       const made = await world.paid()
       expect((await read(made, older, () => read(made, PART))).understood).toBe(false)
       expect(await stateOf(made)).toEqual(['under_review', 'order_changed'])
-      expect(await world.attention(made.id)).toContain('misfit asked for 15000 EUR, received 4000')
+      expect(await world.attention(made.id)).toContain('misfit asked for 150.00 EUR, received 40.00 EUR')
       await read(made, older)
       expect(await stateOf(made)).toEqual(['processing', null])
     })
@@ -315,7 +315,7 @@ describe('money that was given back', () => {
   const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor) })
   const MISFIT = { ...has('10000'), amount: eur('15000') }
   const NOTHING = { status: 'refunded', received: null } as const
-  const LISTED = 'misfit asked for 15000 EUR, received 10000'
+  const LISTED = 'misfit asked for 150.00 EUR, received 100.00 EUR'
 
   const says = (refund: Refunding, order: Partial<PartnerOrder>) => world.says(order, { refund })
   const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
@@ -379,7 +379,7 @@ describe('money that was given back', () => {
       await read(made, 'refused', has('10000'))
       expect(await back(made)).toMatchObject({
         books: ['merchant_payable EUR -10000', 'partner_receivable EUR 20000', 'suspense EUR -10000'],
-        attention: ['parked amount_mismatch', 'surplus 10000 EUR'],
+        attention: ['parked amount_mismatch', 'surplus 100.00 EUR'],
       })
       const { payment } = await world.decide(made.id, 'approve')
       expect(payment).toMatchObject({ status: 'processing', paidAttemptId: other.attemptId })
@@ -439,12 +439,12 @@ describe('money that was given back', () => {
       }
       // What comes beyond it goes back by hand as well: the partner gives back a whole order.
       await read(made, 'refunded', has('12500'))
-      expect(await world.attention(made.id)).toEqual(['surplus 2500 EUR'])
+      expect(await world.attention(made.id)).toEqual(['surplus 25.00 EUR'])
       await expect(world.refund(made.id, {}, says('refunded', has('12500')))).rejects.toThrow('given back before')
       await world.decide(made.id, 'recordExternalRefund')
       // The buyer has it twice.
       await read(made, 'refunded', NOTHING)
-      expect(await back(made)).toMatchObject({ books: [], attention: ['outside_reversed 12500 EUR'] })
+      expect(await back(made)).toMatchObject({ books: [], attention: ['outside_reversed 125.00 EUR'] })
     })
 
     test('a sum that nobody has reported, given back from elsewhere, goes back by hand alone once the partner reports it', async () => {
@@ -452,7 +452,7 @@ describe('money that was given back', () => {
       await read(made, 'pending', { ...MISFIT, received: null })
       await world.decide(made.id, 'recordExternalRefund')
       await read(made, 'refunded', has('10000'))
-      expect(await world.attention(made.id)).toEqual(['surplus 10000 EUR'])
+      expect(await world.attention(made.id)).toEqual(['surplus 100.00 EUR'])
       await expect(world.refund(made.id, {}, says('refunded', has('10000')))).rejects.toThrow('given back before')
       await world.decide(made.id, 'recordExternalRefund')
       expect(await world.attention(made.id)).toEqual([])
@@ -534,7 +534,7 @@ describe('money that was returned from elsewhere', () => {
       const less = await has(made, '4000')
       for (let reading = 0; reading < 2; reading++) expect((await world.read(made, less)).understood).toBe(true)
       expect(await world.books(made.id)).toEqual(['exchange EUR -4000', 'partner_receivable EUR 4000'])
-      expect(await world.attention(made.id)).toEqual([`${TAKEN} 2000 EUR`])
+      expect(await world.attention(made.id)).toEqual([`${TAKEN} 20.00 EUR`])
       expect((await world.payment(made.id)).closedAt).toBeNull()
 
       await world.decide(made.id, 'approve')
@@ -543,7 +543,7 @@ describe('money that was returned from elsewhere', () => {
 
       await world.read(made, await has(made, '1000'))
       expect(await world.books(made.id)).toEqual(['exchange EUR -1000', 'partner_receivable EUR 1000'])
-      expect(await world.attention(made.id)).toEqual([`${TAKEN} 5000 EUR`])
+      expect(await world.attention(made.id)).toEqual([`${TAKEN} 50.00 EUR`])
     })
 
     test('as a whole: the same', async () => {
@@ -551,7 +551,7 @@ describe('money that was returned from elsewhere', () => {
       await world.act(made.attemptId, { action: 'reverse' })
       for (let reading = 0; reading < 2; reading++) await world.read(made)
       expect(await world.books(made.id)).toEqual([])
-      expect(await world.attention(made.id)).toEqual([`${TAKEN} 6000 EUR`])
+      expect(await world.attention(made.id)).toEqual([`${TAKEN} 60.00 EUR`])
       await world.decide(made.id, 'approve')
       await world.read(made)
       expect(await world.attention(made.id)).toEqual([])
@@ -562,7 +562,7 @@ describe('money that was returned from elsewhere', () => {
       await world.read(made, await has(made, '4000'))
       await world.read(made, await has(made, '6000'))
       expect(await world.parts(made.id)).toContain('2000 surplus')
-      expect(await world.attention(made.id)).toEqual([`${TAKEN} 2000 EUR`, 'surplus 2000 EUR'])
+      expect(await world.attention(made.id)).toEqual([`${TAKEN} 20.00 EUR`, 'surplus 20.00 EUR'])
       expect(await world.books(made.id)).toEqual([
         'exchange EUR -4000',
         'partner_receivable EUR 6000',
@@ -578,7 +578,7 @@ describe('money that was returned from elsewhere', () => {
       await world.read(made, await has(made, '10000'))
       expect(await world.payment(made.id)).toMatchObject({ status: 'processing', confirmed: { minor: '10000' } })
       expect(await world.books(made.id)).toEqual(['merchant_payable EUR -10000', 'partner_receivable EUR 10000'])
-      expect(await world.attention(made.id)).toEqual([`${TAKEN} 2000 EUR`])
+      expect(await world.attention(made.id)).toEqual([`${TAKEN} 20.00 EUR`])
       // More than that is the payment's.
       await world.read(made, await has(made, '7000'))
       expect(await world.payment(made.id)).toMatchObject({ status: 'under_review', parkReason: 'underpaid' })

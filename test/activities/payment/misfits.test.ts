@@ -28,7 +28,7 @@ describe('misfits', () => {
   const another = (minor: string) => ({ status: 'paid', amount: eur(minor), received: eur(minor) }) as const
   const PAID = { status: 'paid', amount: eur('10000'), received: eur('10000') } as const
   const BACK = { status: 'refunded', amount: eur('10000'), received: null } as const
-  const LISTED = (minor: string) => `misfit asked for ${minor} EUR, received ${minor}`
+  const LISTED = (euros: string) => `misfit asked for ${euros} EUR, received ${euros} EUR`
 
   /** The order is read, and its partner says this of it. */
   function says({ id, attemptId }: Made, fields: Partial<PartnerOrder>) {
@@ -69,7 +69,7 @@ describe('misfits', () => {
     test('says in the list of what waits what the partner said', async () => {
       const made = await world.opened()
       await says(made, another('15000'))
-      expect(await world.attention(made.id)).toEqual([LISTED('15000'), 'parked amount_mismatch'])
+      expect(await world.attention(made.id)).toEqual([LISTED('150.00'), 'parked amount_mismatch'])
       expect(await misfits(made.id)).toMatchObject([{ attempt_id: made.attemptId, received: eur('15000') }])
     })
 
@@ -77,20 +77,20 @@ describe('misfits', () => {
       const made = await world.opened()
       for (const minor of ['15000', '15000', '16000']) await says(made, another(minor))
       expect(await misfits(made.id)).toMatchObject([{ received: eur('15000') }, { received: eur('16000') }])
-      expect(await world.attention(made.id)).toEqual([LISTED('16000'), 'parked amount_mismatch'])
+      expect(await world.attention(made.id)).toEqual([LISTED('160.00'), 'parked amount_mismatch'])
     })
 
     test('a misfit of another order while the payment waits is a second one, and the last that goes back ends the payment', async () => {
       const { id, one, other } = await two()
       await says(one, another('15000'))
       await says(other, another('20000'))
-      expect(await world.attention(id)).toEqual([LISTED('15000'), LISTED('20000'), 'parked amount_mismatch'])
+      expect(await world.attention(id)).toEqual([LISTED('150.00'), LISTED('200.00'), 'parked amount_mismatch'])
       expect(await misfits(id)).toHaveLength(2)
       await expect(world.decide(id, 'recordExternalRefund')).rejects.toMatchObject({
         message: expect.stringContaining('Name the attempt'),
       })
       await world.decide(id, 'recordExternalRefund', { attempt: one.attemptId })
-      expect(await world.attention(id)).toEqual([LISTED('20000'), 'parked amount_mismatch'])
+      expect(await world.attention(id)).toEqual([LISTED('200.00'), 'parked amount_mismatch'])
       await world.decide(id, 'recordExternalRefund', { attempt: other.attemptId })
       expect(await statusOf(id)).toEqual(['refunded', null, null])
       // Said again, it is nothing new.
@@ -105,7 +105,7 @@ describe('misfits', () => {
       await says(made, { ...BACK, status: 'declined', amount: eur('15000') })
       expect(await world.attention(made.id)).toEqual(['parked amount_mismatch'])
       await says(made, another('15000'))
-      expect(await world.attention(made.id)).toEqual([LISTED('15000'), 'parked amount_mismatch'])
+      expect(await world.attention(made.id)).toEqual([LISTED('150.00'), 'parked amount_mismatch'])
       await world.decide(made.id, 'reject')
       expect(await statusOf(made.id)).toEqual(['failed', null, null])
       expect(needsOperator(snapshotOf(await world.state(made.id)))).toBe('misfit')
@@ -135,7 +135,7 @@ describe('misfits', () => {
       await says(other, { ...BACK, status })
       expect(await statusOf(id)).toEqual(['under_review', 'amount_mismatch', null])
       expect(await world.books(id)).toEqual([])
-      expect(await world.attention(id)).toEqual([LISTED('15000'), 'parked amount_mismatch'])
+      expect(await world.attention(id)).toEqual([LISTED('150.00'), 'parked amount_mismatch'])
       await world.decide(id, 'recordExternalRefund', { attempt: one.attemptId })
       expect(await statusOf(id)).toEqual(['refunded', null, null])
       expect(await world.attention(id)).toEqual([])
@@ -151,7 +151,7 @@ describe('misfits', () => {
       const card = { ...world.deps.partners.card_partner, refundOrder: pending }
       await world.refund(id, {}, { partners: { ...world.deps.partners, card_partner: card } })
       await says(third, another('17000'))
-      expect(await world.attention(id)).toEqual([LISTED('17000'), 'parked amount_mismatch'])
+      expect(await world.attention(id)).toEqual([LISTED('170.00'), 'parked amount_mismatch'])
       await says(other, PAID)
       // What did not fit of the first one is ours, since the buyer had it from elsewhere.
       const first = ['15000 returned', '-15000 returned']
@@ -194,7 +194,7 @@ describe('what is listed', () => {
 
   describe('the order of a second payment is changed, and has nothing more', () => {
     test('a second payment whose order is changed is listed once', async () => {
-      expect(await world.attention((await surplusOfChanged()).id)).toEqual(['surplus 10000 EUR'])
+      expect(await world.attention((await surplusOfChanged()).id)).toEqual(['surplus 100.00 EUR'])
     })
 
     test('a second payment whose order is changed goes back by hand once', async () => {
@@ -207,8 +207,8 @@ describe('what is listed', () => {
       const made = await surplusOfChanged()
       await read(made, 'pending', { ...MISFIT, received: eur('12500') })
       expect(await world.attention(made.id)).toEqual([
-        'misfit asked for 15000 EUR, received 12500',
-        'surplus 10000 EUR',
+        'misfit asked for 150.00 EUR, received 125.00 EUR',
+        'surplus 100.00 EUR',
       ])
       await world.refund(made.id, { attempt: made.attemptId }, says('refunded', MISFIT))
       await settle(made)
@@ -233,7 +233,7 @@ describe('what is listed', () => {
     await read(made, 'pending', MISFIT)
     expect(await world.attention(made.id)).toEqual([])
     await read(made, 'pending', { ...MISFIT, received: eur('4000') })
-    expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 4000'])
+    expect(await world.attention(made.id)).toEqual(['misfit asked for 150.00 EUR, received 40.00 EUR'])
   })
 
   describe('what was given back from elsewhere', () => {
@@ -252,7 +252,7 @@ describe('what is listed', () => {
       await read(made, 'pending', { ...has('10000'), account: 'somebody_else' })
       await byHand(made)
       await read(made, 'pending', has('10000'))
-      expect(await world.attention(made.id)).toEqual(['surplus 10000 EUR'])
+      expect(await world.attention(made.id)).toEqual(['surplus 100.00 EUR'])
       await expect(world.refund(made.id, {}, says('refunded', has('10000')))).rejects.toThrow(GIVEN_BEFORE)
     })
 
@@ -270,10 +270,10 @@ describe('what is listed', () => {
       await read(made, 'pending', MISFIT)
       await byHand(made)
       await read(made, 'pending', GONE)
-      expect(await world.attention(made.id)).toEqual(['outside_reversed 10000 EUR'])
+      expect(await world.attention(made.id)).toEqual(['outside_reversed 100.00 EUR'])
       await world.decide(made.id, 'approve')
       await read(made, 'pending', MISFIT)
-      expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 10000'])
+      expect(await world.attention(made.id)).toEqual(['misfit asked for 150.00 EUR, received 100.00 EUR'])
     })
 
     test('money of a declined order, given back from elsewhere, was not taken back when the partner repeats its answer', async () => {
@@ -403,7 +403,7 @@ describe('a doubt that is lifted', () => {
     test('is not paid out, and an operator sees why', async () => {
       const made = await withheld()
       expect(await world.attention(made.id)).toEqual([
-        'misfit asked for 15000 EUR, received 4000',
+        'misfit asked for 150.00 EUR, received 40.00 EUR',
         'parked payout_held',
       ])
       await expect(world.decide(made.id, 'retry')).rejects.toThrow('and wait until the partner says what is there')
@@ -455,7 +455,7 @@ describe('a doubt that is lifted', () => {
 describe('words that are said again', () => {
   const FITS = { status: 'paid', received: eur('10000') } as const
   const WHOLE = { status: 'paid', amount: eur('15000'), received: eur('15000') } as const
-  const LISTED = 'misfit asked for 15000 EUR, received 4000'
+  const LISTED = 'misfit asked for 150.00 EUR, received 40.00 EUR'
 
   /** The partner says this of the order, and answers a refund so. */
   const says = (order: Partial<PartnerOrder>, refund: Refunding = 'pending') => world.says(order, { refund })
@@ -528,7 +528,7 @@ describe('words that are said again', () => {
     const made = await paidAfter(WHOLE)
     expect(await read(made, WHOLE)).toMatchObject({ understood: false, whole: true })
     expect(await stateOf(made)).toEqual(['processing', null])
-    expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 15000'])
+    expect(await world.attention(made.id)).toEqual(['misfit asked for 150.00 EUR, received 150.00 EUR'])
     await world.decide(made.id, 'acknowledge')
     expect(await world.attention(made.id)).toEqual([])
   })

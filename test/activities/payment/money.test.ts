@@ -198,7 +198,7 @@ describe('stories about money', () => {
       expect(await world.parts(id)).toEqual(['6000 counted', '4000 counted', '2500 surplus'])
       await world.convert(id)
       expect((await world.payment(id)).usdc).toEqual({ gross: '108000000', fee: '4860000', net: '103140000' })
-      expect(await world.attention(id)).toEqual(['surplus 2500 EUR'])
+      expect(await world.attention(id)).toEqual(['surplus 25.00 EUR'])
       await expect(world.refund(id)).rejects.toMatchObject(refused('gives back a whole order'))
       await world.decide(id, 'recordExternalRefund')
       expect(await world.parts(id)).toEqual(['6000 counted', '4000 counted', '2500 returned', '-2500 returned'])
@@ -224,7 +224,7 @@ describe('stories about money', () => {
       if (order === null) throw new Error('no order')
       const odd = { ...real, readOrder: async () => ({ ...order, account: 'another account' }) }
       await world.read({ id, attemptId }, { partners: { ...world.deps.partners, wallet_app: odd } })
-      expect(await world.attention(id)).toEqual(['misfit asked for 10000 EUR, received 10000'])
+      expect(await world.attention(id)).toEqual(['misfit asked for 100.00 EUR, received 100.00 EUR'])
     })
 
     test('a settlement that nobody expected of a payment that is over is seen', async () => {
@@ -376,7 +376,7 @@ describe('a chargeback that is won', () => {
       await has('10500')
       expect(await seen()).toEqual({
         books: ['conversion EUR -10000', 'partner_receivable EUR 10500', 'suspense EUR -500'],
-        attention: ['surplus 500 EUR'],
+        attention: ['surplus 5.00 EUR'],
         exception: 'duplicate_payment',
       })
     })
@@ -424,7 +424,7 @@ describe('a chargeback that is won', () => {
     await has('4000')
     await world.voided(made.id)
     await has('10000')
-    expect(await seen()).toMatchObject({ attention: expect.arrayContaining(['surplus 6000 EUR']) })
+    expect(await seen()).toMatchObject({ attention: expect.arrayContaining(['surplus 60.00 EUR']) })
   })
 })
 
@@ -632,7 +632,7 @@ describe('a partner that holds the money', () => {
       const made = await heldAfterwards()
       await world.read(made, world.says({ amount: eur('15000'), received: eur('15000') }))
       expect(await world.payment(made.id)).toMatchObject({ status: 'processing', parkReason: null })
-      expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 15000'])
+      expect(await world.attention(made.id)).toEqual(['misfit asked for 150.00 EUR, received 150.00 EUR'])
     })
 
     test('counted money that its partner held does not continue when the partner releases less of it', async () => {

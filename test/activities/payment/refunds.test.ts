@@ -118,7 +118,7 @@ describe('unnamed refunds', () => {
     await world.read(first, paying())
     await world.convert(first.id)
     await world.decide(first.id, 'hold')
-    expect(await world.attention(first.id)).toEqual(['parked operator_hold', 'surplus 10000 EUR'])
+    expect(await world.attention(first.id)).toEqual(['parked operator_hold', 'surplus 100.00 EUR'])
     return { id: first.id, own: second.attemptId, other: first.attemptId }
   }
 
@@ -139,7 +139,7 @@ describe('unnamed refunds', () => {
     const { id, own } = await held()
     await world.decide(id, 'recordExternalRefund', { attempt: own })
     expect(await world.payment(id)).toMatchObject({ status: 'refunded' })
-    expect(await world.attention(id)).toEqual(['surplus 10000 EUR'])
+    expect(await world.attention(id)).toEqual(['surplus 100.00 EUR'])
   })
 
   test('a refund through the partner must name whose it is where other money goes back by hand alone', async () => {
@@ -329,7 +329,7 @@ describe('money that comes during a refund', () => {
       const made = await refundingWith('12500')
       await read(made, 'refused', has('12500'))
       expect(await standing(made)).toEqual(['processing', null, 'duplicate_payment', 'confirmed', '10000'])
-      expect(await world.attention(made.id)).toEqual(['surplus 2500 EUR'])
+      expect(await world.attention(made.id)).toEqual(['surplus 25.00 EUR'])
     })
 
     test('a payment whose order had too little before a refused refund is completed and goes on', async () => {
@@ -391,7 +391,7 @@ describe('refused refunds', () => {
       expect((await world.decide(id, 'release')).payment.status).toBe('processing')
       await world.convert(id)
       expect((await world.payment(id)).usdc?.gross).toBe('108000000')
-      expect(await world.attention(id)).toEqual(['surplus 2500 EUR'])
+      expect(await world.attention(id)).toEqual(['surplus 25.00 EUR'])
     })
 
     test('what the partner took back during a refused refund is taken from the surplus first', async () => {

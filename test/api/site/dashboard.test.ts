@@ -534,7 +534,6 @@ describe('Mounting the pages', () => {
   test('every page with lists and sums reads them on one connection in a turn', async () => {
     const { tenant, key } = await openAccount(shop, 'lists@shop.example')
     const make = async (path: string, body: object) => String((await shop.ask('POST', path, { key, body })).body['id'])
-    const links = await make('/v1/payment_links', { title: 'A link', amount: '5.00', currency: 'EUR' })
     const webhooks = await make('/v1/webhook_endpoints', { url: 'https://shop.example/hooks' })
     const pages = composedPages().filter(({ method }) => method === 'get')
     const inTurns = pages.flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
@@ -542,7 +541,7 @@ describe('Mounting the pages', () => {
       ['balance', 'events', 'links', 'payments', 'requests'].map((name) => `/dashboard/${name}`),
     )
     // These also read or write what must be on the main database, so they ask for the turn themselves.
-    const asking = { '': '', '/links/:id': links, '/wallet': '', '/webhooks': '', '/webhooks/:id': webhooks }
+    const asking = { '': '', '/wallet': '', '/webhooks': '', '/webhooks/:id': webhooks }
     for (const [path, id] of Object.entries(asking)) {
       const page = pages.find((one) => one.path === `/dashboard${path}`)
       const inTurn = () => Promise.reject(new Error('asked for its turn'))

@@ -683,7 +683,10 @@ describe('Endpoints', () => {
       const disabled = await until(read, (answer) => answer.body['status'] === 'disabled', 40_000)
       status = 204
       expect(disabled.body['disabled_reason']).toBe('gone')
-      const { rows } = await shop.db.query("select kind, data from notice where data ->> 'endpoint' = $1", [id])
+      const { rows } = await shop.db.query(
+        "select kind, data from notice where kind = 'webhook_endpoint.disabled' and data ->> 'endpoint' = $1",
+        [id],
+      )
       expect(rows).toEqual([
         { kind: 'webhook_endpoint.disabled', data: { endpoint: id, reason: 'gone', url: receiver.url } },
       ])
