@@ -178,7 +178,7 @@ export const MOMENTS = {
     title: 'Pay €49.99',
     heading: 'How would you like to pay?',
     filled: null,
-    says: ['NAME does not answer'],
+    says: ['NAME is not responding'],
   },
 } as const satisfies Readonly<Record<string, Moment>>
 

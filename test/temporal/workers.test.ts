@@ -147,7 +147,7 @@ describe('encrypted payloads', () => {
       text: 'refused: The payment is created and waits for no operator\n',
     })
     expect((await decide(id, 'release')).text).toContain('Give "version" as well')
-    const [, version = ''] = /release> --version (\d+) --operator/.exec(text) ?? []
+    const [, version = ''] = /release --version (\d+) --operator/.exec(text) ?? []
     expect((await decide(id, 'release', '--version', version)).code).toBe(0)
     await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
     expect(await decide(id, 'hold')).toMatchObject({ code: 1, text: expect.stringContaining('is running') })
