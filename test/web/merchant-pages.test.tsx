@@ -30,7 +30,9 @@ describe('The words about a payment', () => {
     const payment = aPayment({ status: 'under_review', parkReason: 'underpaid', paidAttemptId: FIRST })
     const amounts = amountsOf({ payment, attempts: [anAttempt('underpaid')], parts: [aPart(FIRST, '2000', 'counted')] })
     expect(statusLook(payment).word).toBe('Paid in part')
-    expect(nextStep(payment, amounts)).toMatch(/paid 20\.00 of 49\.99 EUR.*missing 29\.99 EUR.*continues automatically/)
+    expect(nextStep(payment, amounts)).toMatch(
+      /paid 20\.00 EUR, and 29\.99 EUR is missing.*missing 29\.99 EUR.*continues automatically/,
+    )
     const open = aPayment({ status: 'pending', exception: 'underpaid' })
     expect([statusLook(open).word, methodText(open)]).toEqual(['Paid in part', 'USDC'])
     expect(nextStep(open, amounts)).toMatch(/can pay the missing 29\.99 EUR at the checkout until 21 Nov 2026/)

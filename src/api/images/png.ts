@@ -18,7 +18,18 @@ const SIGNATURE = 8
 /** Length, type and checksum around the data of a chunk. */
 const AROUND = 12
 
-type Head = Sides & { readonly bitsPerPixel: number; readonly interlaced: boolean }
+type Head = Sides & { readonly colour: number; readonly bitsPerPixel: number; readonly interlaced: boolean }
+
+/** The depths that a type of colour can have, and the length of its transparency (PNG, third edition, 11.2.1 and 11.3.1.1). */
+const COLOURS: Readonly<
+  Record<number, { readonly depths: readonly number[]; readonly transparency: readonly number[] }>
+> = {
+  0: { depths: [1, 2, 4, 8, 16], transparency: [2] },
+  2: { depths: [8, 16], transparency: [6] },
+  3: { depths: [1, 2, 4, 8], transparency: Array.from({ length: 256 }, (_, index) => index + 1) },
+  4: { depths: [8, 16], transparency: [] },
+  6: { depths: [8, 16], transparency: [] },
+}
 
 /** Null: broken, or with something in it that decoders must not pass over and that we do not know. */
 export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Drawn | null {
@@ -36,6 +47,7 @@ export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Dr
     if ((type === 'IHDR') !== (head === null)) return null
     if (type === 'IHDR') head = readHead(data)
     if (head === null) return null
+    if (type === 'tRNS' && !COLOURS[head.colour]?.transparency.includes(length)) return null
     if (!isDrawable(head)) return { ...head, bytes: sent }
     if (type === 'IDAT') packed.push(data)
     const most = KEPT.get(type)
@@ -53,13 +65,14 @@ export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Dr
 const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
 function readHead(data: Buffer): Head | null {
-  const [depth, colour, , , interlace] = data.subarray(8)
-  const samples = SAMPLES[colour ?? -1]
-  if (data.length !== 13 || samples === undefined || ![1, 2, 4, 8, 16].includes(depth ?? 0)) return null
+  const [depth = 0, colour = -1, , , interlace] = data.subarray(8)
+  const samples = SAMPLES[colour]
+  if (data.length !== 13 || samples === undefined || !COLOURS[colour]?.depths.includes(depth)) return null
   return {
     width: data.readUInt32BE(0),
     height: data.readUInt32BE(4),
-    bitsPerPixel: samples * (depth ?? 0),
+    colour,
+    bitsPerPixel: samples * depth,
     interlaced: interlace === 1,
   }
 }

@@ -4,8 +4,8 @@ import { Problem } from '../http/problems.ts'
 /** Bounds the open payments of an account in its mode: each has a workflow, and its page can be asked for. */
 export type OpenPayments = {
   /**
-   * Counts a payment that is about to be made. Throws `limit_reached` (409) if as many are open as can be. Of these the buyers
-   * of links have half, so that strangers who press buttons do not keep the account from selling.
+   * Counts a payment that is about to be made. Throws `limit_reached` (409) if as many are open as can be. Links create no
+   * payments once half as many are open, so that strangers who press buttons do not keep the account's own server from selling.
    */
   readonly countNew: (db: Queryable, tenant: Tenant, by: 'account' | 'buyer') => Promise<void>
 }

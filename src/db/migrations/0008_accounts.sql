@@ -88,6 +88,8 @@ create table sign_in_link (
   expires_at timestamptz not null,
   used_at timestamptz
 );
+create index on sign_in_link (session_id);
+create index on sign_in_link (confirmation_id);
 comment on table sign_in_link is 'A link and a code that were mailed to an address. Either works once, in the browser that asked for it.';
 comment on column sign_in_link.digest is 'The digest of the token in the link.';
 comment on column sign_in_link.code_digest is 'The digest of the code in the same mail.';

@@ -34,7 +34,7 @@ const DUST_OF: { readonly [token: string]: string } = {
 }
 
 /**
- * Of another token less than 0.01 of it is dust. Anybody can send so little to any address, and neither a payment nor a
+ * Less than 0.01 of a token is dust. Anybody can send so little to any address, and neither a payment nor a
  * person shall wait for it.
  */
 export const isDust = ({ token, units }: { readonly token: Hex; readonly units: string }): boolean =>

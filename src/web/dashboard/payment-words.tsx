@@ -102,9 +102,9 @@ export function nextStep(payment: Payment, { short, surplus, returned, extra }: 
   return payment.status === 'succeeded' ? `${step(payment)} Nothing is left to do.` : step(payment)
 }
 
-function inPart({ amount, status, expiresAt }: Payment, { received, missing }: NonNullable<Sums['short']>): string {
-  const of = `The buyer paid ${fiatText(received)} of ${fiatText(amount)} ${amount.currency}. Do not ship yet.`
+function inPart({ status, expiresAt }: Payment, { received, missing }: NonNullable<Sums['short']>): string {
   const rest = moneyText(missing)
+  const of = `The buyer paid ${moneyText(received)}, and ${rest} is missing. Do not ship yet.`
   return isOpen(status)
     ? `${of} The buyer can pay the missing ${rest} at the checkout until ${momentText(expiresAt, 'long')} UTC.`
     : `${of} A person at Pinrail accepts it or returns it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`

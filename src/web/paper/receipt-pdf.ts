@@ -16,12 +16,14 @@ const kept = newest<Promise<Buffer | null>>(KEPT)
  * The receipt as a file of one page. Null where a name on it is in a script for which we have no face, or where its names are
  * so wide that they do not fit onto one.
  */
-export function receiptPdf(
+export async function receiptPdf(
   paper: ReceiptPaper,
   { locale }: Pick<Words, 'locale'>,
   readLogo: ReadLogo,
 ): Promise<Buffer | null> {
-  return kept(JSON.stringify([locale, paper]), () => makePdf(paper, { locale, readLogo }))
+  // Read outside of what is kept, so that a failed read is not kept.
+  const logo = paper.logo === null ? null : await readLogo(paper.logo)
+  return kept(JSON.stringify([locale, paper]), () => makePdf(paper, { locale, logo }))
 }
 
 /** Reads the picture by its name. */
@@ -29,13 +31,12 @@ export type ReadLogo = (name: string) => Promise<Buffer | null>
 
 async function makePdf(
   paper: ReceiptPaper,
-  { locale, readLogo }: { locale: Locale; readLogo: ReadLogo },
+  { locale, logo }: { locale: Locale; logo: Buffer | null },
 ): Promise<Buffer | null> {
   if (!textsOf(paper).every(hasFaces)) return null
   const { dir } = LANGUAGES[locale]
   const sheet = receiptSheet(paper, dir)
   if (sheet.bottom > SHEET.height - MARGIN / 2) return null
-  const logo = paper.logo === null ? null : await readLogo(paper.logo)
   const document = new PDFDocument({
     size: [SHEET.width, SHEET.height],
     margin: 0,

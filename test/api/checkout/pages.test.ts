@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,6 +48,18 @@ const get = (path: string, country?: string) => {
 const post = (path: string, body: string | object) => supertest(world.url).post(path).type('form').send(body)
 /** Pays 20 of the 54 USDC that are asked for at an address of the payment. */
 async function payInPart(paymentId: string, attemptId: string): Promise<void> {
+  await openUsdc(paymentId, attemptId, '20000000')
+  await world.change(paymentId, async (work) => {
+    await work.addPart({
+      part: aUsdcPart(attemptId, '20000000', { minor: '1851', state: 'counted' }),
+      booking: null,
+    })
+    await work.change({ kind: 'test.part', actor: 'partner', message: 'a part' }, { exception: 'underpaid' })
+  })
+}
+
+/** An open USDC order of 54 USDC, at whose address as many micro-USDC have arrived. */
+async function openUsdc(paymentId: string, attemptId: string, receivedMicro: string): Promise<void> {
   const [address, token]: readonly [Hex, Hex] = [`0x${'d1'.repeat(20)}`, `0x${'3c'.repeat(20)}`]
   const asked = { minor: '4999', currency: 'EUR' } as const
   const intentUri = transferLink({ chainId: 137, token, address, micro: '54000000' })
@@ -54,11 +67,6 @@ async function payInPart(paymentId: string, attemptId: string): Promise<void> {
     await work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
     await work.move('pending', { actor: 'buyer', message: 'opened' })
     await work.saveAttempt(attemptId, { status: 'open', redirectUrl: world.url, intentUri })
-    await work.addPart({
-      part: aUsdcPart(attemptId, '20000000', { minor: '1851', state: 'counted' }),
-      booking: null,
-    })
-    await work.change({ kind: 'test.part', actor: 'partner', message: 'a part' }, { exception: 'underpaid' })
   })
   await openDeposit(world.db, {
     attemptId,
@@ -72,8 +80,8 @@ async function payInPart(paymentId: string, attemptId: string): Promise<void> {
   })
   await world.db.query(
     `insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash, finalized_at)
-     values (137, $1, 0, $2, $3, $4, 20000000, 1, $1, now())`,
-    [`0x${'f1'.repeat(32)}`, paymentId, token, `0x${'55'.repeat(20)}`],
+     values (137, $1, 0, $2, $3, $4, $5, 1, $1, now())`,
+    [`0x${randomBytes(32).toString('hex')}`, paymentId, token, `0x${'55'.repeat(20)}`, receivedMicro],
   )
 }
 
@@ -621,6 +629,13 @@ describe('Continue', () => {
       expect(text).toMatch(/Arrived.*20\.00 USDC.*Missing.*<b>34\.00 USDC/s)
       expect(text).not.toMatch(/Nothing is charged|never pay twice|method=card_partner/)
     }
+  })
+
+  test('less than 0.01 USDC at the address is no part of the price, so every other way stays open', async () => {
+    const { path, id } = await world.create()
+    await openUsdc(id, newId('attempt'), '9999')
+    const { text } = await get(`${path}?step=pick`, 'DE').expect(200)
+    expect(text).toMatch(/card_partner.card/)
   })
 
   test('a payment that is over is shown, not opened', async () => {

@@ -44,6 +44,12 @@ function withMoreData(): Buffer {
   return Buffer.concat([png.subarray(0, end), chunk('IDAT', Buffer.from(SECRET)), png.subarray(end)])
 }
 
+/** A grey picture has two bytes of transparency. A decoder that trusts another length can read on without an end. */
+function withTransparency(length: number): Buffer {
+  const grey = greyPng({ width: 32, height: 32 })
+  return Buffer.concat([grey.subarray(0, 33), chunk('tRNS', Buffer.alloc(length)), grey.subarray(33)])
+}
+
 /** With its one scan so many times: a browser draws the whole picture for each. */
 function withScans(times: number): Buffer {
   const from = jpg.indexOf(Buffer.from([0xff, 0xda]))
@@ -130,6 +136,7 @@ test.each([
   ['a PNG with a chunk that must be known', withChunk('EVIL'), 'broken'],
   ['a PNG with a text where its gamma should be', withChunk('gAMA'), 'broken'],
   ['a PNG with something behind its pixels', withMoreData(), 'broken'],
+  ['a PNG whose transparency does not fit its colours', withTransparency(12), 'broken'],
   ['a PNG of many pixels', greyPng({ width: 1025, height: 64 }), 'sides'],
   ['a PNG of few pixels', greyPng({ width: 64, height: 31 }), 'sides'],
   ['half a JPEG', jpg.subarray(0, jpg.length / 2), 'broken'],

@@ -134,6 +134,14 @@ test('a line of both directions is drawn from left to right, with brackets that 
   expect(runsOf('\u2066قطار\u2069', 'ltr', false)).toEqual([{ text: 'قطار', rtl: true }])
 })
 
+test('a logo that could not be read once is in the next file', async () => {
+  const paper = paperOf({ ...REAL, shop: { ...SHOP, logo: '4567.png' } }, 'en')
+  const fail = () => Promise.reject(new Error('no database'))
+  await expect(receiptPdf(paper, words('en'), fail)).rejects.toThrow('no database')
+  const pdf = await receiptPdf(paper, words('en'), async () => PICTURES.png)
+  expect(pdf?.toString('latin1')).toContain('/Subtype /Image')
+})
+
 test.each(['png', 'jpg'] as const)('a logo in %s stands in the file, and moves the name to its side', async (kind) => {
   const changes = { ...REAL, shop: { ...SHOP, logo: `0123.${kind}` } }
   const asked: string[] = []

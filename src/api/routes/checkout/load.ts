@@ -3,10 +3,11 @@ import type { Queryable } from '../../../db/db.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
 import { readDeposit } from '../../../db/payments/deposits.ts'
 import { readPaymentByToken } from '../../../db/payments/payments.ts'
-import { isZero, type MicroUsdc } from '../../../domain/money.ts'
+import type { MicroUsdc } from '../../../domain/money.ts'
 import { type DownPartners, offersFor, type RateTable } from '../../../domain/offers.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import { type Attempt, checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import { isDust } from '../../../domain/settlement/deposit.ts'
 import type { Logger } from '../../../log.ts'
 import { type Checkout, openedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
 import { buyerCountry, type CountryDeps, deviceOf, hasDeviceWallet, playedBuyer } from '../buyer.ts'
@@ -98,12 +99,14 @@ async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | n
   }
 }
 
-/** A payment has one address. It knows of a transfer before the payment does, so that no buyer is asked for it again. */
+/** A payment has one address. It has a transfer before the payment does, so no buyer is asked for it again. Dust is no part. */
 async function receivedAt({ db }: LoadDeps, attempts: readonly Attempt[]): Promise<MicroUsdc | null> {
   const attempt = attempts.find(({ provider }) => provider === 'crypto')
   if (attempt === undefined) return null
-  const received = (await readDeposit(db, attempt.id))?.receivedMicro ?? '0'
-  return isZero(received) ? null : received
+  const deposit = await readDeposit(db, attempt.id)
+  return deposit === null || isDust({ token: deposit.token, units: deposit.receivedMicro })
+    ? null
+    : deposit.receivedMicro
 }
 
 /** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */
