@@ -60,7 +60,7 @@ async function payInPart(paymentId: string, attemptId: string): Promise<void> {
 
 /** An open USDC order of 54 USDC, at whose address as many micro-USDC have arrived. */
 async function openUsdc(paymentId: string, attemptId: string, receivedMicro: string): Promise<void> {
-  const [address, token]: readonly [Hex, Hex] = [`0x${'d1'.repeat(20)}`, `0x${'3c'.repeat(20)}`]
+  const [address, token]: readonly [Hex, Hex] = [`0x${randomBytes(20).toString('hex')}`, `0x${'3c'.repeat(20)}`]
   const asked = { minor: '4999', currency: 'EUR' } as const
   const intentUri = transferLink({ chainId: 137, token, address, micro: '54000000' })
   await world.change(paymentId, async (work) => {
