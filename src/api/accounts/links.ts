@@ -36,7 +36,7 @@ export type Confirms = { readonly sessionId: string; readonly confirmationId: st
 
 /**
  * Sends a link to the address: one that signs in, or one that confirms the session. Every address gets one, whether it
- * has an account or not, so answer, time and mail tell nothing. `to`: the path to continue with. `askedFrom`: the network,
+ * has an account or not, so answer, time and mail reveal nothing. `to`: the path to continue with. `askedFrom`: the network,
  * or a known browser. Returns the token for the browser's cookie; null if too many were asked for and none was sent.
  */
 export async function sendLink(

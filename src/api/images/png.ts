@@ -18,17 +18,24 @@ const SIGNATURE = 8
 /** Length, type and checksum around the data of a chunk. */
 const AROUND = 12
 
-type Head = Sides & { readonly colour: number; readonly bitsPerPixel: number; readonly interlaced: boolean }
+type Head = Sides & { readonly colour: Colour; readonly bitsPerPixel: number; readonly interlaced: boolean }
 
-/** The depths that a type of colour can have, and the length of its transparency (PNG, third edition, 11.2.1 and 11.3.1.1). */
-const COLOURS: Readonly<
-  Record<number, { readonly depths: readonly number[]; readonly transparency: readonly number[] }>
-> = {
-  0: { depths: [1, 2, 4, 8, 16], transparency: [2] },
-  2: { depths: [8, 16], transparency: [6] },
-  3: { depths: [1, 2, 4, 8], transparency: Array.from({ length: 256 }, (_, index) => index + 1) },
-  4: { depths: [8, 16], transparency: [] },
-  6: { depths: [8, 16], transparency: [] },
+type Colour = {
+  /** Numbers of a pixel. */
+  readonly samples: number
+  /** Bits that each can have. */
+  readonly depths: readonly number[]
+  /** Bytes that its transparency can have. */
+  readonly transparency: readonly number[]
+}
+
+/** By the type of colour (PNG, third edition, 11.2.1 and 11.3.1.1). A decoder that trusts another length can read on without an end. */
+const COLOURS: Readonly<Record<number, Colour>> = {
+  0: { samples: 1, depths: [1, 2, 4, 8, 16], transparency: [2] },
+  2: { samples: 3, depths: [8, 16], transparency: [6] },
+  3: { samples: 1, depths: [1, 2, 4, 8], transparency: Array.from({ length: 256 }, (_, index) => index + 1) },
+  4: { samples: 2, depths: [8, 16], transparency: [] },
+  6: { samples: 4, depths: [8, 16], transparency: [] },
 }
 
 /** Null: broken, or with something in it that decoders must not pass over and that we do not know. */
@@ -47,7 +54,7 @@ export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Dr
     if ((type === 'IHDR') !== (head === null)) return null
     if (type === 'IHDR') head = readHead(data)
     if (head === null) return null
-    if (type === 'tRNS' && !COLOURS[head.colour]?.transparency.includes(length)) return null
+    if (type === 'tRNS' && !head.colour.transparency.includes(length)) return null
     if (!isDrawable(head)) return { ...head, bytes: sent }
     if (type === 'IDAT') packed.push(data)
     const most = KEPT.get(type)
@@ -61,18 +68,15 @@ export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Dr
   return null
 }
 
-/** Numbers of a pixel, by the type of colour. */
-const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
-
 function readHead(data: Buffer): Head | null {
-  const [depth = 0, colour = -1, , , interlace] = data.subarray(8)
-  const samples = SAMPLES[colour]
-  if (data.length !== 13 || samples === undefined || !COLOURS[colour]?.depths.includes(depth)) return null
+  const [depth = 0, type = -1, , , interlace] = data.subarray(8)
+  const colour = COLOURS[type]
+  if (data.length !== 13 || colour === undefined || !colour.depths.includes(depth)) return null
   return {
     width: data.readUInt32BE(0),
     height: data.readUInt32BE(4),
     colour,
-    bitsPerPixel: samples * depth,
+    bitsPerPixel: colour.samples * depth,
     interlaced: interlace === 1,
   }
 }

@@ -3,8 +3,9 @@ import { CurrencyField, HowPaid, ReferenceField } from '../links/maker/link-form
 import { curlText } from '../site/curl.ts'
 import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../site/form.tsx'
 import { SiteIcon } from '../site/icons.tsx'
-import { Curl, Head, Note } from '../site/parts.tsx'
+import { Curl, Head } from '../site/parts.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
+import { WalletNeeded } from './wallet-needed.tsx'
 
 export type PaymentDraft = {
   readonly amount: string
@@ -44,7 +45,7 @@ export function renderNewPayment({ frame, draft, errors, once, hasWallet, public
     children: (
       <>
         <Head back={{ href: '/dashboard/payments', name: 'Payments' }} title="New payment" />
-        {!hasWallet && <NoWalletYet />}
+        {!hasWallet && <WalletNeeded href="/dashboard">The USDC of the payment goes there.</WalletNeeded>}
         <PostForm action="/dashboard/payments" csrf={frame.csrf} look="form card">
           <input type="hidden" name="once" value={once} />
           <ErrorSummary errors={errors} />
@@ -78,21 +79,4 @@ export function renderNewPayment({ frame, draft, errors, once, hasWallet, public
       </>
     ),
   })
-}
-
-function NoWalletYet() {
-  return (
-    <Note
-      tone="wait"
-      icon="wallet"
-      strong="Set a wallet first"
-      actions={
-        <a class="btn" href="/dashboard">
-          Set a wallet
-        </a>
-      }
-    >
-      <p>The USDC of the payment goes there.</p>
-    </Note>
-  )
 }

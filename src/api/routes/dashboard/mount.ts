@@ -21,7 +21,7 @@ import type { Fresh, Page, PageAnswer, PageCall } from './page.ts'
 export type MountDeps = SessionDeps &
   ConfirmationDeps & {
     readonly publicUrl: string
-    /** Where the deployment of the other mode is; null when it is not known. */
+    /** The address of the deployment of the other mode. Null: unknown. */
     readonly otherModeUrl: string | null
     readonly limits: Pick<RequestLimits, 'countPerson'>
     readonly turns: Turns
@@ -60,8 +60,7 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   if (signedIn === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(back)}`)
   const memberships = await listMemberships(deps.db, signedIn.session.personId)
   const account = memberships.find(({ merchantId }) => merchantId === signedIn.session.merchantId) ?? memberships[0]
-  const kept = await readKept(deps, { page, request, signedIn })
-  if (kept === 'none') return response.redirect(303, '/dashboard')
+  if (!(await takeKept(deps, { page, request, signedIn }))) return response.redirect(303, '/dashboard')
   const csrf = formToken(signedIn.token, account?.merchantId ?? null)
   if (page.method === 'post' && !sameText(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
     throw new SiteProblem('forbidden_form')
@@ -108,17 +107,17 @@ function openTurn(turns: InTurn, { signedIn, account }: Pick<Seen, 'signedIn' | 
     turns(signedIn.session.personId, () => (account === undefined ? work() : turns(account.merchantId, work)))
 }
 
-/** After a confirmation the form that was kept takes the place of what was posted. `none`: there is none for this address. */
-async function readKept(
+/** After a confirmation the form that was kept replaces what was posted. Returns false if none is kept for this address. */
+async function takeKept(
   deps: MountDeps,
   { page, request, signedIn }: Pick<Seen, 'page' | 'request' | 'signedIn'>,
-): Promise<'none' | null> {
+): Promise<boolean> {
   const id = request.query[CONFIRMED]
-  if (page.method === 'get' || id === undefined) return null
+  if (page.method === 'get' || id === undefined) return true
   const asked = await findAsked(deps, deps.db, { id, sessionId: signedIn.session.id })
-  if (asked?.method !== 'post' || asked.path !== request.path) return 'none'
+  if (asked?.method !== 'post' || asked.path !== request.path) return false
   request.body = asked.body
-  return null
+  return true
 }
 
 function askedBy({ what, back }: Fresh, { method }: Page, { params, body, path, originalUrl }: Request): Asked {

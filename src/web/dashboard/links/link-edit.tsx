@@ -4,8 +4,9 @@ import { About, draftQuery, HowMuch, HowPaid, More, Preview } from '../../links/
 import { methodText, priceText } from '../../links/maker/link-words.tsx'
 import { curlText } from '../../site/curl.ts'
 import { ErrorSummary, type FormErrors, PostForm } from '../../site/form.tsx'
-import { Curl, Head, Note } from '../../site/parts.tsx'
+import { Curl, Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
+import { WalletNeeded } from '../wallet-needed.tsx'
 
 export type NewLinkView = {
   readonly frame: Frame
@@ -30,20 +31,7 @@ export function renderNewLink({ frame, draft, errors, hint, once, hasWallet, pub
     children: (
       <>
         <Head back={back} title="New payment link" />
-        {!hasWallet && (
-          <Note
-            tone="wait"
-            icon="wallet"
-            strong="Set a wallet first"
-            actions={
-              <a class="btn" href="/dashboard/wallet">
-                Set a wallet
-              </a>
-            }
-          >
-            <p>The link’s money goes there.</p>
-          </Note>
-        )}
+        {!hasWallet && <WalletNeeded href="/dashboard/wallet">The link’s money goes there.</WalletNeeded>}
         <div class="cols maker">
           <PostForm
             action="/dashboard/links"

@@ -1,0 +1,20 @@
+import type { ComponentChildren } from 'preact'
+import { Note } from '../site/parts.tsx'
+
+/** Says that a wallet must be set first. `href`: where it is set. The children say what the wallet is for. */
+export function WalletNeeded({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {
+  return (
+    <Note
+      tone="wait"
+      icon="wallet"
+      strong="Set a wallet first"
+      actions={
+        <a class="btn" href={href}>
+          Set a wallet
+        </a>
+      }
+    >
+      <p>{children}</p>
+    </Note>
+  )
+}
