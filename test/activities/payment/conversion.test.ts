@@ -426,7 +426,7 @@ describe('an open conversion', () => {
       await convert(id)
       const [micro] = await bought(id)
       expect((await lines(id)).slice(4)).toEqual(KEPT(String(micro)).slice(0, 2))
-      expect(await world.attention(id)).toEqual([`suspense ${Number(micro) / 1e6} USDC`])
+      expect(await world.attention(id)).toEqual([`suspense ${(Number(micro) / 1e6).toFixed(6)} USDC`])
       expect([await step(id), needsOperator(snapshotOf(await world.state(id)))]).toEqual([
         'await_operator',
         'fill_left',
