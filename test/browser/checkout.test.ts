@@ -4,8 +4,8 @@ import { complaints, context, heading, JOURNEYS, open, page, useCheckout, world 
 
 useCheckout()
 
-/** The others are made without JavaScript by `npm run test:long`. */
-const WITHOUT_JAVASCRIPT = 'a pinned payment goes from the card to the partner, back, and on to the receipt'
+/** The others are made without JavaScript by `npm run test:long`: their pages load themselves again after seconds. */
+const WITHOUT_JAVASCRIPT = 'a buyer changes the country, and picks another method'
 
 test.each(Object.entries(JOURNEYS))('with JavaScript %s', (_name, journey) => journey(true))
 

@@ -7,6 +7,8 @@ import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
 import { traceOfPayment } from '../../src/observe/traces.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { walkFirstMinutes } from './first-minutes.ts'
 import { startCollector } from './harness/collector.ts'
 import { expectSucceeded } from './harness/verdict.ts'
 import { startWorld, temporaryFolder, type World } from './harness/world.ts'
@@ -87,3 +89,12 @@ test('the curl line of the start makes a payment as it is printed', async () => 
   const { stdout } = await promisify(execFile)('sh', ['-c', curlLine(world.system.info)])
   expect(JSON.parse(stdout)).toMatchObject({ object: 'payment', status: 'created', amount: 49.9, currency: 'EUR' })
 })
+
+test('a new merchant takes a payment, sees its webhook delivered and adds a passkey within 12 clicks and without a dead end', async () => {
+  const browser = await launchBrowser()
+  try {
+    expect(await walkFirstMinutes(browser, world.system)).toBeLessThanOrEqual(12)
+  } finally {
+    await browser.close()
+  }
+}, 180_000)

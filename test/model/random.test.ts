@@ -4,7 +4,7 @@ import { playNext, useModel } from './story/holds.ts'
 useModel()
 
 test('a sample of random stories ends as it must', async () => {
-  for (let number = 0; number < 15; number++) {
+  for (let number = 0; number < 8; number++) {
     const { wrong } = await playNext(1, number)
     expect({ number, wrong }).toEqual({ number, wrong: [] })
   }
