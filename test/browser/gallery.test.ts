@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import { openCheckoutPages } from './checkout-pages.ts'
 import { GALLERY } from './gallery.ts'
 import { DRAWN, galleryText, NOT_DRAWN, slugOf } from './gallery-design.ts'
+import { findShifts } from './shifts.ts'
 import { useBrowser } from './use-browser.ts'
 
 const pages = useBrowser(openCheckoutPages)
@@ -27,16 +28,12 @@ describe('the pictures of the gallery', () => {
 /** The pages with the most parts. `npm run test:long` examines every page. */
 const SAMPLE = [
   'created',
-  'pinned to UPI',
   'another method while one is open',
-  'a UPI code on Android',
   'an address for USDC',
   'in a frame of the shop',
   'processing',
-  'a delayed settlement',
   'paid late and twice',
   'in Arabic',
-  'the test bar',
   'receipt',
   'long texts',
 ]
@@ -86,57 +83,12 @@ test('a receipt prints on one page, and a test receipt has TEST across it there 
   await context.close()
 })
 
-test('no page moves while it loads, though its script comes late', async () => {
-  const moved: string[] = []
-  for (const width of [1440, 390])
-    for (const name of [
-      'receipt',
-      'test receipt',
-      'created',
-      'a method chosen',
-      'an address for USDC',
-      'processing',
-      'succeeded',
-    ]) {
-      const context = await pages.browser.newContext({ viewport: { width, height: 900 }, timezoneId: 'Asia/Kolkata' })
-      const page = await context.newPage()
-      await page.addInitScript(sumLayoutShifts)
-      await page.route('**/*.js', async (route) => {
-        // A script for which the first paint waits comes after half a second.
-        await page.waitForFunction(isPainted, undefined, { timeout: 500 }).catch(() => undefined)
-        await route.continue()
-      })
-      await page.goto(pages.urlOf(name))
-      const shifts = await page.evaluate(shiftsAfterTwoFrames)
-      if (shifts.length > 0) moved.push(`${name} at ${width}: ${shifts.join(', ')}`)
-      await context.close()
-    }
-  expect(moved).toEqual([])
-})
-
-/** Runs in the browser. */
-function isPainted(): boolean {
-  return performance.getEntriesByName('first-contentful-paint').length > 0
-}
-
-type Shifts = { shifts: string[] }
-
-/** Runs in the browser. */
-function sumLayoutShifts(): void {
-  type Shift = PerformanceEntry & { value: number; sources: { node: Element | null }[] }
-  const shifts: string[] = []
-  Object.assign(window, { shifts })
-  new PerformanceObserver((list) => {
-    for (const { value, sources } of list.getEntries() as Shift[])
-      shifts.push(`${value.toFixed(4)} of ${sources.map(({ node }) => node?.className || node?.nodeName).join('+')}`)
-  }).observe({ type: 'layout-shift', buffered: true })
-}
-
-/** Runs in the browser: what has moved by the time when the page stands still. */
-async function shiftsAfterTwoFrames(): Promise<string[]> {
-  for (let frame = 0; frame < 4; frame++) await new Promise((resolve) => requestAnimationFrame(resolve))
-  return (window as unknown as Shifts).shifts
-}
+test.each(['receipt', 'an address for USDC'])(
+  'the page “%s” does not move while it loads, though its script comes late',
+  async (name) => {
+    expect(await findShifts(pages, name)).toEqual([])
+  },
+)
 
 test.each([
   ['receipt', 'light'],

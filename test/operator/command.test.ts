@@ -1,37 +1,19 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { openDataFolder } from '../../scripts/system/data-folder.ts'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
 import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
-import { DEFAULT_PORTS } from '../../scripts/system/ports.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { runCommand } from '../../src/operator/command.ts'
-import { createWorld, TOKEN, type World } from '../chain/world.ts'
+import { useWorld } from '../chain/world.ts'
+import { workerVariables } from './operations.ts'
 
 describe('the command settlement', () => {
-  let world: World
-  let worker: Record<string, string>
-  beforeAll(async () => {
-    world = await createWorld()
-    worker = {
-      DATABASE_URL: world.databaseUrl,
-      POLYGON_RPC_URLS: world.anvil.url,
-      PUBLIC_URL: 'http://127.0.0.1',
-      CHAIN_ID: String(TOKEN.chainId),
-      USDC_ADDRESS: TOKEN.address,
-      TREASURY_ADDRESSES: world.treasury.address,
-    }
-  })
-  afterAll(() => world.stop())
+  const world = useWorld()
 
   /** As an operator types it, with the worker's variables. */
   async function settlement(...args: string[]): Promise<{ code: number; text: string }> {
     const lines: string[] = []
     const say = (line: string): void => void lines.push(line)
-    const code = await runCommand({ args: ['settlement', ...args], env: worker, say })
+    const code = await runCommand({ args: ['settlement', ...args], env: workerVariables(world), say })
     return { code, text: lines.join('\n') }
   }
 
@@ -89,64 +71,6 @@ describe('the command settlement', () => {
       )
     expect((await world.payout(id)).state).toBe('queued')
     expect((await settlement('status')).text).toMatch(/^No money is moving: no worker has read the chain yet\.\n/)
-  })
-
-  const execute = promisify(execFile)
-
-  test('as a command: without the variables of the worker it names them', async () => {
-    const args = ['src/operator/pinrail.mjs', 'settlement', 'status']
-    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
-    const failed = execute(process.execPath, args, { env })
-    await expect(failed).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') })
-  })
-
-  test('as a command: preflight opens the keystores that the variables of the process name', async () => {
-    const args = ['src/operator/pinrail.mjs', 'preflight']
-    const env = {
-      ...LIVE_ENVIRONMENT,
-      PATH: process.env['PATH'],
-      RELAYER_KEYS: 'keystore:/nowhere',
-    }
-    const failed = execute(process.execPath, args, { env })
-    await expect(failed).rejects.toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/^RELAYER_KEYS: must open: .*ENOENT/),
-    })
-  })
-
-  describe('npm run pinrail', () => {
-    const pinrail = (args: readonly string[], variables: Record<string, string>) =>
-      execute(process.execPath, ['scripts/pinrail.mjs', ...args], {
-        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PINRAIL_DATA: data, ...variables },
-      })
-    let data = ''
-    beforeAll(async () => {
-      data = mkdtempSync(join(tmpdir(), 'pinrail-operator-'))
-      const folder = await openDataFolder(data)
-      // A port at which nothing listens: whoever asks the database of this folder is refused.
-      folder.remember({ ports: { ...DEFAULT_PORTS, postgres: 9 } })
-      folder.release()
-    })
-    afterAll(() => rmSync(data, { recursive: true, force: true }))
-
-    test('uses the variables of the caller, and of the system that npm start runs where there are none', async () => {
-      // No worker has run here, which is something to look at.
-      const shown = { code: 1, stdout: expect.stringMatching(/^No money is moving.*\n[^]*queued +\d payouts/) }
-      await expect(pinrail(['settlement', 'status'], worker)).rejects.toMatchObject(shown)
-      const { DATABASE_URL: _mine, ...others } = worker
-      const failed = pinrail(['settlement', 'status'], others)
-      await expect(failed).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('127.0.0.1:9') })
-    })
-
-    test('never guesses which database to migrate', async () => {
-      const failed = pinrail(['migrate'], {})
-      await expect(failed).rejects.toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('DATABASE_URL: must be set'),
-      })
-      const { DATABASE_URL = '' } = worker
-      expect((await pinrail(['migrate'], { DATABASE_URL })).stdout).toContain('newest schema')
-    })
   })
 })
 

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Operation } from '../../src/operator/payouts.ts'
-import { type Queued, settingsOf, type World } from '../chain/world.ts'
+import { type Queued, settingsOf, TOKEN, type World } from '../chain/world.ts'
 
 /** An operator's operations in the world, and the lines that the last one printed. */
 export function createOperations(world: World) {
@@ -44,3 +44,13 @@ export function createReversals(world: World) {
 
   return { state, paused, reorganize, settle }
 }
+
+/** What a worker of the world has in its environment. */
+export const workerVariables = (world: World): Record<string, string> => ({
+  DATABASE_URL: world.databaseUrl,
+  POLYGON_RPC_URLS: world.anvil.url,
+  PUBLIC_URL: 'http://127.0.0.1',
+  CHAIN_ID: String(TOKEN.chainId),
+  USDC_ADDRESS: TOKEN.address,
+  TREASURY_ADDRESSES: world.treasury.address,
+})
