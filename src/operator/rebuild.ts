@@ -86,9 +86,7 @@ async function retire({ db, dryRun, say }: Operation, context: JournalContext): 
   }
   if (retired.length === 0) return
   const names = retired.map(({ treasury }) => treasury).join(', ')
-  say(
-    `${names} ${dryRun ? 'would count' : 'count'} as retired from now on: payouts of payments that are older wait 55 minutes`,
-  )
+  say(`${names} ${dryRun ? 'would count' : 'count'} as retired from now on: payouts of older payments wait 55 minutes`)
 }
 
 /** Beside what was read of blocks that have left the chain, their transfers would count once more where they are now. */

@@ -104,7 +104,8 @@ function chainLines({ cursor, chain }: Standing): string[] {
     cursor === null
       ? '  never read'
       : `  read to final block ${cursor.number} ${cursor.hash}, ${ageText(cursor.ageSeconds)} ago`
-  const final = chain.final === null ? 'no quorum names a final block' : `a quorum calls block ${chain.final} final`
+  const final =
+    chain.final === null ? 'no quorum agrees on a final block' : `a quorum agrees that block ${chain.final} is final`
   const pause = cursor === null || cursor.pausedReason === null ? [] : [`  PAUSED: ${cursor.pausedReason}`]
   const nodes = chain.nodes.map(({ name, head, why }) => [
     `  ${name}`,
@@ -119,7 +120,7 @@ function walletLines({ lanes, chain }: Standing): string[] {
     status,
     polText(chain.gas.find((each) => each.wallet === wallet)?.wei ?? null),
     `next nonce ${nextNonce}, ${open} on the way`,
-    unminedSeconds === null ? '' : `in no block for ${ageText(unminedSeconds)}`,
+    unminedSeconds === null ? '' : `not mined for ${ageText(unminedSeconds)}`,
     reason === null ? '' : `(${reason})`,
   ])
   const treasuries = chain.treasuries.map(({ wallet, micro }) => [

@@ -41,7 +41,7 @@ describe('receipts', () => {
     expect(proved).toMatch(/^Proved/)
     expect(proved).toContain('95.500000 USDC')
     expect(proved).not.toMatch(/Open|Fails/)
-    expect(await verdictOf(text, '')).toMatch(/^Nothing is wrong, and not everything was compared/)
+    expect(await verdictOf(text, '')).toMatch(/^Nothing is wrong, but not everything was checked/)
     const altered = await verdictOf(text.replace('95.500000', '95.500001'), claims.block_hash)
     expect(altered).toMatch(/^Wrong/)
     expect(altered).toContain('claims.net_usdc must be what was transferred, 95.500000')

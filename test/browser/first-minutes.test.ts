@@ -110,7 +110,7 @@ test('a new merchant takes a payment, sees its webhook delivered and adds a pass
   expect(await page.locator('nav.nav').count()).toBe(1)
   await press(button('Use a test wallet'), '7 wallet')
   expect(await page.getByRole('status').first().textContent()).toBe('The wallet is saved. New payments go there.')
-  await press(button('Use the inbox of this machine'), '8 webhook')
+  await press(button('Use the local webhook inbox'), '8 webhook')
   await press(button('Create an API key'), '9 key')
   expect(await done()).toBe('Confirm your e-mail, Set your wallet, Receive events, Create an API key')
 

@@ -119,8 +119,8 @@ describe('the timeline', () => {
 
   test.each([
     ['verification_required', 'The partner asks the buyer for a one-time identity check'],
-    ['surplus', 'A second payment came; it is kept for an operator'],
-    ['late', 'Money came after the payment had stopped listening'],
+    ['surplus', 'A second payment arrived; an operator must decide'],
+    ['late', 'Money arrived after the payment had stopped listening'],
     ['declined', 'The attempt was declined; the buyer may try again'],
     ['on_hold', 'The partner says: on hold'],
     ['canceled', 'The partner says: canceled'],
@@ -146,17 +146,17 @@ describe('the timeline', () => {
       data,
     })
     expect(offerNote({ country: 'BR', chosen: null, pinned: { ...pinned, reason: 'down' }, data }).message).toBe(
-      'card_partner does not answer anybody at the moment; shown: picker',
+      'card_partner is not responding at the moment; shown: picker',
     )
   })
 
   test.each([
-    [200, null, 'The webhook endpoint took the event'],
-    [299, null, 'The webhook endpoint took the event'],
-    [199, null, 'The webhook endpoint did not take the event (199)'],
-    [300, null, 'The webhook endpoint did not take the event (300)'],
-    [null, 'timeout', 'The webhook endpoint did not take the event (timeout)'],
-    [null, null, 'The webhook endpoint did not take the event (no answer)'],
+    [200, null, 'The webhook endpoint accepted the event'],
+    [299, null, 'The webhook endpoint accepted the event'],
+    [199, null, 'The webhook endpoint did not accept the event (199)'],
+    [300, null, 'The webhook endpoint did not accept the event (300)'],
+    [null, 'timeout', 'The webhook endpoint did not accept the event (timeout)'],
+    [null, null, 'The webhook endpoint did not accept the event (no answer)'],
   ])('tells a try that was answered %s (%s)', (status, error, sentence) => {
     expect(observedSentence({ kind: 'webhook.attempt', status, error })).toBe(sentence)
   })

@@ -127,7 +127,7 @@ describe('the repair of finality', () => {
     await world.finalize(world.runner())
     expect(await paused()).toMatch(/^finalized block/)
     expect(await repairFinality(operation(true))).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/is what it was, and a repair has still to end the pause$/))
+    expect(said).toContainEqual(expect.stringMatching(/is what it was, but a repair must still end the pause$/))
     expect(await repairFinality(operation())).toBe(1)
     expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8383 micro-USDC in/))
     expect(await paused()).toBeNull()

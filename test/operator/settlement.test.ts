@@ -126,7 +126,7 @@ describe('the repair of finality', () => {
     await expect(runner.assertReady()).rejects.toThrow('repair-finality')
 
     expect(await repairFinality(operation(true))).toBe(1)
-    expect(said.join('\n')).toMatch(/^1 of \d+ blocks that something rests on have left the chain/)
+    expect(said.join('\n')).toMatch(/^1 of \d+ blocks that contain proofs have left the chain/)
     expect(await state(queued)).toBe('settled')
 
     expect(await repairFinality(operation())).toBe(0)

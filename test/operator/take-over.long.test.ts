@@ -196,7 +196,7 @@ describe('a restored database', () => {
         if (how === 'after a rebuild') {
           expect(await rebuild({ ...operation(said, db, dump.url), dryRun: true })).toBe(0)
           expect(said[0]).toBe(
-            `${addressOf(old)} would count as retired from now on: payouts of payments that are older wait 55 minutes`,
+            `${addressOf(old)} would count as retired from now on: payouts of older payments wait 55 minutes`,
           )
           expect(await rebuild(operation(said, db, dump.url))).toBe(0)
         } else await db.query(`update chain_cursor set scanned_at = ${DAY_AGO}`)

@@ -153,7 +153,7 @@ export const MOMENTS = {
       'Your money is safe.',
       'please don’t pay again',
       'Arrived',
-      'A person arranges the return',
+      'Our team arranges the return',
     ],
   },
   'expired, and the money went back': {

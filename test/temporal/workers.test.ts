@@ -144,7 +144,7 @@ describe('encrypted payloads', () => {
     expect(text).toContain('An operator holds it')
     expect(await decide(id, 'reject')).toEqual({
       code: 1,
-      text: 'refused: The payment is created and waits for no operator\n',
+      text: 'refused: The payment is created and does not wait for an operator\n',
     })
     expect((await decide(id, 'release')).text).toContain('Give "version" as well')
     const [, version = ''] = /release --version (\d+) --operator/.exec(text) ?? []

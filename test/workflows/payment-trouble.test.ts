@@ -374,7 +374,7 @@ describe('News of a partner', () => {
       const { paymentId, attemptId } = await underpaid()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await expect(decide(paymentId, 'approve')).rejects.toMatchObject({
-        cause: { message: 'The payment is failed and waits for no operator' },
+        cause: { message: 'The payment is failed and does not wait for an operator' },
       })
       expect(await result(paymentId)).toBe('failed')
       expect(await payment(paymentId)).toMatchObject({ usdc: null, confirmed: null, paidAttemptId: null })
@@ -739,7 +739,7 @@ describe('Decisions about a payment', () => {
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await expect(decide(paymentId, 'refund')).rejects.toMatchObject({
-        cause: { message: 'The payment is processing and waits for no operator' },
+        cause: { message: 'The payment is processing and does not wait for an operator' },
       })
       await world.voidPayout(paymentId)
       expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'payout_voided' })

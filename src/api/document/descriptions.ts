@@ -59,7 +59,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
   // Payments
   'Payment.status': 'Where the payment is. The guide “Payment states” has each state and what follows.',
-  status_reason: 'Why it is in this state, for programs. Null: the state says it all.',
+  status_reason: 'Why it is in this state, for programs. Null: `status` says enough.',
   exception: 'What is unusual about the payment, such as `underpaid` or `paid_late`. Null: nothing.',
   'Payment.amount': 'The price in major units of the currency, as a number. Use `amount_decimal` for arithmetic.',
   amount_decimal: 'The amount in major units, as text with the decimals of the currency: never rounded.',
@@ -77,7 +77,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   expires_in: 'How long the payment can be paid, in seconds.',
   'Payment.expires_at':
     'Until when the buyer can pay (RFC 3339, UTC). Money that arrives later is reported as late money.',
-  quote: 'What you would receive at the rate of the creation. The rate is locked when the money is confirmed.',
+  quote:
+    'What you would receive at the rate when the payment was created. The rate is locked when the money is confirmed.',
   rate: 'USDC for one unit of the currency. Null: not locked yet.',
   rate_source: 'Where the rate comes from. Null: not locked yet.',
   'quote.net_usdc_estimate': 'USDC that you would receive at this rate, after the fee.',
@@ -100,7 +101,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   attempts: 'Orders that the buyer opened at partners, oldest first.',
   'attempts.provider': 'The partner of the order.',
   'attempts.status': 'Where the order is, such as `open`, `declined` or `confirmed`.',
-  partner_reference: 'The partner’s own name of the order. Null: the partner has not given one.',
+  partner_reference: 'The partner’s own reference for the order. Null: the partner has not given one.',
   failure_code: 'Why the partner declined. Null: it did not, or gave no reason.',
   payment_link: 'The link that created the payment. Null: the API did.',
   paid_at: 'When the partner confirmed the money (RFC 3339, UTC). Null: not yet.',
@@ -116,7 +117,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   min_amount: 'The smallest amount that a buyer can enter, in major units. Null: the minimum of the methods.',
   max_amount: 'The largest amount that a buyer can enter, in major units. Null: the maximum of the methods.',
   'PaymentLink.provider': 'The partner that every payment of the link is pinned to. Null: buyers pick.',
-  prefill: 'The fields that the address of the link can prefill: `amount`, `reference`.',
+  prefill: 'The fields that the URL of the link can prefill: `amount`, `reference`.',
   max_payments: 'How many payments the link takes. Null: any number.',
   inactive_message: 'What buyers see while the link takes no payments. Null: a standard text.',
   created_via: 'Where it was created: `api`, `dashboard`, or the public page.',
@@ -140,7 +141,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   disabled_reason:
     'Why nothing is sent: you disabled it, it failed for five days, or it answered 410. Null: it is enabled.',
   failing_since: 'The first failure since the last success (RFC 3339, UTC). Null: the last delivery arrived.',
-  previous_secret_expires_at: 'Until when the secret before signs too (RFC 3339, UTC). Null: only one secret signs.',
+  previous_secret_expires_at: 'Until when the previous secret also signs (RFC 3339, UTC). Null: only one secret signs.',
   event: 'The id of the event.',
   endpoint: 'The id of the endpoint.',
   'Delivery.type': 'The type of the event.',
@@ -205,7 +206,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   maximum: 'The largest amount.',
   estimated_seconds: 'Seconds from the buyer’s confirmation to the money.',
   p50: 'Half of the payments are faster (seconds).',
-  p95: 'Of 100 payments 95 are faster (seconds).',
+  p95: '95 of 100 payments are faster (seconds).',
   identity_check: 'True if the partner may ask the buyer to prove who they are.',
   'Quote.provider': 'The partner. Null: the buyer picks.',
   'Quote.rate': 'USDC for one unit of the currency.',
@@ -222,10 +223,10 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   pinned_refused: 'Why the pinned way cannot be offered. Null: it can, or none is pinned.',
   reason: 'Why it is not offered, for programs.',
   message: 'The reason for people.',
-  limit: 'The limit that the amount passes. Null: the reason is another one.',
+  limit: 'The limit that the amount violates. Null: there is another reason.',
   offers: 'The ways that the buyer can choose, the best first.',
   refused: 'The ways that are not offered, and why.',
-  country: 'The buyer’s country (ISO 3166 alpha-2). Without it no way is refused because of the country.',
+  country: 'The buyer’s country (ISO 3166 alpha-2). Without it, no way to pay is refused because of the country.',
 
   // API keys
   'ApiKey.name': 'Your name for the key.',
@@ -285,7 +286,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   // Problems
   'Problem.title': 'The kind of the problem, for people.',
   'Problem.status': 'The HTTP status.',
-  instance: 'Names this answer.',
+  instance: 'Identifies this occurrence of the problem.',
   param: 'The field or parameter that is wrong.',
   errors: 'Everything that is wrong.',
   pointer: 'The field (JSON Pointer, RFC 6901).',

@@ -144,7 +144,7 @@ function storeProblem(error: unknown): Problem | null {
   const said = error instanceof Error ? error.message : ''
   const timedOut = said.includes('timeout exceeded when trying to connect') || isSilent(error)
   if (!gone.includes(code) && !timedOut && !said.startsWith('Connection terminated')) return null
-  return new Problem('temporarily_unavailable', 'The service is not available for a moment. Try again.', {
+  return new Problem('temporarily_unavailable', 'The service is temporarily unavailable. Try again.', {
     headers: { 'retry-after': '2' },
   })
 }

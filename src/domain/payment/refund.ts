@@ -34,7 +34,7 @@ export const PAYOUT_EXISTS: LateRefusal = {
 /** The database may be a backup that has forgotten what was handed over: then the merchant has the money, or will have it. */
 export const PAID_FORGOTTEN: LateRefusal = {
   when: 'the database was restored, and the merchant was paid before, or for an hour may have been',
-  why: 'The database was restored, and has forgotten what was handed over just before',
+  why: 'The database was restored from a backup, and lacks the latest payouts',
 }
 export const NAME_IT: LateRefusal = {
   when: 'the money of more than one attempt could be meant, and none is named',
@@ -46,7 +46,7 @@ export const MISFIT_LEFT: LateRefusal = {
 }
 export const BEING_REFUNDED: LateRefusal = {
   when: 'its refund is being carried out',
-  why: 'The refund of this attempt is being carried out: wait for its end',
+  why: 'The refund of this attempt is in progress: wait until it ends',
 }
 
 /** Money that may go back to the buyer now: the units of one attempt in these states. */
@@ -183,8 +183,8 @@ export function endsWith(state: PaymentWithAttempts, attemptId: string): boolean
 
 export function whyForgotten(forgotten: Forgotten): string {
   return forgotten.kind === 'paid'
-    ? `${PAID_FORGOTTEN.why}: the merchant has been paid for this payment by ${forgotten.txHash}. Nothing was changed: let the payment go on, and its payout is recorded`
-    : `${PAID_FORGOTTEN.why}: a payout of this payment may be on its way. Nothing was changed: ask again after ${forgotten.until}`
+    ? `${PAID_FORGOTTEN.why}: the merchant has been paid for this payment by ${forgotten.txHash}. Nothing was changed: let the payment continue, and its payout is recorded`
+    : `${PAID_FORGOTTEN.why}: a payout of this payment may be on its way. Nothing was changed: decide again after ${forgotten.until}`
 }
 
 export function whyPartnerCannotRefund(provider: ProviderUsed): string {
@@ -192,11 +192,11 @@ export function whyPartnerCannotRefund(provider: ProviderUsed): string {
 }
 
 function whyPartOfOrder(provider: ProviderUsed): string {
-  return `${provider} gives back a whole order, and a part of this one is being settled: use recordExternalRefund for the rest`
+  return `${provider} refunds only whole orders, and a part of this one is being settled: use recordExternalRefund for the rest`
 }
 
 export function whyRefundedBefore(provider: ProviderUsed): string {
-  return `${provider} gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest`
+  return `${provider} refunds only whole orders, and money of this one was refunded before: use recordExternalRefund for the rest`
 }
 
 /**

@@ -95,7 +95,7 @@ export async function redeliver(office: Office): Promise<number> {
   const signed = signedBy(office)
   const event = subjects[1]
   if ((event === undefined) === (options.since === undefined))
-    throw new UsageError('name an event, or --since <time> for all that were given up since then')
+    throw new UsageError('name an event, or give --since <time> to resend all that have failed since then')
   const { tenant, endpoint } = await endpointOf(office)
   if (endpoint.disabled_at !== null)
     throw new Refusal(`${endpoint.id} is disabled: \`pinrail webhooks enable ${endpoint.id}\` first`)
@@ -124,7 +124,7 @@ export async function redeliver(office: Office): Promise<number> {
   }
   const started = await deliverNow(office, endpoint.id, again)
   say(`${started} are delivered now`)
-  if (started < again.length) say(`the workers start the other ${again.length - started} within a quarter of an hour`)
+  if (started < again.length) say(`the workers start the other ${again.length - started} within 15 minutes`)
   return 0
 }
 
@@ -164,7 +164,7 @@ async function switchWebhook(office: Office, enabled: boolean): Promise<number> 
   office.give('webhook', { id: endpoint.id, enabled })
   office.say(
     enabled
-      ? `${endpoint.id} is enabled; what was given up waits for \`pinrail webhooks redeliver\``
+      ? `${endpoint.id} is enabled; resend failed events with \`pinrail webhooks redeliver\``
       : `${endpoint.id} is disabled: its events are kept, and nothing is sent`,
   )
   return 0

@@ -9,7 +9,7 @@ export async function checkBackup({ db, say, give }: Office): Promise<number> {
   const { missing, newer } = await compareSchema(db)
   if (newer.length > 0) {
     give('newer', newer)
-    say(`LOOK AT THIS: it is of a newer version than this command: ${newer.join(', ')}. Use the image of that version.`)
+    say(`LOOK AT THIS: it is newer than this command: ${newer.join(', ')}. Use the image of that version.`)
     return 1
   }
   if (missing.length > 0) {

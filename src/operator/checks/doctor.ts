@@ -87,13 +87,13 @@ function lookAtDatabase({ db }: Office): Look[] {
 
 function schema({ missing, newer }: Awaited<ReturnType<typeof compareSchema>>): string {
   if (missing.length > 0) throw new Failure(`${missing.length} migrations are missing: run \`pinrail migrate\``)
-  if (newer.length > 0) throw new Failure(`it is of a newer version than this command: ${newer.join(', ')}`)
-  return 'the newest'
+  if (newer.length > 0) throw new Failure(`it is newer than this command: ${newer.join(', ')}`)
+  return 'up to date'
 }
 
 function relay({ messages, messages_seconds, news, news_seconds }: Awaited<ReturnType<typeof readWaiting>>): string {
   const oldest = Math.round(Math.max(messages_seconds, news_seconds))
-  const waiting = `${messages} messages and ${news} news of partners wait, the oldest for ${oldest} s`
+  const waiting = `${messages} messages and ${news} partner callbacks are waiting, the oldest for ${oldest} s`
   if (oldest > STUCK_SECONDS) throw new Failure(`${waiting}: is a worker running, and does Temporal answer?`)
   return waiting
 }

@@ -34,11 +34,11 @@ export async function showSecrets(office: Office): Promise<number> {
   say(`${keys} keys in use have a digest by a retired pepper: each gets one by the current pepper when it is used`)
   say(`${endpoints} webhook endpoints are sealed by a retired key: \`pinrail secrets reseal\``)
   say(`${channels} notification channels are sealed by a retired key: \`pinrail secrets reseal\``)
-  say(`${answers} stored answers are sealed by a retired key: they are gone after 30 days`)
-  say(`${mails} mails that wait are sealed by a retired key: they are sent, or of no use any more, within days`)
+  say(`${answers} stored answers are sealed by a retired key: they are deleted after 30 days`)
+  say(`${mails} waiting mails are sealed by a retired key: they are sent or expire within days`)
   const isFree = keys + endpoints + channels + answers + mails === 0
   say(
-    isFree ? 'RETIRED_API_KEY_PEPPERS and RETIRED_WEBHOOK_ENCRYPTION_KEYS can be taken away' : 'keep the retired ones',
+    isFree ? 'RETIRED_API_KEY_PEPPERS and RETIRED_WEBHOOK_ENCRYPTION_KEYS can be removed' : 'keep the retired secrets',
   )
   return isFree ? 0 : 1
 }

@@ -5,7 +5,7 @@ import { type Call, Refusal } from '../call.ts'
 const CONCLUSIONS = {
   proved: 'PROVED: this payment was settled as the receipt says',
   wrong: 'WRONG: this receipt proves nothing',
-  open: 'OPEN: nothing is wrong, and not everything was compared',
+  open: 'INCOMPLETE: nothing is wrong, but not everything was checked',
 } as const
 
 /**

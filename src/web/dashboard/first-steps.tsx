@@ -193,7 +193,7 @@ function AddEndpoint(props: StepProps) {
     <div class="actions">
       {view.hasInbox && (
         <PostButton action="/dashboard/first-steps/webhook" csrf={frame.csrf} look={look(props, 'webhook')}>
-          Use the inbox of this machine
+          Use the local webhook inbox
         </PostButton>
       )}
       <a class={view.hasInbox ? 'btn' : look(props, 'webhook')} href="/dashboard/webhooks/new">

@@ -97,7 +97,7 @@ function Members({ view: { members, invitations, frame, owns, now } }: { view: T
             until !== null ? <span class="soft">Invited</span> : passkeys === 0 ? 'By link' : `${passkeys} passkeys`,
         },
         {
-          name: 'Seen',
+          name: 'Last seen',
           place: 'd',
           look: 'num',
           cell: ({ seenAt, until }) =>

@@ -20,7 +20,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
     headings: [
       { id: 'shape', text: 'The fields of an error' },
       { id: 'codes', text: 'Codes' },
-      { id: 'fields', text: 'Codes of fields' },
+      { id: 'fields', text: 'Field codes' },
     ],
     aside: true,
     children: (
@@ -51,7 +51,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
           </section>
         ))}
         <h2 id="fields">
-          <Anchor id="fields">Codes of fields</Anchor>
+          <Anchor id="fields">Field codes</Anchor>
         </h2>
         <dl class="fields">
           {fields.map(({ code, text }) => (

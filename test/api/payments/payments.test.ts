@@ -494,7 +494,7 @@ describe('Reading payments, events, quotes and routes', () => {
       ['payment.created', 'The payment was created'],
       ['event.recorded', 'payment.created was recorded'],
       ['event.recorded', 'payment.expired was recorded'],
-      ['webhook.attempt', 'The webhook endpoint did not take the event (503)'],
+      ['webhook.attempt', 'The webhook endpoint did not accept the event (503)'],
     ])
     expect((answer.body['data'] as Fields[])[3]).toMatchObject({ data: { event, attempt: 1, response_status: 503 } })
   })

@@ -161,7 +161,7 @@ describe('deposits in blocks that were final', () => {
     const said: string[] = []
     await repair((line) => void said.push(line))
     expect(said).toContainEqual(
-      expect.stringMatching(/^LOOK AT THIS: 5000000 micro-USDC in .* never happened: booked back/),
+      expect.stringMatching(/^LOOK AT THIS: 5000000 micro-USDC in .* is no longer on chain: booked back/),
     )
     await finalize(6)
     await expectInTreasury(address)
@@ -331,7 +331,7 @@ describe('a replaced chain before its repair', () => {
     await reorganize(world, await since(from), raw)
     const TREASURY_ADDRESSES = treasuries.map(({ address }) => address)
     expect(await repairFinality(operation({ ...settingsOf(world), TREASURY_ADDRESSES }))).toBe(0)
-    expect(said.at(-1)).toBe('the lanes go on')
+    expect(said.at(-1)).toBe('the lanes continue')
     expect(await world.balance(successor.address)).toBe(500n)
   })
 

@@ -41,7 +41,7 @@ describe('a decision is refused', () => {
   test.each(OPERATOR_DECISIONS.filter((decision) => decision !== 'hold' && decision !== 'acknowledge'))(
     'where nobody is waited for: %s',
     (decision) => {
-      expect(whyRefused(decision, note, fresh)).toBe('The payment is created and waits for no operator')
+      expect(whyRefused(decision, note, fresh)).toBe('The payment is created and does not wait for an operator')
     },
   )
 
@@ -214,7 +214,9 @@ describe('what a decision leads to', () => {
   test('reject of what has ended is done already where it was rejected, and refused elsewhere', () => {
     expect(effect('reject', { status: 'failed' })).toMatchObject({ change: null, move: null })
     for (const status of ['pending', 'expired', 'canceled', 'succeeded'] as const)
-      expect(effect('reject', { status })).toEqual({ refused: `The payment is ${status} and waits for no operator` })
+      expect(effect('reject', { status })).toEqual({
+        refused: `The payment is ${status} and does not wait for an operator`,
+      })
   })
 
   test('reject is refused once money was confirmed', () => {

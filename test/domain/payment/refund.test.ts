@@ -127,7 +127,7 @@ describe('money that goes back', () => {
       const back = part({ key: 'r', kind, units: '-10', chargeMinor: '-10', state: 'returned' })
       const again = stateOf(underpaid, { attempts: [attempt({})], parts: [part({}), back] })
       expect(meant(again, undefined, 'partner')).toBe(
-        'wallet_app gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest',
+        'wallet_app refunds only whole orders, and money of this one was refunded before: use recordExternalRefund for the rest',
       )
       expect(meant(again)).toBe('att_1 counted+surplus+late true')
       const more = part({ key: 'm', state: 'surplus', account: 'suspense' })

@@ -128,7 +128,7 @@ function About({ link }: { link: PaymentLink }) {
         )}
         {successUrl !== null && <Fact name="Return page">{successUrl}</Fact>}
         {inactiveMessage !== null && <Fact name="Message while paused">{inactiveMessage}</Fact>}
-        {link.prefill.length > 0 && <Fact name="Prefilled by the address">{link.prefill.join(', ')}</Fact>}
+        {link.prefill.length > 0 && <Fact name="Prefilled from the URL">{link.prefill.join(', ')}</Fact>}
         <Fact name="Pays to">
           {wallet === null ? 'The wallet of the account' : <Copy value={wallet} short={shortened(wallet, 6, 4)} />}
         </Fact>

@@ -73,7 +73,7 @@ function tried(data: Data, endpoints: About['endpoints']): Fact[] {
   const at = `/dashboard/webhooks/${endpoint}`
   const status = data['response_status']
   return [
-    `Try ${text(data, 'attempt')}`,
+    `Attempt ${text(data, 'attempt')}`,
     typeof status === 'number' ? `Answered ${status}` : text(data, 'error').replaceAll('_', ' '),
     link(at, endpoints.get(endpoint) ?? 'Endpoint'),
     link(`${at}/deliveries/${event}`, 'Request and answer'),

@@ -27,11 +27,11 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
   'payment.expired': 'Payment expired',
   'payment.canceled': 'Payment canceled',
   'payment.under_review': 'Payment needs review',
-  'payment.chargeback': 'The bank took money back',
+  'payment.chargeback': 'Chargeback',
   'payment.refunded': 'Payment refunded',
-  'payment_link.completed': 'Link used up',
+  'payment_link.completed': 'Link completed',
   'payment_link.stopped': 'Link stopped by Pinrail',
-  'payment_link.resumed': 'Link works again',
+  'payment_link.resumed': 'Link resumed',
   'webhook_endpoint.disabled': 'Webhook disabled',
 }
 

@@ -67,7 +67,7 @@ export function renderChannel(view: ChannelView): string {
             <p>{brokenText(channel, waiting)}</p>
             {mayChange && (
               <PostButton action={`${at}/mend`} csrf={frame.csrf}>
-                It works again: send what is waiting
+                Resume, and send what is waiting
               </PostButton>
             )}
           </Note>

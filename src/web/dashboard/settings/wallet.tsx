@@ -134,8 +134,8 @@ function About({ view: { history, frame } }: { view: WalletView }) {
           <Reason icon="bell">Everybody in your team is notified immediately.</Reason>
           <Reason icon="clock">
             {frame.testMode
-              ? 'In live mode a change waits 24 hours, and anybody notified can stop it. In test mode it takes effect immediately.'
-              : 'It waits 24 hours. Anybody notified can stop it.'}
+              ? 'In live mode a change waits 24 hours, and anybody who was notified can stop it. In test mode it takes effect immediately.'
+              : 'It waits 24 hours. Anybody who was notified can stop it.'}
           </Reason>
           <Reason icon="lock">Payments already created keep their wallet.</Reason>
         </ul>

@@ -173,7 +173,7 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
           {(attributes) => <input {...attributes} maxLength={500} value={draft.inactive_message} />}
         </Field>
         <fieldset class="tight">
-          <legend>What the address can prefill</legend>
+          <legend>What the URL can prefill</legend>
           <label class="check">
             <input type="checkbox" name="prefill_reference" checked={draft.prefill_reference !== ''} />
             <span>

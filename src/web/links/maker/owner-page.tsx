@@ -109,12 +109,13 @@ function End({ path }: { path: string }) {
   return (
     <Card id="end" title="Stop this link">
       <p>It takes no more payments. Payments in progress continue.</p>
-      <Fold title="Stop it permanently">
+      <Fold title="Stop it now">
         <div class="stack tight">
           <p>
-            Only an account that adds it can open it again. If you may want to open it again here, pause it instead.
+            To resume it later, you must first add it to an account. To stop payments only for a while, pause it
+            instead.
           </p>
-          <Press path={path} action="end" name="Stop permanently" look="btn danger" />
+          <Press path={path} action="end" name="Stop the link" look="btn danger" />
         </div>
       </Fold>
     </Card>

@@ -144,7 +144,7 @@ describe('a rejection', () => {
   test('ends a payment that has no money', () => {
     expect(decide('reject', { status: 'under_review' })).toEqual({
       ...nothing,
-      move: move('failed', 'An operator rejected it before any money'),
+      move: move('failed', 'An operator rejected it before any money arrived'),
     })
     expect(decide('reject', { status: 'failed' })).toEqual(nothing)
   })
@@ -202,7 +202,7 @@ describe('an approval', () => {
       ...nothing,
       closes: incidents[0],
       change: {
-        note: noted('payment.incident_closed', 'An operator has dealt with it', {
+        note: noted('payment.incident_closed', 'An operator resolved it', {
           incident: 'chargeback',
           attempt_id: 'att_1',
         }),
@@ -229,7 +229,7 @@ describe('an approval', () => {
         },
       ],
       change: {
-        note: noted('payment.fill_ours', 'The USDC that was bought for the payment is ours', {
+        note: noted('payment.fill_ours', 'The USDC that was bought for the payment belongs to the platform', {
           reference: 'fill_1',
           filled_micro: '90',
         }),
@@ -260,11 +260,11 @@ describe('an acknowledgement', () => {
       closes: changed,
       acknowledged: { attemptId: 'att_1', minor: '6000' },
       change: {
-        note: noted(
-          'payment.order_acknowledged',
-          'The partner has changed the order, and an operator takes it as it is now',
-          { attempt_id: 'att_1', amount: misfit.amount, received: misfit.received },
-        ),
+        note: noted('payment.order_acknowledged', 'The partner changed the order, and an operator acknowledged it', {
+          attempt_id: 'att_1',
+          amount: misfit.amount,
+          received: misfit.received,
+        }),
         fields: {},
       },
     })

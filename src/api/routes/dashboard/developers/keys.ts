@@ -150,7 +150,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/keys/:id/revoke',
       needs: 'develop',
-      fresh: { what: ({ id = '' }) => `the end of ${nameKey(id)}`, back: pageOf },
+      fresh: { what: ({ id = '' }) => `the revocation of ${nameKey(id)}`, back: pageOf },
       handle: async (call) => {
         await change(deps, call, { name: 'revokeApiKey', params: { id: call.params['id'] ?? '' } })
         return { to: '/dashboard/keys', done: 'key_revoked' }

@@ -83,7 +83,7 @@ function newPages(deps: NotificationPageDeps): Page[] {
       method: 'post',
       path: back,
       needs: 'develop',
-      fresh: { what: 'a new channel for notifications', back },
+      fresh: { what: 'a new notification channel', back },
       form: newForm,
       handle: (call) => add(deps, call),
     }),

@@ -56,7 +56,7 @@ const email = z
   })
 
 const NO_LIVE_KEY =
-  'Test mode; in live mode a signed-in owner does it. A key can grant and remove only roles whose scopes it has.'
+  'With a key only in test mode; in live mode a signed-in owner does it. A key can grant and remove only roles whose scopes it has.'
 
 export function teamRoutes(deps: TeamRouteDeps): Route[] {
   return [...memberRoutes(deps), ...invitationRoutes(deps)]

@@ -42,7 +42,8 @@ import {
 export type ChannelRouteDeps = ChannelDeps & StepUp & { readonly db: Db }
 
 const SHOWN_MESSAGES = 50
-const NO_LIVE_KEY = 'Test mode; in live mode a signed-in person does it, so that a leaked key cannot hide what it does.'
+const NO_LIVE_KEY =
+  'With a key only in test mode; in live mode a signed-in person does it, so that a leaked key cannot hide what it does.'
 
 export function channelRoutes(deps: ChannelRouteDeps): Route[] {
   return [createRoute(deps), ...readRoutes(deps), updateRoute(deps), removeRoute(deps), ...actRoutes(deps)]
@@ -54,7 +55,7 @@ function createRoute(deps: ChannelRouteDeps): Route {
     path: '/v1/notification_channels',
     operationId: 'createNotificationChannel',
     tag: 'Notifications',
-    summary: 'Notify a mailbox, Discord or Slack of what happens',
+    summary: 'Create a notification channel for e-mail, Discord or Slack',
     description: `${NO_LIVE_KEY} People of the account are notified.`,
     scope: 'notifications:write',
     idempotency: 'itself',

@@ -88,7 +88,7 @@ async function open(
   if (answer.kind === 'unavailable') throw notNow('The order was not opened in time. Try again.')
   const detail =
     answer.kind === 'too_many_attempts'
-      ? `The payment has had its ${MAX_ATTEMPTS} attempts. Create another payment.`
+      ? `The payment has used all of its ${MAX_ATTEMPTS} attempts. Create another payment.`
       : 'No order could be opened at the partner.'
   throw new Problem('not_possible_now', detail, { members: { payment_status: status } })
 }

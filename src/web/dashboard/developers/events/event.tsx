@@ -11,7 +11,7 @@ import { type EventShown, EventState } from './event-words.tsx'
 export type SentShown = Pick<DeliveryShown, 'status' | 'attempts'> & {
   readonly endpoint: string
   readonly url: string
-  /** The endpoint is switched off. */
+  /** The endpoint is disabled. */
   readonly off: boolean
   readonly lastAt: string | null
 }
@@ -46,7 +46,7 @@ export function renderEvent(page: EventPage): string {
         />
         <Facts across>
           <Fact name="Sequence">{sequence ?? 'None: it only tests an endpoint'}</Fact>
-          <Fact name="Happened">
+          <Fact name="Time">
             <Moment at={at} />
           </Fact>
           <Fact name="About">

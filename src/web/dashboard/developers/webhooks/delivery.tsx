@@ -109,7 +109,7 @@ function Sent({ page: { endpoint, body, sent } }: { page: DeliveryPage }) {
 function Answered({ chosen }: { chosen: TryShown | null }) {
   if (chosen === null)
     return (
-      <Card id="rs" title="You answered">
+      <Card id="rs" title="Your server responded">
         <p class="soft">Nothing was sent yet.</p>
       </Card>
     )
@@ -117,7 +117,7 @@ function Answered({ chosen }: { chosen: TryShown | null }) {
   const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
   const text = status === null ? 'No answer' : [`HTTP/1.1 ${status}`, ...lines, '', responseBody ?? ''].join('\n')
   return (
-    <Card id="rs" title="You answered" lead={`${msText(durationMs)}${error === null ? '' : ` · ${error}`}`}>
+    <Card id="rs" title="Your server responded" lead={`${msText(durationMs)}${error === null ? '' : ` · ${error}`}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <pre tabIndex={0} aria-labelledby="rs">
         <code>{text}</code>

@@ -64,13 +64,13 @@ export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: Dele
         <Card id="what" title="What is deleted, and what stays">
           <Facts>
             <Fact name="Waiting to be sent">{eventsText(health.waiting, 'never sent')}</Fact>
-            <Fact name="Given up">{eventsText(health.failed, 'lost')}</Fact>
-            <Fact name="Its deliveries and its secret">Gone</Fact>
+            <Fact name="Failed">{eventsText(health.failed, 'lost')}</Fact>
+            <Fact name="Deliveries and signing secret">Deleted</Fact>
             <Fact name="The events">
               Stay in <a href="/dashboard/events">Events</a> for 90 days
             </Fact>
           </Facts>
-          <p class="soft">To pause it, disable it instead: then nothing is deleted.</p>
+          <p class="soft">To pause the endpoint, disable it instead. Then nothing is deleted.</p>
           <PostForm action={`${at}/delete`} csrf={frame.csrf} look="row">
             <button type="submit" class="btn danger big">
               Delete this endpoint

@@ -33,7 +33,7 @@ export function EndpointState({ endpoint: { disabledAt, failingSince } }: { endp
   if (disabledAt !== null)
     return (
       <State tone="problem" icon="minus">
-        Switched off
+        Disabled
       </State>
     )
   if (failingSince !== null)

@@ -102,7 +102,7 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
     <Note
       tone="wait"
       icon="warn"
-      strong={endpoint.failingSince === null ? `${health.failed} given up` : what}
+      strong={endpoint.failingSince === null ? `${health.failed} failed` : what}
       actions={
         mayChange && health.failed > 0 ? (
           <PostButton action={`/dashboard/webhooks/${endpoint.id}/redeliver`} csrf={frame.csrf}>
@@ -119,7 +119,7 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
           </>
         )}
         {last !== undefined &&
-          `Your server took ${msText(last.durationMs)}${said === '' ? '' : ` and said “${said}”`}. `}
+          `Your server took ${msText(last.durationMs)}${said === '' ? '' : ` and responded “${said}”`}. `}
         {endpoint.failingSince === null
           ? 'Failed events are kept for 30 days.'
           : 'We retry each event for three days, and disable the endpoint after five days without a success.'}
@@ -135,9 +135,13 @@ function Causes() {
     <>
       <p>The usual causes:</p>
       <ol class="plain-steps">
-        <li>The signing secret on your server belongs to another endpoint, or to the secret before the last change.</li>
+        <li>
+          The signing secret on your server belongs to another endpoint, or is the one from before the last change.
+        </li>
         <li>Your framework parses the body before the check. The check needs the bytes as they arrived.</li>
-        <li>The check reads only one signature of webhook-signature. While a secret changes there are two.</li>
+        <li>
+          The check reads only one signature of webhook-signature. While the secret is being changed, there are two.
+        </li>
         <li>The clock of your server is off by more than five minutes.</li>
         <li>Something in front of your code asks for a sign-in: a firewall, a proxy or a preview deployment.</li>
       </ol>
@@ -151,7 +155,7 @@ function LastDay({ view: { health, now } }: { view: WebhookView }) {
     <Card id="h24" title="Last 24 hours">
       <Facts across>
         <Fact name="Delivered">{tried === 0 ? 'Nothing to send' : `${delivered} of ${tried}`}</Fact>
-        <Fact name="Median answer">{msText(medianMs)}</Fact>
+        <Fact name="Median response time">{msText(medianMs)}</Fact>
         <Fact name="Slowest">{msText(slowestMs)}</Fact>
         <Fact name="Oldest waiting">
           {oldestWaiting === null ? 'None' : spanText(Date.parse(now) - Date.parse(oldestWaiting))}
@@ -256,7 +260,7 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
     >
       {endpoint.previousSecretUntil !== null && (
         <p>
-          The old secret signs as well until <Moment at={endpoint.previousSecretUntil} />.
+          The old secret also signs until <Moment at={endpoint.previousSecretUntil} />.
         </p>
       )}
       <div class="row">
@@ -273,8 +277,8 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
         </a>
       </div>
       <p class="soft">
-        A disabled endpoint receives nothing; its events are kept. A deleted endpoint receives nothing ever again.
-        Payments continue in both cases.
+        A disabled endpoint receives nothing; its events are kept. A deleted endpoint is gone for good. Payments
+        continue in both cases.
       </p>
       <Curl command={rotate} />
     </Card>

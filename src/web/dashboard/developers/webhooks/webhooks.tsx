@@ -125,7 +125,7 @@ export function Off({ endpoint: { id, disabledAt, disabledReason }, health: { fa
           </PostButton>
           {failed > 0 && (
             <PostButton action={action} csrf={csrf} fields={{ send: 'failed' }}>
-              Switch on and send all {failed}
+              Enable and resend all {failed}
             </PostButton>
           )}
         </div>
