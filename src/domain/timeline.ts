@@ -27,7 +27,7 @@ const MOVES = {
   misfit: ['partner', 'The partner’s report does not match the order'],
   wrong_asset: ['partner', 'The buyer sent a token other than USDC'],
   withdrawn: ['partner', 'The partner withdrew its confirmation'],
-  funds_reversed: ['partner', 'The partner took the money back before it was settled: the payout is voided'],
+  funds_reversed: ['partner', 'The partner reversed the money before it was settled: the payout is voided'],
   partner_silent: ['system', 'The partner has been confirming the payment for too long'],
   not_released: ['partner', 'The partner did not release the payment'],
   check_failed: ['partner', 'The identity check was not passed, and no other method is allowed'],
@@ -47,9 +47,9 @@ const MOVES = {
   settled: ['system', 'The USDC is final at the wallet of the merchant'],
   unexpected_settlement: ['system', 'An unexpected transfer was proved on chain'],
   held: ['operator', 'An operator holds the payment'],
-  held_before_conversion: ['operator', 'Held before the conversion'],
-  held_before_payout: ['operator', 'Held before the payout was signed'],
-  resumed_after_hold: ['operator', 'Resumed after the hold'],
+  held_before_conversion: ['operator', 'An operator holds it before the conversion'],
+  held_before_payout: ['operator', 'An operator holds it before the payout is signed'],
+  resumed_after_hold: ['operator', 'An operator released the hold'],
   approved: ['operator', 'An operator approved it'],
   rejected: ['operator', 'An operator rejected it before any money arrived'],
   conversion_retried: ['operator', 'The conversion is tried again'],
@@ -66,7 +66,7 @@ export function because(why: MoveReason, data: object = {}): Reason {
 
 /** The settlement engine keeps a payout back; `reason` is one of its hold reasons. */
 export function payoutHeld(reason: string, data: object): Reason {
-  return { actor: 'system', message: `The payout is held: ${reason}`, data }
+  return { actor: 'system', message: `The payout is stopped: ${reason}`, data }
 }
 
 /** The kind of the entry of a move follows from the state that is entered. */
@@ -88,17 +88,17 @@ const NOTES = {
   'payment.expiry_extended': ['buyer', 'The buyer asked for more time: the expiry was moved by 15 minutes'],
   'payment.listening_ended': ['system', 'Late money is no longer expected'],
   'payment.held': ['operator', 'An operator holds the payment'],
-  'payment.released': ['operator', 'The hold was lifted'],
+  'payment.released': ['operator', 'An operator released the hold'],
   'payment.money_came': ['partner', 'More money arrived'],
-  'payment.money_went': ['partner', 'The partner took money back'],
+  'payment.money_went': ['partner', 'The partner reversed money'],
   'payment.misfit': ['partner', 'The partner’s report does not match the order'],
   'payment.incident_closed': ['operator', 'An operator resolved it'],
   'payment.order_acknowledged': ['operator', 'The partner changed the order, and an operator acknowledged it'],
   'payment.payout_never_made': ['system', 'The payout was never queued: what is left of the money can be refunded'],
   'payment.void_asked': ['system', 'A void of the payout was requested'],
   'refund.refused': ['partner', 'The partner refused the refund: it still has the money'],
-  'payment.chargeback': ['partner', 'The partner took the money back after the conversion'],
-  'payment.chargeback_won': ['partner', 'Money that the partner had reversed has returned: the loss is booked back'],
+  'payment.chargeback': ['partner', 'The partner reversed the money after the conversion'],
+  'payment.chargeback_won': ['partner', 'Money that the partner had reversed is there again: the loss is booked back'],
   'payment.unexpected_settlement': ['system', 'An unexpected transfer was proved on chain'],
   'payment.transfer_replaced': [
     'system',
@@ -178,5 +178,5 @@ export function observedSentence(seen: Observed): string {
   if (seen.kind === 'event.recorded') return `${seen.type} was recorded`
   const { status, error } = seen
   if (status !== null && status >= 200 && status <= 299) return 'The webhook endpoint accepted the event'
-  return `The webhook endpoint did not accept the event (${status ?? error ?? 'no answer'})`
+  return `The webhook endpoint did not accept the event (${status ?? error ?? 'no response'})`
 }

@@ -21,8 +21,14 @@ export type Operation = {
 const scopeOf = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
 
 const describe = (payout: PayoutView): string =>
-  `${payout.paymentId}: ${payout.holdReason === null ? payout.state : `${payout.state}(${payout.holdReason})`}, ` +
+  `${payout.paymentId}: ${stateText(payout.state, payout.holdReason)}, ` +
   `${payout.microUsdc} micro-USDC to ${payout.recipient}${payout.txHash === null ? '' : `, ${payout.txHash}`}`
+
+/** The state of a payout for people, with the reason why it is stopped. */
+export function stateText(state: string, reason: string | null): string {
+  const word = state === 'held' ? 'stopped' : state
+  return reason === null ? word : `${word}(${reason})`
+}
 
 type Change = (tx: Tx, paymentId: string) => Promise<boolean>
 
@@ -36,7 +42,7 @@ export function changeOf(name: 'void' | 'hold' | 'release', { hooks }: Operation
       await hooks.onReleased(tx, { paymentId })
       return true
     }
-  const detail = 'held by an operator at the command line'
+  const detail = 'stopped by an operator at the command line'
   return async (tx, paymentId) => {
     if (!(await holdPayout(tx, paymentId, detail))) return false
     await hooks.onHeld(tx, { paymentId, reason: 'operator', detail })

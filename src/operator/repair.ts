@@ -112,7 +112,7 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
   const { gone, isPaused } = await db.transaction(async (tx) => {
     const gone = await concludeGone(tx, scope)
     for (const one of gone) if ('movement' in one) await hooks.onTreasuryMovement(tx, one.movement)
-    for (const one of gone) say(`LOOK AT THIS: ${describe(one)}`)
+    for (const one of gone) say(`WARNING: ${describe(one)}`)
     return { gone, isPaused: await endPause(tx, { db, scope, hooks }) }
   })
   say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes continue')
@@ -123,7 +123,7 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
 function tell({ paymentIds, unsendable }: TakenBack, say: Operation['say']): void {
   for (const { wallet, nonce } of unsendable)
     say(
-      `LOOK AT THIS: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +
+      `WARNING: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +
         'will use up the nonce, and its payouts go out with another one',
     )
   for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)

@@ -4,6 +4,7 @@ import { readCursor } from '../db/settlement/record.ts'
 import { readOpenOf, takeOver } from '../db/settlement/signing/takeover.ts'
 import { readCurrentTreasury, readRetired } from '../db/settlement/signing/treasuries.ts'
 import type { Hex } from '../domain/hex.ts'
+import { plural } from '../domain/plural.ts'
 import type { Operation } from './payouts.ts'
 import { connectNodes } from './rebuild.ts'
 
@@ -63,7 +64,7 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
     after = payouts.at(-1)?.paymentId ?? after
   }
   say(
-    `${moved} payouts of ${from} ${dryRun ? 'would be' : 'are'} queued on ${to}; ${waiting} wait for a decision, ${left} stay`,
+    `${dryRun ? 'would be queued' : 'queued'} on ${to}: ${plural(moved, 'payout')} of ${from}; waiting for a decision: ${waiting}; not moved: ${left}`,
   )
   return left + waiting === 0 ? 0 : 1
 }

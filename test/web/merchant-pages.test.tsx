@@ -187,6 +187,7 @@ test('An endpoint that answers 401 is said to refuse, with the five usual causes
         csrf: '',
         testMode: true,
         otherModeUrl: null,
+        contact: null,
       },
       endpoint: {
         id: 'we_1',

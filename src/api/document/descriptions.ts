@@ -53,9 +53,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'exportPayments.format':
     'The form of the file: `json`, `csv`, or `excel`, which is CSV with the byte order mark that Excel needs.',
   'exportStatement.format':
-    'The form of the answer: `json`, `csv`, or `excel`, which is CSV with the byte order mark that Excel needs.',
+    'The form of the response: `json`, `csv`, or `excel`, which is CSV with the byte order mark that Excel needs.',
   'exportStatement.period': 'A month such as 2026-11, or a year such as 2026.',
-  'withdrawInvitation.email': 'The address that was invited.',
+  'withdrawInvitation.email': 'The e-mail address that was invited.',
 
   // Payments
   'Payment.status': 'Where the payment is. The guide “Payment states” has each state and what follows.',
@@ -73,10 +73,10 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   fallback: 'When the pinned partner cannot serve the buyer: `picker` offers the other ways, `none` offers nothing.',
   success_url: 'Where the buyer goes after paying. `{PAYMENT_ID}` in it is replaced by the id. Null: nowhere.',
   cancel_url: 'Where the buyer goes without paying. `{PAYMENT_ID}` in it is replaced by the id. Null: nowhere.',
-  checkout_url: 'The page on which the buyer pays. Anybody who has the address can pay and see the receipt.',
+  checkout_url: 'The page on which the buyer pays. Anybody who has the URL can pay and see the receipt.',
   expires_in: 'How long the payment can be paid, in seconds.',
   'Payment.expires_at':
-    'Until when the buyer can pay (RFC 3339, UTC). Money that arrives later is reported as late money.',
+    'Until when the buyer can pay (RFC 3339, UTC). Money that arrives later can still count: the payment then has the exception `paid_late`.',
   quote:
     'What you would receive at the rate when the payment was created. The rate is locked when the money is confirmed.',
   rate: 'USDC for one unit of the currency. Null: not locked yet.',
@@ -111,7 +111,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   version: 'Counts the changes of the payment: a larger one is newer.',
 
   // Links
-  'PaymentLink.code': 'The end of the link’s address. It is no secret.',
+  'PaymentLink.code': 'The end of the link’s URL. It is not secret.',
   'PaymentLink.url': 'The page of the link, to be shared.',
   active: 'True if buyers can pay with it.',
   min_amount: 'The smallest amount that a buyer can enter, in major units. Null: the minimum of the methods.',
@@ -132,14 +132,14 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'data.object.object': 'The kind of the object.',
   'WebhookEndpoint.url': 'Where events are sent.',
   'WebhookEndpointWithSecret.url': 'Where events are sent.',
-  'createWebhookEndpoint.url': 'Where events are sent: an https address on a public host.',
-  'updateWebhookEndpoint.url': 'Where events are sent: an https address on a public host.',
+  'createWebhookEndpoint.url': 'Where events are sent: an https URL on a public host.',
+  'updateWebhookEndpoint.url': 'Where events are sent: an https URL on a public host.',
   enabled_events: 'The types of events that are sent; `*` for all, including future ones.',
   'WebhookEndpoint.status': '`enabled` or `disabled`.',
   'WebhookEndpointWithSecret.status': '`enabled` or `disabled`.',
   disabled_at: 'Since when nothing is sent (RFC 3339, UTC). Null: it is enabled.',
   disabled_reason:
-    'Why nothing is sent: you disabled it, it failed for five days, or it answered 410. Null: it is enabled.',
+    'Why nothing is sent: you disabled it, it failed for five days, or it responded with 410. Null: it is enabled.',
   failing_since: 'The first failure since the last success (RFC 3339, UTC). Null: the last delivery arrived.',
   previous_secret_expires_at: 'Until when the previous secret also signs (RFC 3339, UTC). Null: only one secret signs.',
   event: 'The id of the event.',
@@ -153,9 +153,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'log.number': 'The number of the attempt, from 1.',
   'log.at': 'When the attempt was made (RFC 3339, UTC).',
   duration_ms: 'How long the attempt took, in milliseconds.',
-  response_status: 'The HTTP status of the answer. Null: there was no answer.',
-  response_headers: 'Headers of the answer.',
-  error: 'Why there was no answer. Null: there was one.',
+  response_status: 'The HTTP status of the response. Null: there was no response.',
+  response_headers: 'Headers of the response.',
+  error: 'Why there was no response. Null: there was one.',
 
   // Timeline
   'TimelineEntry.at': 'When it happened (RFC 3339, UTC).',
@@ -233,7 +233,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'createApiKey.name': 'Your name for the key, such as the program that uses it.',
   last4: 'The last four characters of the key.',
   scopes: 'What the key can do.',
-  allowed_ips: 'Addresses and networks (CIDR) from which the key works. Null: all.',
+  allowed_ips: 'IP addresses and networks (CIDR) from which the key works. Null: all.',
   'ApiKey.expires_at': 'When the key stops working (RFC 3339, UTC). Null: never.',
   'ApiKeyWithSecret.expires_at': 'When the key stops working (RFC 3339, UTC). Null: never.',
   revoked_at: 'When the key was revoked (RFC 3339, UTC). Null: it was not.',
@@ -244,7 +244,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   proved: 'True if a signature proved who holds the wallet.',
   'Brand.name': 'The name that buyers see.',
   'setBrand.name': 'The name that buyers see.',
-  color: 'The colour of the checkout. Null: Pinrail’s own.',
+  color: 'The color of the checkout. Null: Pinrail’s own.',
   support_email: 'Where buyers can write to you. Null: nowhere.',
   logo_url: 'The picture that buyers see. Null: none.',
 

@@ -9,7 +9,7 @@ export function errorDocs(): string {
   return [
     '# Errors',
     '',
-    'Every answer with a status of 400 or above is `application/problem+json` (RFC 9457): `type` (the address of the',
+    'Every response with a status of 400 or above is `application/problem+json` (RFC 9457): `type` (the address of the',
     'section below), `title`, `status`, `detail` (what is wrong here, and what to do), `instance`, `code` (stable, for',
     'programs), `param`, `errors` and `request_id`. This file is made from the code by `npm run docs`.',
     '',

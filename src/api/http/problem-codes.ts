@@ -18,7 +18,7 @@ export const PROBLEMS = {
   invalid_api_key: {
     status: 401,
     title: 'The API key is not valid',
-    help: 'Send exactly one header `Authorization: Bearer <key>`. A key that is missing, mistyped, unknown, expired or revoked gets the same answer. Keys in the query are not read.',
+    help: 'Send exactly one header `Authorization: Bearer <key>`. A key that is missing, mistyped, unknown, expired or revoked gets the same response. Keys in the query are not read.',
   },
   invalid_callback: {
     status: 401,
@@ -38,7 +38,7 @@ export const PROBLEMS = {
   step_up_required: {
     status: 403,
     title: 'A person must confirm this',
-    help: 'A live key cannot change the wallet, keys, people, webhook endpoints or notifications, so that a leaked key cannot either. A signed-in person can, at `page`.',
+    help: 'A live key cannot change the wallet, the brand, embedding, notifications or existing webhook endpoints, and cannot create keys or change the team, so that a leaked key cannot either. It can revoke keys, withdraw invitations and add webhook endpoints. A signed-in person can do the rest, at `page`.',
   },
   resource_missing: {
     status: 404,
@@ -68,7 +68,7 @@ export const PROBLEMS = {
   receipt_not_available: {
     status: 409,
     title: 'The payment has no receipt now',
-    help: 'Only a settled payment has a receipt. It is available a few seconds after the settlement is final; until then the answer has `Retry-After`. `payment_status` has the payment’s state.',
+    help: 'Only a settled payment has a receipt. It is available a few seconds after the settlement is final; until then the response has `Retry-After`. `payment_status` has the payment’s state.',
   },
   not_possible_now: {
     status: 409,
@@ -83,7 +83,7 @@ export const PROBLEMS = {
   idempotency_key_in_use: {
     status: 409,
     title: 'A request with this Idempotency-Key is still running',
-    help: 'Send the same request again after `Retry-After`: it gets the answer of the first.',
+    help: 'Send the same request again after `Retry-After`: it gets the response to the first.',
   },
   body_too_large: {
     status: 413,
@@ -138,7 +138,7 @@ export const PROBLEMS = {
   internal_error: {
     status: 500,
     title: 'Something went wrong on our side',
-    help: 'Send the request again, with the same Idempotency-Key if it had one. If it keeps failing, send us the request id.',
+    help: 'Send the request again, with the same Idempotency-Key if it had one. If it keeps failing, contact support with the request id.',
   },
   list_too_slow: {
     status: 503,

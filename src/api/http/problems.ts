@@ -98,7 +98,7 @@ export function asProblem(error: unknown): Problem {
     storeProblem(error) ??
     new Problem(
       'internal_error',
-      'The request failed on our side. Try again; if it keeps failing, send us the request id.',
+      'The request failed on our side. Try again; if it keeps failing, contact support with the request id.',
     )
   )
 }

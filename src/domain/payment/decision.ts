@@ -46,7 +46,7 @@ export const MONEY_WITHHELD: LateRefusal = {
 const HELD: LateRefusal = { when: 'an operator holds the payment', why: NOT_FREE.held }
 const NOT_WHOLE: readonly Pick<LateRefusal, 'when'>[] = [
   { when: 'a refund or a void of the money is being carried out' },
-  { when: 'the partner took the money back' },
+  { when: 'the partner reversed the money' },
   { when: 'the partner has changed the order, and does not say that all of the money is there' },
 ]
 export const PAYOUT_SIGNED: LateRefusal = {
@@ -102,7 +102,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
       MISFIT_BESIDE_OWN,
       PAYOUT_EXISTS,
       PAID_FORGOTTEN,
-      { when: 'the partner cannot refund, refuses, or money of the order was given back before' },
+      { when: 'the partner cannot refund, refuses, or money of the order was refunded before' },
     ],
   },
   recordExternalRefund: {

@@ -21,7 +21,7 @@ export const FAILURE_CODES = {
   declined: 'The payment was declined by the bank or wallet.',
   insufficient_funds: 'The account did not have enough money.',
   verification_failed: 'The identity check was not passed.',
-  abandoned: 'The buyer left the payment page.',
+  abandoned: 'The payment was not finished.',
   reversed: 'The partner reversed the payment.',
   partner_unavailable: 'The payment partner could not open the payment.',
 } as const

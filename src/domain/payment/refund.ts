@@ -24,8 +24,8 @@ import type { OperatorNote } from './requests.ts'
 export type LateRefusal = { readonly when: string; readonly why: string }
 
 export const NO_MONEY: LateRefusal = {
-  when: 'there is no money to give back',
-  why: 'There is no money to give back',
+  when: 'there is no money to refund',
+  why: 'There is no money to refund',
 }
 export const PAYOUT_EXISTS: LateRefusal = {
   when: 'its payout is not voided',

@@ -1,4 +1,5 @@
 import { formatUsdc } from '../money.ts'
+import { plural } from '../plural.ts'
 import { REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
@@ -186,22 +187,20 @@ const ATTENDED: readonly Attended[] = [
   {
     kind: 'hook',
     kinds: ['payout_hook', 'treasury_log', 'deposit_log'],
-    what: (count) => `${count} ${count === 1 ? 'fact' : 'facts'} of the chain could not be recorded`,
+    what: (count) => `${plural(count, 'fact')} of the chain could not be recorded`,
     todo: 'They are proved and kept, and tried again every 30 seconds. Look into the log of the worker for the reason.',
   },
   {
     kind: 'sweep',
     kinds: ['sweep'],
-    what: (count) => `deposits at ${count} ${count === 1 ? 'address' : 'addresses'} have not been swept for an hour`,
+    what: (count) => `deposits at ${plural(count, 'address', 'addresses')} have not been swept for an hour`,
     todo: 'See that a lane is free and can pay its gas. If others are swept, compare the USDC at the address: the token refuses a sweep of more, or from a blocked address. If somebody moved it by hand, move what is left to the treasury with the same key.',
   },
   {
     kind: 'void',
     kinds: ['void'],
     what: (count) =>
-      count === 1
-        ? '1 payout has been waiting for its void for two hours'
-        : `${count} payouts have been waiting for their void for two hours`,
+      `${plural(count, 'payout has been waiting for its void', 'payouts have been waiting for their void')} for two hours`,
     todo: 'A refund waits for it. Check the worker’s log for a treasury key that refuses to sign, and check that a lane is free and can pay its gas.',
   },
   {
@@ -232,19 +231,19 @@ function holdsOf({ queue }: Standing): Trouble[] {
       return {
         kind: 'held',
         stops: !others,
-        what: `${payouts} ${verb} held until the token is no longer paused, or the wait after a rotation is over`,
+        what: `${payouts} ${verb} stopped until the token is no longer paused, or the wait after a rotation is over`,
         todo: 'Wait: they continue automatically. `pinrail payments explain <payment>` says what they wait for.',
       }
     return {
       kind: 'held',
       stops: !others,
-      what: `${payouts} ${verb} held (${reason ?? 'no reason'}) until somebody decides`,
+      what: `${payouts} ${verb} stopped (${reason ?? 'no reason'}) until an operator decides`,
       todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund.',
     }
   })
 }
 
-export const payoutsText = (count: number): string => `${count} ${count === 1 ? 'payout' : 'payouts'}`
+export const payoutsText = (count: number): string => plural(count, 'payout')
 
 /** Ages for people: `40 s`, `12 min`, `3 h`, `5 days`. */
 export function ageText(seconds: number): string {

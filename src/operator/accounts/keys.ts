@@ -43,7 +43,7 @@ export async function listKeys(office: Office): Promise<number> {
     rows: keys.map(({ id, name, last4, scopes, lastUsedAt, ...key }) => [
       id,
       `…${last4}`,
-      key.isInUse ? 'in use' : 'ended',
+      key.isInUse ? 'in use' : 'expired or revoked',
       lastUsedAt ?? 'never',
       name,
       scopes.join(','),

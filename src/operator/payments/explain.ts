@@ -18,6 +18,7 @@ import {
   snapshotOf,
 } from '../../domain/payment/snapshot.ts'
 import { type Office, Refusal } from '../call.ts'
+import { stateText } from '../payouts.ts'
 
 /** In words, for somebody who has not read the code. */
 const STEPS: Readonly<Record<ReturnType<typeof nextStep>, string>> = {
@@ -78,7 +79,7 @@ export async function explainPayment(office: Office): Promise<number> {
   give('timeline', timeline.rows)
 
   for (const line of [...standing(state, snapshot), ...money(state, payout)]) say(line)
-  for (const { kind, detail, since } of attention) say(`LOOK AT THIS: ${kind} since ${since}: ${detail ?? 'no detail'}`)
+  for (const { kind, detail, since } of attention) say(`WARNING: ${kind} since ${since}: ${detail ?? 'no detail'}`)
   for (const line of commands(state, decisions)) say(line)
   say('')
   for (const { at, message, actor } of timeline.rows) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
@@ -145,8 +146,8 @@ function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payou
       `USDC: ${formatUsdc(usdc.gross)} bought, ${formatUsdc(usdc.fee)} fee, ${formatUsdc(usdc.net)} to the merchant`,
     )
   if (payout !== null) {
-    const why = payout.holdReason === null ? '' : ` (${payout.holdReason}: ${payout.holdDetail ?? 'no detail'})`
-    lines.push(`payout ${payout.state}${why} to ${payout.recipient}`)
+    const why = payout.holdReason === null ? '' : ` (${payout.holdDetail ?? 'no detail'})`
+    lines.push(`payout ${stateText(payout.state, payout.holdReason)}${why} to ${payout.recipient}`)
     if (payout.txHash !== null) lines.push(`transaction ${explorerUrl(payment) ?? payout.txHash}`)
   }
   return lines

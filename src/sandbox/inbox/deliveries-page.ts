@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plural } from '../../domain/plural.ts'
 import { type Html, html, page } from '../html.ts'
 import { LIVE_SCRIPT_PATH } from './live.ts'
 
@@ -31,7 +32,7 @@ export function deliveriesPage(deliveries: readonly InboxDelivery[]): string {
   )
 }
 
-const counted = (count: number): string => `${count} webhook${count === 1 ? '' : 's'} received`
+const counted = (count: number): string => `${plural(count, 'webhook')} received`
 
 function itemOf(delivery: InboxDelivery, place: number): Html {
   const { type, about } = readEvent(delivery.body)

@@ -4,7 +4,7 @@ import { verifyReceipt } from '../../verifier/verifier.js'
 const TITLES = {
   proved: 'Proved: this payment was settled as the receipt says',
   wrong: 'Wrong: this receipt proves nothing',
-  open: 'Nothing is wrong, but not everything was checked',
+  open: 'Incomplete: nothing is wrong, but not everything was checked',
 }
 const RESULTS = { holds: 'Passed', fails: 'Failed', open: 'Not checked' }
 

@@ -29,7 +29,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
           <Anchor id="shape">The fields of an error</Anchor>
         </h2>
         <p>
-          Every answer with a status of 400 or above is <code>application/problem+json</code> (RFC 9457). Its{' '}
+          Every response with a status of 400 or above is <code>application/problem+json</code> (RFC 9457). Its{' '}
           <code>code</code> is stable and for programs. Its <code>detail</code> is for people: what is wrong here, and
           what to do. Its <code>type</code> leads to a section of this page. <code>errors</code> lists everything that
           is wrong with a request at once. Include the <code>request_id</code> when you contact support.

@@ -115,7 +115,7 @@ function Developers({ publicUrl }: Pick<HomeView, 'publicUrl'>) {
           and the buyer lands right on it.
         </p>
         <ul class="stack tight">
-          <Doc href="/docs/first-payment" icon="book" name="First payment in 5 minutes" />
+          <Doc href="/docs/first-payment" icon="book" name="First payment in 10 minutes" />
           <Doc href="/docs/api/payments" icon="code" name="API reference" />
           <Doc href="/docs/testing" icon="flask" name="Test mode with simulated partners" />
         </ul>

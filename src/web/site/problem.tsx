@@ -1,4 +1,4 @@
-import { renderSite } from './document.tsx'
+import { ContactSupport, type OperatorPages, renderOwnSite, renderSite } from './document.tsx'
 
 export type SiteProblemName =
   | 'bad_request'
@@ -16,7 +16,7 @@ export type SiteProblemName =
 const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
   bad_request: ['The request could not be read', 'Nothing was changed. Go back, reload the page, and send it again.'],
   forbidden_origin: [
-    'The request did not come from this site',
+    'Please load the page again',
     'Nothing was changed. If you pressed a button on this site, reload the page and press it again.',
   ],
   forbidden_form: [
@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
   too_many: ['Too many attempts', 'Wait a few minutes, then try again. Payments are not affected.'],
   internal: [
     'Something went wrong on our side',
-    'Your money is safe: payments continue automatically. Try again; if it keeps failing, send us the request id.',
+    'Your money is safe: payments continue automatically. Try again in a moment.',
   ],
   busy: ['Temporarily unavailable', 'Your money is safe: payments continue automatically. Try again in a moment.'],
 }
@@ -58,12 +58,10 @@ export function renderOtherAddress(page: string): string {
 /** A page for an error: the number small, the sentence large, one way on. */
 export function renderSiteProblem(
   problem: SiteProblemName,
-  { status, requestId }: { status: number; requestId: string },
+  { status, requestId, pages }: { status: number; requestId: string; pages: OperatorPages },
 ): string {
   const [title, text] = WORDS[problem]
-  return renderSite(
-    title,
-    '',
+  const children = (
     <main id="main" class="page mid">
       <div class="in gap">
         <p class="soft">{status}</p>
@@ -79,10 +77,11 @@ export function renderSiteProblem(
         </p>
         {status >= 500 && (
           <p class="hint">
-            Request id <code>{requestId}</code>
+            <ContactSupport contact={pages.contact} /> with the request id <code>{requestId}</code>
           </p>
         )}
       </div>
-    </main>,
+    </main>
   )
+  return renderOwnSite({ title, look: '', children }, pages)
 }

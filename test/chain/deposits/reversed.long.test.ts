@@ -72,7 +72,7 @@ describe('deposits in blocks that were final', () => {
     await reorganize(world, depth, raw)
     const said: string[] = []
     await repair((line) => void said.push(line))
-    return said.filter((line) => line.startsWith('LOOK AT THIS'))
+    return said.filter((line) => line.startsWith('WARNING'))
   }
 
   /** The books say what is in the treasury and at the address, and so does the chain. */
@@ -196,7 +196,7 @@ describe('deposits in blocks that were final', () => {
         await node.close()
       }
       expect(await repair(say)).toBe(0)
-      expect(said.filter((line) => line.startsWith('LOOK AT THIS'))).toEqual([])
+      expect(said.filter((line) => line.startsWith('WARNING'))).toEqual([])
       expect(await readDeposit(world.db, `att_${name}`)).toEqual(told)
       await finalize()
       await expectInTreasury(address)

@@ -244,7 +244,7 @@ describe('the record', () => {
     expect(only({ queue: [held('paused')] })).toEqual({
       kind: 'held',
       stops: true,
-      what: '1 payout of 10.000000 USDC is held until the token is no longer paused, or the wait after a rotation is over',
+      what: '1 payout of 10.000000 USDC is stopped until the token is no longer paused, or the wait after a rotation is over',
       todo: 'Wait: they continue automatically. `pinrail payments explain <payment>` says what they wait for.',
     })
     expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({

@@ -42,7 +42,7 @@ const createBody = z.strictObject({
     .max(50)
     .transform((scopes) => [...new Set(scopes)])
     .default([...DEFAULT_SCOPES]),
-  allowed_ips: z.array(NETWORK).min(1, 'must name at least one address').max(50).optional(),
+  allowed_ips: z.array(NETWORK).min(1, 'must name at least one IP address').max(50).optional(),
   expires_in: z.int().min(60).max(31_536_000).optional().meta({ description: 'Seconds.' }),
 })
 
@@ -159,7 +159,7 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
       if (!liesWithin(before.allowedIps, ips) || !endsWithin(before.expiresAt, end))
         throw new Problem(
           'not_possible_now',
-          'The key works from more addresses or for longer than the key that makes the request.',
+          'The key works from more IP addresses or for longer than the key that makes the request.',
         )
       const claim = claimOf(`POST /v1/api_keys/${id}/rotate`, idempotencyKey, body)
       const keeping = sealedWith(deps.secretBox, caller, claim)

@@ -69,7 +69,7 @@ export function embeddingRoutes(deps: StepUp): Route[] {
 
 function refuse(livemode: boolean, index: number): never {
   const also = livemode ? '' : '; in test mode also http://localhost and http://127.0.0.1'
-  const message = `origins: must each be an address with https, such as https://shop.example, without a wildcard${also}.`
+  const message = `origins: must each be a URL with https, such as https://shop.example, without a wildcard${also}.`
   throw new Problem('validation_failed', message, {
     param: `origins[${index}]`,
     errors: [{ pointer: `/origins/${index}`, code: 'url_invalid', message }],

@@ -158,7 +158,7 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
             </span>
           ))}
         </Fact>
-        <Fact name="Allowed IP addresses">{allowedIps === null ? 'Any address' : allowedIps.join(', ')}</Fact>
+        <Fact name="Allowed IP addresses">{allowedIps === null ? 'Any IP address' : allowedIps.join(', ')}</Fact>
         <Fact name="Created">
           <Moment at={createdAt} />
         </Fact>
@@ -186,7 +186,7 @@ const USUAL_OVERLAP = 86_400
 function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
   const body = { overlap: USUAL_OVERLAP }
   return (
-    <Card id="roll" title="Roll" lead="A new key replaces it, with the same name, scopes and IP addresses.">
+    <Card id="roll" title="Rotate" lead="A new key replaces it, with the same name, scopes and IP addresses.">
       <PostForm action={`/dashboard/keys/${apiKey.id}/roll`} csrf={frame.csrf}>
         <input type="hidden" name="once" value={once} />
         <Field name="overlap" label="The old key keeps working">
@@ -202,7 +202,7 @@ function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
         </Field>
         <p class="actions">
           <button type="submit" class="btn fill">
-            Roll key
+            Rotate key
           </button>
         </p>
       </PostForm>

@@ -5,6 +5,7 @@ import { LinkPayments } from '../../links/maker/link-payments.tsx'
 import { LinkState, methodText, priceText, Stats, type Totals } from '../../links/maker/link-words.tsx'
 import { AddressField, mailTo, QrFiles, QrImage } from '../../links/maker/share.tsx'
 import { curlText } from '../../site/curl.ts'
+import { ContactSupport } from '../../site/document.tsx'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Moment } from '../../site/moment.tsx'
@@ -48,8 +49,11 @@ export function renderLink(view: LinkPageView): string {
           actions={<Actions view={view} />}
         />
         {status === 'stopped' && (
-          <Note tone="problem" icon="warn" strong="An operator stopped this link">
-            <p>It takes no payments. Payments in progress continue. Ask support why.</p>
+          <Note tone="problem" icon="warn" strong="Pinrail stopped this link">
+            <p>
+              It takes no payments. Payments in progress continue. <ContactSupport contact={frame.contact} /> to learn
+              why.
+            </p>
           </Note>
         )}
         <Stats totals={totals} />

@@ -74,9 +74,9 @@ function tried(data: Data, endpoints: About['endpoints']): Fact[] {
   const status = data['response_status']
   return [
     `Attempt ${text(data, 'attempt')}`,
-    typeof status === 'number' ? `Answered ${status}` : text(data, 'error').replaceAll('_', ' '),
+    typeof status === 'number' ? `Responded ${status}` : text(data, 'error').replaceAll('_', ' '),
     link(at, endpoints.get(endpoint) ?? 'Endpoint'),
-    link(`${at}/deliveries/${event}`, 'Request and answer'),
+    link(`${at}/deliveries/${event}`, 'Request and response'),
   ]
 }
 

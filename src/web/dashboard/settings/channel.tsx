@@ -1,4 +1,4 @@
-import { NOTIFICATION_EVENTS, NOTIFICATION_LANGUAGES } from '../../../domain/notification/channel.ts'
+import { ALWAYS_SENT, NOTIFICATION_EVENTS, NOTIFICATION_LANGUAGES } from '../../../domain/notification/channel.ts'
 import { formatClock } from '../../../domain/notification/quiet.ts'
 import { LANGUAGES } from '../../messages/locales.ts'
 import { ErrorSummary, Field, type FormErrors, PostButton, PostForm } from '../../site/form.tsx'
@@ -103,7 +103,7 @@ function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView;
       )}
       <fieldset>
         <legend>Events</legend>
-        <p class="hint">Notifications about the wallet, keys and sign-in are always sent.</p>
+        <p class="hint">{ALWAYS_SENT}</p>
         <div class="options">
           {NOTIFICATION_EVENTS.map((event) => (
             <label key={event} class="check">

@@ -144,7 +144,7 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
     <Fold title="More options: limit, end, reference, return page" open={open || isFilled}>
       <div class="stack">
         <div class="stack even">
-          <Field name="max_payments" label="Limit of payments" optional errors={errors}>
+          <Field name="max_payments" label="Maximum number of payments" optional errors={errors}>
             {(attributes) => <input {...attributes} inputMode="numeric" maxLength={9} value={draft.max_payments} />}
           </Field>
           <Field name="expires_at" label="Last day, in UTC" optional errors={errors}>

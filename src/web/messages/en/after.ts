@@ -64,7 +64,7 @@ export const enAfter = {
   'usdc.contract': 'USDC contract on Polygon',
 
   'verification.heading': 'A quick identity check',
-  'verification.lead': '{partner} asks every new customer for ID, once.',
+  'verification.lead': '{partner} asks new customers for ID, once.',
   'verification.until': 'Your payment waits until {time}.',
   'verification.finish': 'Finish the check at {partner}',
   'verification.finish.why': 'About 2 minutes. Have your passport or ID card ready.',

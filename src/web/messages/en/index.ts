@@ -81,9 +81,9 @@ export const en = {
   'problem.not_found.heading': 'Payment not found',
   'problem.not_found.text': 'Check that you have the whole link, or ask the shop for a new one.',
   'problem.bad_request.heading': 'That did not work',
-  'problem.bad_request.text': 'What your browser sent could not be read. Go back to the payment and try again.',
+  'problem.bad_request.text': 'This request could not be read. Go back to the payment and try again.',
   'problem.forbidden.heading': 'Please start from the payment page',
-  'problem.forbidden.text': 'Another site requested this step. Open the payment page and press the button there.',
+  'problem.forbidden.text': 'This step can only be started from the payment page. Open it and press the button there.',
   'problem.method_not_allowed.heading': 'That did not work',
   'problem.method_not_allowed.text':
     'This address cannot be opened directly. Go back to the payment and use the buttons there.',

@@ -55,13 +55,13 @@ describe('a hold', () => {
     expect(decide('hold', { ...paid, status: 'processing' })).toEqual({
       ...nothing,
       change,
-      move: move('under_review', 'Held before the conversion', parks),
+      move: move('under_review', 'An operator holds it before the conversion', parks),
     })
     expect(decide('hold', { ...paid, status: 'settling', usdc })).toEqual({
       ...nothing,
       change,
       payout: 'hold',
-      move: move('under_review', 'Held before the payout was signed', parks),
+      move: move('under_review', 'An operator holds it before the payout is signed', parks),
     })
   })
 
@@ -73,7 +73,7 @@ describe('a hold', () => {
 
 describe('a release', () => {
   const lifted = (fields: object = {}) => ({
-    note: noted('payment.released', 'The hold was lifted'),
+    note: noted('payment.released', 'An operator released the hold'),
     fields: { held: false, ...fields },
   })
   const held = (fields: Partial<Payment> = {}) => waits('operator_hold', { held: true, ...fields })
@@ -82,13 +82,13 @@ describe('a release', () => {
     expect(decide('release', held())).toEqual({
       ...nothing,
       change: lifted(),
-      move: move('processing', 'Resumed after the hold'),
+      move: move('processing', 'An operator released the hold'),
     })
     expect(decide('release', held({ usdc }))).toEqual({
       ...nothing,
       change: lifted(),
       payout: 'release',
-      move: move('settling', 'Resumed after the hold'),
+      move: move('settling', 'An operator released the hold'),
     })
   })
 

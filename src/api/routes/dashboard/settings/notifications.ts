@@ -98,7 +98,7 @@ async function add(deps: NotificationPageDeps, call: PageCall<z.output<typeof ne
   const name = kind === 'email' ? { name: person.email } : readChannelName(form.name)
   const errors = {
     ...('must' in name && { name: `The name ${name.must}.` }),
-    ...('must' in address && { url: `The address ${address.must}.` }),
+    ...('must' in address && { url: `The URL ${address.must}.` }),
   }
   const refuse = (wrong: Record<string, string>): PageAnswer => {
     const html = renderNewChannel({ frame, kind, draft: { name: form.name.slice(0, 80) }, errors: wrong })

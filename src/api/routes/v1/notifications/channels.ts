@@ -92,10 +92,10 @@ type Placed = Pick<WantedChannel, 'name' | 'address' | 'person_id'>
 
 async function mailBoxOf({ db }: ChannelRouteDeps, { merchantId }: Tenant, given: Given): Promise<Placed> {
   if (given.webhook_url !== undefined) throw wrong('webhook_url', 'is for Discord and Slack. Omit it')
-  if (given.email === undefined) throw wrong('email', 'is required: the address of somebody in the account')
+  if (given.email === undefined) throw wrong('email', 'is required: the e-mail address of somebody in the account')
   const email = readEmail(given.email)
   const member = (await listMembers(db, merchantId)).find((one) => one.email === email)
-  if (member === undefined) throw wrong('email', 'must be the address of somebody in the account')
+  if (member === undefined) throw wrong('email', 'must be the e-mail address of somebody in the account')
   return { name: member.email, address: '', person_id: member.personId }
 }
 

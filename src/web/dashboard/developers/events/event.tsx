@@ -1,3 +1,4 @@
+import { plural } from '../../../../domain/plural.ts'
 import { curlText } from '../../../site/curl.ts'
 import { PostButton } from '../../../site/form.tsx'
 import { Moment, Recent } from '../../../site/moment.tsx'
@@ -84,7 +85,7 @@ function Deliveries({ page: { frame, event, sent, mayChange, now } }: { page: Ev
                   <b class="mono">{bareUrl(url)}</b>
                 </a>
                 <p class="soft">
-                  {attempts === 0 ? 'Not sent yet' : `${attempts} ${attempts === 1 ? 'try' : 'tries'}`}
+                  {attempts === 0 ? 'Not sent yet' : plural(attempts, 'attempt')}
                   {lastAt !== null && (
                     <>
                       , the last at <Recent at={lastAt} now={now} />

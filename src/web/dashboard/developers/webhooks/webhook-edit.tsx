@@ -1,3 +1,4 @@
+import { plural } from '../../../../domain/plural.ts'
 import { curlText } from '../../../site/curl.ts'
 import { ErrorSummary, FormEnd, PostForm } from '../../../site/form.tsx'
 import { Card, Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
@@ -23,7 +24,7 @@ export function renderEditWebhook({ frame, endpoint, publicUrl, ...fields }: Edi
         <Head
           back={{ href: at, name: bareUrl(url) }}
           title="Edit the endpoint"
-          lead="It keeps its signing secret. Events waiting to be sent go to the new address."
+          lead="It keeps its signing secret. Events waiting to be sent go to the new URL."
         />
         <PostForm action={`${at}/edit`} csrf={frame.csrf} look="form card">
           <ErrorSummary errors={fields.errors} />
@@ -87,5 +88,5 @@ export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: Dele
 }
 
 function eventsText(count: number, what: string): string {
-  return count === 0 ? 'None' : `${count} ${count === 1 ? 'event' : 'events'}, ${what}`
+  return count === 0 ? 'None' : `${plural(count, 'event')}, ${what}`
 }

@@ -7,7 +7,7 @@ import { Card, Curl, Fact, Facts, Head, Note } from '../../../site/parts.tsx'
 import { RowLink, Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
-import { type DeliveryShown, DeliveryState, isRefused, NextTry, paymentName } from './delivery-words.tsx'
+import { type DeliveryShown, DeliveryState, isRefused, NextTry, paymentName, type TryShown } from './delivery-words.tsx'
 import {
   bareUrl,
   describeEndpoint,
@@ -97,7 +97,7 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
   if (endpoint.failingSince === null && health.failed === 0) return null
   const said = last?.responseBody === null || last === undefined ? '' : last.responseBody.slice(0, 100).trim()
   const refused = last !== undefined && isRefused(last)
-  const what = last === undefined ? 'It fails' : refused ? `Refused with ${last.status}` : `No answer (${last.error})`
+  const what = last === undefined ? 'It fails' : refused ? `Refused with ${last.status}` : `No response (${last.error})`
   return (
     <Note
       tone="wait"
@@ -114,12 +114,11 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
       <p>
         {endpoint.failingSince !== null && (
           <>
-            {refused ? 'Your server has refused every event since' : 'No successful answer since'}{' '}
+            {refused ? 'Your server has refused every event since' : 'No successful response since'}{' '}
             <Moment at={endpoint.failingSince} />.{' '}
           </>
         )}
-        {last !== undefined &&
-          `Your server took ${msText(last.durationMs)}${said === '' ? '' : ` and responded “${said}”`}. `}
+        {last !== undefined && `${tookText(last, said)} `}
         {endpoint.failingSince === null
           ? 'Failed events are kept for 30 days.'
           : 'We retry each event for three days, and disable the endpoint after five days without a success.'}
@@ -127,6 +126,11 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
       {refused && (last.status === 401 || last.status === 403) && <Causes />}
     </Note>
   )
+}
+
+function tookText({ status, durationMs }: TryShown, said: string): string {
+  if (status === null) return `Your server did not respond within ${msText(durationMs)}.`
+  return `Your server took ${msText(durationMs)}${said === '' ? '' : ` and responded “${said}”`}.`
 }
 
 /** The usual reasons why a server refuses a signature. */
@@ -201,17 +205,17 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
                 ),
               },
               { name: 'Payment', place: 'c', cell: paymentName },
-              { name: 'Tries', look: 'num', cell: ({ attempts }) => attempts },
-              { name: 'Answer', look: 'num', cell: ({ log }) => <Answer of={log.at(-1)} /> },
+              { name: 'Attempts', look: 'num', cell: ({ attempts }) => attempts },
+              { name: 'Response', look: 'num', cell: ({ log }) => <Answer of={log.at(-1)} /> },
               { name: 'Took', look: 'num', cell: ({ log }) => msText(log.at(-1)?.durationMs ?? null) },
               {
-                name: 'Made',
+                name: 'Created',
                 place: 'd',
                 look: 'num',
                 cell: ({ createdAt }) => <Recent at={createdAt} now={now} />,
               },
               {
-                name: 'Next try',
+                name: 'Next attempt',
                 look: 'num',
                 cell: ({ nextTry }) => (nextTry === null ? '–' : <NextTry at={nextTry} />),
               },
@@ -269,7 +273,7 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
         </a>
         {endpoint.disabledAt === null && (
           <PostButton action={`${at}/disable`} csrf={frame.csrf} look="btn danger">
-            Switch off
+            Disable
           </PostButton>
         )}
         <a class="btn danger" href={`${at}/delete`}>
