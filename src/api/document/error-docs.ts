@@ -17,7 +17,7 @@ export function errorDocs(): string {
     '## Field codes',
     '',
     'In `errors`, next to `pointer` and `message`. When all have one code that is in the list above, it is the code of the',
-    'answer too.',
+    'response too.',
     '',
     '| code | meaning |',
     '|---|---|',

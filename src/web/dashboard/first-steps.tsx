@@ -264,7 +264,7 @@ function MadeKey({ madeKey, publicUrl }: { madeKey: string; publicUrl: string })
   return (
     <div class="stack">
       <Note tone="wait" icon="key" strong="Copy it now. The key is not shown again.">
-        <p>Run this in a terminal. It answers with a checkout_url: open it and pay.</p>
+        <p>Run this in a terminal. The response has a checkout_url: open it and pay.</p>
       </Note>
       <CodeBlock name="Terminal" label="The call that creates a payment" text={firstCall(publicUrl, madeKey)} />
     </div>

@@ -140,7 +140,7 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
     path: '/v1/api_keys/{id}/rotate',
     operationId: 'rotateApiKey',
     tag: 'API keys',
-    summary: 'Replace an API key; both are valid during the overlap',
+    summary: 'Rotate an API key; both are valid during the overlap',
     scope: 'keys:write',
     audited: WHOLE,
     idempotency: 'itself',

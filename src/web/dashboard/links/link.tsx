@@ -43,7 +43,7 @@ export function renderLink(view: LinkPageView): string {
           }
           lead={
             <>
-              {priceText(link)} · {methodText(link)} · made <Moment at={link.createdAt} form="day" />
+              {priceText(link)} · {methodText(link)} · created <Moment at={link.createdAt} form="day" />
             </>
           }
           actions={<Actions view={view} />}

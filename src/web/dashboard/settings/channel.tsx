@@ -150,7 +150,7 @@ const STATES: Readonly<Record<MessageShown['state'], string>> = {
   sending: 'Being sent',
   sent: 'Sent',
   waiting: 'Waiting to retry',
-  unknown: 'No answer: it may have arrived, and is sent again',
+  unknown: 'No response: it may have arrived, and is sent again',
   refused: 'Refused',
 }
 
@@ -178,6 +178,6 @@ function contentOf({ kind, count, kinds }: MessageShown): string {
 }
 
 function stateOf({ state, failure, unanswered }: MessageShown): string {
-  const again = state === 'sent' && unanswered > 0 ? ', more than once: an answer was lost' : ''
+  const again = state === 'sent' && unanswered > 0 ? ', more than once: a response was lost' : ''
   return failure === null ? `${STATES[state]}${again}` : `${STATES[state]} (${failure})`
 }

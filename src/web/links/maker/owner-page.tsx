@@ -39,7 +39,7 @@ export function renderOwner(view: OwnerView): string {
           }
           lead={
             <>
-              {priceText(link)} · made <Moment at={link.createdAt} /> · pays to{' '}
+              {priceText(link)} · created <Moment at={link.createdAt} /> · pays to{' '}
               <Copy value={link.wallet ?? ''} short={shortened(link.wallet ?? '', 6, 4)} />
             </>
           }

@@ -20,7 +20,7 @@ export const enLink = {
   'link.wrong.ambiguous': 'This can be read in two ways. For {amount}, enter {plain}.',
   'link.paused.heading': 'This link is closed',
   'link.paused.text': 'It takes no payments at the moment. Ask the person who sent it to you.',
-  'link.sold_out.heading': 'All places are taken',
+  'link.sold_out.heading': 'No places left',
   'link.sold_out.text': 'A place becomes free when somebody else does not pay. Try again in a few minutes.',
   'link.expired.heading': 'This link has expired',
   'link.expired.text': 'Ask for a new one.',

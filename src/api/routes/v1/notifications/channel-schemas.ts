@@ -122,7 +122,7 @@ export const messageObject = z
     object: z.literal('notification_message'),
     kind: z.enum(['single', 'digest', 'test']),
     state: z.enum(['sending', 'sent', 'waiting', 'unknown', 'refused']).meta({
-      description: '`unknown`: no answer came, so it may have arrived. It is sent again, and says so.',
+      description: '`unknown`: no response arrived, so it may have been received. It is sent again, and says so.',
     }),
     count: z.int().meta({ description: 'Notifications in it.' }),
     kinds: z.array(z.string()),

@@ -232,7 +232,7 @@ function actRoutes(deps: ChannelRouteDeps): Route[] {
     operationId: 'testNotificationChannel',
     tag: 'Notifications',
     summary: 'Send a test message to a channel',
-    description: 'The answer is the message. A message that is already being sent is not sent twice.',
+    description: 'The response is the message. A message that is already being sent is not sent twice.',
     scope: 'notifications:write',
     params: idPath,
     answers: { 202: messageObject },

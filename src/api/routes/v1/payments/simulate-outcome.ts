@@ -55,7 +55,7 @@ export async function simulateOutcome(
 async function act({ simulate }: SimulateDeps, { provider, attemptId }: Order, wanted: Wanted): Promise<void> {
   if (simulate === null) throw missing()
   const result = await simulate(provider, attemptId, wanted).catch(() => {
-    throw notNow('The simulated partner does not answer. Try again.')
+    throw notNow('The simulated partner does not respond. Try again.')
   })
   if (result.done) return
   throw new Problem(

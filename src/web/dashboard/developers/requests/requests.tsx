@@ -215,7 +215,7 @@ function Empty({ view: { at } }: { view: RequestsView }) {
   return (
     <div class="empty stack">
       <h2>Nothing found</h2>
-      <p class="soft">{at.q === '' ? 'No request was answered with an error.' : `No request matches “${at.q}”.`}</p>
+      <p class="soft">{at.q === '' ? 'No request got an error.' : `No request matches “${at.q}”.`}</p>
       <p class="actions">
         <a class="btn" href={PATH}>
           Show all requests
