@@ -101,7 +101,7 @@ test('a new merchant takes a payment, sees its webhook delivered and adds a pass
   await page.getByLabel('E-mail').fill('nina@nordlys.example')
   await press(button('Send me a sign-in link'), '2 sent')
   expect(await page.locator('main').textContent()).toContain('We sent a link to nina@nordlys.example')
-  await press(page.getByRole('link', { name: 'Open the mail inbox' }), '3 mail inbox')
+  await press(page.getByRole('link', { name: 'Open the local mail inbox' }), '3 mail inbox')
   await press(page.locator('a[href*="/sign-in/link/"]').first(), '4 link')
   await press(button('Sign in'), '5 welcome')
   expect(await page.locator('nav.nav').count()).toBe(0)
@@ -128,7 +128,7 @@ test('a new merchant takes a payment, sees its webhook delivered and adds a pass
   await press(page.getByRole('button', { name: /^Confirm and pay / }), '13 returned')
   await page.getByRole('heading', { name: 'Paid. Thank you.' }).waitFor()
   await watching.getByText('Succeeded').first().waitFor()
-  await watching.getByText('took the event').first().waitFor()
+  await watching.getByText('accepted the event').first().waitFor()
   await watching.close()
 
   await page.goto(system.info.dashboard_url)

@@ -424,22 +424,26 @@ describe('the preflight', () => {
 
     const relayer = `0x${hex(random)}`
     test.each([
-      ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer},${LIVE_TREASURY_KEY}` }, 'must be other wallets than TREASURY_KEY'],
+      [
+        'RELAYER_KEYS',
+        { RELAYER_KEYS: `${relayer},${LIVE_TREASURY_KEY}` },
+        'must not be the same wallets as TREASURY_KEY',
+      ],
       ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer}, ${relayer}` }, 'must name each wallet once'],
       [
         'GAS_FUNDING_KEY',
         { RELAYER_KEYS: relayer, GAS_FUNDING_KEY: relayer },
-        'must be other wallets than RELAYER_KEYS',
+        'must not be the same wallets as RELAYER_KEYS',
       ],
       [
         'RETIRED_TREASURY_KEYS',
         { RETIRED_TREASURY_KEYS: LIVE_ENVIRONMENT.TREASURY_KEY },
-        'must be other wallets than TREASURY_KEY',
+        'must not be the same wallets as TREASURY_KEY',
       ],
       [
         'RETIRED_TREASURIES',
         { RETIRED_TREASURIES: privateKeyToAccount(LIVE_TREASURY_KEY).address },
-        'must be other wallets than TREASURY_KEY',
+        'must not be the same wallets as TREASURY_KEY',
       ],
     ])(
       'a wallet with two roles, with which the engine does not start, is named before: %s',

@@ -74,7 +74,7 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
 }
 
 /** A capital letter, some words, and no full stop: the page sets it. */
-const SENTENCE = /^[A-Z][\w ,:;-]{8,}[\w]$/
+const SENTENCE = /^[A-Z][\w ,:;’-]{8,}[\w]$/
 const byActor = <T>(table: Readonly<Record<string, readonly T[]>>) =>
   Object.entries(table).flatMap(([actor, reasons]) => reasons.map((reason) => [reason, actor] as const))
 
@@ -89,7 +89,7 @@ describe('the timeline', () => {
     const data = { figure: '1' }
     expect(noteOf(reason, data)).toMatchObject({
       actor,
-      message: expect.stringMatching(/^[A-Z][\w ,:;.-]{8,}\w$/),
+      message: expect.stringMatching(/^[A-Z][\w ,:;.’-]{8,}\w$/),
       data,
     })
     expect(noteOf(reason).data).toEqual({})
@@ -112,7 +112,7 @@ describe('the timeline', () => {
     const data = { since: 1 }
     expect(payoutHeld('blacklisted', data)).toEqual({
       actor: 'system',
-      message: 'The payout is held: blacklisted',
+      message: 'The payout is stopped: blacklisted',
       data,
     })
   })
@@ -122,8 +122,8 @@ describe('the timeline', () => {
     ['surplus', 'A second payment arrived; an operator must decide'],
     ['late', 'Money arrived after the payment had stopped listening'],
     ['declined', 'The attempt was declined; the buyer may try again'],
-    ['on_hold', 'The partner says: on hold'],
-    ['canceled', 'The partner says: canceled'],
+    ['on_hold', 'The partner reports: on hold'],
+    ['canceled', 'The partner reports: canceled'],
   ] as const)('tells an attempt that is %s as “%s”', (status, message) => {
     const data = { attempt: 'att_1' }
     expect(attemptNote(status, data)).toEqual({ kind: `attempt.${status}`, actor: 'partner', message, data })
@@ -156,7 +156,7 @@ describe('the timeline', () => {
     [199, null, 'The webhook endpoint did not accept the event (199)'],
     [300, null, 'The webhook endpoint did not accept the event (300)'],
     [null, 'timeout', 'The webhook endpoint did not accept the event (timeout)'],
-    [null, null, 'The webhook endpoint did not accept the event (no answer)'],
+    [null, null, 'The webhook endpoint did not accept the event (no response)'],
   ])('tells a try that was answered %s (%s)', (status, error, sentence) => {
     expect(observedSentence({ kind: 'webhook.attempt', status, error })).toBe(sentence)
   })

@@ -118,7 +118,7 @@ export const MOMENTS = {
     title: 'Paid: ',
     heading: 'on top',
     filled: BACK,
-    says: ['Sent on top', 'Test Shop'],
+    says: ['Extra amount', 'Test Shop'],
   },
   'paid twice': {
     page: 'done',

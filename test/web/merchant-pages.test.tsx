@@ -68,7 +68,7 @@ describe('The words about a payment', () => {
     const merchant = nextStep(checkout.payment, amountsOf(checkout))
     const buyer = renderCheckout(checkout, words)
     for (const text of [merchant, buyer]) {
-      expect(text).toMatch(/[Aa] person (at Pinrail )?accepts it or returns it to /)
+      expect(text).toMatch(/(Pinrail accepts|Our team will accept) it or returns? it to /)
       expect(text).toMatch(/If the (missing 29\.99 EUR|rest) arrives with the same order, the payment continues auto/)
     }
     expect([merchant.includes('should not pay again'), buyer.includes('don’t pay again')]).toEqual([true, true])
@@ -152,7 +152,7 @@ describe('The facts of a timeline entry', () => {
   test('lead to the endpoint, the delivery, the event, the key and the explorer', () => {
     const tried = { event: 'evt_1', endpoint: 'we_1', attempt: 2, response_status: 401, error: null }
     expect(factsAt('webhook.attempt', tried).text).toMatch(
-      /Try 2 · Answered 401 · .*href="\/dashboard\/webhooks\/we_1".*hooks\.shop\.example.*webhooks\/we_1\/deliveries\/evt_1"/,
+      /Attempt 2 · Responded 401 · .*href="\/dashboard\/webhooks\/we_1".*hooks\.shop\.example.*webhooks\/we_1\/deliveries\/evt_1"/,
     )
     expect(factsAt('event.recorded', { event: 'evt_1', type: 'a', sequence: 1 }).text).toContain(
       '/dashboard/events/evt_1',
@@ -234,7 +234,7 @@ test('An endpoint that answers 401 is said to refuse, with the five usual causes
   expect(refused).not.toContain('Nothing arrived')
   expect(refused.match(/<ol class="plain-steps">.*?<\/ol>/s)?.[0].match(/<li>/g)).toHaveLength(5)
   expect(refused).toMatch(/<td[^>]*>Order 7<.*about <time datetime="2026-11-20T12:00:30/s)
-  expect([page(503).includes('plain-steps'), page(null).includes('No answer (timeout)')]).toEqual([false, true])
+  expect([page(503).includes('plain-steps'), page(null).includes('No response (timeout)')]).toEqual([false, true])
 })
 
 describe('The home page', () => {

@@ -396,7 +396,7 @@ describe('News of a partner', () => {
       const { paymentId, attemptId } = await payoutHeld()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
-        cause: { message: 'Parked for funds_reversed: it ends by itself' },
+        cause: { message: 'Parked for funds_reversed: it ends automatically' },
       })
       expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
       const details = await detailsOf(paymentId)

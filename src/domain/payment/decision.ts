@@ -56,7 +56,7 @@ export const PAYOUT_SIGNED: LateRefusal = {
 
 export const PAYOUT_VOID: LateRefusal = {
   when: 'the payout is void',
-  why: 'The payout is void and can never be paid: give the money back',
+  why: 'The payout is void and can never be paid: refund the money',
 }
 
 /** It takes whatever is there when it is carried out: that must be what the operator saw. */

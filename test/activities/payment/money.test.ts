@@ -255,7 +255,7 @@ describe('stories about money', () => {
     test('when the payout is on its way is answered with why not, and nothing is changed', async () => {
       const { id } = await world.settling()
       await world.checkout.db.query("update payout set state = 'voiding' where payment_id = $1", [id])
-      await expect(world.decide(id, 'hold')).rejects.toMatchObject(refused('cannot be held any more'))
+      await expect(world.decide(id, 'hold')).rejects.toMatchObject(refused('can no longer be held'))
       expect(await world.payment(id)).toMatchObject({ status: 'settling', held: false })
     })
   })

@@ -99,7 +99,7 @@ describe('Links without an account', () => {
     test.each([
       ['a wallet that is none', { wallet: '0x12' }, 'hexadecimal digits'],
       ['a mistyped wallet', { wallet: OWN_WALLET.replace('3C44', '3c44') }, 'EIP-55'],
-      ['the address nobody has', { wallet: `0x${'0'.repeat(40)}` }, 'somebody has the key of'],
+      ['the address nobody has', { wallet: `0x${'0'.repeat(40)}` }, 'whose key somebody has'],
       ['the token', { wallet: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359' }, 'contract of a token'],
       ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'everybody uses'],
       ['no title', { title: ' ' }, '1 to 100 characters'],
@@ -178,7 +178,7 @@ describe('Links without an account', () => {
       const { code } = await makeAnonymous(shop, { wallet: bad })
       await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
       const refused = await sendForm(shop, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
-      expect([refused.status, refused.html.includes('An operator stopped a link to this wallet')]).toEqual([400, true])
+      expect([refused.status, refused.html.includes('Pinrail stopped a link to this wallet')]).toEqual([400, true])
     }, 30_000)
 
     test('makes so many links for an address in an hour', async () => {
@@ -436,7 +436,7 @@ describe('Owners of links', () => {
         const made = await world.make()
         const [secret, owner] = [new Visitor(shop), await world.newOwner()]
         const { html } = await secret.get(made.owner)
-        expect(html).toContain('Only an account that adds it can open it again')
+        expect(html).toContain('To open it again later, you must first add it to an account.')
         await secret.post(`${made.owner}/end`)
         expect((await pressOn(shop, made.path)).status).toBe(400)
         const { to } = await owner.submit(await world.ticketOf(made))
@@ -470,7 +470,7 @@ describe('Owners of links', () => {
         expect((await (await world.newOwner()).submit(await world.ticketOf(made))).status).toBe(303)
         const { wallet, anonymous } = await world.linkRow(made)
         const again = await sendForm(shop, { wallet: String(wallet) })
-        expect([anonymous, again.status, again.html.includes('An operator stopped a link to this wallet')]).toEqual([
+        expect([anonymous, again.status, again.html.includes('Pinrail stopped a link to this wallet')]).toEqual([
           false,
           400,
           true,

@@ -161,7 +161,7 @@ describe('deposits in blocks that were final', () => {
     const said: string[] = []
     await repair((line) => void said.push(line))
     expect(said).toContainEqual(
-      expect.stringMatching(/^LOOK AT THIS: 5000000 micro-USDC in .* is no longer on chain: booked back/),
+      expect.stringMatching(/^WARNING: 5000000 micro-USDC in .* is no longer on chain: booked back/),
     )
     await finalize(6)
     await expectInTreasury(address)

@@ -32,7 +32,7 @@ describe('money that goes back', () => {
     expect(meant(stateOf({}, { attempts, parts: [surplus] }))).toBe('att_2 surplus+late false')
     const misfit = { status: 'under_review', parkReason: 'amount_mismatch' } as const
     expect(meant(stateOf(misfit, { attempts: [attempt({ status: 'on_hold' })] }))).toBe('att_1  true')
-    expect(meant(stateOf({}, { attempts: [attempt({ status: 'declined' })] }))).toBe('There is no money to give back')
+    expect(meant(stateOf({}, { attempts: [attempt({ status: 'declined' })] }))).toBe('There is no money to refund')
   })
 
   test('that does not fit ends the payment only where no other money is counted', () => {
@@ -92,7 +92,7 @@ describe('money that goes back', () => {
       { ...underpaid, status: 'succeeded', usdc },
       { attempts: [attempt({})], parts: [part({}), more] },
     )
-    expect(meant(state, undefined, 'partner')).toContain('gives back a whole order')
+    expect(meant(state, undefined, 'partner')).toContain('refunds only whole orders')
     expect(meant(state)).toBe('att_1 surplus+late false')
   })
 
@@ -101,7 +101,7 @@ describe('money that goes back', () => {
       const own = stateOf({ ...underpaid, status, parkReason: null }, { attempts: [attempt({})] })
       expect(meant(own)).toContain('void it first')
       const counted = stateOf({ status, parkReason: null }, { attempts: [attempt({})], parts: [part({})] })
-      expect(meant(counted)).toBe('There is no money to give back')
+      expect(meant(counted)).toBe('There is no money to refund')
       const misfit = stateOf({ status, parkReason: 'wrong_asset' }, { attempts: [attempt({ status: 'on_hold' })] })
       expect([meant(misfit), endsWith(misfit, 'att_1')]).toEqual(['att_1  false', false])
     }
@@ -109,17 +109,17 @@ describe('money that goes back', () => {
     expect(meant(counted)).toBe('att_1 counted true')
     // Of a payment that was paid with another order's money it is no part.
     const beside = { attempts, parts: [part({}), part({ key: 'd', attemptId: 'att_2' })] }
-    expect(meant(stateOf(underpaid, beside), 'att_2')).toBe('There is no money to give back')
+    expect(meant(stateOf(underpaid, beside), 'att_2')).toBe('There is no money to refund')
   })
 
   test('that is held and fits is nothing that may go back by hand', () => {
     const held = stateOf({ ...underpaid, paidAttemptId: null }, { attempts: [attempt({ status: 'on_hold' })] })
-    expect(meant(held)).toBe('There is no money to give back')
+    expect(meant(held)).toBe('There is no money to refund')
     const open = stateOf(
       { status: 'under_review', parkReason: 'wrong_asset' },
       { attempts: [attempt({ status: 'open' })] },
     )
-    expect(meant(open)).toBe('There is no money to give back')
+    expect(meant(open)).toBe('There is no money to refund')
   })
 
   test('of an order of which money went back before goes back outside of the partner: its refund has one key for life', () => {
@@ -132,11 +132,11 @@ describe('money that goes back', () => {
       expect(meant(again)).toBe('att_1 counted+surplus+late true')
       const more = part({ key: 'm', state: 'surplus', account: 'suspense' })
       expect(meant(stateOf({}, { attempts: [attempt({})], parts: [more, back] }), undefined, 'partner')).toContain(
-        'was given back before',
+        'was refunded before',
       )
       // Of what went back whole nothing is left to refuse; and what went back of another order is no matter.
       const all = stateOf({ status: 'refunded' }, { attempts: [attempt({})], parts: [back] })
-      expect(meant(all, undefined, 'partner')).toBe('There is no money to give back')
+      expect(meant(all, undefined, 'partner')).toBe('There is no money to refund')
       const other = { ...back, attemptId: 'att_2' }
       const own = stateOf(underpaid, { attempts: [attempt({})], parts: [part({}), other] })
       expect(meant(own, undefined, 'partner')).toBe('att_1 counted+surplus+late true')
@@ -210,7 +210,7 @@ describe('money that goes back', () => {
   })
 
   test('is refused while it is going back already', () => {
-    expect(meant(stateOf(underpaid, { attempts: [attempt({})], intents: [refund] }))).toContain('is being carried out')
+    expect(meant(stateOf(underpaid, { attempts: [attempt({})], intents: [refund] }))).toContain('is in progress')
   })
 
   test('is refused while a restored backup may have forgotten its payout: with the transfer, or the time to ask again', () => {

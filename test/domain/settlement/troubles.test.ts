@@ -15,7 +15,7 @@ describe('the chain', () => {
   test('a pause that ends by itself, one that an operator ends, and a reversal of finality', () => {
     const paused = (pausedReason: string, pausedUntilFinal: number | null = null) =>
       only({ cursor: { ...CURSOR, pausedReason, pausedUntilFinal } })?.todo
-    expect(paused('x', 1040)).toBe('Wait: when block 1040 is final without it, the pause ends by itself.')
+    expect(paused('x', 1040)).toBe('Wait: when block 1040 is final without it, the pause ends automatically.')
     expect(paused('a foreign transfer came')).toBe(
       'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.',
     )
@@ -58,7 +58,7 @@ describe('the chain', () => {
       {
         kind: 'no_worker',
         stops: true,
-        what: 'no worker is at work: the chain was read to block 1000 2 min ago, and no further',
+        what: 'no worker is running: the chain was read to block 1000 2 min ago, and no further',
         todo: 'Start a worker. If one is running, its log has the reason why settlement is not.',
       },
     ])
@@ -146,7 +146,7 @@ describe('the lanes', () => {
     expect(only({ lanes: [{ ...OPEN_LANE, unminedSeconds: 300 }] })).toEqual({
       kind: 'not_mined',
       stops: false,
-      what: `a transaction of lane ${LANE} has been in no block for 5 min`,
+      what: `a transaction of lane ${LANE} has not been mined for 5 min`,
       todo: 'Compare the price of gas with MAX_FEE_GWEI. Above the cap it waits until gas is cheaper, or you raise the cap.',
     })
   })
@@ -212,7 +212,7 @@ describe('the record', () => {
       what: '1 payout has been waiting for its void for two hours (pay_1: 5000000 micro-USDC of 0x1 are to be voided)',
     })
     expect(only({ attention: [voided, { ...voided, detail: null }] })?.what).toContain(
-      '2 payouts were to be voided two hours ago, and are not',
+      '2 payouts have been waiting for their void for two hours',
     )
     expect(only({ attention: [{ ...voided, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
@@ -222,18 +222,18 @@ describe('the record', () => {
     expect(only({ attention: [sweep] })).toMatchObject({
       kind: 'sweep',
       stops: false,
-      what: 'what came to 1 address has not been swept for an hour (pay_1: 5000000 micro-USDC are to be swept from 0x1)',
+      what: 'deposits at 1 address have not been swept for an hour (pay_1: 5000000 micro-USDC are to be swept from 0x1)',
     })
-    expect(only({ attention: [sweep, { ...sweep, detail: null }] })?.what).toContain('what came to 2 addresses has')
+    expect(only({ attention: [sweep, { ...sweep, detail: null }] })?.what).toContain('deposits at 2 addresses have')
     expect(only({ attention: [{ ...sweep, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
 
   test('payouts that are to be voided and were paid by another treasury', () => {
-    const paid = { kind: 'paid_elsewhere', subject: 'pay_1', detail: 'another treasury of ours has paid: 0x1' }
+    const paid = { kind: 'paid_elsewhere', subject: 'pay_1', detail: 'another treasury of the platform has paid: 0x1' }
     expect(only({ attention: [paid] })).toMatchObject({
       kind: 'paid_elsewhere',
       stops: false,
-      what: '1 payout cannot be voided (pay_1: another treasury of ours has paid: 0x1)',
+      what: '1 payout cannot be voided (pay_1: another treasury of the platform has paid: 0x1)',
       todo: expect.stringMatching(/^Refund nothing: /),
     })
     expect(only({ attention: [paid, { ...paid, detail: null }] })?.what).toContain('2 payouts cannot be voided')
@@ -250,10 +250,10 @@ describe('the record', () => {
     expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({
       kind: 'held',
       stops: false,
-      what: '3 payouts of 10.000000 USDC are held (review) until somebody decides',
+      what: '3 payouts of 10.000000 USDC are stopped (review) until an operator decides',
       todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund.',
     })
-    expect(only({ queue: [held(null)] })?.what).toContain('is held (no reason)')
+    expect(only({ queue: [held(null)] })?.what).toContain('is stopped (no reason)')
     expect(kinds({ queue: [held('paused'), QUEUED] })).toEqual(['held'])
   })
 })

@@ -504,7 +504,7 @@ describe('Keys and requests', () => {
       const bad = await owner.submit('/dashboard/keys', form)
       expect(bad.status).toBe(400)
       for (const text of [
-        '“203.0.113” is not an address. Enter 203.0.113.7',
+        '“203.0.113” is not an IP address. Enter 203.0.113.7',
         'value="Kasse"',
         '192.0.2.1\n203.0.113</textarea>',
       ])
