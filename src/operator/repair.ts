@@ -13,6 +13,7 @@ import {
   takeBack,
 } from '../db/settlement/watch/reversal.ts'
 import type { Hex } from '../domain/hex.ts'
+import { plural } from '../domain/plural.ts'
 import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'
 import type { Operation } from './payouts.ts'
 import { connectNodes, readAnew } from './rebuild.ts'
@@ -61,7 +62,7 @@ export async function repairFinality(operation: Operation): Promise<number> {
       tell(ended, say)
       return ended
     })
-    say(`${takenBack.paymentIds.length} payouts had their proof there; read again from block ${number + 1}`)
+    say(`${plural(takenBack.paymentIds.length, 'payout')} had a proof there; read again from block ${number + 1}`)
     const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
     const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
     await readAnew(operation, { rpc, journal, lease, treasuries })

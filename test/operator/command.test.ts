@@ -65,7 +65,7 @@ describe('the command settlement', () => {
     expect((await world.payout(id)).state).toBe('queued')
     const held = await settlement('hold', id)
     expect(held).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: stopped(operator)`) })
-    expect((await settlement('status')).text).toMatch(/held\(operator\) +1 payouts/)
+    expect((await settlement('status')).text).toMatch(/stopped\(operator\) +1 payout /)
     expect((await settlement('hold', id)).code).toBe(0)
     expect((await settlement('release', id)).code).toBe(0)
     expect(await settlement('release', id)).toMatchObject({ code: 1, text: expect.stringContaining('nothing changed') })

@@ -146,7 +146,7 @@ describe('the repair of finality', () => {
     const next = await settle()
     expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
     expect(await repairFinality(operation())).toBe(0)
-    expect(said).toContainEqual(expect.stringContaining('is what it was'))
+    expect(said).toContainEqual(expect.stringContaining('is unchanged'))
   })
 })
 
@@ -216,7 +216,7 @@ describe('the status', () => {
       'Money is moving: 1 settled in the last ten minutes, 1 payout of 2.000000 USDC on the way.',
     )
     expect([found.code, found.json.moving]).toEqual([0, 'yes'])
-    expect(found.page).toMatch(/ {2}queued {2}1 payouts {2}2\.000000 USDC/)
+    expect(found.page).toMatch(/ {2}queued {2}1 payout {2}2\.000000 USDC/)
     expect(found.page).toMatch(/ {2}treasury 0x[0-9a-f]{40} {2}[\d.]+ USDC/)
     expect(found.page).toMatch(/ {2}lane 0x[0-9a-f]{40} {2}open {2}[\d.]+ POL/)
     expect(found.page).toMatch(/read to final block \d+ 0x[0-9a-f]{64}, \d+ s ago/)

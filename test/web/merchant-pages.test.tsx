@@ -8,7 +8,9 @@ import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { receiptPaper } from '../../src/web/paper/receipt-paper.ts'
+import { NO_PAGES } from '../../src/web/site/document.tsx'
 import { renderHome } from '../../src/web/site/home.tsx'
+import { renderSiteProblem } from '../../src/web/site/problem.tsx'
 import {
   aCheckout,
   anAttempt,
@@ -235,6 +237,17 @@ test('An endpoint that answers 401 is said to refuse, with the five usual causes
   expect(refused.match(/<ol class="plain-steps">.*?<\/ol>/s)?.[0].match(/<li>/g)).toHaveLength(5)
   expect(refused).toMatch(/<td[^>]*>Order 7<.*about <time datetime="2026-11-20T12:00:30/s)
   expect([page(503).includes('plain-steps'), page(null).includes('No response (timeout)')]).toEqual([false, true])
+  expect(page(503)).toContain('Your server took')
+  expect(page(null)).toContain('Your server did not respond within')
+  expect(page(null)).not.toContain('Your server took')
+})
+
+test.each([
+  ['help@pinrail.example', '<a href="mailto:help@pinrail.example">Contact support</a>'],
+  [null, '>Contact support with the request id <code'],
+])('A page for a failure says whom to contact with which request id where the address is %s', (contact, text) => {
+  const pages = { ...NO_PAGES, contact }
+  expect(renderSiteProblem('internal', { status: 500, requestId: 'req_1', pages })).toContain(text)
 })
 
 describe('The home page', () => {

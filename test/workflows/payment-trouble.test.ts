@@ -400,7 +400,7 @@ describe('News of a partner', () => {
       })
       expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
       const details = await detailsOf(paymentId)
-      expect(details).toContain('Ends by itself.')
+      expect(details).toContain('Ends automatically.')
       expect(details).not.toMatch(/Waits for an operator|payments decide/)
       const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
       expect(rows).toEqual([{ state: 'voiding' }])

@@ -241,7 +241,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   // Settings
   address: 'The wallet: an address on Polygon.',
   set_at: 'When the wallet was set (RFC 3339, UTC).',
-  proved: 'True if a signature proved who holds the wallet.',
+  proved: 'True if a signature proved who owns the wallet.',
   'Brand.name': 'The name that buyers see.',
   'setBrand.name': 'The name that buyers see.',
   color: 'The color of the checkout. Null: Pinrail’s own.',

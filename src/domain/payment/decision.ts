@@ -39,15 +39,15 @@ export const ORDER_UNCHANGED: LateRefusal = {
 }
 
 export const MONEY_WITHHELD: LateRefusal = {
-  when: 'the partner holds the money back, or does not confirm it any more',
+  when: 'the partner withholds the money, or no longer confirms it',
   why: 'The partner withholds the money of this order, or no longer confirms it. Nothing was changed: decide again when the partner has released the money, or refund it. If a payout must not be paid, void it first (`pinrail settlement void`)',
 }
 
 const HELD: LateRefusal = { when: 'an operator holds the payment', why: NOT_FREE.held }
 const NOT_WHOLE: readonly Pick<LateRefusal, 'when'>[] = [
-  { when: 'a refund or a void of the money is being carried out' },
+  { when: 'a refund or a void of the money is in progress' },
   { when: 'the partner reversed the money' },
-  { when: 'the partner has changed the order, and does not say that all of the money is there' },
+  { when: 'the partner has changed the order, and does not report that all of the money is there' },
 ]
 export const PAYOUT_SIGNED: LateRefusal = {
   when: 'the payout is signed or on its way',
@@ -67,7 +67,7 @@ export const CHANGED_SINCE: LateRefusal = {
 const UNSEEN = 'Add "version": the version of the payment that you looked at. `pinrail payments explain` shows it'
 
 const MISFIT_BESIDE_OWN: Pick<LateRefusal, 'when'> = {
-  when: 'it would end the payment, and money of another attempt that does not fit is still there',
+  when: 'it would end the payment, and money of another attempt that does not match is still there',
 }
 
 export type DecisionRules = {
@@ -93,7 +93,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     late: [MONEY_CONFIRMED, BEING_REFUNDED, { when: 'the payment waits for no operator any more' }],
   },
   refund: {
-    does: 'gives the money back through the partner',
+    does: 'refunds the money through the partner',
     rule: parkedFor('refund'),
     late: [
       NO_MONEY,

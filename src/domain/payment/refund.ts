@@ -41,11 +41,11 @@ export const NAME_IT: LateRefusal = {
   why: 'Name the attempt whose money goes back, as "attempt"',
 }
 export const MISFIT_LEFT: LateRefusal = {
-  when: 'money that does not fit is still there',
-  why: 'Money of another attempt does not fit: give it back first, and name that attempt',
+  when: 'money that does not match is still there',
+  why: 'Money of another attempt does not match: refund it first, and name that attempt',
 }
 export const BEING_REFUNDED: LateRefusal = {
-  when: 'its refund is being carried out',
+  when: 'its refund is in progress',
   why: 'The refund of this attempt is in progress: wait until it ends',
 }
 

@@ -178,7 +178,7 @@ function SetWallet(props: StepProps) {
         </ol>
         <p class="hint">
           {frame.testMode
-            ? 'For tests you need no wallet: press “Use a test wallet”. Nobody holds the key of that address.'
+            ? 'For tests you need no wallet: press “Use a test wallet”. Nobody has the key of that address.'
             : 'Do not use the deposit address of an exchange: it can change, and the exchange may refuse the transfer.'}
         </p>
       </Fold>

@@ -101,7 +101,7 @@ describe('Links without an account', () => {
       ['a mistyped wallet', { wallet: OWN_WALLET.replace('3C44', '3c44') }, 'EIP-55'],
       ['the address nobody has', { wallet: `0x${'0'.repeat(40)}` }, 'whose key somebody has'],
       ['the token', { wallet: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359' }, 'contract of a token'],
-      ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'everybody uses'],
+      ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'not a shared contract'],
       ['no title', { title: ' ' }, '1 to 100 characters'],
       ['no amount', { amount: '' }, 'Enter an amount in EUR, such as 12.50.'],
       ['an amount with two readings', { amount: '1.250' }, 'For 1,250.00 EUR, enter 1250.00.'],
@@ -309,7 +309,7 @@ describe('Owners of links', () => {
           made.code,
         ])
         const owner = new Visitor(shop)
-        expect((await owner.get(made.owner)).html).toContain('An operator stopped this link')
+        expect((await owner.get(made.owner)).html).toContain('Pinrail stopped this link')
         for (const action of ['pause', 'resume', 'end']) await owner.post(`${made.owner}/${action}`)
         expect(await world.linkRow(made)).toMatchObject({ active: true, stopped_reason: 'fraud', expires_at: null })
         expect((await pressOn(shop, made.path)).status).toBe(400)
@@ -697,7 +697,7 @@ describe('Owners of links', () => {
         idOf(path),
       ])
       const stopped = await owner.get(path)
-      expect([stopped.html.includes('An operator stopped this link'), stopped.html.includes('/resume')]).toEqual([
+      expect([stopped.html.includes('Pinrail stopped this link'), stopped.html.includes('/resume')]).toEqual([
         true,
         false,
       ])

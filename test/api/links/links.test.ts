@@ -506,7 +506,7 @@ describe('The page of a link', () => {
     test('a link that does not exist has a page too', async () => {
       for (const path of ['/l/0000000000', '/l/x', '/l/%00', '/l/', `/l/${'x'.repeat(3000)}`]) {
         const answer = await get(path)
-        expect([path.slice(0, 20), answer.status, (await answer.text()).includes('There is no such link')]).toEqual([
+        expect([path.slice(0, 20), answer.status, (await answer.text()).includes('Link not found')]).toEqual([
           path.slice(0, 20),
           404,
           true,

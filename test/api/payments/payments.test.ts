@@ -875,7 +875,7 @@ describe('Receipts', () => {
     expect(await run(file!, '--keys', keys!, '--block-hash', claims.block_hash)).toBe(0)
     expect(said.at(-1)).toMatch('PROVED')
     expect(await run(file!)).toBe(1)
-    expect(said.at(-1)).toMatch('OPEN')
+    expect(said.at(-1)).toMatch('INCOMPLETE')
     expect(said.join('\n')).toContain(`its hash must be ${claims.block_hash}`)
     expect(await run(wrong!, '--block-hash', claims.block_hash)).toBe(1)
     expect(said.join('\n')).toContain('claims.net_usdc must be what was transferred, 95.500000')

@@ -155,7 +155,7 @@ describe('deposits in blocks that were final', () => {
     const { address, depth } = await swept()
     await reorganize(world, depth, [])
     const kill = (line: string) => {
-      if (line.includes('had their proof there')) throw new Error('killed')
+      if (line.includes('had a proof there')) throw new Error('killed')
     }
     await expect(repair(kill)).rejects.toThrow('killed')
     const said: string[] = []

@@ -232,7 +232,7 @@ describe('money that is not free does not go on', () => {
     effectOfDecision(decision, stateOf({ ...waits, ...fields }, { attempts: [attempt({})], ...money }), note)
 
   test.each([
-    ['its refund is being carried out', { intents: [refund] }, 'A refund or a void'],
+    ['its refund is in progress', { intents: [refund] }, 'A refund or a void'],
     ['its payout is being voided', { intents: [{ ...refund, kind: 'void', attemptId: null }] }, 'A refund or a void'],
     [
       'a part of it is gone',

@@ -48,7 +48,7 @@ describe('money that goes back', () => {
     expect(endsWith(stateOf(misfit, { attempts: both }), 'att_2')).toBe(true)
   })
 
-  test('ends no payment while money of another attempt that does not fit is still there', () => {
+  test('ends no payment while money of another attempt that does not match is still there', () => {
     const misfit = { status: 'under_review', parkReason: 'amount_mismatch' } as const
     const [own, one, two] = [
       attempt({}),
@@ -206,7 +206,7 @@ describe('money that goes back', () => {
   test('is refused with what is to be done', () => {
     const refusals = [NO_MONEY, PAYOUT_EXISTS, NAME_IT, MISFIT_LEFT, BEING_REFUNDED]
     for (const { when, why } of refusals) expect([when, why]).not.toContain('')
-    expect(MISFIT_LEFT).toMatchObject({ when: expect.any(String), why: expect.stringContaining('give it back first') })
+    expect(MISFIT_LEFT).toMatchObject({ when: expect.any(String), why: expect.stringContaining('refund it first') })
   })
 
   test('is refused while it is going back already', () => {

@@ -309,7 +309,7 @@ describe('The data of a person', () => {
     expect((await owner.submit(PATH, { email: 'somebody@else.example' })).status).toBe(400)
     expect((await traces(email)).toSorted()).toEqual(['channel', 'invitation', 'link', 'notice', 'person'])
     const gone = await owner.submit(PATH, { email: ' Leaves@shop.example ' })
-    expect([gone.status, gone.html.includes('You are deleted')]).toEqual([200, true])
+    expect([gone.status, gone.html.includes('Sign-in deleted')]).toEqual([200, true])
     expect(await traces(email)).toEqual([])
     expect((await owner.get('/dashboard')).to).toMatch(/^\/sign-in/)
     const { rows } = await shop.db.query(
