@@ -201,7 +201,7 @@ export const COMMANDS: readonly Command[] = [
     run: verifyFile,
   },
   { words: 'doctor', does: 'check database, Temporal, workers, nodes and ledger', run: office(doctor) },
-  { words: 'attention', does: 'list what needs a person, oldest first', run: office(showAttention) },
+  { words: 'attention', does: 'list what needs an operator, oldest first', run: office(showAttention) },
   {
     words: 'backup check',
     does: 'check that a restored database is complete, and up to which time',

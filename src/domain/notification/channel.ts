@@ -6,7 +6,7 @@ export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 /** Whether a chat of Telegram, by its id, is that of one person. That of a group, whose id is below zero, is the account's. */
 export const isChatOfOne = (chat: string): boolean => !chat.startsWith('-')
 
-/** What is notified whatever a channel asks for. */
+/** The notifications that every channel gets, whatever it asks for. */
 export const ALWAYS_SENT = 'Notifications about the wallet, keys, channels and sign-in are always sent.'
 
 /** What a channel may ask for, beyond what is always sent. */
