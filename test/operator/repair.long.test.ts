@@ -101,7 +101,7 @@ describe('the repair of finality', () => {
     const hash = await takeWithTheKey()
     await world.runner().tick()
     const kill = (line: string): void => {
-      if (line.includes('never happened')) throw new Error('killed')
+      if (line.includes('is no longer on chain')) throw new Error('killed')
     }
     await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
     expect(await acknowledge(operation(), hash)).toBe(1)
@@ -127,7 +127,7 @@ describe('the repair of finality', () => {
     await world.finalize(world.runner())
     expect(await paused()).toMatch(/^finalized block/)
     expect(await repairFinality(operation(true))).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/is what it was, but a repair must still end the pause$/))
+    expect(said).toContainEqual(expect.stringMatching(/is unchanged, but a repair must still end the pause$/))
     expect(await repairFinality(operation())).toBe(1)
     expect(said).toContainEqual(expect.stringMatching(/^WARNING: 8383 micro-USDC in/))
     expect(await paused()).toBeNull()

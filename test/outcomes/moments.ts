@@ -77,7 +77,7 @@ export const MOMENTS = {
     title: 'Checking with NAME: €49.99',
     heading: 'Your payment is on its way',
     filled: null,
-    says: ['NAME is confirming it', 'Please don’t pay again'],
+    says: ['NAME is confirming your payment', 'Please don’t pay again'],
   },
   'on its way': {
     page: 'progress',

@@ -582,7 +582,7 @@ describe('Decisions about a payment', () => {
         handle(paymentId).executeUpdate(operatorUpdates.approve, {
           args: [{ operator: 'ada', reason: 'enough', ...seen }],
         })
-      await expect(approve({})).rejects.toMatchObject({ cause: { message: expect.stringContaining('Give "version"') } })
+      await expect(approve({})).rejects.toMatchObject({ cause: { message: expect.stringContaining('Add "version"') } })
       await expect(approve({ version: version - 1 })).rejects.toMatchObject({
         cause: { message: expect.stringContaining('has changed since you looked') },
       })
