@@ -9,7 +9,7 @@ import { createMerchant, type Merchant } from './merchant.ts'
 export async function main(progress: Progress): Promise<number> {
   const dataFolder = process.env['PINRAIL_DATA'] ?? '.data'
   const running = findRunning(dataFolder)
-  if (running !== null) progress.line(`uses the system that runs at ${running.info.api_url}`)
+  if (running !== null) progress.line(`using the system that is running at ${running.info.api_url}`)
   const system = running ?? (await startSystem({ dataFolder, ports: 'default', progress }))
   try {
     const merchant = createMerchant(system.info)
@@ -17,7 +17,9 @@ export async function main(progress: Progress): Promise<number> {
     let paid = 0n
     for (const journey of JOURNEYS) paid += await demonstrate(journey, { system, merchant, progress })
     const received = (await merchant.balance(system.info.merchant_wallet as Hex)) - before
-    progress.line(`on chain: ${received} micro-USDC came to ${system.info.merchant_wallet}, ${paid} were announced`)
+    progress.line(
+      `on chain: ${received} micro-USDC arrived at ${system.info.merchant_wallet}, webhooks reported ${paid}`,
+    )
     if (received !== paid) throw new Error('the balance on chain differs from the webhooks')
     progress.line('every payment was settled once, to the micro-USDC')
     return 0

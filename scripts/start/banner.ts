@@ -27,7 +27,7 @@ Make a payment, then open its checkout_url:
 
 ${curlLine(info)}
 
-Ctrl-C ends it all; \`npm start\` goes on where it stopped, \`npm run reset\` begins anew.
+Press Ctrl-C to stop everything. \`npm start\` continues where it stopped; \`npm run reset\` starts from scratch.
 
 `
 }

@@ -55,7 +55,7 @@ export async function main(args: string[], progress: Progress): Promise<void> {
     progress.line('ending …')
     await system.stop()
   }
-  progress.line('ended; `npm start` goes on where this stopped')
+  progress.line('stopped; `npm start` continues where this stopped')
   process.exit(0)
 }
 

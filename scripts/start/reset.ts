@@ -21,5 +21,5 @@ export async function main(args: string[], progress: Progress): Promise<void> {
   // Postgres' data may be in a separate folder.
   if (!memory.postgresFolder.startsWith(path)) rmSync(dirname(memory.postgresFolder), { recursive: true, force: true })
   rmSync(path, { recursive: true, force: true })
-  progress.line(`${path} is gone; \`npm start\` begins anew`)
+  progress.line(`${path} is deleted; \`npm start\` starts from scratch`)
 }

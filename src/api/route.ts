@@ -19,10 +19,10 @@ import type { Turns } from './limits/turns.ts'
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',
   'Payment links': 'A page that creates a payment each time a buyer presses Continue.',
-  Methods: 'Methods, where they work, and what arrives.',
-  Events: 'Everything that happened, as a list to read.',
+  Methods: 'Methods, where they are available, and what you would receive.',
+  Events: 'Events of the last 90 days, as a list.',
   Webhooks: 'Endpoints, deliveries and redeliveries.',
-  'API keys': 'Keys of programs.',
+  'API keys': 'API keys for your programs.',
   Settings: 'Where the USDC goes, and how buyers see you.',
   Notifications: 'Who is notified by e-mail and in chats.',
   Team: 'People of the account, and the audit log.',

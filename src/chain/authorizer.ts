@@ -186,7 +186,7 @@ export async function hold(
   if (payout.holdReason === why.reason) return
   const { paymentId } = payout
   const held = await deps.journal.hold({ paymentId, reason: why.reason, detail: why.detail })
-  if (held === 'held') deps.log.warn({ paymentId, ...why }, 'payout held')
+  if (held === 'held') deps.log.warn({ paymentId, ...why }, 'payout stopped')
   else if (held !== 'unchanged')
     deps.log.error(
       { paymentId, ...why, err: held.error },

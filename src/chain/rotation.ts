@@ -18,7 +18,7 @@ export const deadAfter = (stopped: number, authorizationSeconds: number): number
 export const VOID_REST_SECONDS = 60
 
 /** What keeps a payout from being signed, or voided, until a person has looked. */
-export const PAID_ELSEWHERE = 'another treasury of ours has paid or cancelled this payment'
+export const PAID_ELSEWHERE = 'another treasury of the platform has paid or canceled this payment'
 
 export type Decision =
   | { readonly kind: 'sign' }

@@ -23,7 +23,7 @@ export class ApiError extends PinrailError {
   readonly problem: Readonly<Record<string, unknown>>
 
   constructor(status: number, problem: Partial<Problem> & Record<string, unknown>) {
-    super(`${problem.code ?? status}: ${problem.detail ?? 'the answer cannot be read'}`)
+    super(`${problem.code ?? status}: ${problem.detail ?? 'the response cannot be read'}`)
     this.status = status
     this.code = problem.code ?? 'unreadable_answer'
     this.param = problem.param ?? null

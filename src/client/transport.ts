@@ -85,7 +85,11 @@ async function attempt(options: ClientOptions, url: string, init: RequestInit): 
     return { error, again: isTemporary(error), afterMs }
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error)
-    return { error: new ConnectionError(`No answer from ${url}: ${cause}`, { cause: error }), again: true, afterMs: 0 }
+    return {
+      error: new ConnectionError(`No response from ${url}: ${cause}`, { cause: error }),
+      again: true,
+      afterMs: 0,
+    }
   }
 }
 

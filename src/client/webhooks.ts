@@ -39,12 +39,12 @@ export function verifyWebhook(body: Uint8Array | string, headers: Headers, optio
   })
   if (!isGenuine)
     throw new WebhookVerificationError(
-      'No signature fits. The usual causes: the body was parsed and written again instead of being taken as the bytes that came; the secret is of another endpoint or mode; a proxy changed the body.',
+      'No signature matches. The usual causes: the body was parsed and written again instead of being verified as the bytes that arrived; the secret is of another endpoint or mode; a proxy changed the body.',
     )
   const apart = Math.abs((options.now ?? Date.now()) / 1000 - Number(timestamp))
   if (apart > TOLERANCE_SECONDS)
     throw new WebhookVerificationError(
-      `The signature fits, but its time is ${Math.round(apart)} s from this machine’s: an old request that was sent again, or a clock that is wrong.`,
+      `The signature matches, but its time is ${Math.round(apart)} s from this machine’s: an old request that was sent again, or a clock that is wrong.`,
     )
   return JSON.parse(Buffer.from(body).toString('utf8')) as Event
 }
@@ -62,7 +62,9 @@ function isSame(a: Buffer, b: Buffer): boolean {
 function headerOf(headers: Headers, name: string): string {
   const value = isHeaders(headers) ? headers.get(name) : headers[name]
   if (typeof value === 'string' && value !== '') return value
-  throw new WebhookVerificationError(`The header ${name} is missing: this is no webhook of ours, or a proxy took it.`)
+  throw new WebhookVerificationError(
+    `The header ${name} is missing: this is not a webhook from Pinrail, or a proxy removed the header.`,
+  )
 }
 
 function isHeaders(headers: Headers): headers is { readonly get: (name: string) => string | null } {

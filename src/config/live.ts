@@ -72,14 +72,14 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
   if (hosts.size < least)
     found.push(...problem('POLYGON_RPC_URLS', `must name nodes on at least ${least} hosts, and names ${hosts.size}`))
   else if (hosts.size < urls.length)
-    found.push(...problem('POLYGON_RPC_URLS', 'must name each host once: two nodes at one host are one witness'))
+    found.push(...problem('POLYGON_RPC_URLS', 'must name each host once: two nodes on one host count as one'))
   // Otherwise two halves could believe two chains.
   const most = Math.floor(urls.length / 2) + 1
   if (typeof quorum === 'number' && quorum >= 2 && quorum < most)
     found.push(...problem('FINALITY_QUORUM', `must be more than half of the ${urls.length} nodes: at least ${most}`))
   if (urls.some((url) => new URL(text(url)).protocol !== 'https:'))
     found.push(
-      ...problem('POLYGON_RPC_URLS', 'must begin with https://: what a node answers could be changed on the way'),
+      ...problem('POLYGON_RPC_URLS', 'must begin with https://: what a node answers could be changed in transit'),
     )
   const local = [...hosts].filter(isLoopback)
   if (local.length > 0) found.push(...problem('POLYGON_RPC_URLS', `must not be on this machine: ${local.join(', ')}`))
@@ -255,7 +255,7 @@ const RULES: readonly Rule[] = [
   about('SMTP_URL', (value) =>
     value.startsWith('smtps://') && URL.canParse(value) && !isLoopback(new URL(value).hostname)
       ? null
-      : 'must be smtps:// and a host that is not this machine: mails hold links that sign people in',
+      : 'must be smtps:// and a host that is not this machine: mails contain links that sign people in',
   ),
   about('MAIL_FROM', (value) =>
     isLocal(/@([^\s>@]+)>?\s*$/.exec(value)?.[1] ?? '') ? 'must be an address that people can answer' : null,
@@ -287,9 +287,9 @@ function strangers(env: Readonly<Record<string, string | undefined>>): Problem[]
   const names = refused.map((option) => option.replace(/=.*/, ''))
   const weak = password !== undefined && (developmentSecret(password) !== null || isCommon(password))
   return [
-    ...simulators.map((name) => ({ name, must: 'must not be set: simulators are no part of a live system' })),
+    ...simulators.map((name) => ({ name, must: 'must not be set: simulators are not part of a live system' })),
     ...(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
-      ? problem('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0: anybody could be a partner')
+      ? problem('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0: anybody could pose as a partner')
       : []),
     ...(env['NODE_DEBUG'] ? problem('NODE_DEBUG', 'must not be set: it writes keys and tokens to the log') : []),
     ...(names.length > 0

@@ -87,7 +87,7 @@ export function readTemporal(env: Environment): TemporalSettings {
   if ((tls?.clientCert === undefined) !== (tls?.clientKey === undefined))
     throw new Error('TEMPORAL_TLS_CLIENT_CERT_* and TEMPORAL_TLS_CLIENT_KEY_* must be set together')
   if (apiKey !== undefined && tls?.disabled === true)
-    throw new Error('TEMPORAL_API_KEY needs TLS: without it everybody on the way reads the key')
+    throw new Error('TEMPORAL_API_KEY needs TLS: without it anybody on the network path can read the key')
   const { connectionOptions, namespace } = toClientOptions(profileRead)
   return {
     connection: { ...connectionOptions, address: connectionOptions.address ?? DEFAULT_ADDRESS },

@@ -21,37 +21,37 @@ const MOVES = {
   released_by_partner: ['partner', 'The partner released the payment'],
   paid_after_expiry: ['partner', 'The buyer paid after the expiry'],
   paid_after_cancellation: ['partner', 'The buyer paid after the cancellation'],
-  paid_after_failure: ['partner', 'Money came after the failure'],
+  paid_after_failure: ['partner', 'Money arrived after the failure'],
   underpaid: ['partner', 'The buyer paid less than was asked'],
-  held_by_partner: ['partner', 'The partner holds the payment for a check'],
-  misfit: ['partner', 'What the partner reports does not fit the order'],
-  wrong_asset: ['partner', 'The buyer sent another token than USDC'],
+  held_by_partner: ['partner', 'The partner withholds the money for a check'],
+  misfit: ['partner', 'The partner’s report does not match the order'],
+  wrong_asset: ['partner', 'The buyer sent a token other than USDC'],
   withdrawn: ['partner', 'The partner withdrew its confirmation'],
-  funds_reversed: ['partner', 'The partner took the money back before it was settled: the payout is voided'],
+  funds_reversed: ['partner', 'The partner reversed the money before it was settled: the payout is voided'],
   partner_silent: ['system', 'The partner has been confirming the payment for too long'],
   not_released: ['partner', 'The partner did not release the payment'],
   check_failed: ['partner', 'The identity check was not passed, and no other method is allowed'],
   reversed: ['partner', 'The partner reversed the payment for good'],
-  given_back_by_partner: ['partner', 'The partner gave the money back'],
+  given_back_by_partner: ['partner', 'The partner returned the money'],
   expired: ['system', 'Nothing was paid in time'],
   gave_way: ['system', 'The buyer did not continue for five minutes, and another buyer took the place of the link'],
   canceled: ['merchant', 'The merchant canceled the payment'],
-  canceled_before: ['system', 'The merchant had canceled it, and the money that came after that has gone'],
+  canceled_before: ['system', 'The merchant had canceled it, and the money that arrived later has been reversed'],
   conversion_overdue: ['system', 'The converter has not filled the conversion in time'],
-  money_not_free: ['system', 'The money must not move on as it is'],
+  money_not_free: ['system', 'The money no longer matches what was confirmed'],
   conversion_refused: ['system', 'The converter refused the conversion'],
-  fill_off_rate: ['system', 'The converter gave an amount of USDC that is too far off the locked rate'],
+  fill_off_rate: ['system', 'The converter’s fill is too far from the locked rate'],
   handed_to_settlement: ['system', 'Payout queued'],
   payout_resumed: ['system', 'Payout resumed'],
-  payout_voided: ['system', 'The payout was voided, with proof that it cannot be paid any more'],
+  payout_voided: ['system', 'The payout was voided, with proof that it can no longer be paid'],
   settled: ['system', 'The USDC is final at the wallet of the merchant'],
-  unexpected_settlement: ['system', 'A transfer was proved on chain that the record did not expect'],
+  unexpected_settlement: ['system', 'An unexpected transfer was proved on chain'],
   held: ['operator', 'An operator holds the payment'],
-  held_before_conversion: ['operator', 'Held before the conversion'],
-  held_before_payout: ['operator', 'Held before the payout was signed'],
-  resumed_after_hold: ['operator', 'Resumed after the hold'],
+  held_before_conversion: ['operator', 'An operator holds it before the conversion'],
+  held_before_payout: ['operator', 'An operator holds it before the payout is signed'],
+  resumed_after_hold: ['operator', 'An operator released the hold'],
   approved: ['operator', 'An operator approved it'],
-  rejected: ['operator', 'An operator rejected it before any money'],
+  rejected: ['operator', 'An operator rejected it before any money arrived'],
   conversion_retried: ['operator', 'The conversion is tried again'],
   payout_retried: ['operator', 'The payout is tried again'],
   refunded_through_partner: ['operator', 'The money went back to the buyer through the partner'],
@@ -66,7 +66,7 @@ export function because(why: MoveReason, data: object = {}): Reason {
 
 /** The settlement engine keeps a payout back; `reason` is one of its hold reasons. */
 export function payoutHeld(reason: string, data: object): Reason {
-  return { actor: 'system', message: `The payout is held: ${reason}`, data }
+  return { actor: 'system', message: `The payout is stopped: ${reason}`, data }
 }
 
 /** The kind of the entry of a move follows from the state that is entered. */
@@ -76,51 +76,42 @@ export function moveNote(to: PaymentStatus, reason: Reason): Note {
 
 /** What happens without a move. */
 const NOTES = {
-  'payment.rate_locked': ['system', 'The rate was locked: there was none when the money came'],
+  'payment.rate_locked': ['system', 'The rate was locked later: no rate was available when the money arrived'],
   'payment.converted': ['system', 'Converted to USDC'],
   'payment.fill_kept': ['system', 'The converter filled the order after the payment had stopped; the USDC is kept'],
-  'payment.fill_ours': ['operator', 'The USDC that was bought for the payment is ours'],
-  'payment.fill_dropped': ['system', 'The USDC was bought for money that has gone: it is ours'],
-  'payment.conversion_renewed': ['system', 'What is to be converted has changed: the converter gets another order'],
+  'payment.fill_ours': ['operator', 'The USDC that was bought for the payment belongs to the platform'],
+  'payment.fill_dropped': ['system', 'The USDC was bought for money that was reversed: it belongs to the platform'],
+  'payment.conversion_renewed': ['system', 'The amount to convert has changed: the converter receives a new order'],
   'payment.conversion_ended': ['system', 'The converter has not filled the order, and never will'],
-  'payment.settlement_delayed': ['system', 'The settlement takes longer than it should'],
+  'payment.settlement_delayed': ['system', 'The settlement is taking longer than it should'],
   'payment.expiry_postponed': ['system', 'An identity check is running: the expiry was moved by 24 hours'],
   'payment.expiry_extended': ['buyer', 'The buyer asked for more time: the expiry was moved by 15 minutes'],
-  'payment.listening_ended': ['system', 'Late money is not waited for any more'],
+  'payment.listening_ended': ['system', 'Late money is no longer expected'],
   'payment.held': ['operator', 'An operator holds the payment'],
-  'payment.released': ['operator', 'The hold was lifted'],
-  'payment.money_came': ['partner', 'More money came'],
-  'payment.money_went': ['partner', 'The partner took money back'],
-  'payment.misfit': ['partner', 'What the partner reports does not fit the order'],
-  'payment.incident_closed': ['operator', 'An operator has dealt with it'],
-  'payment.order_acknowledged': [
-    'operator',
-    'The partner has changed the order, and an operator takes it as it is now',
-  ],
-  'payment.payout_never_made': [
-    'system',
-    'The payout was never handed in: what is left of the money can be given back',
-  ],
-  'payment.void_asked': ['system', 'The payout is asked to be voided'],
-  'refund.refused': ['partner', 'The partner refused the refund: the money is where it was'],
-  'payment.chargeback': ['partner', 'The partner took the money back after the conversion'],
-  'payment.chargeback_won': [
-    'partner',
-    'Money that the partner had taken back is there again: the loss is booked back',
-  ],
-  'payment.unexpected_settlement': ['system', 'A transfer was proved on chain that the record did not expect'],
+  'payment.released': ['operator', 'An operator released the hold'],
+  'payment.money_came': ['partner', 'More money arrived'],
+  'payment.money_went': ['partner', 'The partner reversed money'],
+  'payment.misfit': ['partner', 'The partner’s report does not match the order'],
+  'payment.incident_closed': ['operator', 'An operator resolved it'],
+  'payment.order_acknowledged': ['operator', 'The partner changed the order, and an operator acknowledged it'],
+  'payment.payout_never_made': ['system', 'The payout was never queued: what is left of the money can be refunded'],
+  'payment.void_asked': ['system', 'A void of the payout was requested'],
+  'refund.refused': ['partner', 'The partner refused the refund: it still has the money'],
+  'payment.chargeback': ['partner', 'The partner reversed the money after the conversion'],
+  'payment.chargeback_won': ['partner', 'Money that the partner had reversed is there again: the loss is booked back'],
+  'payment.unexpected_settlement': ['system', 'An unexpected transfer was proved on chain'],
   'payment.transfer_replaced': [
     'system',
-    'The block of the transfer has left the chain; the transfer is final in another one',
+    'The block of the transfer was replaced; the transfer is final in another block',
   ],
-  'refund.requested': ['operator', 'The partner was asked to give the money back'],
+  'refund.requested': ['operator', 'A refund was requested from the partner'],
   'attempt.sent': ['buyer', 'The buyer was sent to the partner'],
   'attempt.refused': ['partner', 'The partner declined the order'],
-  'deposit.received': ['system', 'USDC came to the address of the payment'],
-  'deposit.other_token': ['system', 'Another token came to the address'],
+  'deposit.received': ['system', 'USDC arrived at the payment’s address'],
+  'deposit.other_token': ['system', 'A token other than USDC arrived at the address'],
   'deposit.surplus': [
     'system',
-    'More came to the address of the payment after its money was counted. It is not settled',
+    'More USDC arrived at the payment’s address after its money was counted. It is not settled',
   ],
 } as const satisfies Record<string, readonly [Actor, string]>
 export type NoteReason = keyof typeof NOTES
@@ -147,13 +138,13 @@ function attemptSentence(status: AttemptStatus): string {
     case 'verification_required':
       return 'The partner asks the buyer for a one-time identity check'
     case 'surplus':
-      return 'A second payment came; it is kept for an operator'
+      return 'A second payment arrived; an operator must decide'
     case 'late':
-      return 'Money came after the payment had stopped listening'
+      return 'Money arrived after the payment had stopped listening'
     case 'declined':
       return 'The attempt was declined; the buyer may try again'
     default:
-      return `The partner says: ${status.replace('_', ' ')}`
+      return `The partner reports: ${status.replace('_', ' ')}`
   }
 }
 
@@ -172,7 +163,7 @@ export function offerNote(decision: {
   }
   const why =
     pinned.reason === 'down'
-      ? 'does not answer anybody at the moment'
+      ? 'is not responding at the moment'
       : `is not offered to a buyer in ${country ?? 'an unknown country'} (${pinned.reason})`
   const message = `${pinned.provider} ${why}; shown: ${pinned.fallback}`
   return { kind: 'checkout.route', actor: 'system', message, data }
@@ -186,6 +177,6 @@ export type Observed =
 export function observedSentence(seen: Observed): string {
   if (seen.kind === 'event.recorded') return `${seen.type} was recorded`
   const { status, error } = seen
-  if (status !== null && status >= 200 && status <= 299) return 'The webhook endpoint took the event'
-  return `The webhook endpoint did not take the event (${status ?? error ?? 'no answer'})`
+  if (status !== null && status >= 200 && status <= 299) return 'The webhook endpoint accepted the event'
+  return `The webhook endpoint did not accept the event (${status ?? error ?? 'no response'})`
 }

@@ -74,16 +74,17 @@ export function checkWallet(text: string, rules: WalletRules): WalletCheck {
   if (!oneCase && address !== text)
     return refused(
       'wallet_checksum',
-      'must have the upper and lower case of EIP-55: a character was probably mistyped, so copy it again',
+      'must match its EIP-55 checksum in upper and lower case: a character was probably mistyped, so copy it again',
     )
-  if (BURNT.includes(lower)) return refused('wallet_forbidden', 'must be an address that somebody has the key of')
+  if (BURNT.includes(lower))
+    return refused('wallet_forbidden', 'must be an address whose key somebody has, not a burn address')
   if (TOKENS.includes(lower) || lower === rules.token.toLowerCase())
     return refused(
       'wallet_forbidden',
       'must be a wallet, not the contract of a token, which would keep what is sent to it',
     )
   if (CONTRACTS.includes(lower) || PRECOMPILED.test(lower))
-    return refused('wallet_forbidden', 'must be a wallet, not a contract that everybody uses')
+    return refused('wallet_forbidden', 'must be a wallet, not a shared contract')
   return { ok: true, address }
 }
 

@@ -125,7 +125,7 @@ export function isOverloaded({ status, error }: DeliveryAnswer): boolean {
 /** The answer in words, for logs and operators. */
 export function describeAnswer({ status, error }: DeliveryAnswer): string {
   if (error === null) return `HTTP ${status}`
-  return status === null ? `no answer (${error})` : `HTTP ${status} (${error})`
+  return status === null ? `no response (${error})` : `HTTP ${status} (${error})`
 }
 
 /** What of the last answer matters for the next try, and for the operator who looks at it. */

@@ -10,7 +10,7 @@ export async function mailOutcome(send: () => Promise<void>): Promise<Outcome> {
     return { kind: 'accepted', pauseSeconds: 0 }
   } catch (error) {
     const { code, status, command, syscall } = readError(error)
-    const reason = `the mail server answers ${status}`
+    const reason = `the mail server responded ${status}`
     if (status >= 500) return { kind: 'refused', what: command === 'DATA' ? 'message' : 'channel', reason }
     if (status >= 400) return { kind: 'not_taken', reason }
     if (syscall === 'connect' || BEFORE_THE_MAIL.includes(code))

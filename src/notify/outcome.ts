@@ -26,14 +26,14 @@ export function commonOutcome({ status, retryAfterSeconds, error, wasSent }: Pos
   if (status === null) {
     if (error === 'refused_url' || error === 'refused_address')
       return { kind: 'refused', what: 'channel', reason: 'requests to its address are not allowed' }
-    const reason = `no answer (${error ?? 'closed'})`
+    const reason = `no response (${error ?? 'closed'})`
     return wasSent ? { kind: 'unknown', reason } : { kind: 'not_taken', reason }
   }
   if (status >= 200 && status < 300) return { kind: 'accepted', pauseSeconds: 0 }
   if (status === 429) return { kind: 'limited', seconds: pauseSeconds(retryAfterSeconds) }
   // A gateway in between does not know what became of it.
   if (status >= 500) return { kind: 'unknown', reason: `HTTP ${status}` }
-  if (status >= 300 && status < 400) return { kind: 'refused', what: 'channel', reason: 'it answers with a redirect' }
+  if (status >= 300 && status < 400) return { kind: 'refused', what: 'channel', reason: 'it responded with a redirect' }
   return null
 }
 
@@ -52,5 +52,5 @@ const LONGEST_REASON = 120
 /** What the service says, short and in printable characters: it stands on pages and in mails. */
 export function said(service: string, text: unknown, status: number): string {
   const plain = (typeof text === 'string' ? text : '').replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_REASON)
-  return plain === '' ? `${service} answers HTTP ${status}` : `${service} says "${plain}"`
+  return plain === '' ? `${service} responded HTTP ${status}` : `${service} says "${plain}"`
 }

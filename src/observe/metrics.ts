@@ -87,7 +87,7 @@ const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
   pinrail_attention: {
     from: 'attention',
     value: 'count',
-    help: 'Money and time that wait for a person, by kind.',
+    help: 'Money and time that wait for an operator, by kind.',
     labels: ['kind'],
   },
   pinrail_attention_oldest_seconds: {

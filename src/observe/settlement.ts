@@ -76,7 +76,7 @@ const TOLD: Readonly<Record<string, Told<keyof SettlementSources>>> = {
   pinrail_settlement_attention: {
     from: 'attention',
     value: 'count',
-    help: 'What of settlement waits for a person, or fails and is tried again, by kind.',
+    help: 'What of settlement waits for an operator, or fails and is tried again, by kind.',
     labels: ['kind'],
   },
   pinrail_settlement_attention_oldest_seconds: {

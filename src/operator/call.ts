@@ -87,7 +87,7 @@ export async function withDatabase<T>(settings: DatabaseSettings, work: (db: Db)
 /** Who does it and why. Nothing about money or keys is changed without both. */
 export function signedBy({ options }: Call): Signed {
   const [operator, reason] = [options.operator?.trim(), options.reason?.trim()]
-  if (!operator || !reason) throw new UsageError('say who you are and why: --operator <name> --reason <text>')
+  if (!operator || !reason) throw new UsageError('name yourself and your reason: --operator <name> --reason <text>')
   return { operator, reason }
 }
 

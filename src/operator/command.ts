@@ -85,7 +85,7 @@ function check(command: Command, given: { subjects: readonly string[]; options: 
     throw new UsageError(helpFor(words))
   const known = new Map(options.map((option) => [option.replace('!', ''), option.endsWith('!')]))
   const stranger = given.options.find((name) => !known.has(name))
-  if (stranger !== undefined) throw new UsageError(`pinrail ${words} takes no --${stranger}\n${helpFor(words)}`)
+  if (stranger !== undefined) throw new UsageError(`pinrail ${words} has no option --${stranger}\n${helpFor(words)}`)
   const absent = [...known].filter(([name, isNeeded]) => isNeeded && !given.options.includes(name as OptionName))
   if (absent.length > 0)
     throw new UsageError(

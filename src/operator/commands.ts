@@ -188,7 +188,11 @@ export const COMMANDS: readonly Command[] = [
     does: 'migrate the database to the newest schema; safe to run several times at once',
     run: migrateDatabase,
   },
-  { words: 'preflight', does: 'list what prevents a start in live mode with these variables', run: preflight },
+  {
+    words: 'preflight',
+    does: 'list what prevents a start in live mode with the current environment variables',
+    run: preflight,
+  },
   {
     words: 'verify',
     subjects: ['file'],
@@ -197,7 +201,7 @@ export const COMMANDS: readonly Command[] = [
     run: verifyFile,
   },
   { words: 'doctor', does: 'check database, Temporal, workers, nodes and ledger', run: office(doctor) },
-  { words: 'attention', does: 'list what needs a person, oldest first', run: office(showAttention) },
+  { words: 'attention', does: 'list what needs an operator, oldest first', run: office(showAttention) },
   {
     words: 'backup check',
     does: 'check that a restored database is complete, and up to which time',
@@ -206,7 +210,7 @@ export const COMMANDS: readonly Command[] = [
   { words: 'secrets status', does: 'list what still depends on retired secrets', run: office(showSecrets) },
   {
     words: 'secrets reseal',
-    does: 'encrypt the secrets of all webhook endpoints with the current key',
+    does: 'encrypt the secrets of all webhook endpoints and notification channels with the current key',
     run: office(resealSecrets),
   },
   {

@@ -21,8 +21,14 @@ export type Operation = {
 const scopeOf = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
 
 const describe = (payout: PayoutView): string =>
-  `${payout.paymentId}: ${payout.holdReason === null ? payout.state : `${payout.state}(${payout.holdReason})`}, ` +
+  `${payout.paymentId}: ${stateText(payout.state, payout.holdReason)}, ` +
   `${payout.microUsdc} micro-USDC to ${payout.recipient}${payout.txHash === null ? '' : `, ${payout.txHash}`}`
+
+/** The state of a payout for people, with the reason why it is stopped. */
+export function stateText(state: string, reason: string | null): string {
+  const word = state === 'held' ? 'stopped' : state
+  return reason === null ? word : `${word}(${reason})`
+}
 
 type Change = (tx: Tx, paymentId: string) => Promise<boolean>
 
@@ -36,7 +42,7 @@ export function changeOf(name: 'void' | 'hold' | 'release', { hooks }: Operation
       await hooks.onReleased(tx, { paymentId })
       return true
     }
-  const detail = 'held by an operator at the command line'
+  const detail = 'stopped by an operator at the command line'
   return async (tx, paymentId) => {
     if (!(await holdPayout(tx, paymentId, detail))) return false
     await hooks.onHeld(tx, { paymentId, reason: 'operator', detail })
@@ -49,7 +55,7 @@ async function refuseParked(tx: Tx, paymentId: string): Promise<void> {
   const { status, parkReason, held } = (await loadPayment(tx, paymentId)).payment
   if (status === 'under_review' && parkReason === 'payout_held' && !held)
     throw new Refusal(
-      `${paymentId} waits for a decision, before which the partner is asked whether the money is still there: ` +
+      `${paymentId} needs a decision, which first checks with the partner that the money is still there: ` +
         `pinrail payments decide ${paymentId} retry`,
     )
 }
@@ -83,14 +89,14 @@ export async function acknowledge({ db, settings, hooks, dryRun, say }: Operatio
     return acknowledgeTransfers(tx, scopeOf(settings), txHash)
   })
   if (left === null) {
-    say(`nothing changed: no transfer of ${txHash} is unknown; \`status\` shows what is paused`)
+    say(`nothing changed: ${txHash} has no unknown transfer; \`status\` shows what is paused`)
     return 1
   }
   const pausedReason = (await readCursor({ db, scope: { ...scopeOf(settings), livemode: db.livemode }, hooks }))
     ?.pausedReason
   if (left > 0) say(`${left} unknown transfers are left: still paused`)
   else if (typeof pausedReason === 'string') say(`no unknown transfer is left; still paused: ${pausedReason}`)
-  else say('no unknown transfer is left: the lanes go on')
+  else say('no unknown transfer is left: the lanes continue')
   return left > 0 || typeof pausedReason === 'string' ? 1 : 0
 }
 
@@ -107,9 +113,9 @@ export async function abandon({ db, settings, dryRun, say }: Operation, wallet: 
   if (dryRun) throw new Error('abandon-lane has no dry run: `status` shows the lanes')
   const left = await db.transaction((tx) => abandonLane(tx, { chainId: settings.CHAIN_ID, wallet }))
   if (left === null) {
-    say(`${wallet} is no lane: \`status\` shows the lanes`)
+    say(`${wallet} is not a lane: \`status\` shows the lanes`)
     return 1
   }
-  say(`lane ${wallet} sends nothing more; the other lanes carry its ${left} payouts`)
+  say(`lane ${wallet} is abandoned; the other lanes take over its ${left} payouts`)
   return 0
 }

@@ -80,6 +80,6 @@ function repeated(wallets: readonly { readonly name: string; readonly addresses:
       named.set(address, named.get(address) ?? name)
     }
     if (other === undefined) return []
-    return [{ name, must: other === name ? 'must name each wallet once' : `must be other wallets than ${other}` }]
+    return [{ name, must: other === name ? 'must name each wallet once' : `must not be the same wallets as ${other}` }]
   })
 }

@@ -12,9 +12,10 @@ import { listOwing, listRelayers, listTreasuries, rewindCursor } from '../db/set
 import { readRetired, retireAnew } from '../db/settlement/signing/treasuries.ts'
 import { markRestored, nameForgotten } from '../db/settlement/watch/forgotten.ts'
 import type { Hex } from '../domain/hex.ts'
+import { plural } from '../domain/plural.ts'
 import type { ChainCursor, Lease } from '../domain/settlement/payout.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
-import type { Operation } from './payouts.ts'
+import { type Operation, stateText } from './payouts.ts'
 
 /** Blocks per question, as the observer asks. */
 const RANGE = 1000
@@ -46,11 +47,11 @@ export async function rebuild(operation: Operation): Promise<number> {
   await refuseReplaced(rpc, await journal.readCursor())
   const start = Math.max(0, settings.SETTLEMENT_START_BLOCK - 1)
   const facts = await readChain(rpc, { token: scope.token, treasuries }, start)
-  say(`${facts.length} logs of ${treasuries.length} treasuries since block ${start}`)
+  say(`${plural(facts.length, 'log')} of ${plural(treasuries.length, 'treasury', 'treasuries')} since block ${start}`)
   const found = await compare({ ...operation, scope, treasuries }, facts)
-  say(`${found.settled} payouts are settled here and on chain, ${found.unsettled} are paid on chain and open here`)
-  say(`${found.forgotten.length} are paid on chain and unknown here`)
-  for (const problem of found.problems) say(`LOOK AT THIS: ${problem}`)
+  say(`payouts settled here and on chain: ${found.settled}; paid on chain and open here: ${found.unsettled}`)
+  say(`paid on chain and unknown here: ${found.forgotten.length}`)
+  for (const problem of found.problems) say(`WARNING: ${problem}`)
   if (dryRun) return found.problems.length === 0 ? 0 : 1
 
   const owner = randomUUID()
@@ -86,9 +87,7 @@ async function retire({ db, dryRun, say }: Operation, context: JournalContext): 
   }
   if (retired.length === 0) return
   const names = retired.map(({ treasury }) => treasury).join(', ')
-  say(
-    `${names} ${dryRun ? 'would count' : 'count'} as retired from now on: payouts of payments that are older wait 55 minutes`,
-  )
+  say(`${names} ${dryRun ? 'would count' : 'count'} as retired from now on: payouts of older payments wait 55 minutes`)
 }
 
 /** Beside what was read of blocks that have left the chain, their transfers would count once more where they are now. */
@@ -202,8 +201,9 @@ async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fa
       problems.push(`${paymentId} was paid ${microUsdc} to ${counterparty}, owed ${netMicro} to ${destination}`)
     else if (payoutTreasury !== null && payoutTreasury !== fact.treasury)
       problems.push(
-        `${paymentId} was paid by ${fact.treasury} in ${txHash} and is ${payoutState} here on ${payoutTreasury}, which ` +
-          'no log ends: the merchant has the money. Do not refund it, and do not pay it by hand; it stays as it is here',
+        `${paymentId} was paid by ${fact.treasury} in ${txHash}, but the payout here is ${stateText(payoutState ?? 'unknown', null)} at ` +
+          `another treasury, ${payoutTreasury}. The merchant has the money: do not refund it and do not pay it by hand. ` +
+          'The payout here stays open.',
       )
     else if (payoutState === 'settled') settled += 1
     else if (payoutState !== null) unsettled += 1

@@ -13,6 +13,7 @@ import {
   takeBack,
 } from '../db/settlement/watch/reversal.ts'
 import type { Hex } from '../domain/hex.ts'
+import { plural } from '../domain/plural.ts'
 import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'
 import type { Operation } from './payouts.ts'
 import { connectNodes, readAnew } from './rebuild.ts'
@@ -43,12 +44,11 @@ export async function repairFinality(operation: Operation): Promise<number> {
   if (cursor === null) throw new Error('the chain was never read: there is nothing to repair')
   const blocks = await listProofBlocks(db, scope, Math.max(0, cursor.number - COMPARED_BLOCKS))
   const found = await compare(rpc, blocks, cursor)
-  say(`${found.gone.length} of ${blocks.length} blocks that something rests on have left the chain`)
+  say(`${found.gone.length} of ${blocks.length} blocks that contain proofs have left the chain`)
   const isWhole = found.gone.length === 0 && !found.cursorIsGone
   // The one of a reversal: an earlier repair was killed, or the blocks have come back.
   const isPaused = cursor.pausedReason?.startsWith(REVERSAL_PAUSE) === true
-  if (isWhole)
-    say(`block ${cursor.number} is what it was${isPaused ? ', and a repair has still to end the pause' : ''}`)
+  if (isWhole) say(`block ${cursor.number} is unchanged${isPaused ? ', but a repair must still end the pause' : ''}`)
   if (dryRun) return isWhole && !isPaused ? 0 : 1
 
   const number = Math.max(cursor.firstNumber, found.oldest - READ_AGAIN)
@@ -62,7 +62,7 @@ export async function repairFinality(operation: Operation): Promise<number> {
       tell(ended, say)
       return ended
     })
-    say(`${takenBack.paymentIds.length} payouts had their proof there; read again from block ${number + 1}`)
+    say(`${plural(takenBack.paymentIds.length, 'payout')} had a proof there; read again from block ${number + 1}`)
     const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
     const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
     await readAnew(operation, { rpc, journal, lease, treasuries })
@@ -70,7 +70,9 @@ export async function repairFinality(operation: Operation): Promise<number> {
     const upTo = Math.min(read?.number ?? 0, read?.depositsNumber ?? 0)
     // What no quorum has shown yet is not gone.
     if (upTo < found.final)
-      throw new Error(`the chain could not be read again after block ${upTo}: nothing was called gone, repair it again`)
+      throw new Error(
+        `the chain could not be read again after block ${upTo}: nothing was marked as gone. Run the repair again`,
+      )
     return await conclude(operation, takenBack)
   } finally {
     await journal.releaseLeases(owner)
@@ -111,10 +113,10 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
   const { gone, isPaused } = await db.transaction(async (tx) => {
     const gone = await concludeGone(tx, scope)
     for (const one of gone) if ('movement' in one) await hooks.onTreasuryMovement(tx, one.movement)
-    for (const one of gone) say(`LOOK AT THIS: ${describe(one)}`)
+    for (const one of gone) say(`WARNING: ${describe(one)}`)
     return { gone, isPaused: await endPause(tx, { db, scope, hooks }) }
   })
-  say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes go on')
+  say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes continue')
   return isPaused || gone.length + takenBack.unsendable.length > 0 ? 1 : 0
 }
 
@@ -122,8 +124,8 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
 function tell({ paymentIds, unsendable }: TakenBack, say: Operation['say']): void {
   for (const { wallet, nonce } of unsendable)
     say(
-      `LOOK AT THIS: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +
-        'will use the nonce up, and what it carried goes out with another one',
+      `WARNING: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +
+        'will use up the nonce, and its payouts go out with another one',
     )
   for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
 }
@@ -131,8 +133,8 @@ function tell({ paymentIds, unsendable }: TakenBack, say: Operation['say']): voi
 function describe(gone: Gone): string {
   if ('movement' in gone) {
     const { micro, direction, counterparty, txHash } = gone.movement
-    return `${micro} micro-USDC ${direction} (${counterparty}) in ${txHash} never happened: booked back`
+    return `${micro} micro-USDC ${direction} (${counterparty}) in ${txHash} is no longer on chain: booked back`
   }
   const { units, token, paymentId, txHash } = gone
-  return `${units} of ${token} at the address of ${paymentId} in ${txHash} never happened, and the payment counts it`
+  return `${units} of ${token} at the address of ${paymentId} in ${txHash} is no longer on chain, but the payment still counts it`
 }

@@ -38,14 +38,14 @@ export const SETTLEMENT: readonly Command[] = [
     words: 'settlement hold',
     subjects: ['payment'],
     options: DRY,
-    does: 'hold a payout that is not yet being sent',
+    does: 'stop a payout that is not yet being sent',
     run: settles(change('hold')),
   },
   {
     words: 'settlement release',
     subjects: ['payment'],
     options: DRY,
-    does: 'put a held payout back into the queue',
+    does: 'put a stopped payout back into the queue',
     run: settles(change('release')),
   },
   {

@@ -9,11 +9,12 @@ import {
   readQueue,
 } from '../db/settlement/watch/standing.ts'
 import { formatPol, formatUsdc } from '../domain/money.ts'
+import { plural } from '../domain/plural.ts'
 import { type Answer, answerOf } from '../domain/settlement/answer.ts'
 import type { Standing } from '../domain/settlement/standing.ts'
 import { ageText } from '../domain/settlement/troubles.ts'
 import { columns } from './call.ts'
-import type { Operation } from './payouts.ts'
+import { type Operation, stateText } from './payouts.ts'
 import { connectNodes } from './rebuild.ts'
 
 /**
@@ -29,7 +30,7 @@ export async function showStatus(operation: Operation): Promise<number> {
   for (const line of [...todoLines(answer), ...queueLines(standing), ...chainLines(standing), ...walletLines(standing)])
     say(line)
   for (const { kind, subject, detail } of standing.attention)
-    say(`LOOK AT THIS: ${kind} ${subject}: ${detail ?? 'no detail'}`)
+    say(`WARNING: ${kind} ${subject}: ${detail ?? 'no detail'}`)
   return answer.troubles.length === 0 ? 0 : 1
 }
 
@@ -90,8 +91,8 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 
 function queueLines({ queue, settled }: Standing): string[] {
   const rows = queue.map(({ state, reason, count, micro, oldestSeconds }) => [
-    `  ${reason === null ? state : `${state}(${reason})`}`,
-    `${count} payouts`,
+    `  ${stateText(state, reason)}`,
+    plural(count, 'payout'),
     `${formatUsdc(micro)} USDC`,
     `the oldest for ${ageText(oldestSeconds)}`,
   ])
@@ -104,7 +105,8 @@ function chainLines({ cursor, chain }: Standing): string[] {
     cursor === null
       ? '  never read'
       : `  read to final block ${cursor.number} ${cursor.hash}, ${ageText(cursor.ageSeconds)} ago`
-  const final = chain.final === null ? 'no quorum names a final block' : `a quorum calls block ${chain.final} final`
+  const final =
+    chain.final === null ? 'no quorum agrees on a final block' : `a quorum agrees that block ${chain.final} is final`
   const pause = cursor === null || cursor.pausedReason === null ? [] : [`  PAUSED: ${cursor.pausedReason}`]
   const nodes = chain.nodes.map(({ name, head, why }) => [
     `  ${name}`,
@@ -119,7 +121,7 @@ function walletLines({ lanes, chain }: Standing): string[] {
     status,
     polText(chain.gas.find((each) => each.wallet === wallet)?.wei ?? null),
     `next nonce ${nextNonce}, ${open} on the way`,
-    unminedSeconds === null ? '' : `in no block for ${ageText(unminedSeconds)}`,
+    unminedSeconds === null ? '' : `not mined for ${ageText(unminedSeconds)}`,
     reason === null ? '' : `(${reason})`,
   ])
   const treasuries = chain.treasuries.map(({ wallet, micro }) => [

@@ -4,6 +4,7 @@ import { readCursor } from '../db/settlement/record.ts'
 import { readOpenOf, takeOver } from '../db/settlement/signing/takeover.ts'
 import { readCurrentTreasury, readRetired } from '../db/settlement/signing/treasuries.ts'
 import type { Hex } from '../domain/hex.ts'
+import { plural } from '../domain/plural.ts'
 import type { Operation } from './payouts.ts'
 import { connectNodes } from './rebuild.ts'
 
@@ -27,7 +28,7 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
   const old = (await readRetired(context)).find(({ treasury }) => treasury === from)
   if (old?.keylessAt === undefined || old.keylessAt === null)
     throw new Error(
-      `${from} is no treasury without a key: take its key out of TREASURY_KEY and RETIRED_TREASURY_KEYS, write its ` +
+      `${from} must be a treasury without a key: remove its key from TREASURY_KEY and RETIRED_TREASURY_KEYS, write its ` +
         'address to RETIRED_TREASURIES, and restart every worker',
     )
   const dead = deadAfter(old.keylessAt, SETTLEMENT_DEFAULTS.authorizationSeconds)
@@ -44,7 +45,7 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
       return 1
     }
     for (const { paymentId } of payouts.filter(({ authNonce }) => final.used.has(authNonce)))
-      say(`${paymentId} stays: ${from} has paid or cancelled it, and its log ends it`)
+      say(`${paymentId} stays: ${from} has already paid or canceled it, and its log on chain will end it`)
     const unused = payouts.filter(({ authNonce }) => !final.used.has(authNonce))
     const proof = { number: cursor.number, hash: cursor.hash, time: final.timestamp, dead }
     const done = await takeOver(context, { payouts: unused, to, proof, dryRun })
@@ -52,7 +53,7 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
       const failure = done.failed.find((failed) => failed.paymentId === paymentId)
       if (failure !== undefined) say(`${paymentId} stays: ${failure.error.message}`)
       else if (!done.moved.includes(paymentId))
-        say(`${paymentId} stays: a later signature of ${from} for it is still valid, or it has ended meanwhile`)
+        say(`${paymentId} stays: a later signature of ${from} for it is still valid, or it has ended in the meantime`)
     }
     const waits = unused.filter((payout) => payout.waits && done.moved.includes(payout.paymentId))
     for (const { paymentId } of waits)
@@ -63,7 +64,7 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
     after = payouts.at(-1)?.paymentId ?? after
   }
   say(
-    `${moved} payouts of ${from} ${dryRun ? 'would be' : 'are'} queued on ${to}; ${waiting} wait for a decision, ${left} stay`,
+    `${dryRun ? 'would be queued' : 'queued'} on ${to}: ${plural(moved, 'payout')} of ${from}; waiting for a decision: ${waiting}; not moved: ${left}`,
   )
   return left + waiting === 0 ? 0 : 1
 }

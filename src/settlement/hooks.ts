@@ -49,7 +49,8 @@ export function createSettlementHooks(context: ChangeContext) {
     await changeAndTell(tx, paymentId, async (work) => {
       const { status, parkReason, held } = work.state.payment
       // Rolls the release of the payout back with it, whatever else the payment waits for: a hold has no way around it.
-      if (held) throw new Error('An operator holds the payment: release it with an update of its workflow first')
+      if (held)
+        throw new Error('An operator holds the payment: release it first (`pinrail payments decide <payment> release`)')
       if (status !== 'under_review' || parkReason !== 'payout_held') return
       await work.move('settling', because('payout_resumed'), NOT_PARKED)
     })

@@ -250,17 +250,17 @@ function usdcOf(word) {
 /** @param {Fields} claims */
 function checkNetwork({ chain_id: chainId, token, livemode }) {
   if (chainId === POLYGON.chainId && token === POLYGON.usdc && livemode === true) return 'the money is USDC on Polygon'
-  return { open: `no USDC on Polygon: this is a test receipt of chain ${String(chainId)} and token ${String(token)}` }
+  return { open: `not USDC on Polygon: this is a test receipt of chain ${String(chainId)} and token ${String(token)}` }
 }
 
 /** @param {Fields} claims @param {string | undefined} trusted */
 function checkBlock({ block_hash: hash, block_number: number }, trusted) {
   if (trusted === undefined)
     return {
-      open: `not compared yet: look up block ${String(number)} where you trust it; its hash must be ${String(hash)}`,
+      open: `not compared yet: look up block ${String(number)} in a source that you trust; its hash must be ${String(hash)}`,
     }
   if (trusted.trim().toLowerCase() !== hash)
-    throw new Wrong(`the hash of block ${String(number)} that you trust is another than ${String(hash)}`)
+    throw new Wrong(`the hash of block ${String(number)} that you trust differs from ${String(hash)}`)
   return `block ${String(number)} is the one that you trust`
 }
 
@@ -277,7 +277,7 @@ async function checkSignature(claims, { signature, keys }) {
     parseJson(new TextDecoder().decode(fromBase64(head, 'protected'))),
     'the signature’s header',
   )
-  if (alg !== 'EdDSA' || crit !== undefined) throw new Wrong('the signature must be of EdDSA')
+  if (alg !== 'EdDSA' || crit !== undefined) throw new Wrong('the signature must use EdDSA')
   if (keys === undefined) return { open: `not checked: the keys of ${String(claims['issuer'])} were not given` }
   const key = keys.find(
     (each) => each.kid === kid && each.kty === 'OKP' && each.crv === 'Ed25519' && typeof each.x === 'string',

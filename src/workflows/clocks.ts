@@ -8,7 +8,7 @@ export type ClockFace = {
   readonly now: () => PaymentSnapshot
   /** The orders of these attempts must be read again. */
   readonly onPoll: (attemptIds: readonly string[]) => void
-  /** The settlement takes longer than it should. */
+  /** The settlement is taking longer than it should. */
   readonly onDelay: () => Promise<void>
 }
 

@@ -76,8 +76,8 @@ function describe({ paymentId, attemptId }: LateMoneyInput): string {
     `- payment: ${paymentId}`,
     `- attempt: ${attemptId}`,
     `- amounts, merchant and version: \`pinrail payments explain ${paymentId}\``,
-    `- give it back: \`pinrail payments decide ${attemptId} refund ${SIGNED}\``,
-    `- it was given back elsewhere: \`pinrail payments decide ${attemptId} recordExternalRefund --version <version> ${SIGNED}\``,
+    `- refund it: \`pinrail payments decide ${attemptId} refund ${SIGNED}\``,
+    `- if it was refunded elsewhere: \`pinrail payments decide ${attemptId} recordExternalRefund --version <version> ${SIGNED}\``,
   ].join('\n')
 }
 

@@ -12,9 +12,9 @@ export const SIGNED = '--operator <name> --reason <text>'
 /** The facts of its payment that a run has from the start. */
 type Facts = Pick<PaymentInput, 'amount' | 'merchantId'>
 
-const HELD = 'An operator holds it: it does not settle before `release`.'
+const HELD = 'An operator holds it: it settles only after `release`.'
 const ORDER_CHANGED =
-  'The partner has changed the amount of the order: `acknowledge` takes the order as it is now, and the payment may go on.'
+  'The partner has changed the amount of the order: `acknowledge` accepts the order as it is now, and the payment can continue.'
 
 /**
  * What an operator sees of a payment in the Temporal UI. Details cost no history event; a search attribute costs one,
@@ -55,12 +55,12 @@ function describe(payment: PaymentSnapshot, { amount, merchantId }: Facts): stri
     ...attempts.map((attempt) => `- attempt ${attempt.id}: ${attempt.provider}, ${attempt.method}, ${attempt.status}`),
     `- more: \`pinrail payments explain ${id}\``,
     ...commands(decisions, { id, version }),
-    `- what was looked at: version ${version}`,
+    `- version shown here: ${version}`,
   ].join('\n')
 }
 
 const waits = (decisions: readonly OperatorDecision[]): string =>
-  decisions.length > 0 ? 'Waits for an operator' : 'Ends by itself'
+  decisions.length > 0 ? 'Waits for an operator' : 'Ends automatically'
 
 /** One for the decisions that accept what was looked at, and one for the others. */
 function commands(
@@ -79,18 +79,18 @@ function commands(
 function doing(payment: PaymentSnapshot): string {
   switch (nextStep(payment)) {
     case 'await_buyer':
-      return `No money has come. Waits for the buyer until ${new Date(payment.expiresAt).toISOString()}.`
+      return `No money has arrived. Waiting for the buyer until ${new Date(payment.expiresAt).toISOString()}.`
     case 'await_partner':
-      return 'The partner is confirming the money of the buyer. Nothing has been converted.'
+      return 'The partner is confirming the buyer’s money. Nothing has been converted.'
     case 'convert':
-      return 'The partner has the money of the buyer. It is being converted to USDC.'
+      return 'The partner has the buyer’s money. It is being converted to USDC.'
     case 'transfer':
       return 'Converted. The USDC is on its way to the merchant; it counts when its block is final.'
     case 'end_conversion':
-      return 'Closed. The converter is asked what it made of the order, until it has filled or ended it.'
+      return 'Closed. The conversion is still open: the converter is asked until it has filled or ended it.'
     case 'await_operator':
       return payment.parkReason === 'funds_reversed'
-        ? 'Nothing more is sent. Whether the payout was on its way already is being found out.'
+        ? 'Nothing more is sent. The system is finding out whether the payout was already on its way.'
         : 'The money is safe where it is. Nothing moves until a decision.'
     case 'listen':
       return `Closed, but an unfinished partner order may still bring money until ${new Date(payment.listenUntil ?? 0).toISOString()}.`

@@ -237,10 +237,10 @@ class PaymentStory {
     setHandler(messages.partnerNews, (news) => this.#orders.add(messages.attemptOf(news)))
     setHandler(messages.rowChanged, () => void (this.#rowMayHaveChanged = true))
     setHandler(messages.openAttempt, (request) => this.#requests.ask(() => this.#open(request)), {
-      description: 'The buyer wants to pay: opens an order at the partner and answers where to go',
+      description: 'Opens an order at the partner and returns where to send the buyer',
     })
     setHandler(messages.cancelPayment, () => this.askToCancel(), {
-      description: 'Cancels the payment, unless money has come',
+      description: 'Cancels the payment, unless money has arrived',
     })
     for (const decision of OPERATOR_DECISIONS)
       setHandler(messages.operatorUpdates[decision], (note) => this.#requests.ask(() => this.#decide(decision, note)), {

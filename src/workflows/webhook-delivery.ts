@@ -146,7 +146,7 @@ class WebhookDelivery {
       case 'stopped':
         return 'Stopped: the schedule is used up, or the endpoint is disabled or deleted. It can be redelivered'
       case 'failed':
-        return `Next try ${new Date(this.#due).toISOString()}, or at once with the update \`redeliverNow\``
+        return `Next try ${new Date(this.#due).toISOString()}, or immediately with the update \`redeliverNow\``
     }
   }
 }

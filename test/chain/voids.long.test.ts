@@ -135,7 +135,7 @@ describe('a void and the other treasuries', () => {
     await rotation.pass(MINUTES_UNTIL_DEAD)
     const runner = rotation.after()
     await world.finalize(runner, 4)
-    const detail = `another treasury of ours has paid or cancelled this payment: ${addressOf(successor)}`
+    const detail = `another treasury of the platform has paid or canceled this payment: ${addressOf(successor)}`
     expect(await named()).toEqual([{ kind: 'paid_elsewhere', subject: paid!.paymentId, detail }])
     world.clock.now = new Date(Date.now() + 3 * 60_000)
     await world.finalize(runner)

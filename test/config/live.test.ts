@@ -159,8 +159,8 @@ describe('live mode', () => {
       ['NODE_OPTIONS', '--import=data:text/javascript,x', 'not --import'],
       ['RELAYER_KEYS', `0x${hex(random)},0x${'0'.repeat(63)}1`, 'must be random keys'],
       ['WEBHOOK_TEST_TARGETS', '127.0.0.1:4301', 'must be empty'],
-      ['SANDBOX_DATA', '/data', 'must not be set: simulators are no part of a live system'],
-      ['INBOX_WEBHOOK_SECRET', 'whsec_a', 'must not be set: simulators are no part of a live system'],
+      ['SANDBOX_DATA', '/data', 'must not be set: simulators are not part of a live system'],
+      ['INBOX_WEBHOOK_SECRET', 'whsec_a', 'must not be set: simulators are not part of a live system'],
       ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'must not be 0'],
       ['NODE_DEBUG', 'undici', 'it writes keys and tokens to the log'],
       ['NODE_OPTIONS', '--inspect_brk=0.0.0.0', 'not --inspect_brk'],
@@ -424,22 +424,26 @@ describe('the preflight', () => {
 
     const relayer = `0x${hex(random)}`
     test.each([
-      ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer},${LIVE_TREASURY_KEY}` }, 'must be other wallets than TREASURY_KEY'],
+      [
+        'RELAYER_KEYS',
+        { RELAYER_KEYS: `${relayer},${LIVE_TREASURY_KEY}` },
+        'must not be the same wallets as TREASURY_KEY',
+      ],
       ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer}, ${relayer}` }, 'must name each wallet once'],
       [
         'GAS_FUNDING_KEY',
         { RELAYER_KEYS: relayer, GAS_FUNDING_KEY: relayer },
-        'must be other wallets than RELAYER_KEYS',
+        'must not be the same wallets as RELAYER_KEYS',
       ],
       [
         'RETIRED_TREASURY_KEYS',
         { RETIRED_TREASURY_KEYS: LIVE_ENVIRONMENT.TREASURY_KEY },
-        'must be other wallets than TREASURY_KEY',
+        'must not be the same wallets as TREASURY_KEY',
       ],
       [
         'RETIRED_TREASURIES',
         { RETIRED_TREASURIES: privateKeyToAccount(LIVE_TREASURY_KEY).address },
-        'must be other wallets than TREASURY_KEY',
+        'must not be the same wallets as TREASURY_KEY',
       ],
     ])(
       'a wallet with two roles, with which the engine does not start, is named before: %s',

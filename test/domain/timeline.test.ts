@@ -74,7 +74,7 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
 }
 
 /** A capital letter, some words, and no full stop: the page sets it. */
-const SENTENCE = /^[A-Z][\w ,:;-]{8,}[\w]$/
+const SENTENCE = /^[A-Z][\w ,:;’-]{8,}[\w]$/
 const byActor = <T>(table: Readonly<Record<string, readonly T[]>>) =>
   Object.entries(table).flatMap(([actor, reasons]) => reasons.map((reason) => [reason, actor] as const))
 
@@ -89,7 +89,7 @@ describe('the timeline', () => {
     const data = { figure: '1' }
     expect(noteOf(reason, data)).toMatchObject({
       actor,
-      message: expect.stringMatching(/^[A-Z][\w ,:;.-]{8,}\w$/),
+      message: expect.stringMatching(/^[A-Z][\w ,:;.’-]{8,}\w$/),
       data,
     })
     expect(noteOf(reason).data).toEqual({})
@@ -112,18 +112,18 @@ describe('the timeline', () => {
     const data = { since: 1 }
     expect(payoutHeld('blacklisted', data)).toEqual({
       actor: 'system',
-      message: 'The payout is held: blacklisted',
+      message: 'The payout is stopped: blacklisted',
       data,
     })
   })
 
   test.each([
     ['verification_required', 'The partner asks the buyer for a one-time identity check'],
-    ['surplus', 'A second payment came; it is kept for an operator'],
-    ['late', 'Money came after the payment had stopped listening'],
+    ['surplus', 'A second payment arrived; an operator must decide'],
+    ['late', 'Money arrived after the payment had stopped listening'],
     ['declined', 'The attempt was declined; the buyer may try again'],
-    ['on_hold', 'The partner says: on hold'],
-    ['canceled', 'The partner says: canceled'],
+    ['on_hold', 'The partner reports: on hold'],
+    ['canceled', 'The partner reports: canceled'],
   ] as const)('tells an attempt that is %s as “%s”', (status, message) => {
     const data = { attempt: 'att_1' }
     expect(attemptNote(status, data)).toEqual({ kind: `attempt.${status}`, actor: 'partner', message, data })
@@ -146,17 +146,17 @@ describe('the timeline', () => {
       data,
     })
     expect(offerNote({ country: 'BR', chosen: null, pinned: { ...pinned, reason: 'down' }, data }).message).toBe(
-      'card_partner does not answer anybody at the moment; shown: picker',
+      'card_partner is not responding at the moment; shown: picker',
     )
   })
 
   test.each([
-    [200, null, 'The webhook endpoint took the event'],
-    [299, null, 'The webhook endpoint took the event'],
-    [199, null, 'The webhook endpoint did not take the event (199)'],
-    [300, null, 'The webhook endpoint did not take the event (300)'],
-    [null, 'timeout', 'The webhook endpoint did not take the event (timeout)'],
-    [null, null, 'The webhook endpoint did not take the event (no answer)'],
+    [200, null, 'The webhook endpoint accepted the event'],
+    [299, null, 'The webhook endpoint accepted the event'],
+    [199, null, 'The webhook endpoint did not accept the event (199)'],
+    [300, null, 'The webhook endpoint did not accept the event (300)'],
+    [null, 'timeout', 'The webhook endpoint did not accept the event (timeout)'],
+    [null, null, 'The webhook endpoint did not accept the event (no response)'],
   ])('tells a try that was answered %s (%s)', (status, error, sentence) => {
     expect(observedSentence({ kind: 'webhook.attempt', status, error })).toBe(sentence)
   })

@@ -28,7 +28,8 @@ describe('a wallet', () => {
   test('in the wrong mixture of cases is refused: a character may be mistyped', () => {
     expect(sayings(MIXED.replace('5aA', '5Aa'))).toEqual({
       code: 'wallet_checksum',
-      message: 'must have the upper and lower case of EIP-55: a character was probably mistyped, so copy it again',
+      message:
+        'must match its EIP-55 checksum in upper and lower case: a character was probably mistyped, so copy it again',
     })
   })
 
@@ -68,7 +69,10 @@ describe('a wallet', () => {
   test.each(['0x0000000000000000000000000000000000000000', '0x000000000000000000000000000000000000dead'])(
     '%s belongs to nobody',
     (text) => {
-      const refusal = { code: 'wallet_forbidden', message: 'must be an address that somebody has the key of' }
+      const refusal = {
+        code: 'wallet_forbidden',
+        message: 'must be an address whose key somebody has, not a burn address',
+      }
       expect(sayings(text)).toEqual(refusal)
       expect(sayings(upper(text))).toEqual(refusal)
     },
@@ -107,7 +111,7 @@ describe('a wallet', () => {
     ['a contract of Polygon itself', `0x${'0'.repeat(36)}1010`],
     ['the last address that is kept for them', `0x${'0'.repeat(36)}ffff`],
   ])('that is %s is refused, in every case', (_name, text) => {
-    const refusal = { code: 'wallet_forbidden', message: 'must be a wallet, not a contract that everybody uses' }
+    const refusal = { code: 'wallet_forbidden', message: 'must be a wallet, not a shared contract' }
     expect(sayings(text)).toEqual(refusal)
     expect(sayings(upper(text))).toEqual(refusal)
   })

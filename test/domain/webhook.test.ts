@@ -112,7 +112,7 @@ describe('in words', () => {
   it.each([
     [200, null, 'HTTP 200'],
     [500, null, 'HTTP 500'],
-    [null, 'dns', 'no answer (dns)'],
+    [null, 'dns', 'no response (dns)'],
     [200, 'timeout', 'HTTP 200 (timeout)'],
   ] as const)('an answer of %s with the error %s is “%s”', (status, error, text) => {
     expect(describeAnswer({ status, error })).toBe(text)

@@ -82,7 +82,7 @@ export async function walkFirstMinutes(browser: Browser, system: System): Promis
   await page.getByLabel('E-mail').fill('nina@nordlys.example')
   await press(button('Send me a sign-in link'), '2 sent')
   expect(await page.locator('main').textContent()).toContain('We sent a link to nina@nordlys.example')
-  await press(page.getByRole('link', { name: 'Open the mail inbox' }), '3 mail inbox')
+  await press(page.getByRole('link', { name: 'Open the local mail inbox' }), '3 mail inbox')
   await press(page.locator('a[href*="/sign-in/link/"]').first(), '4 link')
   await press(button('Sign in'), '5 welcome')
   expect(await page.locator('nav.nav').count()).toBe(0)
@@ -91,7 +91,7 @@ export async function walkFirstMinutes(browser: Browser, system: System): Promis
   expect(await page.locator('nav.nav').count()).toBe(1)
   await press(button('Use a test wallet'), '7 wallet')
   expect(await page.getByRole('status').first().textContent()).toBe('The wallet is saved. New payments go there.')
-  await press(button('Use the inbox of this machine'), '8 webhook')
+  await press(button('Use the local webhook inbox'), '8 webhook')
   await press(button('Create an API key'), '9 key')
   expect(await done()).toBe('Confirm your e-mail, Set your wallet, Receive events, Create an API key')
 
@@ -109,7 +109,7 @@ export async function walkFirstMinutes(browser: Browser, system: System): Promis
   await press(page.getByRole('button', { name: /^Confirm and pay / }), '13 returned')
   await page.getByRole('heading', { name: 'Paid. Thank you.' }).waitFor()
   await watching.getByText('Succeeded').first().waitFor()
-  await watching.getByText('took the event').first().waitFor()
+  await watching.getByText('accepted the event').first().waitFor()
   await watching.close()
 
   await page.goto(system.info.dashboard_url)

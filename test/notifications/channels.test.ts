@@ -61,7 +61,7 @@ describe('what a channel receives', () => {
       await world.pay(tenant)
       await world.run(channel.id, 3)
       expect(await messagesOf(world, channel)).toMatchObject([
-        { state: 'waiting', failure: 'the mail server answers 451', unanswered: 0 },
+        { state: 'waiting', failure: 'the mail server responded 451', unanswered: 0 },
       ])
       await world.run(channel.id, 10)
       expect(world.mail.taken.map(({ text }) => /^subject: (.*)$/im.exec(text)?.[1])).toEqual([

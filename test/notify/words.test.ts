@@ -144,7 +144,7 @@ describe('amounts', () => {
     expect(read('payment.succeeded')).toContain('100.00 EUR, 103.140000 USDC arrives')
   })
 
-  // Both are told by default: “The bank took money back” went on with “103.140000 USDC arrives”.
+  // Both are told by default: “Chargeback” went on with “103.140000 USDC arrives”.
   test.each(['payment.under_review', 'payment.chargeback', 'payment.refunded'] as const)(
     'a channel does not read that USDC arrives of %s',
     (kind) => {

@@ -54,7 +54,7 @@ describe('the repair of finality', () => {
     await reorganize(9)
     await world.chain.mine({ blocks: 3 })
     expect(await repairFinality(operation())).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/LOOK AT THIS: 8181 micro-USDC in/))
+    expect(said).toContainEqual(expect.stringMatching(/WARNING: 8181 micro-USDC in/))
     expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', isGone: true, micro: '8181' })
     expect(await paused()).toBeNull()
   })
@@ -101,14 +101,14 @@ describe('the repair of finality', () => {
     const hash = await takeWithTheKey()
     await world.runner().tick()
     const kill = (line: string): void => {
-      if (line.includes('never happened')) throw new Error('killed')
+      if (line.includes('is no longer on chain')) throw new Error('killed')
     }
     await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
     expect(await acknowledge(operation(), hash)).toBe(1)
     expect(said).toEqual([expect.stringMatching(/^no unknown transfer is left; still paused: finalized block/)])
     expect(await paused()).toMatch(/^finalized block/)
     expect(await repairFinality(operation())).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8282 micro-USDC in/))
+    expect(said).toContainEqual(expect.stringMatching(/^WARNING: 8282 micro-USDC in/))
     expect(await paused()).toBeNull()
   })
 
@@ -127,9 +127,9 @@ describe('the repair of finality', () => {
     await world.finalize(world.runner())
     expect(await paused()).toMatch(/^finalized block/)
     expect(await repairFinality(operation(true))).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/is what it was, and a repair has still to end the pause$/))
+    expect(said).toContainEqual(expect.stringMatching(/is unchanged, but a repair must still end the pause$/))
     expect(await repairFinality(operation())).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8383 micro-USDC in/))
+    expect(said).toContainEqual(expect.stringMatching(/^WARNING: 8383 micro-USDC in/))
     expect(await paused()).toBeNull()
   })
 
@@ -167,7 +167,7 @@ describe('the repair of finality', () => {
     const runner = world.runner()
     await runner.tick()
     expect(await repairFinality(operation())).toBe(1)
-    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
+    expect(said).toContainEqual(expect.stringMatching(/^WARNING: lane 0x\w+ cannot send nonce \d+ again/))
     expect(await state(queued)).toBe('queued')
     // Four blocks without the lane's lowest nonce, then one in which it is used up.
     await world.finalize(runner, 5)
@@ -188,7 +188,7 @@ describe('the repair of finality', () => {
       said.push(line)
     }
     await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
-    expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
+    expect(said).toContainEqual(expect.stringMatching(/^WARNING: lane 0x\w+ cannot send nonce \d+ again/))
     expect(await repairFinality(operation())).toBe(0)
     await world.finalize(world.runner(), 5)
     expect(await world.balance(queued.recipient)).toBe(queued.micro)

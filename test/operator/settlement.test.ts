@@ -26,7 +26,7 @@ describe('payouts', () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
     expect(await change('hold', id, true)).toBe(0)
-    expect(said.join('\n')).toContain('held(operator)')
+    expect(said.join('\n')).toContain('stopped(operator)')
     expect(await state(id)).toBe('queued')
     expect(await change('hold', id)).toBe(0)
     const runner = world.runner()
@@ -34,9 +34,9 @@ describe('payouts', () => {
     expect(await state(id)).toBe('held')
     expect(await showStatus(operation())).toBe(1)
     expect(said[0]).toMatch(
-      /^No money is moving: 1 payout of [\d.]+ USDC is held \(operator\) until somebody decides\.$/,
+      /^No money is moving: 1 payout of [\d.]+ USDC is stopped \(operator\) until an operator decides\.$/,
     )
-    expect(said).toContainEqual(expect.stringMatching(/^ {2}held\(operator\) +1 payouts/))
+    expect(said).toContainEqual(expect.stringMatching(/^ {2}stopped\(operator\) +1 payout /))
     expect(await change('release', id)).toBe(0)
     await world.finalize(runner)
     expect(await state(id)).toBe('settled')
@@ -70,14 +70,16 @@ describe('payouts', () => {
     )
     world.heard.settled.length = 0
     expect(await rebuild(operation(true))).toBe(0)
-    expect(said).toContainEqual(expect.stringContaining('4 are paid on chain and unknown here'))
+    expect(said).toContainEqual(expect.stringContaining('paid on chain and unknown here: 4'))
     expect((await world.db.query('select from payout')).rowCount).toBe(0)
 
     expect(await rebuild(operation())).toBe(0)
     for (const { paymentId } of queued) expect(await state(paymentId)).toBe('settled')
     expect(world.heard.settled).toHaveLength(4)
     expect(await rebuild(operation())).toBe(0)
-    expect(said).toContainEqual(expect.stringContaining('4 payouts are settled here and on chain, 0 are paid'))
+    expect(said).toContainEqual(
+      expect.stringContaining('payouts settled here and on chain: 4; paid on chain and open here: 0'),
+    )
     expect(world.heard.settled).toHaveLength(4)
 
     const [next] = await world.queue([{}])
@@ -89,7 +91,7 @@ describe('payouts', () => {
     const [queued] = await world.queue([{}])
     await world.db.query(`update payout set state = 'settled' where payment_id = $1`, [queued!.paymentId])
     expect(await rebuild(operation(true))).toBe(1)
-    expect(said).toContainEqual(`LOOK AT THIS: ${queued!.paymentId} is settled here and not paid on chain`)
+    expect(said).toContainEqual(`WARNING: ${queued!.paymentId} is settled here and not paid on chain`)
   })
 
   test('a payout that went to another wallet than the payment names is pointed out', async () => {
@@ -101,7 +103,7 @@ describe('payouts', () => {
     await world.db.query('alter table payment enable trigger user')
     expect(await rebuild(operation(true))).toBe(1)
     expect(said).toContainEqual(
-      `LOOK AT THIS: ${named!.paymentId} was paid ${named!.micro} to ${named!.recipient.toLowerCase()}, owed null to ${paid!.recipient.toLowerCase()}`,
+      `WARNING: ${named!.paymentId} was paid ${named!.micro} to ${named!.recipient.toLowerCase()}, owed null to ${paid!.recipient.toLowerCase()}`,
     )
   })
 })
@@ -126,7 +128,7 @@ describe('the repair of finality', () => {
     await expect(runner.assertReady()).rejects.toThrow('repair-finality')
 
     expect(await repairFinality(operation(true))).toBe(1)
-    expect(said.join('\n')).toMatch(/^1 of \d+ blocks that something rests on have left the chain/)
+    expect(said.join('\n')).toMatch(/^1 of \d+ blocks that contain proofs have left the chain/)
     expect(await state(queued)).toBe('settled')
 
     expect(await repairFinality(operation())).toBe(0)
@@ -144,7 +146,7 @@ describe('the repair of finality', () => {
     const next = await settle()
     expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
     expect(await repairFinality(operation())).toBe(0)
-    expect(said).toContainEqual(expect.stringContaining('is what it was'))
+    expect(said).toContainEqual(expect.stringContaining('is unchanged'))
   })
 })
 
@@ -214,7 +216,7 @@ describe('the status', () => {
       'Money is moving: 1 settled in the last ten minutes, 1 payout of 2.000000 USDC on the way.',
     )
     expect([found.code, found.json.moving]).toEqual([0, 'yes'])
-    expect(found.page).toMatch(/ {2}queued {2}1 payouts {2}2\.000000 USDC/)
+    expect(found.page).toMatch(/ {2}queued {2}1 payout {2}2\.000000 USDC/)
     expect(found.page).toMatch(/ {2}treasury 0x[0-9a-f]{40} {2}[\d.]+ USDC/)
     expect(found.page).toMatch(/ {2}lane 0x[0-9a-f]{40} {2}open {2}[\d.]+ POL/)
     expect(found.page).toMatch(/read to final block \d+ 0x[0-9a-f]{64}, \d+ s ago/)
@@ -230,7 +232,7 @@ describe('the status', () => {
     expect([replaced.code, replaced.json.moving]).toEqual([1, 'no'])
     expect(replaced.page).toContain('pinrail settlement repair-finality --dry-run')
     await world.db.query(`update chain_cursor set paused_reason = 'somebody sent 5', paused_until_final = 99`)
-    expect((await status()).page).toContain('when block 99 is final without it, the pause ends by itself')
+    expect((await status()).page).toContain('when block 99 is final without it, the pause ends automatically')
     await world.db.query('update chain_cursor set paused_until_final = null')
     expect((await status()).page).toContain('pinrail settlement acknowledge <tx hash>')
   })
@@ -243,7 +245,7 @@ describe('the status', () => {
     expect([stuck.code, kinds(stuck)]).toEqual([1, ['cursor_stuck']])
     await world.db.query(`update chain_cursor set lease_until = now() - interval '10 minutes'`)
     const stopped = await status()
-    expect(stopped.first).toMatch(/^No money is moving: no worker is at work: the chain was read/)
+    expect(stopped.first).toMatch(/^No money is moving: no worker is running: the chain was read/)
     expect(stopped.page).toContain('Start a worker')
     node.behave = () => ({ status: 503, text: 'down' })
     const silent = await status([node.url])

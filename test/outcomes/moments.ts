@@ -77,7 +77,7 @@ export const MOMENTS = {
     title: 'Checking with NAME: €49.99',
     heading: 'Your payment is on its way',
     filled: null,
-    says: ['NAME is confirming it', 'Please don’t pay again'],
+    says: ['NAME is confirming your payment', 'Please don’t pay again'],
   },
   'on its way': {
     page: 'progress',
@@ -118,7 +118,7 @@ export const MOMENTS = {
     title: 'Paid: ',
     heading: 'on top',
     filled: BACK,
-    says: ['Sent on top', 'Test Shop'],
+    says: ['Extra amount', 'Test Shop'],
   },
   'paid twice': {
     page: 'done',
@@ -153,7 +153,7 @@ export const MOMENTS = {
       'Your money is safe.',
       'please don’t pay again',
       'Arrived',
-      'A person arranges the return',
+      'Our team arranges the return',
     ],
   },
   'expired, and the money went back': {

@@ -16,11 +16,11 @@ const DEAD = ['declined', 'canceled', 'expired', 'refunded']
 const CAME = ['confirmed', 'underpaid', 'surplus', 'late']
 const COMING = ['confirming', 'on_hold']
 
-const NOT_CHARGED = /Nothing was charged|Not charged|Nothing was kept/
+const NOT_CHARGED = /Nothing was charged|Not charged|None of your money was kept/
 const PAID = /You paid|\bPaid\b[.,:]|has your payment/
 const DO_NOT_PAY = /don’t pay again|do not pay again/i
 const NEW_LINK = /ask .{1,40} for a new payment link/
-const STILL_COUNTS = /Money that arrives late still counts/
+const STILL_COUNTS = /A payment that arrives late still counts/
 const STILL_SAFE = /Money that still arrives is safe/
 const ENDED: Readonly<Record<string, RegExp>> = {
   expired: /expired/i,

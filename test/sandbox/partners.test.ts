@@ -96,7 +96,7 @@ describe('pages of the partners', () => {
       await server.act(provider, order.attemptId, { action: 'cancel' })
       const answer = await press(page, { action: 'pay' })
       expect(answer.status).toBe(409)
-      expect(await answer.text()).toContain('Not possible any more')
+      expect(await answer.text()).toContain('No longer possible')
     })
 
     test('a button that is not there, and an order that is not there', async () => {

@@ -498,7 +498,7 @@ describe('a payout that a backup has forgotten', () => {
       expect((await world.state(id)).intents).toEqual([])
       const { restoredAt } = (await journal.readCursor()) as { restoredAt: number }
       await journal.endRestored(restoredAt - 1)
-      await expect(world.refund(id)).rejects.toThrow('ask again after')
+      await expect(world.refund(id)).rejects.toThrow('decide again after')
       await journal.endRestored(restoredAt)
       expect(await world.refund(id)).toMatchObject({ refunded: true })
     })

@@ -144,9 +144,9 @@ describe('encrypted payloads', () => {
     expect(text).toContain('An operator holds it')
     expect(await decide(id, 'reject')).toEqual({
       code: 1,
-      text: 'refused: The payment is created and waits for no operator\n',
+      text: 'refused: The payment is created and does not wait for an operator\n',
     })
-    expect((await decide(id, 'release')).text).toContain('Give "version" as well')
+    expect((await decide(id, 'release')).text).toContain('Add "version"')
     const [, version = ''] = /release --version (\d+) --operator/.exec(text) ?? []
     expect((await decide(id, 'release', '--version', version)).code).toBe(0)
     await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')

@@ -8,7 +8,9 @@ import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { receiptPaper } from '../../src/web/paper/receipt-paper.ts'
+import { NO_PAGES } from '../../src/web/site/document.tsx'
 import { renderHome } from '../../src/web/site/home.tsx'
+import { renderSiteProblem } from '../../src/web/site/problem.tsx'
 import {
   aCheckout,
   anAttempt,
@@ -68,7 +70,7 @@ describe('The words about a payment', () => {
     const merchant = nextStep(checkout.payment, amountsOf(checkout))
     const buyer = renderCheckout(checkout, words)
     for (const text of [merchant, buyer]) {
-      expect(text).toMatch(/[Aa] person (at Pinrail )?accepts it or returns it to /)
+      expect(text).toMatch(/(Pinrail accepts|Our team will accept) it or returns? it to /)
       expect(text).toMatch(/If the (missing 29\.99 EUR|rest) arrives with the same order, the payment continues auto/)
     }
     expect([merchant.includes('should not pay again'), buyer.includes('don’t pay again')]).toEqual([true, true])
@@ -152,7 +154,7 @@ describe('The facts of a timeline entry', () => {
   test('lead to the endpoint, the delivery, the event, the key and the explorer', () => {
     const tried = { event: 'evt_1', endpoint: 'we_1', attempt: 2, response_status: 401, error: null }
     expect(factsAt('webhook.attempt', tried).text).toMatch(
-      /Try 2 · Answered 401 · .*href="\/dashboard\/webhooks\/we_1".*hooks\.shop\.example.*webhooks\/we_1\/deliveries\/evt_1"/,
+      /Attempt 2 · Responded 401 · .*href="\/dashboard\/webhooks\/we_1".*hooks\.shop\.example.*webhooks\/we_1\/deliveries\/evt_1"/,
     )
     expect(factsAt('event.recorded', { event: 'evt_1', type: 'a', sequence: 1 }).text).toContain(
       '/dashboard/events/evt_1',
@@ -187,6 +189,7 @@ test('An endpoint that answers 401 is said to refuse, with the five usual causes
         csrf: '',
         testMode: true,
         otherModeUrl: null,
+        contact: null,
       },
       endpoint: {
         id: 'we_1',
@@ -233,7 +236,18 @@ test('An endpoint that answers 401 is said to refuse, with the five usual causes
   expect(refused).not.toContain('Nothing arrived')
   expect(refused.match(/<ol class="plain-steps">.*?<\/ol>/s)?.[0].match(/<li>/g)).toHaveLength(5)
   expect(refused).toMatch(/<td[^>]*>Order 7<.*about <time datetime="2026-11-20T12:00:30/s)
-  expect([page(503).includes('plain-steps'), page(null).includes('No answer (timeout)')]).toEqual([false, true])
+  expect([page(503).includes('plain-steps'), page(null).includes('No response (timeout)')]).toEqual([false, true])
+  expect(page(503)).toContain('Your server took')
+  expect(page(null)).toContain('Your server did not respond within')
+  expect(page(null)).not.toContain('Your server took')
+})
+
+test.each([
+  ['help@pinrail.example', '<a href="mailto:help@pinrail.example">Contact support</a>'],
+  [null, '>Contact support with the request id <code'],
+])('A page for a failure says whom to contact with which request id where the address is %s', (contact, text) => {
+  const pages = { ...NO_PAGES, contact }
+  expect(renderSiteProblem('internal', { status: 500, requestId: 'req_1', pages })).toContain(text)
 })
 
 describe('The home page', () => {

@@ -23,7 +23,7 @@ describe('while the buyer is at the partner', () => {
 
   test('the picker says that an order is open, and another choice asks before it closes that', () => {
     expect(read(SITUATIONS['another method while one is open'])).toContain(
-      'Your payment is open at Velanto. Another way closes it first, so you never pay twice.',
+      'Your payment is open at Velanto. If you choose another way, we close it first, so you never pay twice.',
     )
     const chosen = SITUATIONS['another method chosen while one is open']
     expect(read(chosen)).toContain('Already open at Velanto Finish there, or close it first.')
@@ -33,9 +33,7 @@ describe('while the buyer is at the partner', () => {
 
   test('an identity check keeps its own page, with the way back to it', () => {
     const page = html(SITUATIONS['an identity check'])
-    expect(textOf(page)).toContain(
-      'Velanto asks every new customer for ID, once. Your payment waits until 21 Nov, 13:00',
-    )
+    expect(textOf(page)).toContain('Velanto asks new customers for ID, once. Your payment waits until 21 Nov, 13:00')
     expect(page).toContain('href="https://partner.example/pay/1"')
   })
 
@@ -155,8 +153,8 @@ describe('once the money has come', () => {
   test('a void payout is not sent to the shop: its money goes back', () => {
     const page = (parkReason: ParkReason) =>
       read({ ...BY_STATUS.settling, payment: { ...BY_STATUS.settling.payment, status: 'under_review', parkReason } })
-    expect(page('payout_voided')).toContain('A person arranges the return')
-    expect(page('payout_voided')).toContain('Back where it came from')
+    expect(page('payout_voided')).toContain('Our team arranges the return')
+    expect(page('payout_voided')).toContain('Returned the way you paid')
     // Nobody knows yet which way it goes.
     for (const reason of ['payout_voided', 'funds_reversed'] as const) expect(page(reason)).not.toContain('Sent to')
     expect(page('payout_held')).toContain('Sent to Nightline Rail')
@@ -194,7 +192,7 @@ describe('after the payment', () => {
   test('where more was charged, the receipt says what was charged and not the price alone', () => {
     const changes = SITUATIONS['more than the price']
     const receipt = textOf(renderReceipt(aCheckout(changes), wordsIn('en', 'DE')))
-    for (const page of [read(changes), receipt]) expect(page).toContain('Sent on top €24.86 Paid €74.85')
+    for (const page of [read(changes), receipt]) expect(page).toContain('Extra amount €24.86 Paid €74.85')
     expect(read(changes)).toContain('You paid €74.85')
     expect(titleOf(changes)).toBe('Paid: €74.85 to Nightline Rail')
   })
@@ -223,11 +221,11 @@ describe('after the payment', () => {
   })
 
   test.each([
-    ['expired', {}, 'Money that arrives late still counts, and shows here.'],
-    ['canceled', {}, 'Money that arrives late still counts, and shows here.'],
-    ['failed', {}, 'Money that still arrives is safe: a person handles it'],
-    ['expired', { listenEnded: true }, 'Money that still arrives is safe: a person handles it'],
-    ['canceled', { listenEnded: true }, 'Money that still arrives is safe: a person handles it'],
+    ['expired', {}, 'A payment that arrives late still counts, and appears here.'],
+    ['canceled', {}, 'A payment that arrives late still counts, and appears here.'],
+    ['failed', {}, 'Money that still arrives is safe: our team handles it'],
+    ['expired', { listenEnded: true }, 'Money that still arrives is safe: our team handles it'],
+    ['canceled', { listenEnded: true }, 'Money that still arrives is safe: our team handles it'],
   ] as const)(
     '%s %j with an order open: neither "not charged" nor "pay again", and whether late money counts is true',
     (status, changes, says) => {
@@ -253,8 +251,8 @@ describe('after the payment', () => {
       const page = read(changes)
       expect(page).toContain('Your payment arrived late. Your money is safe.')
       expect(page).toContain('Arrived €49.99')
-      expect(page).toContain('A person arranges the return')
-      expect(page).not.toMatch(/not charged|Nothing was|Nothing was kept|new payment link/i)
+      expect(page).toContain('Our team arranges the return')
+      expect(page).not.toMatch(/not charged|Nothing was|None of your money was kept|new payment link/i)
       expect(liveStatus(aCheckout(changes)).poll).toBe(10)
     },
   )

@@ -115,7 +115,7 @@ describe('before the payment', () => {
     const page = read(SITUATIONS['pinned to the banking app'])
     expect(page).toContain('Pay in your banking app')
     expect(page).toContain('Choose your bank at Velanto : now Approve in its app or website, about 20 seconds.')
-    expect(page).toContain('Velanto may ask once who you are.')
+    expect(page).toContain('Velanto may ask for ID, once.')
     expect(page).toContain('Your statement will show VELANTO')
     expect(page).toContain('This link always shows where your payment is.')
     expect(filledButton(SITUATIONS['pinned to the banking app'])).toBe('Continue to Velanto · €49.99')
@@ -170,7 +170,7 @@ describe('before the payment', () => {
 
   test('an amount below the limit of the pin opens the picker, with the limit', () => {
     expect(read(SITUATIONS['a pin with too small an amount'])).toContain(
-      'Paying by banking app is only for amounts from €6.00.',
+      'Paying by banking app is available for amounts of €6.00 or more.',
     )
   })
 

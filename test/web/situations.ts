@@ -93,7 +93,7 @@ export const SITUATIONS = {
     parts: [aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '2500', 'counted')],
   },
   'expired with an order open': { payment: { status: 'expired' }, attempts: [anAttempt('open')] },
-  'expired, and late money is not waited for any more': {
+  'expired, and late money is no longer expected': {
     payment: { status: 'expired', listenEnded: true },
     attempts: [anAttempt('open')],
   },

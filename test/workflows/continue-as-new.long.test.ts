@@ -127,7 +127,7 @@ test('a decision that comes before a run has read its row is judged by the row',
     return world.client.workflow.executeUpdateWithStart(operatorUpdates.approve, { args, startWorkflowOperation })
   }
   await expect(decideUnread([{ operator: 'ada', reason: 'nobody has looked' }])).rejects.toMatchObject({
-    cause: { message: expect.stringContaining('Give "version" as well') },
+    cause: { message: expect.stringContaining('Add "version"') },
   })
   const answer = await decideUnread(await note(id, 'what came is enough'))
   expect(answer).toMatchObject({ status: 'processing', message: 'approve: recorded' })

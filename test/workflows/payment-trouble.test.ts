@@ -374,7 +374,7 @@ describe('News of a partner', () => {
       const { paymentId, attemptId } = await underpaid()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await expect(decide(paymentId, 'approve')).rejects.toMatchObject({
-        cause: { message: 'The payment is failed and waits for no operator' },
+        cause: { message: 'The payment is failed and does not wait for an operator' },
       })
       expect(await result(paymentId)).toBe('failed')
       expect(await payment(paymentId)).toMatchObject({ usdc: null, confirmed: null, paidAttemptId: null })
@@ -396,11 +396,11 @@ describe('News of a partner', () => {
       const { paymentId, attemptId } = await payoutHeld()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
-        cause: { message: 'Parked for funds_reversed: it ends by itself' },
+        cause: { message: 'Parked for funds_reversed: it ends automatically' },
       })
       expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
       const details = await detailsOf(paymentId)
-      expect(details).toContain('Ends by itself.')
+      expect(details).toContain('Ends automatically.')
       expect(details).not.toMatch(/Waits for an operator|payments decide/)
       const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
       expect(rows).toEqual([{ state: 'voiding' }])
@@ -582,7 +582,7 @@ describe('Decisions about a payment', () => {
         handle(paymentId).executeUpdate(operatorUpdates.approve, {
           args: [{ operator: 'ada', reason: 'enough', ...seen }],
         })
-      await expect(approve({})).rejects.toMatchObject({ cause: { message: expect.stringContaining('Give "version"') } })
+      await expect(approve({})).rejects.toMatchObject({ cause: { message: expect.stringContaining('Add "version"') } })
       await expect(approve({ version: version - 1 })).rejects.toMatchObject({
         cause: { message: expect.stringContaining('has changed since you looked') },
       })
@@ -739,7 +739,7 @@ describe('Decisions about a payment', () => {
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await expect(decide(paymentId, 'refund')).rejects.toMatchObject({
-        cause: { message: 'The payment is processing and waits for no operator' },
+        cause: { message: 'The payment is processing and does not wait for an operator' },
       })
       await world.voidPayout(paymentId)
       expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'payout_voided' })

@@ -430,7 +430,7 @@ describe('The end of a payment', () => {
       const note = { operator: 'ada', reason: 'too late' }
       const record = (version?: number) =>
         late.executeUpdate(operatorUpdates.recordExternalRefund, { args: [{ ...note, ...(version && { version }) }] })
-      await expect(record()).rejects.toMatchObject({ cause: { message: expect.stringContaining('Give "version"') } })
+      await expect(record()).rejects.toMatchObject({ cause: { message: expect.stringContaining('Add "version"') } })
       const { version } = await payment(paymentId)
       await expect(record(version - 1)).rejects.toMatchObject({
         cause: { cause: { message: expect.stringContaining('has changed since you looked') } },

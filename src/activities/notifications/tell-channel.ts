@@ -85,12 +85,12 @@ async function record(deps: NotificationDeps, tx: Tx, { claim, outcome }: Sent):
       return rest(Math.max(gap, outcome.pauseSeconds * 1000))
     case 'limited': {
       const ms = pauseSeconds(outcome.seconds) * 1000
-      await end({ state: 'waiting', failure: `asked for ${ms / 1000} s of rest`, after: ms })
+      await end({ state: 'waiting', failure: `asked us to wait ${ms / 1000} s`, after: ms })
       return rest(ms)
     }
     case 'moved':
       await moveChat(tx, channel.id, deps.seal(outcome.chat, channel.id))
-      await end({ state: 'waiting', failure: 'the group has another id now', after: 0 })
+      await end({ state: 'waiting', failure: 'the id of the group has changed', after: 0 })
       return 0
     case 'not_taken':
     case 'unknown': {

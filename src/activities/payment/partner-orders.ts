@@ -22,7 +22,7 @@ export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 const WHY_CANCELED: Readonly<Record<CloseAs, Pick<OperatorNote, 'operator' | 'reason'>>> = {
   expired: { operator: 'system', reason: 'the payment has expired' },
   canceled: { operator: 'merchant', reason: 'the payment was canceled' },
-  listening_ended: { operator: 'system', reason: 'late money is not waited for any more' },
+  listening_ended: { operator: 'system', reason: 'late money is no longer expected' },
 }
 
 /** `withheld`: the partner reports that the money of the payment must not be sold, not yet or not any more. */

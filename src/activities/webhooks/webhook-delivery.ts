@@ -46,7 +46,7 @@ export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeli
       }
       const place = await places.take(delivery)
       if (place === null)
-        throw notYet('as many requests are in flight as may be', busyPause(Context.current().info.attempt))
+        throw notYet('concurrency limit for this endpoint reached', busyPause(Context.current().info.attempt))
       const planned = { eventId, delivery, number: attempt, step }
       const { record, result } = await makeTry(deps, planned, cancellationSignal()).finally(place.free)
       place.answered(result.durationMs)

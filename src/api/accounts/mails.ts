@@ -30,7 +30,7 @@ ${url}
 It works once, for 15 minutes, in the browser in which you asked for it.
 If you read this on another device, type this code there: ${code}
 
-Did you not ask for this? Then do nothing: nobody was signed in.
+If you did not ask for this, ignore this e-mail. Nobody was signed in.
 `,
   }
 }
@@ -40,7 +40,7 @@ export function confirmMail(to: string, { url, code, what }: { url: string; code
   return {
     to,
     subject: `Confirm ${what}`,
-    text: `Somebody who is signed in to Pinrail as you asked for ${what}.
+    text: `Somebody who is signed in with your e-mail address asked for ${what}.
 
 If it was you, confirm it with this link:
 
@@ -49,7 +49,7 @@ ${url}
 It works once, for 15 minutes, in the browser in which you asked for it.
 If you read this on another device, type this code there: ${code}
 
-It was not you? Sign in and choose "Sign out everywhere": ${new URL(url).origin}/dashboard/account
+If it was not you, sign in and choose "Sign out everywhere else": ${new URL(url).origin}/dashboard/account
 `,
   }
 }
@@ -64,7 +64,7 @@ Sign in with this address, and join:
 
 ${invited.url}
 
-The invitation ends after seven days.
+The invitation expires after seven days.
 `,
   }
 }

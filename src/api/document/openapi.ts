@@ -87,7 +87,7 @@ function webhooksOf(): ZodOpenApiPathsObject {
     }),
   })
   const answers = {
-    '2XX': 'Received. Any other answer is retried, twelve times in about three days.',
+    '2XX': 'Received. Any other response is retried, twelve times in about three days.',
     '410': 'Gone: the endpoint is disabled.',
   }
   const responses = Object.fromEntries(
@@ -166,7 +166,7 @@ const IDEMPOTENCY = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
     .optional()
-    .meta({ description: 'A request with the same key and body gets the first answer again, for 30 days.' }),
+    .meta({ description: 'A request with the same key and body gets the first response again, for 30 days.' }),
 })
 
 function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {

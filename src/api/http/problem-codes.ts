@@ -3,7 +3,7 @@ export const PROBLEMS = {
   validation_failed: {
     status: 400,
     title: 'The request is not valid',
-    help: 'Everything that is wrong is in `errors`, each with a JSON pointer, a code of its own and a message. Nothing was stored; correct the request and send it again, with the same Idempotency-Key if you like.',
+    help: 'Everything that is wrong is in `errors`, each with a JSON pointer, its own code and a message. Nothing was stored; correct the request and send it again, with the same Idempotency-Key if you like.',
   },
   invalid_json: {
     status: 400,
@@ -13,17 +13,17 @@ export const PROBLEMS = {
   invalid_request: {
     status: 400,
     title: 'The request cannot be read',
-    help: 'The request line, a header, the path or the framing of the body is broken. A proxy in between is the usual cause.',
+    help: 'The request line, a header, the path or the framing of the body is malformed. A proxy in between is the usual cause.',
   },
   invalid_api_key: {
     status: 401,
     title: 'The API key is not valid',
-    help: 'Send exactly one header `Authorization: Bearer <key>`. A key that is missing, mistyped, unknown, expired or revoked gets the same answer. Keys in the query are not read.',
+    help: 'Send exactly one header `Authorization: Bearer <key>`. A key that is missing, mistyped, unknown, expired or revoked gets the same response. Keys in the query are not read.',
   },
   invalid_callback: {
     status: 401,
     title: 'The callback is not authentic',
-    help: 'For payment partners: the signature does not fit the bytes, or its time is too far off.',
+    help: 'For payment partners: the signature does not match the body, or its timestamp is too old or too far ahead.',
   },
   insufficient_scope: {
     status: 403,
@@ -38,7 +38,7 @@ export const PROBLEMS = {
   step_up_required: {
     status: 403,
     title: 'A person must confirm this',
-    help: 'A live key cannot change the wallet, keys, people, webhook endpoints or notifications, so that a leaked key cannot either. A signed-in person can, at `page`.',
+    help: 'A live key cannot change the wallet, the brand, embedding, notifications or existing webhook endpoints, and cannot create keys or change the team, so that a leaked key cannot either. It can revoke keys, withdraw invitations and add webhook endpoints. A signed-in person can do the rest, at `page`.',
   },
   resource_missing: {
     status: 404,
@@ -48,7 +48,7 @@ export const PROBLEMS = {
   route_missing: {
     status: 404,
     title: 'There is no such route',
-    help: 'Look at the path: it begins with /v1, is lower case and has no slash at its end.',
+    help: 'Check the path: it begins with /v1, is lower case and has no trailing slash.',
   },
   method_not_allowed: {
     status: 405,
@@ -68,22 +68,22 @@ export const PROBLEMS = {
   receipt_not_available: {
     status: 409,
     title: 'The payment has no receipt now',
-    help: 'Only a settled payment has a receipt. It exists some seconds after the settlement is final; until then the answer has `Retry-After`. `payment_status` has the payment’s state.',
+    help: 'Only a settled payment has a receipt. It is available a few seconds after the settlement is final; until then the response has `Retry-After`. `payment_status` has the payment’s state.',
   },
   not_possible_now: {
     status: 409,
-    title: 'That is not possible in the present state',
+    title: 'That is not possible in the current state',
     help: '`detail` names the state and what to do first.',
   },
   limit_reached: {
     status: 409,
-    title: 'The account has reached the limit of these',
+    title: 'The account has reached a limit',
     help: 'Delete, revoke or cancel one that you do not need. For payments, those that are `created` or `pending` count.',
   },
   idempotency_key_in_use: {
     status: 409,
     title: 'A request with this Idempotency-Key is still running',
-    help: 'Send the same request again after `Retry-After`: it gets the answer of the first.',
+    help: 'Send the same request again after `Retry-After`: it gets the response to the first.',
   },
   body_too_large: {
     status: 413,
@@ -128,7 +128,7 @@ export const PROBLEMS = {
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    help: 'Wait for `Retry-After` seconds. The header `RateLimit` on every answer has the number that is left.',
+    help: 'Wait for `Retry-After` seconds. The `RateLimit` header of every response has the number of requests that are left.',
   },
   headers_too_large: {
     status: 431,
@@ -138,7 +138,7 @@ export const PROBLEMS = {
   internal_error: {
     status: 500,
     title: 'Something went wrong on our side',
-    help: 'Send the request again, with the same Idempotency-Key if it had one. If it keeps failing, send us the request id.',
+    help: 'Send the request again, with the same Idempotency-Key if it had one. If it keeps failing, contact support with the request id.',
   },
   list_too_slow: {
     status: 503,
@@ -147,8 +147,8 @@ export const PROBLEMS = {
   },
   temporarily_unavailable: {
     status: 503,
-    title: 'The service is not available for a moment',
-    help: 'Send the same request again after `Retry-After`. Nothing was partly done.',
+    title: 'The service is temporarily unavailable',
+    help: 'Send the same request again after `Retry-After`. The request was not carried out in part.',
   },
 } as const satisfies Record<string, { status: number; title: string; help: string }>
 
@@ -166,9 +166,10 @@ export const FIELD_CODES = {
   amount_invalid:
     'The amount must be a plain decimal number in major units, above zero: no sign, exponent, separators or leading zeros.',
   amount_precision: 'The amount must have at most the decimals of its currency: JPY has none, EUR two.',
-  url_invalid: 'The URL must be usable here; the message has the rule.',
+  url_invalid: 'The URL must be allowed here; the message has the rule.',
   wallet_invalid: 'The address must be 0x and 40 hexadecimal digits.',
-  wallet_checksum: 'The address must have the upper and lower case of EIP-55: a character was probably mistyped.',
+  wallet_checksum:
+    'The address must match its EIP-55 checksum in upper and lower case: a character was probably mistyped.',
   wallet_forbidden:
     'The address must be your own wallet: not a burn address, not a token contract, not an address of Pinrail.',
 } as const

@@ -98,7 +98,7 @@ export function asProblem(error: unknown): Problem {
     storeProblem(error) ??
     new Problem(
       'internal_error',
-      'The request failed on our side. Try again; if it keeps failing, send us the request id.',
+      'The request failed on our side. Try again; if it keeps failing, contact support with the request id.',
     )
   )
 }
@@ -144,7 +144,7 @@ function storeProblem(error: unknown): Problem | null {
   const said = error instanceof Error ? error.message : ''
   const timedOut = said.includes('timeout exceeded when trying to connect') || isSilent(error)
   if (!gone.includes(code) && !timedOut && !said.startsWith('Connection terminated')) return null
-  return new Problem('temporarily_unavailable', 'The service is not available for a moment. Try again.', {
+  return new Problem('temporarily_unavailable', 'The service is temporarily unavailable. Try again.', {
     headers: { 'retry-after': '2' },
   })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plural } from '../../domain/plural.ts'
 import { isProblemCode } from './problem-codes.ts'
 import { type FieldProblem, Problem } from './problems.ts'
 
@@ -55,7 +56,7 @@ const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'i
 
 function size(bound: 'at least' | 'at most', count: number | bigint, origin: string): string {
   const unit = UNITS[origin]
-  return unit === undefined ? `be ${bound} ${count}` : `have ${bound} ${count} ${unit}${count === 1 ? '' : 's'}`
+  return unit === undefined ? `be ${bound} ${count}` : `have ${bound} ${plural(count, unit)}`
 }
 
 function oneKeyEach(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {

@@ -114,7 +114,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       take(counters.sends.take(`${livemode} ${merchantId}`), 'Too many test events and redeliveries.'),
     countPerson: (personId, what) => {
       const counter = what === 'file' ? counters.files : counters.keys
-      take(counter.take(personId), what === 'file' ? 'Too many files.' : 'Too many keys were made.')
+      take(counter.take(personId), what === 'file' ? 'Too many downloads.' : 'Too many keys were created.')
     },
     countVisit: (address, kind) => {
       if (isOwnMachine(address)) return
@@ -122,7 +122,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       take(counter.take(networkOf(address)), 'Too many requests from your network.')
     },
     countPaper: (address) => {
-      if (!isOwnMachine(address)) take(counters.papers.take(networkOf(address)), 'Too many receipts as files.')
+      if (!isOwnMachine(address)) take(counters.papers.take(networkOf(address)), 'Too many receipt downloads.')
     },
     countLink: (token, kind) => {
       const counter = kind === 'look' ? counters.linkLooks : counters.linkActs
@@ -138,7 +138,7 @@ function take(
 ): void {
   if (taken) return
   const seconds = Math.max(1, Math.ceil(resetMs / 1000))
-  throw new Problem('rate_limited', `${detail} Ask again in ${seconds} s.`, {
+  throw new Problem('rate_limited', `${detail} Try again in ${seconds} s.`, {
     headers: { ...headers, 'retry-after': String(seconds) },
     isHeld: refused > PROMPT_REFUSALS,
   })

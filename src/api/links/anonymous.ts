@@ -62,7 +62,7 @@ export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }
     // Sent twice at once: the first had the lock.
     const first = await findOwnedLink(tx, digest)
     if (first !== null) return { owned: first, token }
-    if (stopped) return { errors: { wallet: 'An operator stopped a link to this wallet. Ask support why.' } }
+    if (stopped) return { errors: { wallet: 'Pinrail stopped a link to this wallet. Contact support to learn why.' } }
     if (made >= MOST_A_DAY)
       return {
         errors: {

@@ -22,7 +22,7 @@ const prefill = z
   .max(PREFILLS.length)
   .transform((names) => [...new Set(names)])
   .meta({
-    description: 'What the query of the address can prefill: `?amount=` (where the buyer decides), `?reference=`.',
+    description: 'What the query of the URL can prefill: `?amount=` (where the buyer decides), `?reference=`.',
   })
 
 /** What may be changed later. */

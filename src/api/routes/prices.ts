@@ -75,7 +75,9 @@ function limitProblem(
 ): Problem {
   const edge = code === 'amount_too_small' ? 'minimum' : 'maximum'
   const others =
-    alternatives.length === 0 ? '' : ` Without a pinned provider, or with ${alternatives.join(' or ')}, it would pass.`
+    alternatives.length === 0
+      ? ''
+      : ` Without a pinned provider, or with ${alternatives.join(' or ')}, it would be accepted.`
   return new Problem(
     code,
     `${formatAmount(amount)} ${amount.currency} is outside the limits of ${provider ?? 'any method'}: the ${edge} is ${formatAmount(limit)} ${limit.currency}.${others}`,

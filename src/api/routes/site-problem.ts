@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from '../../log.ts'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
+import type { OperatorPages } from '../../web/site/document.tsx'
 import { renderSiteProblem, type SiteProblemName } from '../../web/site/problem.tsx'
 import { PROBLEMS } from '../http/problem-codes.ts'
 import { asProblem } from '../http/problems.ts'
@@ -30,7 +31,7 @@ export class SiteProblem extends Error {
   }
 }
 
-type Deps = { readonly log: Logger }
+type Deps = { readonly log: Logger; readonly operatorPages: OperatorPages }
 
 /** Answers every error of the pages for people with a page. Logs those with a status of 500 or above. */
 export function siteProblemHandler(deps: Deps): ErrorRequestHandler {
@@ -51,7 +52,7 @@ export function wantsPage(request: Request): boolean {
 }
 
 export function sendSiteProblem(
-  { log }: Deps,
+  { log, operatorPages: pages }: Deps,
   { request, response }: { request: Request; response: Response },
   error: unknown,
 ): void {
@@ -61,7 +62,7 @@ export function sendSiteProblem(
   // Paths may hold the key to a link: they are not logged.
   if (status >= 500) log.error({ err: error, request_id: requestId }, 'page failed')
   response.status(status).set(PAGE_HEADERS).set(headers)
-  response.type('html').send(request.method === 'HEAD' ? '' : renderSiteProblem(problem, { status, requestId }))
+  response.type('html').send(request.method === 'HEAD' ? '' : renderSiteProblem(problem, { status, requestId, pages }))
 }
 
 function pageOf(error: unknown): Pick<SiteProblem, 'problem' | 'headers'> {

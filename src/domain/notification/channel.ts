@@ -6,7 +6,10 @@ export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 /** Whether a chat of Telegram, by its id, is that of one person. That of a group, whose id is below zero, is the account's. */
 export const isChatOfOne = (chat: string): boolean => !chat.startsWith('-')
 
-/** What a channel may ask for. Notifications about the wallet, keys, channels and sign-in are always sent. */
+/** The notifications that every channel gets, whatever it asks for. */
+export const ALWAYS_SENT = 'Notifications about the wallet, keys, channels and sign-in are always sent.'
+
+/** What a channel may ask for, beyond what is always sent. */
 export const NOTIFICATION_EVENTS = [
   'payment.succeeded',
   'payment.failed',

@@ -39,36 +39,35 @@ export const ORDER_UNCHANGED: LateRefusal = {
 }
 
 export const MONEY_WITHHELD: LateRefusal = {
-  when: 'the partner holds the money back, or does not confirm it any more',
-  why: 'The partner holds the money of this order back, or does not confirm it any more. Nothing was changed: decide again when it has let the money go, or refund it. A payout that must not be paid is voided first (`pinrail settlement void`)',
+  when: 'the partner withholds the money, or no longer confirms it',
+  why: 'The partner withholds the money of this order, or no longer confirms it. Nothing was changed: decide again when the partner has released the money, or refund it. If a payout must not be paid, void it first (`pinrail settlement void`)',
 }
 
 const HELD: LateRefusal = { when: 'an operator holds the payment', why: NOT_FREE.held }
 const NOT_WHOLE: readonly Pick<LateRefusal, 'when'>[] = [
-  { when: 'a refund or a void of the money is being carried out' },
-  { when: 'the partner took the money back' },
-  { when: 'the partner has changed the order, and does not say that all of the money is there' },
+  { when: 'a refund or a void of the money is in progress' },
+  { when: 'the partner reversed the money' },
+  { when: 'the partner has changed the order, and does not report that all of the money is there' },
 ]
 export const PAYOUT_SIGNED: LateRefusal = {
   when: 'the payout is signed or on its way',
-  why: 'The payout is signed, on its way or over: it cannot be held any more. Have it voided instead',
+  why: 'The payout is signed, on its way or ended: it can no longer be held. Void it instead',
 }
 
 export const PAYOUT_VOID: LateRefusal = {
   when: 'the payout is void',
-  why: 'The payout is void and can never be paid: give the money back',
+  why: 'The payout is void and can never be paid: refund the money',
 }
 
 /** It takes whatever is there when it is carried out: that must be what the operator saw. */
 export const CHANGED_SINCE: LateRefusal = {
   when: 'the payment has changed since the `version` that the operator looked at',
-  why: 'The payment has changed since you looked at it. Nothing was changed: look again, and decide with its version of now',
+  why: 'The payment has changed since you looked at it. Nothing was changed: run `pinrail payments explain` again, and decide with its current version',
 }
-const UNSEEN =
-  'Give "version" as well: which version of the payment you looked at. Its details and `pinrail payments explain` say it'
+const UNSEEN = 'Add "version": the version of the payment that you looked at. `pinrail payments explain` shows it'
 
 const MISFIT_BESIDE_OWN: Pick<LateRefusal, 'when'> = {
-  when: 'it would end the payment, and money of another attempt that does not fit is still there',
+  when: 'it would end the payment, and money of another attempt that does not match is still there',
 }
 
 export type DecisionRules = {
@@ -83,7 +82,7 @@ export type DecisionRules = {
 
 export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
-    does: 'settles what arrived, at the locked rate; records that a transfer already proved on chain, a chargeback or a misfit has been dealt with, or that USDC which was bought for nobody is ours',
+    does: 'settles what arrived, at the locked rate; records that a transfer already proved on chain, a chargeback or a misfit is resolved, or that USDC bought for no payment belongs to the platform',
     rule: parkedFor('approve'),
     late: [CHANGED_SINCE, HELD, MONEY_WITHHELD, NOTHING_TO_SETTLE, MISFIT_LEFT, ...NOT_WHOLE],
     accepts: true,
@@ -94,7 +93,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     late: [MONEY_CONFIRMED, BEING_REFUNDED, { when: 'the payment waits for no operator any more' }],
   },
   refund: {
-    does: 'gives the money back through the partner',
+    does: 'refunds the money through the partner',
     rule: parkedFor('refund'),
     late: [
       NO_MONEY,
@@ -103,7 +102,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
       MISFIT_BESIDE_OWN,
       PAYOUT_EXISTS,
       PAID_FORGOTTEN,
-      { when: 'the partner cannot refund, refuses, or money of the order was given back before' },
+      { when: 'the partner cannot refund, refuses, or money of the order was refunded before' },
     ],
   },
   recordExternalRefund: {
@@ -132,7 +131,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     late: [HELD, MONEY_WITHHELD, PAYOUT_VOID, ...NOT_WHOLE],
   },
   acknowledge: {
-    does: 'takes the order as the partner has changed it: what was counted stays, what came beside it is surplus, what is missing is gone',
+    does: 'accepts the order as the partner has changed it: counted money stays, extra money is surplus, missing money is reversed',
     rule: {
       when: ORDER_UNCHANGED.when,
       why: ({ orderChanged }) => (orderChanged ? null : ORDER_UNCHANGED.why),
@@ -164,11 +163,11 @@ function notOffered(payment: PaymentSnapshot, decision: OperatorDecision): strin
   if (reason === null) return waitsForNobody(payment)
   if (offers(PARK_REASONS[reason].decisions, decision)) return null
   const offered = offeredDecisions(payment)
-  return `Parked for ${reason}: ${offered.length === 0 ? 'it ends by itself' : `decide with ${offered.join(', ')}`}`
+  return `Parked for ${reason}: ${offered.length === 0 ? 'it ends automatically' : `decide with ${offered.join(', ')}`}`
 }
 
 export const waitsForNobody = ({ status }: { status: PaymentStatus }): string =>
-  `The payment is ${status} and waits for no operator`
+  `The payment is ${status} and does not wait for an operator`
 
 function offers(decisions: readonly string[], decision: OperatorDecision): boolean {
   return decisions.includes(decision)
@@ -222,10 +221,10 @@ const PARTNER_SILENT =
   'The partner does not answer for this order, so it is not known whether the money is still there. Nothing was changed: decide again later.'
 
 const ORDER_ODD =
-  'What the partner says of this order does not fit it, or something newer was heard meanwhile. Nothing was changed: decide again when the partner has corrected it. What must not be paid is voided (`pinrail settlement void`), and then given back.'
+  'The partner’s report does not match this order, or a newer report has arrived. Nothing was changed: decide again when the partner has corrected it. If a payout must not be paid, void it (`pinrail settlement void`), then refund.'
 
 const ORDER_CHANGED =
-  'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.'
+  'The partner has changed the amount of the order: decide with acknowledge, or refund the money. Nothing was changed.'
 
 /** The reading of the order of money that is to move on. */
 type MoneyRead = { readonly understood: boolean; readonly withheld: boolean }

@@ -21,8 +21,8 @@ export const FAILURE_CODES = {
   declined: 'The payment was declined by the bank or wallet.',
   insufficient_funds: 'The account did not have enough money.',
   verification_failed: 'The identity check was not passed.',
-  abandoned: 'The buyer left the payment page.',
-  reversed: 'The partner took the payment back.',
+  abandoned: 'The payment was not finished.',
+  reversed: 'The partner reversed the payment.',
   partner_unavailable: 'The payment partner could not open the payment.',
 } as const
 export type FailureCode = keyof typeof FAILURE_CODES

@@ -37,9 +37,13 @@ export const TRANSITIONS = [
   ['pending', 'expired', 'nothing was paid in time'],
   ['pending', 'canceled', 'the merchant canceled before any money came'],
   ['pending', 'failed', 'a definitive failure with no alternative, or an operator rejected it before any money'],
-  ['pending', 'under_review', 'the partner holds the money, or too little came'],
+  ['pending', 'under_review', 'the partner withholds the money, or too little arrived'],
   ['processing', 'settling', 'converted to USDC, the payout is authorized'],
-  ['processing', 'under_review', 'the partner holds the money, too little came, or the conversion is in trouble'],
+  [
+    'processing',
+    'under_review',
+    'the partner withholds the money, too little arrived, or the conversion has not succeeded',
+  ],
   ['processing', 'failed', 'the partner reversed the payment for good before the conversion'],
   ['processing', 'pending', 'the partner withdrew its confirmation before the conversion'],
   ['under_review', 'processing', 'an operator approved it, or the partner released it'],
@@ -48,7 +52,7 @@ export const TRANSITIONS = [
   ['under_review', 'failed', 'an operator rejected it, and no money was taken'],
   ['under_review', 'refunded', 'the money went back to the buyer'],
   ['settling', 'succeeded', 'the net USDC is final at the wallet of the merchant'],
-  ['settling', 'under_review', 'the payout is held or voided'],
+  ['settling', 'under_review', 'the payout is stopped or voided'],
   ['failed', 'under_review', 'money came after the failure'],
   ['expired', 'processing', 'money came after the expiry'],
   ['canceled', 'processing', 'money came after the cancellation'],
@@ -128,79 +132,103 @@ export type AttemptView = {
   readonly status: AttemptStatus
 }
 
-/** Why a payment waits for an operator: the reason shown in the Temporal UI, and the updates that resolve it. */
+/** Why a payment waits for an operator: the text for operators, the text for its merchant, and the updates that resolve it. */
 export const PARK_REASONS = {
   partner_hold: {
-    text: 'The partner holds the money for a check of its own.',
+    text: 'The partner withholds the money while it checks the payment.',
+    merchant: 'The partner withholds the money while it checks the payment. Do not ship yet.',
     decisions: ['reject', 'refund', 'recordExternalRefund'],
   },
   partner_silent: {
-    text: 'The partner says for too long that the money is being confirmed. Whether it comes is unknown: ask the partner. If it comes, the payment goes on by itself.',
+    text: 'The partner has reported for too long that the money is being confirmed. It is unknown whether it will arrive: ask the partner. If it arrives, the payment continues automatically.',
+    merchant: 'The partner has been confirming the payment for too long. Do not ship yet.',
     decisions: ['reject'],
   },
   wrong_asset: {
-    text: 'The buyer sent another token than USDC to the address of the payment. It is still there.',
+    text: 'The buyer sent a token other than USDC to the payment’s address. It is still there.',
+    merchant: 'The buyer sent a token other than USDC, which does not count as payment. Do not ship.',
     decisions: ['reject', 'recordExternalRefund'],
   },
   underpaid: {
     text: 'The buyer paid too little. The money is at the partner.',
+    merchant: 'The buyer paid too little. Do not ship yet.',
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
   order_changed: {
-    text: 'The partner has not said again that all of the money is there: it reports the order otherwise than it was confirmed, or has refused a refund. Nothing is converted or paid out. As soon as it says so, the payment goes on by itself, unless an operator holds it.',
+    text: 'The partner’s order has changed since it was confirmed, or the partner refused a refund. Nothing is converted or paid out. As soon as the partner reports that all of the money is there, the payment continues automatically, unless an operator holds it.',
+    merchant:
+      'The partner has changed its order. The payment continues when the partner reports that all of the money is there. Do not ship yet.',
     decisions: ['refund', 'recordExternalRefund'],
   },
   surplus: {
-    text: 'A second payment came for this payment. It is not settled.',
+    text: 'A second payment arrived for this payment. It is not settled.',
+    merchant: 'The buyer paid a second time. That money is not yours: Pinrail returns it to the buyer.',
     decisions: ['refund', 'recordExternalRefund'],
   },
   conversion: {
-    text: 'The conversion to USDC does not go through: the converter refused it, or has not answered for half an hour. The money is at the partner.',
+    text: 'The conversion to USDC has not succeeded: the converter refused it, or has not answered for half an hour. The money is at the partner.',
+    merchant: 'The conversion to USDC has not succeeded. The money is safe. Do not ship yet.',
     decisions: ['retry', 'refund', 'recordExternalRefund'],
   },
   fill_off_rate: {
-    text: 'The converter sold the money of the buyer too far off the locked rate. Nothing is lost: the fill is recorded, and its USDC is ours, in suspense. `approve` settles at the locked rate, and the difference is our gain or loss. After a refund the USDC is ours. Asked again, the converter would answer the same fill.',
+    text: 'The converter filled the conversion too far from the locked rate. No money is lost: the fill is recorded, and its USDC is in suspense. `approve` settles at the locked rate, and the platform bears the difference. After a refund the USDC belongs to the platform. A retry would return the same fill.',
+    merchant: 'The conversion is being reviewed. The money is safe. Do not ship yet.',
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
   payout_held: {
-    text: 'The payout is held. The USDC is in the treasury. Retry has it paid. If it must not be paid, have it voided (`pinrail settlement void`), and refund it then.',
+    text: 'The payout is stopped. The USDC is in the treasury. `retry` pays it. If it must not be paid, void it (`pinrail settlement void`), then refund.',
+    merchant: 'The payout is stopped. The money is safe. Do not ship yet.',
     decisions: ['retry'],
   },
   payout_voided: {
-    text: 'The payout was voided with proof, and can never be paid. The USDC is in the treasury. What is left of the money of the buyer is to be given back.',
+    text: 'The payout was voided with proof, and can never be paid. The USDC is in the treasury. Refund what is left of the buyer’s money.',
+    merchant: 'The payout was voided. You receive nothing for this payment. Do not ship.',
     decisions: ['refund', 'recordExternalRefund'],
   },
   funds_reversed: {
-    text: 'The partner took money back after it was converted. The payout is being voided. When that is proved, the payment is refunded, once what is left at the partner is given back. When the transfer was faster, it has succeeded, with a chargeback if money is missing then.',
+    text: 'The partner reversed money after it was converted. The payout is being voided. Once that is proved and what is left at the partner has been returned, the payment is refunded. If the transfer was faster, the payment succeeds, with a chargeback if money is missing.',
+    merchant:
+      'The partner reversed the money, and the payout is being voided. Ship only if the payment still succeeds.',
     decisions: [],
   },
-  operator_hold: { text: 'An operator holds the payment.', decisions: ['release', 'refund', 'recordExternalRefund'] },
+  operator_hold: {
+    text: 'An operator holds the payment.',
+    merchant: 'Pinrail holds the payment. Do not ship yet.',
+    decisions: ['release', 'refund', 'recordExternalRefund'],
+  },
   money_after_failure: {
-    text: 'Money came after the payment had failed.',
+    text: 'Money arrived after the payment had failed.',
+    merchant: 'Money arrived after the payment had failed. Do not ship yet.',
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
   amount_mismatch: {
-    text: 'What the partner reports does not fit the order. Nothing is settled. Give it back, or reject it where the partner holds nothing any more. Approve settles other money that fits, once that is done.',
+    text: 'The partner’s report does not match the order. Nothing is settled. Refund the money, or reject the payment if the partner no longer has any. After that, `approve` settles other money that matches.',
+    merchant: 'The partner’s report does not match the payment. Do not ship yet.',
     decisions: ['refund', 'recordExternalRefund', 'reject', 'approve'],
   },
   unexpected_settlement: {
-    text: 'A transfer to the merchant is proved on chain, but the record did not expect it. The proof is stored. `approve` records that it has been dealt with.',
+    text: 'A transfer to the merchant is proved on chain, but no transfer was expected. The proof is stored. `approve` records that it is resolved.',
+    merchant: 'USDC for this payment reached your wallet, although Pinrail did not expect it. You keep it.',
     decisions: ['approve'],
   },
   chargeback: {
-    text: 'The partner took the money back after the payment had been settled. The loss is booked. `approve` records that it has been dealt with.',
+    text: 'The partner reversed the money after the payment had been settled. The loss is booked. `approve` records that it is resolved.',
+    merchant: 'The partner reversed the money after you were paid. You keep what you received.',
     decisions: ['approve'],
   },
   misfit: {
-    text: 'Money came that fits no order of the payment: the partner reports another amount, or another token than USDC is at the address. What is more than the payment knows is counted nowhere, and still there. Give it back by hand, and record that with `recordExternalRefund`; `approve` records that there is nothing to give back.',
+    text: 'Money arrived that matches no order of the payment: the partner reports another amount, or a token other than USDC is at the address. The extra money is not counted, and still there. Return it by hand, and record that with `recordExternalRefund`; `approve` records that there is nothing to return.',
+    merchant: 'Money arrived that does not match the payment. It does not count, and is not yours.',
     decisions: ['recordExternalRefund', 'approve'],
   },
   outside_reversed: {
-    text: 'The partner took back money that the buyer had been given back from elsewhere: the buyer may have it twice. The loss is ours, and booked. `approve` records that it has been dealt with.',
+    text: 'The partner reversed money that the buyer had already received as an external refund: the buyer may have it twice. The platform’s loss is booked. `approve` records that it is resolved.',
+    merchant: 'The partner reversed money that had already been returned to the buyer. You do not need to do anything.',
     decisions: ['approve'],
   },
   fill_left: {
-    text: 'The converter bought USDC for the payment, which has ended without it: the partner had taken the money back. It is in suspense, and it is ours. `approve` books it so.',
+    text: 'The converter bought USDC for the payment, but the payment ended without it, because the partner had reversed the money. The USDC is in suspense. `approve` books it to the platform.',
+    merchant: 'USDC was bought for the payment after it had ended. You receive nothing for it.',
     decisions: ['approve'],
   },
 } as const

@@ -24,8 +24,8 @@ import type { OperatorNote } from './requests.ts'
 export type LateRefusal = { readonly when: string; readonly why: string }
 
 export const NO_MONEY: LateRefusal = {
-  when: 'there is no money to give back',
-  why: 'There is no money to give back',
+  when: 'there is no money to refund',
+  why: 'There is no money to refund',
 }
 export const PAYOUT_EXISTS: LateRefusal = {
   when: 'its payout is not voided',
@@ -34,19 +34,19 @@ export const PAYOUT_EXISTS: LateRefusal = {
 /** The database may be a backup that has forgotten what was handed over: then the merchant has the money, or will have it. */
 export const PAID_FORGOTTEN: LateRefusal = {
   when: 'the database was restored, and the merchant was paid before, or for an hour may have been',
-  why: 'The database was restored, and has forgotten what was handed over just before',
+  why: 'The database was restored from a backup, and lacks the latest payouts',
 }
 export const NAME_IT: LateRefusal = {
   when: 'the money of more than one attempt could be meant, and none is named',
   why: 'Name the attempt whose money goes back, as "attempt"',
 }
 export const MISFIT_LEFT: LateRefusal = {
-  when: 'money that does not fit is still there',
-  why: 'Money of another attempt does not fit: give it back first, and name that attempt',
+  when: 'money that does not match is still there',
+  why: 'Money of another attempt does not match: refund it first, and name that attempt',
 }
 export const BEING_REFUNDED: LateRefusal = {
-  when: 'its refund is being carried out',
-  why: 'The refund of this attempt is being carried out: wait for its end',
+  when: 'its refund is in progress',
+  why: 'The refund of this attempt is in progress: wait until it ends',
 }
 
 /** Money that may go back to the buyer now: the units of one attempt in these states. */
@@ -183,8 +183,8 @@ export function endsWith(state: PaymentWithAttempts, attemptId: string): boolean
 
 export function whyForgotten(forgotten: Forgotten): string {
   return forgotten.kind === 'paid'
-    ? `${PAID_FORGOTTEN.why}: the merchant has been paid for this payment by ${forgotten.txHash}. Nothing was changed: let the payment go on, and its payout is recorded`
-    : `${PAID_FORGOTTEN.why}: a payout of this payment may be on its way. Nothing was changed: ask again after ${forgotten.until}`
+    ? `${PAID_FORGOTTEN.why}: the merchant has been paid for this payment by ${forgotten.txHash}. Nothing was changed: let the payment continue, and its payout is recorded`
+    : `${PAID_FORGOTTEN.why}: a payout of this payment may be on its way. Nothing was changed: decide again after ${forgotten.until}`
 }
 
 export function whyPartnerCannotRefund(provider: ProviderUsed): string {
@@ -192,11 +192,11 @@ export function whyPartnerCannotRefund(provider: ProviderUsed): string {
 }
 
 function whyPartOfOrder(provider: ProviderUsed): string {
-  return `${provider} gives back a whole order, and a part of this one is being settled: use recordExternalRefund for the rest`
+  return `${provider} refunds only whole orders, and a part of this one is being settled: use recordExternalRefund for the rest`
 }
 
 export function whyRefundedBefore(provider: ProviderUsed): string {
-  return `${provider} gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest`
+  return `${provider} refunds only whole orders, and money of this one was refunded before: use recordExternalRefund for the rest`
 }
 
 /**

@@ -189,7 +189,7 @@ export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'part
   if (payment.partPaid) return 'a part of the price has arrived'
   if (payment.status === 'created' || payment.status === 'pending') return null
   if (isClosed(payment.status)) return `the payment ${ENDED[payment.status]}`
-  return 'the money of the buyer has been received or is being confirmed'
+  return 'the buyer’s money has been received or is being confirmed'
 }
 
 /** Attempts whose partner orders must be canceled and read before the payment is closed or another is opened. */

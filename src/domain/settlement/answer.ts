@@ -37,8 +37,8 @@ function unexplained({ queue, settled }: Standing, found: readonly Trouble[]): T
     {
       kind: 'unexplained',
       stops: true,
-      what: `the oldest payout has waited for ${ageText(oldest)} and nothing has settled since, for a reason that this page does not know`,
-      todo: 'Run `pinrail doctor`, and look into the log of the worker.',
+      what: `the oldest payout has waited for ${ageText(oldest)} and nothing has settled since, for an unknown reason`,
+      todo: 'Run `pinrail doctor`, and read the worker’s log.',
     },
   ]
 }

@@ -1,4 +1,5 @@
 import { formatUsdc } from '../money.ts'
+import { plural } from '../plural.ts'
 import { REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
@@ -26,7 +27,7 @@ function pauseOf({ cursor }: Standing): Trouble[] {
         kind: 'paused',
         stops: true,
         what,
-        todo: `Wait: when block ${until} is final without it, the pause ends by itself.`,
+        todo: `Wait: when block ${until} is final without it, the pause ends automatically.`,
       },
     ]
   const todo = reason.startsWith(REVERSAL_PAUSE)
@@ -42,7 +43,7 @@ function readingOf({ cursor, chain }: Standing): Trouble[] {
         kind: 'unread',
         stops: true,
         what: 'no worker has read the chain yet',
-        todo: 'Start a worker; its log says what keeps it from starting.',
+        todo: 'Start a worker. If it does not start, its log has the reason.',
       },
     ]
   if (cursor.ageSeconds < STUCK_SECONDS) return []
@@ -52,16 +53,16 @@ function readingOf({ cursor, chain }: Standing): Trouble[] {
       {
         kind: 'no_worker',
         stops: true,
-        what: `no worker is at work: ${since}`,
-        todo: 'Start a worker. If one runs, its log says why settlement does not.',
+        what: `no worker is running: ${since}`,
+        todo: 'Start a worker. If one is running, its log has the reason why settlement is not.',
       },
     ]
   const todo =
     chain.final === null
-      ? 'Mend the nodes: see below which of them answers what.'
+      ? 'Fix the nodes: the list below shows what each of them returns.'
       : chain.final <= cursor.number
-        ? 'Wait: the chain itself makes no block final. Payouts settle when it does.'
-        : 'Look into the log of the worker: it says which blocks it could not read.'
+        ? 'Wait: the chain itself is not finalizing blocks. Payouts settle when it does.'
+        : 'Read the worker’s log: it names the blocks that it could not read.'
   return [{ kind: 'cursor_stuck', stops: true, what: since, todo }]
 }
 
@@ -71,8 +72,8 @@ function depositsOf({ cursor }: Standing): Trouble[] {
     {
       kind: 'deposits_behind',
       stops: false,
-      what: `what buyers send in USDC is seen late: their addresses were read to block ${cursor.number - cursor.depositsBehind}, payouts to ${cursor.number}`,
-      todo: 'See that the workers have CRYPTO_DEPOSITS and DEPOSIT_SEED. If they have, the nodes do not answer or agree: see below which. After a long stop it catches up by itself.',
+      what: `deposits in USDC are seen late: deposit addresses were read to block ${cursor.number - cursor.depositsBehind}, payouts to ${cursor.number}`,
+      todo: 'Check that the workers have CRYPTO_DEPOSITS and DEPOSIT_SEED. If they do, the nodes do not respond or agree: see the list below. After a long stop the workers catch up automatically.',
     },
   ]
 }
@@ -113,7 +114,7 @@ function lanesOf({ lanes, cursor }: Standing): Trouble[] {
             kind: 'no_lane',
             stops: true,
             what: 'no lane has been opened yet',
-            todo: 'A worker opens its lanes at the start. Its log says what keeps it from that.',
+            todo: 'A worker opens its lanes when it starts. If it does not, its log has the reason.',
           },
         ]
       : []
@@ -133,8 +134,8 @@ function lanesOf({ lanes, cursor }: Standing): Trouble[] {
         stops: stops && !isFunding,
         what: `lane ${wallet} has too little gas money${reason === null ? '' : ` (${reason})`}`,
         todo: isFunding
-          ? `Send POL to ${wallet}: it keeps the other lanes in gas money.`
-          : `Send POL to ${wallet}. With GAS_FUNDING_KEY set, see that the funding wallet has POL.`,
+          ? `Send POL to ${wallet}: it supplies the other lanes with gas money.`
+          : `Send POL to ${wallet}. If GAS_FUNDING_KEY is set, check that the funding wallet has POL.`,
       }),
     ),
   ]
@@ -155,7 +156,7 @@ function treasuryOf({ queue, chain }: Standing): Trouble[] {
       // Small payouts may still find enough.
       stops: others.length === 0,
       what: `the treasury has ${balance}, and payouts of ${formatUsdc(String(needed))} USDC wait for it`,
-      todo: `Send USDC to the treasury${current === undefined ? '' : ` ${current.wallet}`}. Payouts that wait for funds go on by themselves.`,
+      todo: `Send USDC to the treasury${current === undefined ? '' : ` ${current.wallet}`}. Payouts that wait for funds continue automatically.`,
     },
   ]
 }
@@ -168,7 +169,7 @@ function minedOf({ lanes }: Standing): Trouble[] {
           {
             kind: 'not_mined',
             stops: false,
-            what: `a transaction of lane ${wallet} has been in no block for ${ageText(age)}`,
+            what: `a transaction of lane ${wallet} has not been mined for ${ageText(age)}`,
             todo: 'Compare the price of gas with MAX_FEE_GWEI. Above the cap it waits until gas is cheaper, or you raise the cap.',
           },
         ],
@@ -186,29 +187,27 @@ const ATTENDED: readonly Attended[] = [
   {
     kind: 'hook',
     kinds: ['payout_hook', 'treasury_log', 'deposit_log'],
-    what: (count) => `${count} ${count === 1 ? 'fact' : 'facts'} of the chain could not be recorded`,
+    what: (count) => `${plural(count, 'fact')} of the chain could not be recorded`,
     todo: 'They are proved and kept, and tried again every 30 seconds. Look into the log of the worker for the reason.',
   },
   {
     kind: 'sweep',
     kinds: ['sweep'],
-    what: (count) => `what came to ${count} ${count === 1 ? 'address' : 'addresses'} has not been swept for an hour`,
-    todo: 'See that a lane is free and can pay its gas. If others are swept, compare the USDC at the address: the token refuses a sweep of more, or from a blocked address. Where somebody took it by hand, move what is left to the treasury with the same key.',
+    what: (count) => `deposits at ${plural(count, 'address', 'addresses')} have not been swept for an hour`,
+    todo: 'See that a lane is free and can pay its gas. If others are swept, compare the USDC at the address: the token refuses a sweep of more, or from a blocked address. If somebody moved it by hand, move what is left to the treasury with the same key.',
   },
   {
     kind: 'void',
     kinds: ['void'],
     what: (count) =>
-      count === 1
-        ? '1 payout was to be voided two hours ago, and is not'
-        : `${count} payouts were to be voided two hours ago, and are not`,
-    todo: 'A refund waits for it. See in the log of the worker whether the key of the treasury refuses to sign, and that a lane is free and can pay its gas.',
+      `${plural(count, 'payout has been waiting for its void', 'payouts have been waiting for their void')} for two hours`,
+    todo: 'A refund waits for it. Check the worker’s log for a treasury key that refuses to sign, and check that a lane is free and can pay its gas.',
   },
   {
     kind: 'paid_elsewhere',
     kinds: ['paid_elsewhere'],
     what: (count) => `${payoutsText(count)} cannot be voided`,
-    todo: 'Refund nothing: where that treasury paid, the merchant has the money. `treasury_log` or an explorer shows the transfer. If it was a cancellation, have the nodes show its log; then the void goes on by itself.',
+    todo: 'Refund nothing: if that treasury paid, the merchant has the money. `treasury_log` or an explorer shows the transfer. If it was a cancellation, make sure that the nodes return its log; then the void continues automatically.',
   },
 ]
 
@@ -232,19 +231,19 @@ function holdsOf({ queue }: Standing): Trouble[] {
       return {
         kind: 'held',
         stops: !others,
-        what: `${payouts} ${verb} held until the token is no longer paused, or the wait after a rotation is over`,
-        todo: 'Wait: they go on by themselves. `pinrail payments explain <payment>` says what they wait for.',
+        what: `${payouts} ${verb} stopped until the token is no longer paused, or the wait after a rotation is over`,
+        todo: 'Wait: they continue automatically. `pinrail payments explain <payment>` says what they wait for.',
       }
     return {
       kind: 'held',
       stops: !others,
-      what: `${payouts} ${verb} held (${reason ?? 'no reason'}) until somebody decides`,
+      what: `${payouts} ${verb} stopped (${reason ?? 'no reason'}) until an operator decides`,
       todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund.',
     }
   })
 }
 
-export const payoutsText = (count: number): string => `${count} ${count === 1 ? 'payout' : 'payouts'}`
+export const payoutsText = (count: number): string => plural(count, 'payout')
 
 /** Ages for people: `40 s`, `12 min`, `3 h`, `5 days`. */
 export function ageText(seconds: number): string {

@@ -43,7 +43,7 @@ export async function listKeys(office: Office): Promise<number> {
     rows: keys.map(({ id, name, last4, scopes, lastUsedAt, ...key }) => [
       id,
       `…${last4}`,
-      key.isInUse ? 'in use' : 'ended',
+      key.isInUse ? 'in use' : 'expired or revoked',
       lastUsedAt ?? 'never',
       name,
       scopes.join(','),
@@ -56,7 +56,9 @@ export async function createKey(office: Office): Promise<number> {
   const { db, settings, options, say, give } = office
   const signed = signedBy(office)
   if (settings.API_KEY_PEPPER === undefined)
-    throw new UsageError('API_KEY_PEPPER must be set, to the pepper of the api: another one makes keys that it refuses')
+    throw new UsageError(
+      'API_KEY_PEPPER must be set to the pepper of the API, which refuses keys made with another one',
+    )
   const wanted = wantedBy(options)
   const merchant = await merchantOf(office)
   const { id, text, ...made } = createApiKey(db.livemode, settings.API_KEY_PEPPER.reveal())
@@ -78,11 +80,12 @@ export async function createKey(office: Office): Promise<number> {
 function wantedBy(options: Office['options']) {
   const scopes = listed(options.scopes) ?? DEFAULT_SCOPES
   const stranger = scopes.find((scope) => !API_SCOPES.some((known) => known === scope))
-  if (stranger !== undefined) throw new UsageError(`--scopes knows no ${stranger}: ${API_SCOPES.join(', ')}`)
+  if (stranger !== undefined) throw new UsageError(`--scopes has no scope ${stranger}. Use ${API_SCOPES.join(', ')}`)
   const allowedIps = listed(options['allowed-ips']) ?? null
   if (allowedIps?.length === 0) throw new UsageError('--allowed-ips must name at least one address or network')
   const noAddress = allowedIps?.find((address) => !NETWORK.safeParse(address).success)
-  if (noAddress !== undefined) throw new UsageError(`--allowed-ips must be addresses or networks: ${noAddress} is none`)
+  if (noAddress !== undefined)
+    throw new UsageError(`--allowed-ips must be addresses or networks: ${noAddress} is neither`)
   const days = options.days === undefined ? null : wholeNumber('days', options.days, MOST_DAYS)
   const expiresAt = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString()
   return { name: options.name ?? 'Made by an operator', scopes, allowedIps, expiresAt }
@@ -108,7 +111,7 @@ export async function revokeKey(office: Office): Promise<number> {
     return ended
   })
   give('key', { id: `${PREFIX}${key.id}`, merchant: key.merchantId, revokedAt: revoked?.revokedAt })
-  say(`${PREFIX}${key.id} of ${key.merchantId} is revoked since ${revoked?.revokedAt}`)
+  say(`${PREFIX}${key.id} of ${key.merchantId} was revoked at ${revoked?.revokedAt}`)
   return 0
 }
 

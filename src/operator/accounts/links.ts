@@ -34,7 +34,9 @@ export async function stopOneLink(office: Office): Promise<number> {
     await leaveNotice(tx, tenant, { kind: 'payment_link.stopped', data: { link: link.id, title: link.title } })
     return true
   })
-  office.say(stopped ? `stopped ${link.id}: it makes no payments` : `nothing changed: ${link.id} is stopped already`)
+  office.say(
+    stopped ? `stopped ${link.id}: it takes no more payments` : `nothing changed: ${link.id} is stopped already`,
+  )
   return stopped ? 0 : 1
 }
 

@@ -17,7 +17,7 @@ export function describeWallet(wallet: WalletSetting | null): string[] {
   const { address, created_at: since, next_address: next, next_at: at } = wallet
   return [
     `wallet ${address} since ${since}`,
-    ...(next === null ? [] : [`wallet ${next} for payments made from ${at} on`]),
+    ...(next === null ? [] : [`wallet ${next} for payments created from ${at} on`]),
   ]
 }
 
@@ -41,7 +41,7 @@ export async function changeWallet(office: Office): Promise<number> {
   if (!check.ok) throw new Refusal(`the address ${check.message}`)
   const { address } = check
   if (await isOwnAddress(db, { chainId: settings.CHAIN_ID, address }))
-    throw new Refusal('the address must be one of the merchant: this one is ours')
+    throw new Refusal('the address must belong to the merchant: this one belongs to the platform')
   await db.transaction(async (tx) => {
     // A first wallet is no change: there is nobody whose money it could take.
     const at = db.livemode ? await planWallet(tx, merchant, { address, waitSeconds: WALLET_WAIT_SECONDS }) : null
@@ -63,7 +63,7 @@ export async function keepWallet(office: Office): Promise<number> {
     await leaveNotice(tx, merchant, { kind: 'wallet.kept', data: {} })
     return true
   })
-  if (!dropped) say('nothing changed: no other wallet waits')
+  if (!dropped) say('nothing changed: no wallet change is planned')
   await show(office, merchant)
   return dropped ? 0 : 1
 }

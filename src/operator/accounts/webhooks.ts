@@ -13,6 +13,7 @@ import {
   updateEndpoint,
   type WebhookEndpoint,
 } from '../../db/webhooks/webhook-endpoints.ts'
+import { plural } from '../../domain/plural.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { createDeliveryWorkflows } from '../../temporal/deliveries.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
@@ -55,7 +56,7 @@ export async function listFailing(office: Office): Promise<number> {
   office.give('webhooks', endpoints)
   sayList(office.say, {
     none: 'every endpoint accepts its events',
-    head: ['endpoint', 'merchant', 'health', 'since', 'not delivered', 'url'],
+    head: ['endpoint', 'merchant', 'health', 'since', 'waiting or failed', 'url'],
     rows: endpoints.map((endpoint) => [
       endpoint.id,
       endpoint.merchant_id,
@@ -77,7 +78,7 @@ export async function showDeliveries(office: Office): Promise<number> {
   give('deliveries', rows)
   sayList(say, {
     none: 'no delivery',
-    head: ['event', 'type', 'status', 'tries', 'last try', 'answer'],
+    head: ['event', 'type', 'status', 'attempts', 'last attempt', 'response'],
     rows: rows.map((row) => [row.event_id, row.type, row.status, row.attempts, row.last_attempt_at, lastAnswer(row)]),
   })
   return 0
@@ -85,8 +86,8 @@ export async function showDeliveries(office: Office): Promise<number> {
 
 function lastAnswer({ log }: DeliveryEntry): string {
   const last = log.at(-1)
-  if (last === undefined) return 'not tried'
-  return last.response_status === null ? (last.error ?? 'no answer') : `HTTP ${last.response_status}`
+  if (last === undefined) return 'not sent yet'
+  return last.response_status === null ? (last.error ?? 'no response') : `HTTP ${last.response_status}`
 }
 
 /** Lets one event, or all that were given up since a time, begin their schedule anew. */
@@ -95,7 +96,7 @@ export async function redeliver(office: Office): Promise<number> {
   const signed = signedBy(office)
   const event = subjects[1]
   if ((event === undefined) === (options.since === undefined))
-    throw new UsageError('name an event, or --since <time> for all that were given up since then')
+    throw new UsageError('name an event, or give --since <time> to resend all that have failed since then')
   const { tenant, endpoint } = await endpointOf(office)
   if (endpoint.disabled_at !== null)
     throw new Refusal(`${endpoint.id} is disabled: \`pinrail webhooks enable ${endpoint.id}\` first`)
@@ -123,8 +124,8 @@ export async function redeliver(office: Office): Promise<number> {
     return 1
   }
   const started = await deliverNow(office, endpoint.id, again)
-  say(`${started} are delivered now`)
-  if (started < again.length) say(`the workers start the other ${again.length - started} within a quarter of an hour`)
+  say(`${plural(started, 'delivery is', 'deliveries are')} started`)
+  if (started < again.length) say(`the workers start the other ${again.length - started} within 15 minutes`)
   return 0
 }
 
@@ -164,7 +165,7 @@ async function switchWebhook(office: Office, enabled: boolean): Promise<number> 
   office.give('webhook', { id: endpoint.id, enabled })
   office.say(
     enabled
-      ? `${endpoint.id} is enabled; what was given up waits for \`pinrail webhooks redeliver\``
+      ? `${endpoint.id} is enabled; resend failed events with \`pinrail webhooks redeliver\``
       : `${endpoint.id} is disabled: its events are kept, and nothing is sent`,
   )
   return 0

@@ -7,9 +7,9 @@ import { type Office, sayList } from '../call.ts'
 const MOST = 200
 
 const WHY_DOWN: Readonly<Record<DownReason, string>> = {
-  silent: 'it does not answer. It is not offered until it does; ask it whether it has a disturbance',
-  refuses_us: 'it refuses our account or signature. Compare account and secret with what it has',
-  opens_nothing: 'it answers questions and opens no order. Ask it why; orders are tried again by themselves',
+  silent: 'it does not respond. It is not offered until it does. Ask the partner whether it has an outage',
+  refuses_us: 'it refuses our account or signature. Compare the account and the secret with those at the partner',
+  opens_nothing: 'it responds to reads but opens no orders. Ask the partner why; orders are tried again automatically',
 }
 
 /** In the largest unit of which at least one has passed. */

@@ -1,4 +1,5 @@
 import { compareSchema, findContradictions, readContent } from '../../db/operator/health.ts'
+import { plural } from '../../domain/plural.ts'
 import type { Office } from '../call.ts'
 
 /**
@@ -9,22 +10,27 @@ export async function checkBackup({ db, say, give }: Office): Promise<number> {
   const { missing, newer } = await compareSchema(db)
   if (newer.length > 0) {
     give('newer', newer)
-    say(`LOOK AT THIS: it is of a newer version than this command: ${newer.join(', ')}. Use the image of that version.`)
+    say(`WARNING: it is newer than this command: ${newer.join(', ')}. Use the image of that version.`)
     return 1
   }
   if (missing.length > 0) {
     give('missing', missing)
-    say(`LOOK AT THIS: it lacks ${missing.length} migrations: run \`pinrail migrate\` on it, then check again`)
+    say(`WARNING: it lacks ${plural(missing.length, 'migration')}: run \`pinrail migrate\` on it, then check again`)
     return 1
   }
   const content = await readContent(db)
   const broken = await findContradictions(db)
   give('content', content)
   give('contradictions', broken)
-  say(`${content.payments} payments (${content.open} open), ${content.payouts} payouts (${content.settled} settled)`)
-  say(`${content.events} events; the chain was read to block ${content.block ?? 'none'}`)
-  say(`the newest entry is from ${content.newest ?? 'never'}: anything later is missing`)
-  for (const { what, subject } of broken) say(`LOOK AT THIS: ${what}: ${subject}`)
+  const [payments, payouts] = [plural(content.payments, 'payment'), plural(content.payouts, 'payout')]
+  say(`${payments} (${content.open} open), ${payouts} (${content.settled} settled)`)
+  say(`${plural(content.events, 'event')}; the chain was read to block ${content.block ?? 'none'}`)
+  say(
+    content.newest === null
+      ? 'the database has no entry'
+      : `the newest entry is from ${content.newest}: anything later is missing`,
+  )
+  for (const { what, subject } of broken) say(`WARNING: ${what}: ${subject}`)
   say(
     broken.length === 0
       ? 'it is complete and consistent: it can be used'

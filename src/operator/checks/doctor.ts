@@ -3,6 +3,7 @@ import { connectRpc } from '../../chain/rpc/rpc.ts'
 import type { OfficeConfig } from '../../config.ts'
 import { compareSchema, findContradictions, readWaiting } from '../../db/operator/health.ts'
 import { countAttention } from '../../db/payments/attention.ts'
+import { plural } from '../../domain/plural.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { missingSearchAttributes, pollersOf } from '../../temporal/namespace.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../../workflows/queues.ts'
@@ -86,14 +87,15 @@ function lookAtDatabase({ db }: Office): Look[] {
 }
 
 function schema({ missing, newer }: Awaited<ReturnType<typeof compareSchema>>): string {
-  if (missing.length > 0) throw new Failure(`${missing.length} migrations are missing: run \`pinrail migrate\``)
-  if (newer.length > 0) throw new Failure(`it is of a newer version than this command: ${newer.join(', ')}`)
-  return 'the newest'
+  if (missing.length > 0)
+    throw new Failure(`${plural(missing.length, 'migration is', 'migrations are')} missing: run \`pinrail migrate\``)
+  if (newer.length > 0) throw new Failure(`it is newer than this command: ${newer.join(', ')}`)
+  return 'up to date'
 }
 
 function relay({ messages, messages_seconds, news, news_seconds }: Awaited<ReturnType<typeof readWaiting>>): string {
   const oldest = Math.round(Math.max(messages_seconds, news_seconds))
-  const waiting = `${messages} messages and ${news} news of partners wait, the oldest for ${oldest} s`
+  const waiting = `${plural(messages, 'message')} and ${plural(news, 'partner callback')} wait, the oldest for ${oldest} s`
   if (oldest > STUCK_SECONDS) throw new Failure(`${waiting}: is a worker running, and does Temporal answer?`)
   return waiting
 }

@@ -11,6 +11,7 @@ import {
   storeSealed,
   storeSealedChannel,
 } from '../../db/operator/secrets.ts'
+import { plural } from '../../domain/plural.ts'
 import { createSecretBox, type SecretBox } from '../../webhooks/secret-box.ts'
 import { type Office, UsageError } from '../call.ts'
 
@@ -31,14 +32,24 @@ export async function showSecrets(office: Office): Promise<number> {
   const answers = (await listSealedAnswers(db)).filter(({ body }) => !box.isCurrent(body)).length
   const mails = (await listSealedMails(db)).filter(({ sealed }) => !box.isCurrent(sealed)).length
   give('retired', { keys, endpoints, channels, answers, mails })
-  say(`${keys} keys in use have a digest by a retired pepper: each gets one by the current pepper when it is used`)
-  say(`${endpoints} webhook endpoints are sealed by a retired key: \`pinrail secrets reseal\``)
-  say(`${channels} notification channels are sealed by a retired key: \`pinrail secrets reseal\``)
-  say(`${answers} stored answers are sealed by a retired key: they are gone after 30 days`)
-  say(`${mails} mails that wait are sealed by a retired key: they are sent, or of no use any more, within days`)
+  say(
+    `${plural(keys, 'key in use has', 'keys in use have')} a digest by a retired pepper: each gets one by the current pepper when it is used`,
+  )
+  say(
+    `${plural(endpoints, 'webhook endpoint is', 'webhook endpoints are')} sealed by a retired key: \`pinrail secrets reseal\``,
+  )
+  say(
+    `${plural(channels, 'notification channel is', 'notification channels are')} sealed by a retired key: \`pinrail secrets reseal\``,
+  )
+  say(
+    `${plural(answers, 'stored response is', 'stored responses are')} sealed by a retired key until deleted, after 30 days`,
+  )
+  say(
+    `${plural(mails, 'waiting e-mail is', 'waiting e-mails are')} sealed by a retired key until sent or expired, within days`,
+  )
   const isFree = keys + endpoints + channels + answers + mails === 0
   say(
-    isFree ? 'RETIRED_API_KEY_PEPPERS and RETIRED_WEBHOOK_ENCRYPTION_KEYS can be taken away' : 'keep the retired ones',
+    isFree ? 'RETIRED_API_KEY_PEPPERS and RETIRED_WEBHOOK_ENCRYPTION_KEYS can be removed' : 'keep the retired secrets',
   )
   return isFree ? 0 : 1
 }
@@ -58,7 +69,9 @@ export async function resealSecrets(office: Office): Promise<number> {
     write: (tx, { id, sealed }) => storeSealedChannel(tx, { id, sealed: box.seal(box.open(sealed, id), id) }),
   })
   give('resealed', { endpoints, channels })
-  say(`${endpoints} webhook endpoints and ${channels} notification channels are sealed by the current key now`)
+  say(
+    `resealed with the current key: ${plural(endpoints, 'webhook endpoint')}, ${plural(channels, 'notification channel')}`,
+  )
   return 0
 }
 

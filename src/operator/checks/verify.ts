@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { verifyReceipt } from '../../verifier/verifier.js'
 import { type Call, Refusal } from '../call.ts'
 
+/** For people. What programs read keeps its names. */
+const RESULTS = { holds: 'passed', fails: 'failed', open: 'not checked' } as const
 const CONCLUSIONS = {
   proved: 'PROVED: this payment was settled as the receipt says',
   wrong: 'WRONG: this receipt proves nothing',
-  open: 'OPEN: nothing is wrong, and not everything was compared',
+  open: 'INCOMPLETE: nothing is wrong, but not everything was checked',
 } as const
 
 /**
@@ -19,7 +21,7 @@ export async function verifyFile({ subjects: [file = ''], options, say, give }: 
   })
   give('verdict', verdict)
   give('checks', checks)
-  for (const { check, result, says } of checks) say(`${check} ${result}: ${says}`)
+  for (const { check, result, says } of checks) say(`${check} ${RESULTS[result]}: ${says}`)
   say(CONCLUSIONS[verdict])
   return verdict === 'proved' ? 0 : 1
 }

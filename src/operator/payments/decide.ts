@@ -11,7 +11,7 @@ export class Unknown extends Error {}
 const SAID: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: string, subject: string) => Error>> = {
   refused: (message) => new Refusal(`refused: ${message}`),
   not_running: (message) =>
-    new Refusal(`${message}. Where something can be decided, the workers start one within half a minute: try again`),
+    new Refusal(`${message}. If a decision is possible, a worker starts the workflow within half a minute: try again`),
   unknown: (message, subject) =>
     new Unknown(`${message}: it is not known whether it was done. See \`pinrail payments explain ${subject}\``),
 }
@@ -51,6 +51,6 @@ export async function decidePayment(office: Office): Promise<number> {
 
 function versionOf(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new UsageError('--version is the whole number that `pinrail payments explain` says')
+    throw new UsageError('--version must be the whole number that `pinrail payments explain` prints')
   return Number(text)
 }

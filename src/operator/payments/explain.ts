@@ -18,15 +18,16 @@ import {
   snapshotOf,
 } from '../../domain/payment/snapshot.ts'
 import { type Office, Refusal } from '../call.ts'
+import { stateText } from '../payouts.ts'
 
 /** In words, for somebody who has not read the code. */
 const STEPS: Readonly<Record<ReturnType<typeof nextStep>, string>> = {
-  await_buyer: 'No money has come. It waits for the buyer.',
-  await_partner: 'The partner is confirming the money of the buyer. Nothing has been converted.',
-  convert: 'The partner has the money of the buyer. It is being converted to USDC.',
+  await_buyer: 'No money has arrived. Waiting for the buyer.',
+  await_partner: 'The partner is confirming the buyer’s money. Nothing has been converted.',
+  convert: 'The partner has the buyer’s money. It is being converted to USDC.',
   transfer: 'Converted. The USDC is on its way to the merchant, and counts when its block is final.',
   await_operator: 'It waits for an operator. The money is safe where it is.',
-  end_conversion: 'Closed. The converter is asked what it made of the order, until it has filled or ended it.',
+  end_conversion: 'Closed. The conversion is still open: the converter is asked until it has filled or ended it.',
   listen: 'Closed. An unfinished partner order may still bring money.',
   done: 'Nothing is left to do.',
 }
@@ -78,11 +79,11 @@ export async function explainPayment(office: Office): Promise<number> {
   give('timeline', timeline.rows)
 
   for (const line of [...standing(state, snapshot), ...money(state, payout)]) say(line)
-  for (const { kind, detail, since } of attention) say(`LOOK AT THIS: ${kind} since ${since}: ${detail ?? 'no detail'}`)
+  for (const { kind, detail, since } of attention) say(`WARNING: ${kind} since ${since}: ${detail ?? 'no detail'}`)
   for (const line of commands(state, decisions)) say(line)
   say('')
   for (const { at, message, actor } of timeline.rows) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
-  if (timeline.hasMore) say(`and more than these ${MOST_ENTRIES}: the API has them page by page`)
+  if (timeline.hasMore) say(`only ${MOST_ENTRIES} entries are shown: the API lists all of them`)
   return attention.length === 0 ? 0 : 1
 }
 
@@ -123,10 +124,10 @@ function standing({ payment }: PaymentWithAttempts, snapshot: PaymentSnapshot): 
   return [
     `${payment.id}  ${payment.status}${exception}  ${payment.amountText} ${payment.amount.currency}, version ${payment.version}`,
     `merchant ${payment.merchantId}${payment.reference === null ? '' : `, reference ${payment.reference}`}`,
-    `made ${payment.createdAt}, expires ${payment.expiresAt}`,
+    `created ${payment.createdAt}, expires ${payment.expiresAt}`,
     STEPS[nextStep(snapshot)],
     ...(reason === null ? [] : [`${reason}: ${PARK_REASONS[reason].text}`]),
-    ...(payment.held ? ['An operator holds it: it does not settle before `release`.'] : []),
+    ...(payment.held ? ['An operator holds it: it settles only after `release`.'] : []),
   ]
 }
 
@@ -145,8 +146,8 @@ function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payou
       `USDC: ${formatUsdc(usdc.gross)} bought, ${formatUsdc(usdc.fee)} fee, ${formatUsdc(usdc.net)} to the merchant`,
     )
   if (payout !== null) {
-    const why = payout.holdReason === null ? '' : ` (${payout.holdReason}: ${payout.holdDetail ?? 'no detail'})`
-    lines.push(`payout ${payout.state}${why} to ${payout.recipient}`)
+    const why = payout.holdReason === null ? '' : ` (${payout.holdDetail ?? 'no detail'})`
+    lines.push(`payout ${stateText(payout.state, payout.holdReason)}${why} to ${payout.recipient}`)
     if (payout.txHash !== null) lines.push(`transaction ${explorerUrl(payment) ?? payout.txHash}`)
   }
   return lines

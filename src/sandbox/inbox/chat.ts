@@ -1,5 +1,6 @@
 import { type Request, Router } from 'express'
 import { z } from 'zod'
+import { plural } from '../../domain/plural.ts'
 import { html, page } from '../html.ts'
 import { openJournal } from '../journal.ts'
 import { whenOf } from './deliveries-page.ts'
@@ -69,7 +70,7 @@ function chatPage(messages: readonly ChatMessage[]): string {
 <p class="mail">${text}</p>
 </li>`,
   )
-  const count = `${messages.length} message${messages.length === 1 ? '' : 's'}`
+  const count = plural(messages.length, 'message')
   return page(
     'Chat',
     html`<h1>Chat</h1>

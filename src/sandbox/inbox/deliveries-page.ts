@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plural } from '../../domain/plural.ts'
 import { type Html, html, page } from '../html.ts'
 import { LIVE_SCRIPT_PATH } from './live.ts'
 
@@ -31,7 +32,7 @@ export function deliveriesPage(deliveries: readonly InboxDelivery[]): string {
   )
 }
 
-const counted = (count: number): string => `${count} webhook${count === 1 ? '' : 's'} received`
+const counted = (count: number): string => `${plural(count, 'webhook')} received`
 
 function itemOf(delivery: InboxDelivery, place: number): Html {
   const { type, about } = readEvent(delivery.body)
@@ -39,7 +40,7 @@ function itemOf(delivery: InboxDelivery, place: number): Html {
   return html`<li id="delivery-${place.toString()}">
 <p class="line"><b>${type}</b> ${verdictOf(delivery)}</p>
 <p>${about}</p>
-<p class="soft">${whenOf(delivery.received_at)} · answered ${answered} · <code>${delivery.headers['webhook-id'] ?? 'no id'}</code></p>
+<p class="soft">${whenOf(delivery.received_at)} · responded ${answered} · <code>${delivery.headers['webhook-id'] ?? 'no id'}</code></p>
 <details><summary>Body</summary><pre tabindex="0">${indented(delivery.body)}</pre></details>
 <details><summary>Headers</summary><pre tabindex="0">${Object.entries(delivery.headers)
     .map(([name, value]) => `${name}: ${value}`)

@@ -3,6 +3,7 @@ import { Router } from 'express'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { z } from 'zod'
+import { plural } from '../../domain/plural.ts'
 import type { Logger } from '../../log.ts'
 import { type Html, html, page } from '../html.ts'
 import { openJournal } from '../journal.ts'
@@ -110,7 +111,7 @@ function mailPage(mails: readonly ReceivedMail[]): string {
   )
 }
 
-const counted = (count: number): string => `${count} mail${count === 1 ? '' : 's'}`
+const counted = (count: number): string => plural(count, 'mail')
 
 /** Addresses as links, which mail programs do too. */
 function linked(text: string): Html[] {

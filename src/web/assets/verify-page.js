@@ -4,9 +4,9 @@ import { verifyReceipt } from '../../verifier/verifier.js'
 const TITLES = {
   proved: 'Proved: this payment was settled as the receipt says',
   wrong: 'Wrong: this receipt proves nothing',
-  open: 'Nothing is wrong, and not everything was compared',
+  open: 'Incomplete: nothing is wrong, but not everything was checked',
 }
-const RESULTS = { holds: 'Holds', fails: 'Fails', open: 'Open' }
+const RESULTS = { holds: 'Passed', fails: 'Failed', open: 'Not checked' }
 
 /** @template {HTMLElement} T @param {string} id @param {new () => T} kind @returns {T} */
 function find(id, kind) {

@@ -70,7 +70,7 @@ export function renderAccount({ frame, passkeys, sessions, now }: AccountView): 
             ))}
           </ul>
         </Card>
-        <Card id="dt" title="What we keep about you" lead="Both first ask you to confirm that it is you.">
+        <Card id="dt" title="What we keep about you" lead="Both actions first ask you to confirm that it is you.">
           <div class="actions">
             <a class="btn" href="/dashboard/account/data.json">
               Download it

@@ -178,7 +178,7 @@ function SetWallet(props: StepProps) {
         </ol>
         <p class="hint">
           {frame.testMode
-            ? 'For tests you need no wallet: press “Use a test wallet”. Nobody holds the key of that address.'
+            ? 'For tests you need no wallet: press “Use a test wallet”. Nobody has the key of that address.'
             : 'Do not use the deposit address of an exchange: it can change, and the exchange may refuse the transfer.'}
         </p>
       </Fold>
@@ -193,7 +193,7 @@ function AddEndpoint(props: StepProps) {
     <div class="actions">
       {view.hasInbox && (
         <PostButton action="/dashboard/first-steps/webhook" csrf={frame.csrf} look={look(props, 'webhook')}>
-          Use the inbox of this machine
+          Use the local webhook inbox
         </PostButton>
       )}
       <a class={view.hasInbox ? 'btn' : look(props, 'webhook')} href="/dashboard/webhooks/new">
@@ -264,7 +264,7 @@ function MadeKey({ madeKey, publicUrl }: { madeKey: string; publicUrl: string })
   return (
     <div class="stack">
       <Note tone="wait" icon="key" strong="Copy it now. The key is not shown again.">
-        <p>Run this in a terminal. It answers with a checkout_url: open it and pay.</p>
+        <p>Run this in a terminal. The response has a checkout_url: open it and pay.</p>
       </Note>
       <CodeBlock name="Terminal" label="The call that creates a payment" text={firstCall(publicUrl, madeKey)} />
     </div>

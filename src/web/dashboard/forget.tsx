@@ -54,7 +54,7 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
 
 export function renderForgotten(): string {
   return renderDoor(
-    'You are deleted',
+    'Sign-in deleted',
     <>
       <p>Your sign-in is deleted, and every session has ended.</p>
       <p>

@@ -17,6 +17,8 @@ export type Frame = {
   readonly testMode: boolean
   /** Where the deployment of the other mode is; null when it is not known. */
   readonly otherModeUrl: string | null
+  /** The operator's contact address; null: none. */
+  readonly contact: string | null
   /** The form that was just saved; null or absent if none was. */
   readonly done?: Done | null
 }

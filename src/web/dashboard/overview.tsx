@@ -1,5 +1,6 @@
 import type { Money } from '../../domain/money.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
+import { plural } from '../../domain/plural.ts'
 import { SiteIcon } from '../site/icons.tsx'
 import { Moment, momentText, spanText } from '../site/moment.tsx'
 import { Card, Copy, Fact, Facts, Head, shortened } from '../site/parts.tsx'
@@ -84,7 +85,7 @@ export function renderOverview(view: OverviewView): string {
 }
 
 const welcome = ({ testMode }: Frame): string =>
-  `Take your first ${testMode ? 'test ' : ''}payment in about five minutes.${testMode ? ' Nothing here is real money.' : ''}`
+  `Take your first ${testMode ? 'test ' : ''}payment in about ten minutes.${testMode ? ' Nothing here is real money.' : ''}`
 
 function Stats({ view: { days, ended, inFlight, waiting } }: { view: OverviewView }) {
   const today = days.at(-1)
@@ -97,7 +98,7 @@ function Stats({ view: { days, ended, inFlight, waiting } }: { view: OverviewVie
           <a href="/dashboard/payments?view=succeeded&created=today">
             <b>{usdcText(today?.net_micro ?? '0', 2)}</b> <span class="cur">USDC</span>
           </a>
-          <small>{count(today?.payments ?? 0, 'payment')}</small>
+          <small>{plural(today?.payments ?? 0, 'payment')}</small>
         </dd>
       </div>
       <div>
@@ -112,7 +113,7 @@ function Stats({ view: { days, ended, inFlight, waiting } }: { view: OverviewVie
         </dd>
       </div>
       <div>
-        <dt>In flight</dt>
+        <dt>In progress</dt>
         <dd>
           <a href="/dashboard/payments?view=in_flight">
             <b>{inFlight}</b> <span class="cur">{inFlight === 1 ? 'payment' : 'payments'}</span>
@@ -189,8 +190,4 @@ function Side({ view: { wallet, webhooks } }: { view: OverviewView }) {
       )}
     </aside>
   )
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? '' : 's'}`
 }

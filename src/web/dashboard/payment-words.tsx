@@ -95,7 +95,7 @@ export function nextStep(payment: Payment, { short, surplus, returned, extra }: 
   if (short !== null) return inPart(payment, short)
   const [held, back] = [surplus[0], returned[0]]
   if (held !== undefined)
-    return `${step(payment)} Another payment of ${text(held)} arrived for it. It is not yours: Pinrail holds it until a person returns it to the buyer.`
+    return `${step(payment)} Another payment of ${text(held)} arrived for it. It is not yours: Pinrail returns it to the buyer.`
   if (back !== undefined) return `${step(payment)} Another payment of ${text(back)} went back to the buyer.`
   if (payment.status === 'succeeded' && extra !== null)
     return `${step(payment)} The buyer paid ${moneyText(extra)} more than was asked. It reached your wallet with the rest. Return it to the buyer, or count it toward another order.`
@@ -107,7 +107,7 @@ function inPart({ status, expiresAt }: Payment, { received, missing }: NonNullab
   const of = `The buyer paid ${moneyText(received)}, and ${rest} is missing. Do not ship yet.`
   return isOpen(status)
     ? `${of} The buyer can pay the missing ${rest} at the checkout until ${momentText(expiresAt, 'long')} UTC.`
-    : `${of} A person at Pinrail accepts it or returns it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`
+    : `${of} Pinrail accepts it or returns it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`
 }
 
 function step(payment: Payment): string {
@@ -137,8 +137,8 @@ function step(payment: Payment): string {
 }
 
 function underReview(parkReason: ParkReason | null): string {
-  const looks = 'An operator of Pinrail is reviewing it.'
+  const looks = 'Pinrail is reviewing it.'
   if (parkReason === null) return looks
-  const { text, decisions } = PARK_REASONS[parkReason]
-  return decisions.length === 0 ? text : `${text} ${looks}`
+  const { merchant, decisions } = PARK_REASONS[parkReason]
+  return decisions.length === 0 ? merchant : `${merchant} ${looks}`
 }

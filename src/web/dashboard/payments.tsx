@@ -18,7 +18,7 @@ export const VIEWS: readonly {
   readonly statuses: readonly PaymentStatus[]
 }[] = [
   { key: 'all', name: 'All', statuses: [] },
-  { key: 'in_flight', name: 'In flight', statuses: ['pending', 'processing', 'settling'] },
+  { key: 'in_flight', name: 'In progress', statuses: ['pending', 'processing', 'settling'] },
   { key: 'under_review', name: 'Under review', statuses: ['under_review'] },
   { key: 'succeeded', name: 'Succeeded', statuses: ['succeeded'] },
   { key: 'failed', name: 'Failed', statuses: ['failed'] },

@@ -1,4 +1,5 @@
 import { ROLES, type Role } from '../../domain/account/roles.ts'
+import { plural } from '../../domain/plural.ts'
 import { ErrorSummary, Field, type FormErrors, PostButton, PostForm } from '../site/form.tsx'
 import { SiteIcon } from '../site/icons.tsx'
 import { Recent } from '../site/moment.tsx'
@@ -94,10 +95,16 @@ function Members({ view: { members, invitations, frame, owns, now } }: { view: T
           name: 'Sign-in',
           place: 'c',
           cell: ({ passkeys, until }) =>
-            until !== null ? <span class="soft">Invited</span> : passkeys === 0 ? 'By link' : `${passkeys} passkeys`,
+            until !== null ? (
+              <span class="soft">Invited</span>
+            ) : passkeys === 0 ? (
+              'By link'
+            ) : (
+              plural(passkeys ?? 0, 'passkey')
+            ),
         },
         {
-          name: 'Seen',
+          name: 'Last seen',
           place: 'd',
           look: 'num',
           cell: ({ seenAt, until }) =>

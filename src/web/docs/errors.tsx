@@ -20,7 +20,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
     headings: [
       { id: 'shape', text: 'The fields of an error' },
       { id: 'codes', text: 'Codes' },
-      { id: 'fields', text: 'Codes of fields' },
+      { id: 'fields', text: 'Field codes' },
     ],
     aside: true,
     children: (
@@ -29,7 +29,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
           <Anchor id="shape">The fields of an error</Anchor>
         </h2>
         <p>
-          Every answer with a status of 400 or above is <code>application/problem+json</code> (RFC 9457). Its{' '}
+          Every response with a status of 400 or above is <code>application/problem+json</code> (RFC 9457). Its{' '}
           <code>code</code> is stable and for programs. Its <code>detail</code> is for people: what is wrong here, and
           what to do. Its <code>type</code> leads to a section of this page. <code>errors</code> lists everything that
           is wrong with a request at once. Include the <code>request_id</code> when you contact support.
@@ -51,7 +51,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
           </section>
         ))}
         <h2 id="fields">
-          <Anchor id="fields">Codes of fields</Anchor>
+          <Anchor id="fields">Field codes</Anchor>
         </h2>
         <dl class="fields">
           {fields.map(({ code, text }) => (

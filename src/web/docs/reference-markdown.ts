@@ -20,7 +20,7 @@ function operationMarkdown(operation: OperationEntry): string {
     '### Example',
     fenced(callCode(call)),
     ...answers.flatMap(({ status, fields, example }) => [
-      `### Answer ${status}`,
+      `### Response ${status}`,
       ...(fields.length === 0 ? [] : [fieldList(fields)]),
       `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``,
     ]),

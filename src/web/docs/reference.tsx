@@ -78,7 +78,7 @@ function Operation({ operation, language }: { operation: OperationEntry; languag
         {parameters.length > 0 && <Fields title="Parameters" fields={parameters} />}
         {body.length > 0 && <Fields title="Body" fields={body} />}
         {answers.map(({ status, fields }) => (
-          <Fields key={status} title={`Answer ${status}`} fields={fields} isAnswer />
+          <Fields key={status} title={`Response ${status}`} fields={fields} isAnswer />
         ))}
         <Problems operation={operation} language={language} />
       </div>
@@ -87,8 +87,8 @@ function Operation({ operation, language }: { operation: OperationEntry; languag
         {answers.map(({ status, example }) => (
           <CodeBlock
             key={status}
-            name={`Answer ${status}`}
-            label={`An answer ${status} of: ${summary}`}
+            name={`Response ${status}`}
+            label={`Response ${status} of: ${summary}`}
             text={JSON.stringify(example, null, 2)}
           />
         ))}

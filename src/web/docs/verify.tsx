@@ -24,10 +24,10 @@ function Verify({ keys }: { keys: string }) {
         <p>
           <label for="receipt">Receipt</label>
           <textarea id="receipt" rows={8} required spellcheck={false} aria-describedby="receipt-help" />
-          <small id="receipt-help">The answer of GET /v1/payments/…/receipt.</small>
+          <small id="receipt-help">The response of GET /v1/payments/…/receipt.</small>
         </p>
         <p>
-          <label for="file">Or choose its file</label>
+          <label for="file">Or choose a receipt file</label>
           <input id="file" type="file" accept=".json,application/json" />
         </p>
         <p>
@@ -51,7 +51,7 @@ function Verify({ keys }: { keys: string }) {
         <h2>What it proves</h2>
         <p>
           The block contains a transaction in which the token moved this amount from the treasury to this wallet. The
-          transfer carries a number that belongs to this payment alone. The token takes each number once.
+          transfer carries a number that belongs to this payment alone. The token accepts each number only once.
         </p>
         <p>
           The receipt of a transaction does not contain the transaction’s hash. The hash, the place of the log and the

@@ -109,7 +109,7 @@ export function renderSignIn({ to, passkeyOptions, problem, demo, email, errors 
           <button type="submit" class="btn big">
             Enter the demo shop
           </button>
-          <p class="hint">Only where everything runs on one machine. No mail is needed.</p>
+          <p class="hint">Only available when everything runs on one machine. No e-mail is needed.</p>
         </form>
       )}
     </>,
@@ -132,7 +132,7 @@ export type SentView = {
 
 /** All causes, because the page must not tell a guesser which one it was. */
 const WRONG_CODE =
-  'This code does not work. It may not be the code of the last e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
+  'This code does not work. It may not be from the latest e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
 
 export function renderSent(view: SentView): string {
   const { to, wrong, tooMany, email, confirms, mailUrl } = view
@@ -158,7 +158,7 @@ export function renderSent(view: SentView): string {
       )}
       {mailUrl !== null && (
         <a class="btn fill big" href={mailUrl}>
-          Open the mail inbox of this machine
+          Open the local mail inbox
         </a>
       )}
       <form class="stack" method="post" action="/sign-in/code">
@@ -181,7 +181,7 @@ export function renderSent(view: SentView): string {
           Continue
         </button>
       </form>
-      <p class="hint">No mail after a minute? Look in spam, or send it again.</p>
+      <p class="hint">No e-mail after a minute? Check your spam folder, or send it again.</p>
       <Again view={view} />
     </>,
   )
@@ -230,7 +230,7 @@ export function renderLink({
           {confirms === null ? 'Sign in' : 'Confirm'}
         </button>
       </form>
-      <p class="hint">Did you not ask for this? Close the page; nothing happens.</p>
+      <p class="hint">If you did not ask for this, close the page. Nothing will change.</p>
     </>,
   )
 }

@@ -67,7 +67,7 @@ export type OperatorPages = {
   readonly contact: string | null
 }
 
-const NO_PAGES: OperatorPages = { status: null, terms: null, privacy: null, contact: null }
+export const NO_PAGES: OperatorPages = { status: null, terms: null, privacy: null, contact: null }
 
 function Out({ href, children }: { href: string | null; children: string }) {
   return href === null ? null : (
@@ -75,6 +75,11 @@ function Out({ href, children }: { href: string | null; children: string }) {
       <a href={href}>{children}</a>
     </li>
   )
+}
+
+/** A link to the operator's contact address, or the words alone if none is configured. */
+export function ContactSupport({ contact }: Pick<OperatorPages, 'contact'>) {
+  return contact === null ? <>Contact support</> : <a href={`mailto:${contact}`}>Contact support</a>
 }
 
 /** A page of the site for people who are not signed in. */

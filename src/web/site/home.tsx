@@ -32,7 +32,7 @@ export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): st
                 Create a free account
               </a>
               <a class="btn big" href="/links">
-                Make a link without one
+                Create a link without an account
               </a>
             </p>
             {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}
@@ -50,7 +50,7 @@ export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): st
 
 const STEPS = [
   ['user', '€49.90', 'Your buyer pays in their banking app', '0 s'],
-  ['bank', 'Confirmed', 'Read back from the partner, rate locked', '+9 s'],
+  ['bank', 'Confirmed', 'Checked with the partner, rate locked', '+9 s'],
   ['convert', '57.882574 USDC', 'Converted. Our fee: 2.604715, nothing else', '+10 s'],
   ['check', '55.277859 USDC', 'Final in your wallet, exactly once', '+47 s'],
 ] as const
@@ -86,7 +86,7 @@ function Values({ ways }: Ways) {
     [`${FEE_PERCENT} %`, 'All inclusive: partner, conversion, gas. Only when a payment succeeds.'],
     ['Your wallet', 'No balance with us. Each payout is a transfer that you can check on chain.'],
     [`${countries} countries`, `Bank and cards in Europe, cards in the US, UPI in India.${anywhere}`],
-    ['Exactly once', 'Crash, retry or reorganization: a payment is paid out one time.'],
+    ['Exactly once', 'A payment is paid out once, even after a crash, a retry or a chain reorganization.'],
   ]
   return (
     <section class="stack four gap" aria-label="In short">
@@ -115,7 +115,7 @@ function Developers({ publicUrl }: Pick<HomeView, 'publicUrl'>) {
           and the buyer lands right on it.
         </p>
         <ul class="stack tight">
-          <Doc href="/docs/first-payment" icon="book" name="First payment in 5 minutes" />
+          <Doc href="/docs/first-payment" icon="book" name="First payment in 10 minutes" />
           <Doc href="/docs/api/payments" icon="code" name="API reference" />
           <Doc href="/docs/testing" icon="flask" name="Test mode with simulated partners" />
         </ul>
@@ -158,12 +158,12 @@ function Coverage({ ways }: Ways) {
           caption="Ways to pay"
           rows={ways}
           columns={[
-            { name: 'Way', place: 'a', cell: (way) => <WayName name={way.name} /> },
+            { name: 'Method', place: 'a', cell: (way) => <WayName name={way.name} /> },
             { name: 'Buyers in', place: 'c', cell: ({ countries }) => listPlaces(countries) },
             { name: 'Currencies', cell: ({ currencies }) => listNames(currencies) },
-            { name: 'From', look: 'num', cell: ({ minimum }) => whole(minimum) },
-            { name: 'To', look: 'num', place: 'b', cell: ({ maximum }) => whole(maximum) },
-            { name: 'Takes', look: 'num', place: 'd', cell: ({ estimatedSeconds: { p50 } }) => about(p50) },
+            { name: 'Minimum', look: 'num', cell: ({ minimum }) => whole(minimum) },
+            { name: 'Maximum', look: 'num', place: 'b', cell: ({ maximum }) => whole(maximum) },
+            { name: 'Usual time', look: 'num', place: 'd', cell: ({ estimatedSeconds: { p50 } }) => about(p50) },
           ]}
         />
       </div>

@@ -1,4 +1,4 @@
-import { renderSite } from './document.tsx'
+import { ContactSupport, type OperatorPages, renderOwnSite, renderSite } from './document.tsx'
 
 export type SiteProblemName =
   | 'bad_request'
@@ -14,9 +14,9 @@ export type SiteProblemName =
 
 /** What it is, and what to do. */
 const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
-  bad_request: ['That could not be read', 'Nothing was changed. Go back, reload the page, and send it again.'],
+  bad_request: ['The request could not be read', 'Nothing was changed. Go back, reload the page, and send it again.'],
   forbidden_origin: [
-    'That did not come from this site',
+    'Please load the page again',
     'Nothing was changed. If you pressed a button on this site, reload the page and press it again.',
   ],
   forbidden_form: [
@@ -28,14 +28,14 @@ const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
     'Nothing was changed. An owner of the account can do it, or give you another role under Team.',
   ],
   last_owner: ['An account needs an owner', 'Nothing was changed. Make another person an owner first.'],
-  not_found: ['There is no page here', 'The address may be mistyped, or the page belongs to another account.'],
+  not_found: ['Page not found', 'The address may be mistyped, or the page belongs to another account.'],
   not_allowed: ['That is not possible on this page', 'Go back and use the buttons of the page. Nothing was changed.'],
-  too_many: ['Too many tries', 'Wait a few minutes, then try again. Payments are not affected.'],
+  too_many: ['Too many attempts', 'Wait a few minutes, then try again. Payments are not affected.'],
   internal: [
     'Something went wrong on our side',
-    'Your money is safe: payments continue automatically. Try again; if it keeps failing, send us the request id.',
+    'Your money is safe: payments continue automatically. Try again in a moment.',
   ],
-  busy: ['Not available for a moment', 'Your money is safe: payments continue automatically. Try again in a moment.'],
+  busy: ['Temporarily unavailable', 'Your money is safe: payments continue automatically. Try again in a moment.'],
 }
 
 /** A form was sent under another name of the host. `page` is the address of the page that the form is on. */
@@ -58,12 +58,10 @@ export function renderOtherAddress(page: string): string {
 /** A page for an error: the number small, the sentence large, one way on. */
 export function renderSiteProblem(
   problem: SiteProblemName,
-  { status, requestId }: { status: number; requestId: string },
+  { status, requestId, pages }: { status: number; requestId: string; pages: OperatorPages },
 ): string {
   const [title, text] = WORDS[problem]
-  return renderSite(
-    title,
-    '',
+  const children = (
     <main id="main" class="page mid">
       <div class="in gap">
         <p class="soft">{status}</p>
@@ -79,10 +77,11 @@ export function renderSiteProblem(
         </p>
         {status >= 500 && (
           <p class="hint">
-            Request id <code>{requestId}</code>
+            <ContactSupport contact={pages.contact} /> with the request id <code>{requestId}</code>
           </p>
         )}
       </div>
-    </main>,
+    </main>
   )
+  return renderOwnSite({ title, look: '', children }, pages)
 }

@@ -25,7 +25,7 @@ export function renderStop({ account, address, nextAddress, nextAt, action }: St
           Stop this change
         </button>
       </form>
-      <p class="hint">Did you plan it? Close the page; nothing happens.</p>
+      <p class="hint">Did you plan this change? Close this page, and it takes effect as planned.</p>
     </>,
   )
 }

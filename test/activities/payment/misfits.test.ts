@@ -168,7 +168,7 @@ describe('what is listed', () => {
   const OTHER_WORDS = { ...MISFIT, amount: eur('20000') }
   const NOTHING = { status: 'refunded', received: null } as const
   const GONE = { ...NOTHING, amount: eur('15000') }
-  const GIVEN_BEFORE = 'given back before'
+  const GIVEN_BEFORE = 'refunded before'
 
   const says = (refund: Refunding, order: Partial<PartnerOrder>) => world.says(order, { refund })
   const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
@@ -213,7 +213,7 @@ describe('what is listed', () => {
       await world.refund(made.id, { attempt: made.attemptId }, says('refunded', MISFIT))
       await settle(made)
       expect(await world.attention(made.id)).toEqual([])
-      await expect(byHand(made)).rejects.toThrow('There is no money to give back')
+      await expect(byHand(made)).rejects.toThrow('There is no money to refund')
     })
 
     test('late money whose order is changed goes back by the partner and leaves nothing to give back by hand', async () => {
@@ -262,7 +262,7 @@ describe('what is listed', () => {
       await byHand(made)
       await read(made, 'pending', OTHER_WORDS)
       expect(await world.attention(made.id)).toEqual([])
-      await expect(byHand(made)).rejects.toThrow('There is no money to give back')
+      await expect(byHand(made)).rejects.toThrow('There is no money to refund')
     })
 
     test('money that the partner sent back and has again, in the same words, is listed', async () => {
@@ -372,7 +372,7 @@ describe('what is listed', () => {
 /** A doubt that holds a payout ends when the partner says what is there, and by no word that says less. */
 describe('a doubt that is lifted', () => {
   const ON_HOLD = { status: 'on_hold', received: eur('4000') } as const
-  const WITHHELD = expect.stringContaining('The partner holds the money of this order back')
+  const WITHHELD = expect.stringContaining('The partner withholds the money of this order')
 
   const read = (made: Made, said: Partial<PartnerOrder>) => world.read(made, world.says(said))
   /** What a decision that sets money going is told, which has the order read first. */
@@ -406,7 +406,7 @@ describe('a doubt that is lifted', () => {
         'misfit asked for 150.00 EUR, received 40.00 EUR',
         'parked payout_held',
       ])
-      await expect(world.decide(made.id, 'retry')).rejects.toThrow('and wait until the partner says what is there')
+      await expect(world.decide(made.id, 'retry')).rejects.toThrow('and wait until the partner reports what is there')
       expect(await stateOf(made)).toEqual(['under_review', 'payout_held'])
     })
 

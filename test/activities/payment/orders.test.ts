@@ -236,7 +236,7 @@ describe('canceling an order', () => {
       expect((await world.payment(id)).status).toBe('settling')
     })
 
-    test('when late money is not waited for any more, it is given up: nothing is left open without a workflow', async () => {
+    test('when late money is no longer expected, it is given up: nothing is left open without a workflow', async () => {
       const { id } = await world.opened()
       await expect(close(id, 'canceled', app(killed))).rejects.toThrow('killed here')
       await close(

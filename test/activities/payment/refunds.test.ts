@@ -586,7 +586,7 @@ describe('refused refunds', () => {
       await expect(world.refund(id, { attempt: attemptId })).rejects.toMatchObject({
         type: 'DecisionRefused',
         message:
-          'wallet_app gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest',
+          'wallet_app refunds only whole orders, and money of this one was refunded before: use recordExternalRefund for the rest',
       })
       expect(await world.parts(id)).toEqual(['6000 returned', '-6000 returned', '1000 surplus'])
       await world.decide(id, 'recordExternalRefund', { attempt: attemptId })

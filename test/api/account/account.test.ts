@@ -318,7 +318,7 @@ describe('Notification channels', () => {
     expect((await create({ kind: 'email', email: email.toUpperCase() }, merchant)).body['id']).toBe(made.body['id'])
     const stranger = await create({ kind: 'email', email: 'stranger@shop.example' }, merchant)
     expectProblem(stranger, 400, 'validation_failed')
-    expect(stranger.body['detail']).toBe('email: must be the address of somebody in the account.')
+    expect(stranger.body['detail']).toBe('email: must be the e-mail address of somebody in the account.')
     // Another account's person is a stranger too.
     expectProblem(await create({ kind: 'email', email }), 400, 'validation_failed')
   })

@@ -50,8 +50,8 @@ describe('Partners that are down', () => {
     const told = await world.timeline(id, 'checkout.route')
     // Once for each time that it was down.
     expect(told.map(({ message, data }) => [message, data['reason'], data['down_since']])).toEqual([
-      ['wallet_app does not answer anybody at the moment; shown: picker', 'down', SINCE],
-      ['wallet_app does not answer anybody at the moment; shown: picker', 'down', '2026-11-20T14:00:00.000Z'],
+      ['wallet_app is not responding at the moment; shown: picker', 'down', SINCE],
+      ['wallet_app is not responding at the moment; shown: picker', 'down', '2026-11-20T14:00:00.000Z'],
     ])
 
     // Nobody is sent there, by no form.

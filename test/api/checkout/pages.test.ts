@@ -108,7 +108,7 @@ describe('the page behind the link', () => {
     for (const path of ['/c/nothing', '/c/nothing/status', '/c/nothing/go', `/c/${'x'.repeat(3000)}`, '/c/']) {
       const answer = await get(path)
       expect([path, answer.status, answer.type]).toEqual([path, 404, 'text/html'])
-      expect(answer.text).toContain('There is no such payment')
+      expect(answer.text).toContain('Payment not found')
     }
     const broken = await get('/c/%E0%A4%A')
     expect([broken.status, broken.type]).toEqual([400, 'text/html'])

@@ -694,7 +694,7 @@ describe('The documentation', () => {
       /<summary>Body<\/summary>.*<code[^>]*>amount<\/code> <b>required<\/b>.*<code[^>]*>success_url<\/code>/,
     )
     expect(create).toMatch(
-      /<summary>Answer 201<\/summary>.*<code[^>]*>settlement\.tx_hash<\/code>.*<code[^>]*>attempts\[\]\.status<\/code>/,
+      /<summary>Response 201<\/summary>.*<code[^>]*>settlement\.tx_hash<\/code>.*<code[^>]*>attempts\[\]\.status<\/code>/,
     )
     expect(create).toContain('>Idempotency-Key</code>')
     expect(create).toMatch(/<summary>Errors<\/summary>.*amount_too_small.*invalid_api_key/)
@@ -723,7 +723,7 @@ describe('The documentation', () => {
   test('a search finds the parts of pages that have every word, in the reference too, and says so when none has', async () => {
     const search = async (query: string): Promise<string> =>
       (await get(`/docs/search?q=${encodeURIComponent(query)}`)).text
-    expect(await search('LATE money')).toContain('href="/docs/states#late-money"')
+    expect(await search('PAID late')).toContain('href="/docs/states#paid-late"')
     expect(await search('idempotency_key_reused')).toContain('href="/docs/idempotency#how-it-works"')
     expect(await search('cancel a payment before')).toContain('href="/docs/api/payments#')
     expect(await search('late xyzzy')).toContain('No page contains all of these words.')

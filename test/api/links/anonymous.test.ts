@@ -99,9 +99,9 @@ describe('Links without an account', () => {
     test.each([
       ['a wallet that is none', { wallet: '0x12' }, 'hexadecimal digits'],
       ['a mistyped wallet', { wallet: OWN_WALLET.replace('3C44', '3c44') }, 'EIP-55'],
-      ['the address nobody has', { wallet: `0x${'0'.repeat(40)}` }, 'somebody has the key of'],
+      ['the address nobody has', { wallet: `0x${'0'.repeat(40)}` }, 'whose key somebody has'],
       ['the token', { wallet: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359' }, 'contract of a token'],
-      ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'everybody uses'],
+      ['a known contract', { wallet: '0xca11bde05977b3631167028862be2a173976ca11' }, 'not a shared contract'],
       ['no title', { title: ' ' }, '1 to 100 characters'],
       ['no amount', { amount: '' }, 'Enter an amount in EUR, such as 12.50.'],
       ['an amount with two readings', { amount: '1.250' }, 'For 1,250.00 EUR, enter 1250.00.'],
@@ -178,7 +178,7 @@ describe('Links without an account', () => {
       const { code } = await makeAnonymous(shop, { wallet: bad })
       await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
       const refused = await sendForm(shop, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
-      expect([refused.status, refused.html.includes('An operator stopped a link to this wallet')]).toEqual([400, true])
+      expect([refused.status, refused.html.includes('Pinrail stopped a link to this wallet')]).toEqual([400, true])
     }, 30_000)
 
     test('makes so many links for an address in an hour', async () => {
@@ -309,7 +309,7 @@ describe('Owners of links', () => {
           made.code,
         ])
         const owner = new Visitor(shop)
-        expect((await owner.get(made.owner)).html).toContain('An operator stopped this link')
+        expect((await owner.get(made.owner)).html).toContain('Pinrail stopped this link')
         for (const action of ['pause', 'resume', 'end']) await owner.post(`${made.owner}/${action}`)
         expect(await world.linkRow(made)).toMatchObject({ active: true, stopped_reason: 'fraud', expires_at: null })
         expect((await pressOn(shop, made.path)).status).toBe(400)
@@ -436,7 +436,7 @@ describe('Owners of links', () => {
         const made = await world.make()
         const [secret, owner] = [new Visitor(shop), await world.newOwner()]
         const { html } = await secret.get(made.owner)
-        expect(html).toContain('Only an account that adds it can open it again')
+        expect(html).toContain('To open it again later, you must first add it to an account.')
         await secret.post(`${made.owner}/end`)
         expect((await pressOn(shop, made.path)).status).toBe(400)
         const { to } = await owner.submit(await world.ticketOf(made))
@@ -470,7 +470,7 @@ describe('Owners of links', () => {
         expect((await (await world.newOwner()).submit(await world.ticketOf(made))).status).toBe(303)
         const { wallet, anonymous } = await world.linkRow(made)
         const again = await sendForm(shop, { wallet: String(wallet) })
-        expect([anonymous, again.status, again.html.includes('An operator stopped a link to this wallet')]).toEqual([
+        expect([anonymous, again.status, again.html.includes('Pinrail stopped a link to this wallet')]).toEqual([
           false,
           400,
           true,
@@ -697,7 +697,7 @@ describe('Owners of links', () => {
         idOf(path),
       ])
       const stopped = await owner.get(path)
-      expect([stopped.html.includes('An operator stopped this link'), stopped.html.includes('/resume')]).toEqual([
+      expect([stopped.html.includes('Pinrail stopped this link'), stopped.html.includes('/resume')]).toEqual([
         true,
         false,
       ])

@@ -243,7 +243,7 @@ describe('The page of a link', () => {
       const counts = (status: number) => answers.filter((answer) => answer.status === status).length
       expect([counts(303), counts(409)]).toEqual([10, 40])
       expect(await paymentsOf(id)).toHaveLength(10)
-      expect(await page(path)).toContain('All places are taken')
+      expect(await page(path)).toContain('No places left')
       // Who pressed before is led to the own payment, and a place that is given back can be taken.
       const first = answers.findIndex(({ status }) => status === 303)
       expect((await post(path, forms[first]!)).status).toBe(303)
@@ -296,7 +296,7 @@ describe('The page of a link', () => {
       expect([again.status, again.headers.get('location')]).toEqual([303, checkout])
       const kept = await post(path, { press: 'A'.repeat(22) }, { cookie })
       expect([kept.status, kept.headers.get('location')]).toEqual([303, checkout])
-      expect(await page(path)).toContain('All places are taken')
+      expect(await page(path)).toContain('No places left')
       await shop.db.query("update payment set status = 'canceled' where payment_link = $1", [id])
       expect((await get(path, { cookie })).status).toBe(200)
     })
@@ -319,11 +319,11 @@ describe('The page of a link', () => {
       const { id, path } = await link({ max_payments: 1 })
       await press(path)
       await ago(id, 4)
-      expect(await page(path)).toContain('All places are taken')
+      expect(await page(path)).toContain('No places left')
       await ago(id, 2)
       expect((await press(path)).status).toBe(303)
       expect(await readStatuses(id)).toEqual(['expired', 'created'])
-      expect(await page(path)).toContain('All places are taken')
+      expect(await page(path)).toContain('No places left')
     })
 
     test('a payment holds its place if the buyer continued, however long ago', async () => {
@@ -506,7 +506,7 @@ describe('The page of a link', () => {
     test('a link that does not exist has a page too', async () => {
       for (const path of ['/l/0000000000', '/l/x', '/l/%00', '/l/', `/l/${'x'.repeat(3000)}`]) {
         const answer = await get(path)
-        expect([path.slice(0, 20), answer.status, (await answer.text()).includes('There is no such link')]).toEqual([
+        expect([path.slice(0, 20), answer.status, (await answer.text()).includes('Link not found')]).toEqual([
           path.slice(0, 20),
           404,
           true,
@@ -538,7 +538,7 @@ describe('The page of a link', () => {
 
     test('reports a link: what was said is stored, and the rest is refused', async () => {
       const { id, path } = await link()
-      expect(await page(`${path}/report`)).toContain('It is a fraud')
+      expect(await page(`${path}/report`)).toContain('It is a scam')
       const thanks = await post(`${path}/report`, { reason: 'fraud', details: 'They\nlie' })
       expect(await thanks.text()).toContain('Thank you')
       expect((await post(`${path}/report`, { reason: 'x' })).status).toBe(400)

@@ -494,7 +494,7 @@ describe('Reading payments, events, quotes and routes', () => {
       ['payment.created', 'The payment was created'],
       ['event.recorded', 'payment.created was recorded'],
       ['event.recorded', 'payment.expired was recorded'],
-      ['webhook.attempt', 'The webhook endpoint did not take the event (503)'],
+      ['webhook.attempt', 'The webhook endpoint did not accept the event (503)'],
     ])
     expect((answer.body['data'] as Fields[])[3]).toMatchObject({ data: { event, attempt: 1, response_status: 503 } })
   })
@@ -875,7 +875,7 @@ describe('Receipts', () => {
     expect(await run(file!, '--keys', keys!, '--block-hash', claims.block_hash)).toBe(0)
     expect(said.at(-1)).toMatch('PROVED')
     expect(await run(file!)).toBe(1)
-    expect(said.at(-1)).toMatch('OPEN')
+    expect(said.at(-1)).toMatch('INCOMPLETE')
     expect(said.join('\n')).toContain(`its hash must be ${claims.block_hash}`)
     expect(await run(wrong!, '--block-hash', claims.block_hash)).toBe(1)
     expect(said.join('\n')).toContain('claims.net_usdc must be what was transferred, 95.500000')

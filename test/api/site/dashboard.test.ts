@@ -14,6 +14,7 @@ import { many, sql } from '../../../src/db/db.ts'
 import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { because, noteOf } from '../../../src/domain/timeline.ts'
 import { newId } from '../../../src/ids.ts'
+import { NO_PAGES } from '../../../src/web/site/document.tsx'
 import { aUsdcPart } from '../../web/fixtures.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { openAccount } from './account.ts'
@@ -255,7 +256,7 @@ describe('The pages of the dashboard', () => {
         )
         return textOf((await owner.get(`/dashboard/payments/${id}`)).html)
       }
-      const looks = 'An operator of Pinrail is reviewing it.'
+      const looks = 'Pinrail is reviewing it.'
       const reversed = await parkedAs('funds_reversed')
       expect([reversed.includes(looks), reversed.includes('10.505000')]).toEqual([false, true])
       const voided = await parkedAs('payout_voided')
@@ -573,11 +574,12 @@ describe('Mounting the pages', () => {
       newSessionId: () => '',
       publicUrl,
       otherModeUrl: null,
+      operatorPages: NO_PAGES,
       limits,
       turns: createTurns(),
     }
     const app = express().use(mountPages([page], deps))
-    app.use(siteProblemHandler({ log: pino({ level: 'silent' }) }))
+    app.use(siteProblemHandler({ log: pino({ level: 'silent' }), operatorPages: NO_PAGES }))
     const server = createServer(app)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     try {

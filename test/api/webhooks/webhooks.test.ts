@@ -219,7 +219,7 @@ describe('The pages of webhooks', () => {
     expect([html.includes('shop.example/hooks'), html.includes(secret)]).toEqual([true, false])
     const rotated = await account.owner.submit(`${path}/rotate`, { overlap: '3600' })
     expect(secretIn(rotated.html)).not.toBe(secret)
-    expect(textOf((await account.owner.get(path)).html)).toContain('The old secret signs as well until')
+    expect(textOf((await account.owner.get(path)).html)).toContain('The old secret also signs until')
   })
 
   test('deliveries are shown with what was sent and what came back, and are sent again one by one or all that failed', async () => {

@@ -72,7 +72,7 @@ describe('deposits in blocks that were final', () => {
     await reorganize(world, depth, raw)
     const said: string[] = []
     await repair((line) => void said.push(line))
-    return said.filter((line) => line.startsWith('LOOK AT THIS'))
+    return said.filter((line) => line.startsWith('WARNING'))
   }
 
   /** The books say what is in the treasury and at the address, and so does the chain. */
@@ -155,13 +155,13 @@ describe('deposits in blocks that were final', () => {
     const { address, depth } = await swept()
     await reorganize(world, depth, [])
     const kill = (line: string) => {
-      if (line.includes('had their proof there')) throw new Error('killed')
+      if (line.includes('had a proof there')) throw new Error('killed')
     }
     await expect(repair(kill)).rejects.toThrow('killed')
     const said: string[] = []
     await repair((line) => void said.push(line))
     expect(said).toContainEqual(
-      expect.stringMatching(/^LOOK AT THIS: 5000000 micro-USDC in .* never happened: booked back/),
+      expect.stringMatching(/^WARNING: 5000000 micro-USDC in .* is no longer on chain: booked back/),
     )
     await finalize(6)
     await expectInTreasury(address)
@@ -196,7 +196,7 @@ describe('deposits in blocks that were final', () => {
         await node.close()
       }
       expect(await repair(say)).toBe(0)
-      expect(said.filter((line) => line.startsWith('LOOK AT THIS'))).toEqual([])
+      expect(said.filter((line) => line.startsWith('WARNING'))).toEqual([])
       expect(await readDeposit(world.db, `att_${name}`)).toEqual(told)
       await finalize()
       await expectInTreasury(address)
@@ -331,7 +331,7 @@ describe('a replaced chain before its repair', () => {
     await reorganize(world, await since(from), raw)
     const TREASURY_ADDRESSES = treasuries.map(({ address }) => address)
     expect(await repairFinality(operation({ ...settingsOf(world), TREASURY_ADDRESSES }))).toBe(0)
-    expect(said.at(-1)).toBe('the lanes go on')
+    expect(said.at(-1)).toBe('the lanes continue')
     expect(await world.balance(successor.address)).toBe(500n)
   })
 

@@ -80,7 +80,7 @@ describe('the token', () => {
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
   })
 
-  test('while USDC is paused payouts are held; afterwards they go on by themselves', async () => {
+  test('while USDC is paused payouts are held; afterwards they continue automatically', async () => {
     await admin('pause')
     const queued = await world.queue([{}])
     const runner = world.runner()

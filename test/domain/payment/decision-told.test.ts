@@ -26,7 +26,7 @@ describe('what operators are told of decisions', () => {
 
   test('a hold that comes too late says what to do in its place', () => {
     expect(PAYOUT_SIGNED.why).toBe(
-      'The payout is signed, on its way or over: it cannot be held any more. Have it voided instead',
+      'The payout is signed, on its way or ended: it can no longer be held. Void it instead',
     )
   })
 
@@ -44,10 +44,10 @@ describe('what operators are told of decisions', () => {
   test('why nothing goes on while the report of the partner is not understood', () => {
     const unclear = { understood: false, withheld: false }
     expect(whyNotThere(unclear, { orderChanged: true })).toBe(
-      'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.',
+      'The partner has changed the amount of the order: decide with acknowledge, or refund the money. Nothing was changed.',
     )
     expect(whyNotThere(unclear, { orderChanged: false })).toBe(
-      'What the partner says of this order does not fit it, or something newer was heard meanwhile. Nothing was changed: decide again when the partner has corrected it. What must not be paid is voided (`pinrail settlement void`), and then given back.',
+      'The partner’s report does not match this order, or a newer report has arrived. Nothing was changed: decide again when the partner has corrected it. If a payout must not be paid, void it (`pinrail settlement void`), then refund.',
     )
     expect(whyNotThere(null, { orderChanged: false })).toBe(
       'The partner does not answer for this order, so it is not known whether the money is still there. Nothing was changed: decide again later.',
@@ -58,7 +58,7 @@ describe('what operators are told of decisions', () => {
     const here = { understood: true, withheld: false }
     expect(whyNotThere(here, { orderChanged: false })).toBeNull()
     expect(whyNotThere({ ...here, withheld: true }, { orderChanged: false })).toBe(
-      'The partner holds the money of this order back, or does not confirm it any more. Nothing was changed: decide again when it has let the money go, or refund it. A payout that must not be paid is voided first (`pinrail settlement void`)',
+      'The partner withholds the money of this order, or no longer confirms it. Nothing was changed: decide again when the partner has released the money, or refund it. If a payout must not be paid, void it first (`pinrail settlement void`)',
     )
   })
 })

@@ -41,7 +41,7 @@ describe('a decision is refused', () => {
   test.each(OPERATOR_DECISIONS.filter((decision) => decision !== 'hold' && decision !== 'acknowledge'))(
     'where nobody is waited for: %s',
     (decision) => {
-      expect(whyRefused(decision, note, fresh)).toBe('The payment is created and waits for no operator')
+      expect(whyRefused(decision, note, fresh)).toBe('The payment is created and does not wait for an operator')
     },
   )
 
@@ -51,7 +51,7 @@ describe('a decision is refused', () => {
       { decisions: readonly string[] },
     ][]) {
       const offered = offeredDecisions(parkedFor(reason))
-      const ways = decisions.length === 0 ? 'ends by itself' : `decide with ${offered.join(', ')}`
+      const ways = decisions.length === 0 ? 'ends automatically' : `decide with ${offered.join(', ')}`
       for (const decision of OPERATOR_DECISIONS.filter((name) => name !== 'hold' && name !== 'acknowledge')) {
         const why = whyRefused(decision, looked, parkedFor(reason))
         expect([reason, decision, why === null]).toEqual([reason, decision, decisions.includes(decision)])
@@ -66,7 +66,7 @@ describe('a decision is refused', () => {
       const why = (version?: unknown) => whyRefused(decision, { ...note, version } as typeof looked, waits)
       const accepts = ['approve', 'acknowledge', 'release', 'recordExternalRefund'].includes(decision)
       for (const strange of [undefined, null, '7', 6.5]) {
-        if (accepts) expect(why(strange)).toContain('Give "version" as well')
+        if (accepts) expect(why(strange)).toContain('Add "version"')
         else expect(why(strange)).toBe(why(7))
       }
       if (accepts) expect(why(6)).toContain('has changed since you looked at it')
@@ -74,7 +74,7 @@ describe('a decision is refused', () => {
       if (accepts) expect([why(7), why(8)]).toEqual([null, null])
       // Of a run that has not read its row the same is asked, or it would accept what nobody has looked at.
       const unread = (version?: unknown) => whyRefused(decision, { ...note, version } as typeof looked, null)
-      if (accepts) expect(unread()).toContain('Give "version" as well')
+      if (accepts) expect(unread()).toContain('Add "version"')
       expect(unread(7)).toBeNull()
       expect(whyRefused(decision, { ...looked, operator: ' ' }, null)).toContain('Give {"operator"')
     }
@@ -214,7 +214,9 @@ describe('what a decision leads to', () => {
   test('reject of what has ended is done already where it was rejected, and refused elsewhere', () => {
     expect(effect('reject', { status: 'failed' })).toMatchObject({ change: null, move: null })
     for (const status of ['pending', 'expired', 'canceled', 'succeeded'] as const)
-      expect(effect('reject', { status })).toEqual({ refused: `The payment is ${status} and waits for no operator` })
+      expect(effect('reject', { status })).toEqual({
+        refused: `The payment is ${status} and does not wait for an operator`,
+      })
   })
 
   test('reject is refused once money was confirmed', () => {
@@ -230,15 +232,15 @@ describe('money that is not free does not go on', () => {
     effectOfDecision(decision, stateOf({ ...waits, ...fields }, { attempts: [attempt({})], ...money }), note)
 
   test.each([
-    ['its refund is being carried out', { intents: [refund] }, 'A refund or a void'],
+    ['its refund is in progress', { intents: [refund] }, 'A refund or a void'],
     ['its payout is being voided', { intents: [{ ...refund, kind: 'void', attemptId: null }] }, 'A refund or a void'],
     [
       'a part of it is gone',
       { parts: [part({}), part({ key: 'b', units: '-1', chargeMinor: '-1' })] },
-      'is not what was',
+      'no longer matches what was',
     ],
-    ['all of it is gone', { parts: [part({ state: 'reversed' })] }, 'is not what was'],
-    ['more was counted than was confirmed', { parts: [part({}), part({ key: 'b' })] }, 'is not what was'],
+    ['all of it is gone', { parts: [part({ state: 'reversed' })] }, 'no longer matches what was'],
+    ['more was counted than was confirmed', { parts: [part({}), part({ key: 'b' })] }, 'no longer matches what was'],
   ] as const)('%s', (_why, money, told) => {
     for (const fields of [{}, { usdc }])
       for (const decision of ['approve', 'retry'] as const)

@@ -32,7 +32,7 @@ describe('money that goes back', () => {
     expect(meant(stateOf({}, { attempts, parts: [surplus] }))).toBe('att_2 surplus+late false')
     const misfit = { status: 'under_review', parkReason: 'amount_mismatch' } as const
     expect(meant(stateOf(misfit, { attempts: [attempt({ status: 'on_hold' })] }))).toBe('att_1  true')
-    expect(meant(stateOf({}, { attempts: [attempt({ status: 'declined' })] }))).toBe('There is no money to give back')
+    expect(meant(stateOf({}, { attempts: [attempt({ status: 'declined' })] }))).toBe('There is no money to refund')
   })
 
   test('that does not fit ends the payment only where no other money is counted', () => {
@@ -48,7 +48,7 @@ describe('money that goes back', () => {
     expect(endsWith(stateOf(misfit, { attempts: both }), 'att_2')).toBe(true)
   })
 
-  test('ends no payment while money of another attempt that does not fit is still there', () => {
+  test('ends no payment while money of another attempt that does not match is still there', () => {
     const misfit = { status: 'under_review', parkReason: 'amount_mismatch' } as const
     const [own, one, two] = [
       attempt({}),
@@ -92,7 +92,7 @@ describe('money that goes back', () => {
       { ...underpaid, status: 'succeeded', usdc },
       { attempts: [attempt({})], parts: [part({}), more] },
     )
-    expect(meant(state, undefined, 'partner')).toContain('gives back a whole order')
+    expect(meant(state, undefined, 'partner')).toContain('refunds only whole orders')
     expect(meant(state)).toBe('att_1 surplus+late false')
   })
 
@@ -101,7 +101,7 @@ describe('money that goes back', () => {
       const own = stateOf({ ...underpaid, status, parkReason: null }, { attempts: [attempt({})] })
       expect(meant(own)).toContain('void it first')
       const counted = stateOf({ status, parkReason: null }, { attempts: [attempt({})], parts: [part({})] })
-      expect(meant(counted)).toBe('There is no money to give back')
+      expect(meant(counted)).toBe('There is no money to refund')
       const misfit = stateOf({ status, parkReason: 'wrong_asset' }, { attempts: [attempt({ status: 'on_hold' })] })
       expect([meant(misfit), endsWith(misfit, 'att_1')]).toEqual(['att_1  false', false])
     }
@@ -109,17 +109,17 @@ describe('money that goes back', () => {
     expect(meant(counted)).toBe('att_1 counted true')
     // Of a payment that was paid with another order's money it is no part.
     const beside = { attempts, parts: [part({}), part({ key: 'd', attemptId: 'att_2' })] }
-    expect(meant(stateOf(underpaid, beside), 'att_2')).toBe('There is no money to give back')
+    expect(meant(stateOf(underpaid, beside), 'att_2')).toBe('There is no money to refund')
   })
 
   test('that is held and fits is nothing that may go back by hand', () => {
     const held = stateOf({ ...underpaid, paidAttemptId: null }, { attempts: [attempt({ status: 'on_hold' })] })
-    expect(meant(held)).toBe('There is no money to give back')
+    expect(meant(held)).toBe('There is no money to refund')
     const open = stateOf(
       { status: 'under_review', parkReason: 'wrong_asset' },
       { attempts: [attempt({ status: 'open' })] },
     )
-    expect(meant(open)).toBe('There is no money to give back')
+    expect(meant(open)).toBe('There is no money to refund')
   })
 
   test('of an order of which money went back before goes back outside of the partner: its refund has one key for life', () => {
@@ -127,16 +127,16 @@ describe('money that goes back', () => {
       const back = part({ key: 'r', kind, units: '-10', chargeMinor: '-10', state: 'returned' })
       const again = stateOf(underpaid, { attempts: [attempt({})], parts: [part({}), back] })
       expect(meant(again, undefined, 'partner')).toBe(
-        'wallet_app gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest',
+        'wallet_app refunds only whole orders, and money of this one was refunded before: use recordExternalRefund for the rest',
       )
       expect(meant(again)).toBe('att_1 counted+surplus+late true')
       const more = part({ key: 'm', state: 'surplus', account: 'suspense' })
       expect(meant(stateOf({}, { attempts: [attempt({})], parts: [more, back] }), undefined, 'partner')).toContain(
-        'was given back before',
+        'was refunded before',
       )
       // Of what went back whole nothing is left to refuse; and what went back of another order is no matter.
       const all = stateOf({ status: 'refunded' }, { attempts: [attempt({})], parts: [back] })
-      expect(meant(all, undefined, 'partner')).toBe('There is no money to give back')
+      expect(meant(all, undefined, 'partner')).toBe('There is no money to refund')
       const other = { ...back, attemptId: 'att_2' }
       const own = stateOf(underpaid, { attempts: [attempt({})], parts: [part({}), other] })
       expect(meant(own, undefined, 'partner')).toBe('att_1 counted+surplus+late true')
@@ -206,11 +206,11 @@ describe('money that goes back', () => {
   test('is refused with what is to be done', () => {
     const refusals = [NO_MONEY, PAYOUT_EXISTS, NAME_IT, MISFIT_LEFT, BEING_REFUNDED]
     for (const { when, why } of refusals) expect([when, why]).not.toContain('')
-    expect(MISFIT_LEFT).toMatchObject({ when: expect.any(String), why: expect.stringContaining('give it back first') })
+    expect(MISFIT_LEFT).toMatchObject({ when: expect.any(String), why: expect.stringContaining('refund it first') })
   })
 
   test('is refused while it is going back already', () => {
-    expect(meant(stateOf(underpaid, { attempts: [attempt({})], intents: [refund] }))).toContain('is being carried out')
+    expect(meant(stateOf(underpaid, { attempts: [attempt({})], intents: [refund] }))).toContain('is in progress')
   })
 
   test('is refused while a restored backup may have forgotten its payout: with the transfer, or the time to ask again', () => {

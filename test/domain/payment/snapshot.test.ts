@@ -275,9 +275,9 @@ test.each<[Partial<PaymentSnapshot>, string | null]>([
   [{ status: 'created' }, null],
   [{ status: 'pending' }, null],
   [{ status: 'pending', partPaid: true }, 'a part of the price has arrived'],
-  [{ status: 'processing' }, 'the money of the buyer has been received or is being confirmed'],
-  [{ status: 'settling' }, 'the money of the buyer has been received or is being confirmed'],
-  [{ status: 'under_review' }, 'the money of the buyer has been received or is being confirmed'],
+  [{ status: 'processing' }, 'the buyer’s money has been received or is being confirmed'],
+  [{ status: 'settling' }, 'the buyer’s money has been received or is being confirmed'],
+  [{ status: 'under_review' }, 'the buyer’s money has been received or is being confirmed'],
   [{ status: 'succeeded' }, 'the payment has already succeeded'],
   [{ status: 'canceled' }, 'the payment is already canceled'],
 ])('a cancellation of %j is refused because: %s', (fields, why) => {

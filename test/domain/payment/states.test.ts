@@ -82,9 +82,11 @@ describe('the states of an attempt', () => {
 
 describe('a payment that waits for an operator', () => {
   test.each(Object.entries(PARK_REASONS))(
-    'because of %s says so, and offers a way out',
-    (reason, { text, decisions }) => {
-      expect(text).toMatch(/^[A-Z].{10,}\.$/)
+    'because of %s says so to operators and to its merchant, and offers a way out',
+    (reason, { text, merchant, decisions }) => {
+      for (const sentences of [text, merchant]) expect(sentences).toMatch(/^[A-Z].{10,}\.$/)
+      // Commands and the platform's own books are no matter of a merchant.
+      expect(merchant).not.toMatch(/`|operator|approve|retry|suspense|treasury|incident/i)
       // Money that was reversed is followed to its end without anybody: the void is proved, or the transfer was faster.
       expect(decisions.length > 0).toBe(reason !== 'funds_reversed')
       expect(decisions.filter((decision) => !OPERATOR_DECISIONS.includes(decision))).toEqual([])

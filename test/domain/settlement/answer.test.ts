@@ -63,13 +63,13 @@ describe('is money moving, and if not, why', () => {
     expect(old(599).moving).toBe('yes')
     expect(old(600)).toEqual({
       moving: 'no',
-      text: 'No money is moving: the oldest payout has waited for 10 min and nothing has settled since, for a reason that this page does not know.',
+      text: 'No money is moving: the oldest payout has waited for 10 min and nothing has settled since, for an unknown reason.',
       troubles: [
         {
           kind: 'unexplained',
           stops: true,
-          what: 'the oldest payout has waited for 10 min and nothing has settled since, for a reason that this page does not know',
-          todo: 'Run `pinrail doctor`, and look into the log of the worker.',
+          what: 'the oldest payout has waited for 10 min and nothing has settled since, for an unknown reason',
+          todo: 'Run `pinrail doctor`, and read the worker’s log.',
         },
       ],
     })

@@ -15,7 +15,7 @@ describe('the chain', () => {
   test('a pause that ends by itself, one that an operator ends, and a reversal of finality', () => {
     const paused = (pausedReason: string, pausedUntilFinal: number | null = null) =>
       only({ cursor: { ...CURSOR, pausedReason, pausedUntilFinal } })?.todo
-    expect(paused('x', 1040)).toBe('Wait: when block 1040 is final without it, the pause ends by itself.')
+    expect(paused('x', 1040)).toBe('Wait: when block 1040 is final without it, the pause ends automatically.')
     expect(paused('a foreign transfer came')).toBe(
       'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.',
     )
@@ -35,7 +35,7 @@ describe('the chain', () => {
       kind: 'unread',
       stops: true,
       what: 'no worker has read the chain yet',
-      todo: 'Start a worker; its log says what keeps it from starting.',
+      todo: 'Start a worker. If it does not start, its log has the reason.',
     })
   })
 
@@ -45,7 +45,7 @@ describe('the chain', () => {
     expect(behind(301)).toMatchObject({
       kind: 'deposits_behind',
       stops: false,
-      what: 'what buyers send in USDC is seen late: their addresses were read to block 699, payouts to 1000',
+      what: 'deposits in USDC are seen late: deposit addresses were read to block 699, payouts to 1000',
       todo: expect.stringContaining('DEPOSIT_SEED'),
     })
   })
@@ -58,8 +58,8 @@ describe('the chain', () => {
       {
         kind: 'no_worker',
         stops: true,
-        what: 'no worker is at work: the chain was read to block 1000 2 min ago, and no further',
-        todo: 'Start a worker. If one runs, its log says why settlement does not.',
+        what: 'no worker is running: the chain was read to block 1000 2 min ago, and no further',
+        todo: 'Start a worker. If one is running, its log has the reason why settlement is not.',
       },
     ])
     expect(stuck({})).toEqual([
@@ -67,11 +67,13 @@ describe('the chain', () => {
         kind: 'cursor_stuck',
         stops: true,
         what: 'the chain was read to block 1000 2 min ago, and no further',
-        todo: 'Look into the log of the worker: it says which blocks it could not read.',
+        todo: 'Read the worker’s log: it names the blocks that it could not read.',
       },
     ])
-    expect(stuck({}, 1000)[0]?.todo).toBe('Wait: the chain itself makes no block final. Payouts settle when it does.')
-    expect(stuck({}, null).at(-1)?.todo).toBe('Mend the nodes: see below which of them answers what.')
+    expect(stuck({}, 1000)[0]?.todo).toBe(
+      'Wait: the chain itself is not finalizing blocks. Payouts settle when it does.',
+    )
+    expect(stuck({}, null).at(-1)?.todo).toBe('Fix the nodes: the list below shows what each of them returns.')
   })
 
   test('has a node that does not answer, or no quorum', () => {
@@ -103,7 +105,7 @@ describe('the lanes', () => {
       kind: 'no_lane',
       stops: true,
       what: 'no lane has been opened yet',
-      todo: 'A worker opens its lanes at the start. Its log says what keeps it from that.',
+      todo: 'A worker opens its lanes when it starts. If it does not, its log has the reason.',
     })
     expect(kinds({ lanes: [funding] })).toEqual(['no_lane!'])
     // Nobody has started anything: that is said once.
@@ -127,7 +129,7 @@ describe('the lanes', () => {
       kind: 'no_gas',
       stops: true,
       what: `lane ${LANE} has too little gas money`,
-      todo: `Send POL to ${LANE}. With GAS_FUNDING_KEY set, see that the funding wallet has POL.`,
+      todo: `Send POL to ${LANE}. If GAS_FUNDING_KEY is set, check that the funding wallet has POL.`,
     })
     expect(only({ lanes: [{ ...broke, reason: '0.1 POL' }, OPEN_LANE] })).toMatchObject({
       stops: false,
@@ -135,7 +137,7 @@ describe('the lanes', () => {
     })
     expect(troublesOf({ ...WELL, lanes: [broke, { ...funding, status: 'paused_gas' }] }).at(-1)).toMatchObject({
       stops: false,
-      todo: `Send POL to ${FUNDING}: it keeps the other lanes in gas money.`,
+      todo: `Send POL to ${FUNDING}: it supplies the other lanes with gas money.`,
     })
   })
 
@@ -144,7 +146,7 @@ describe('the lanes', () => {
     expect(only({ lanes: [{ ...OPEN_LANE, unminedSeconds: 300 }] })).toEqual({
       kind: 'not_mined',
       stops: false,
-      what: `a transaction of lane ${LANE} has been in no block for 5 min`,
+      what: `a transaction of lane ${LANE} has not been mined for 5 min`,
       todo: 'Compare the price of gas with MAX_FEE_GWEI. Above the cap it waits until gas is cheaper, or you raise the cap.',
     })
   })
@@ -159,7 +161,7 @@ describe('the treasury', () => {
       kind: 'treasury_low',
       stops: false,
       what: 'the treasury has 29.999999 USDC, and payouts of 30.000000 USDC wait for it',
-      todo: `Send USDC to the treasury ${TREASURY}. Payouts that wait for funds go on by themselves.`,
+      todo: `Send USDC to the treasury ${TREASURY}. Payouts that wait for funds continue automatically.`,
     })
     expect(kinds({ chain: treasury(29_999_999n), queue: [{ ...QUEUED, state: 'mined' }] })).toEqual([])
     expect(kinds({ chain: treasury(29_999_999n), queue: [{ ...QUEUED, state: 'authorized' }] })).toEqual([
@@ -178,7 +180,7 @@ describe('the treasury', () => {
     // One that an operator holds does not move either.
     expect(kinds({ queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held!'])
     expect(only({ chain: { ...CHAIN, treasuries: [] }, queue: [held('funds')] })?.todo).toBe(
-      'Send USDC to the treasury. Payouts that wait for funds go on by themselves.',
+      'Send USDC to the treasury. Payouts that wait for funds continue automatically.',
     )
   })
 
@@ -207,10 +209,10 @@ describe('the record', () => {
     expect(only({ attention: [voided] })).toMatchObject({
       kind: 'void',
       stops: false,
-      what: '1 payout was to be voided two hours ago, and is not (pay_1: 5000000 micro-USDC of 0x1 are to be voided)',
+      what: '1 payout has been waiting for its void for two hours (pay_1: 5000000 micro-USDC of 0x1 are to be voided)',
     })
     expect(only({ attention: [voided, { ...voided, detail: null }] })?.what).toContain(
-      '2 payouts were to be voided two hours ago, and are not',
+      '2 payouts have been waiting for their void for two hours',
     )
     expect(only({ attention: [{ ...voided, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
@@ -220,18 +222,18 @@ describe('the record', () => {
     expect(only({ attention: [sweep] })).toMatchObject({
       kind: 'sweep',
       stops: false,
-      what: 'what came to 1 address has not been swept for an hour (pay_1: 5000000 micro-USDC are to be swept from 0x1)',
+      what: 'deposits at 1 address have not been swept for an hour (pay_1: 5000000 micro-USDC are to be swept from 0x1)',
     })
-    expect(only({ attention: [sweep, { ...sweep, detail: null }] })?.what).toContain('what came to 2 addresses has')
+    expect(only({ attention: [sweep, { ...sweep, detail: null }] })?.what).toContain('deposits at 2 addresses have')
     expect(only({ attention: [{ ...sweep, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
 
   test('payouts that are to be voided and were paid by another treasury', () => {
-    const paid = { kind: 'paid_elsewhere', subject: 'pay_1', detail: 'another treasury of ours has paid: 0x1' }
+    const paid = { kind: 'paid_elsewhere', subject: 'pay_1', detail: 'another treasury of the platform has paid: 0x1' }
     expect(only({ attention: [paid] })).toMatchObject({
       kind: 'paid_elsewhere',
       stops: false,
-      what: '1 payout cannot be voided (pay_1: another treasury of ours has paid: 0x1)',
+      what: '1 payout cannot be voided (pay_1: another treasury of the platform has paid: 0x1)',
       todo: expect.stringMatching(/^Refund nothing: /),
     })
     expect(only({ attention: [paid, { ...paid, detail: null }] })?.what).toContain('2 payouts cannot be voided')
@@ -242,16 +244,16 @@ describe('the record', () => {
     expect(only({ queue: [held('paused')] })).toEqual({
       kind: 'held',
       stops: true,
-      what: '1 payout of 10.000000 USDC is held until the token is no longer paused, or the wait after a rotation is over',
-      todo: 'Wait: they go on by themselves. `pinrail payments explain <payment>` says what they wait for.',
+      what: '1 payout of 10.000000 USDC is stopped until the token is no longer paused, or the wait after a rotation is over',
+      todo: 'Wait: they continue automatically. `pinrail payments explain <payment>` says what they wait for.',
     })
     expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({
       kind: 'held',
       stops: false,
-      what: '3 payouts of 10.000000 USDC are held (review) until somebody decides',
+      what: '3 payouts of 10.000000 USDC are stopped (review) until an operator decides',
       todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund.',
     })
-    expect(only({ queue: [held(null)] })?.what).toContain('is held (no reason)')
+    expect(only({ queue: [held(null)] })?.what).toContain('is stopped (no reason)')
     expect(kinds({ queue: [held('paused'), QUEUED] })).toEqual(['held'])
   })
 })

@@ -96,10 +96,12 @@ export const DECISION_DEFECTS: readonly Defect[] = [
     caughtBy: 'a part of the money that goes after the payout was voided leaves the rest to an operator',
     file: 'src/domain/payment/payment.ts',
     seam: 'PARK_REASONS',
-    plant: plant<Record<keyof typeof PARK_REASONS, { text: string; decisions: readonly string[] }>>((real) => ({
-      ...real,
-      payout_voided: { ...real.payout_voided, decisions: ['retry'] },
-    })),
+    plant: plant<Record<keyof typeof PARK_REASONS, { text: string; merchant: string; decisions: readonly string[] }>>(
+      (real) => ({
+        ...real,
+        payout_voided: { ...real.payout_voided, decisions: ['retry'] },
+      }),
+    ),
   },
   {
     name: 'USDC that was bought for no payment waits for no decision',

@@ -30,12 +30,12 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     // Late money goes back whether the payment, which is over, was held or not.
     const isHeld = snapshot.held && late === undefined
     // … and of money that the partner holds back, or says does not fit, which may go back all the same.
-    const isMisfit = answers.at(-1)?.includes('of this order does not fit it') === true
-    const isWithheld = answers.at(-1)?.includes('holds the money of this order back') === true
+    const isMisfit = answers.at(-1)?.includes('does not match this order') === true
+    const isWithheld = answers.at(-1)?.includes('withholds the money of this order') === true
     const isHeldBack = snapshot.held && (isWithheld || isMisfit)
     const lifts = isChanged ? 'acknowledge' : 'release'
     // Of a payout whose money is in doubt: it is voided first, as the answer says.
-    const isDoubted = answers.at(-1)?.includes('What must not be paid is voided') === true
+    const isDoubted = answers.at(-1)?.includes('must not be paid, void it (') === true
     if (isDoubted || (isWithheld && snapshot.converted)) await shop.engine.act(shop.paymentId, 'ask void')
     const decision = isHeld && !isHeldBack ? lifts : wanted[count % wanted.length]
     if (decision !== undefined) {

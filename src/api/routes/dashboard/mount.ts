@@ -7,6 +7,7 @@ import { sessionIn } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
+import type { OperatorPages } from '../../../web/site/document.tsx'
 import { type Asked, CONFIRMED, type ConfirmationDeps, findAsked, keepAsked } from '../../accounts/confirmations.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
@@ -23,6 +24,7 @@ export type MountDeps = SessionDeps &
     readonly publicUrl: string
     /** The address of the deployment of the other mode. Null: unknown. */
     readonly otherModeUrl: string | null
+    readonly operatorPages: Pick<OperatorPages, 'contact'>
     readonly limits: Pick<RequestLimits, 'countPerson'>
     readonly turns: Turns
   }
@@ -173,6 +175,7 @@ function callOf(deps: MountDeps, seen: Seen, turn: Turn): PageCall {
       csrf,
       testMode: !deps.db.livemode,
       otherModeUrl: deps.otherModeUrl,
+      contact: deps.operatorPages.contact,
     },
     tenant,
     role: account?.role ?? 'viewer',

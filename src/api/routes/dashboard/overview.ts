@@ -87,20 +87,20 @@ const WAITING: Readonly<Record<string, string>> = {
   processing_stale: 'The partner has been confirming the payment for more than a day. Do not ship yet.',
   conversion_open:
     'The converter has not reported on an order that is no longer needed. You do not need to do anything.',
-  conversion_overdue: 'The conversion to USDC takes longer than it should. The money is safe.',
-  settlement_overdue: 'The USDC takes longer than it should. Do not ship before it is in your wallet.',
+  conversion_overdue: 'The conversion to USDC is taking longer than it should. The money is safe.',
+  settlement_overdue: 'The USDC is taking longer than it should. Do not ship before it is in your wallet.',
   expiry_overdue: 'The payment should have expired. Do not ask the buyer to pay it.',
-  held: 'An operator of Pinrail holds the payment. Do not ship yet.',
-  partner_unread: 'The partner does not answer questions about the payment. Do not ship yet.',
+  held: 'Pinrail holds the payment. Do not ship yet.',
+  partner_unread: 'The partner is not responding about this payment. Do not ship yet.',
   surplus: 'The buyer paid a second time. That money is not yours: Pinrail returns it to the buyer.',
-  late: 'Money arrived after the payment had ended. It is not yours: Pinrail returns it to the buyer.',
+  late: 'Money arrived too late to count. It is not yours: Pinrail returns it to the buyer.',
   intent_pending: 'A refund was requested and is not confirmed yet.',
   suspense: 'USDC was bought for a payment that had ended. You receive nothing for it.',
-  chargeback: 'The partner took the money back after the payment. You keep what you received.',
+  chargeback: 'The partner reversed the money after the payment. You keep what you received.',
 }
 
 function whatWaits({ kind, detail }: Waiting): string {
   if (kind === 'parked' && detail !== null && detail in PARK_REASONS)
-    return PARK_REASONS[detail as keyof typeof PARK_REASONS].text
+    return PARK_REASONS[detail as keyof typeof PARK_REASONS].merchant
   return WAITING[kind] ?? kind.replaceAll('_', ' ')
 }

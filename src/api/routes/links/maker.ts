@@ -8,6 +8,7 @@ import { renderMade } from '../../../web/links/maker/made-page.tsx'
 import { type Hints, renderMaker } from '../../../web/links/maker/maker-page.tsx'
 import { renderReportAsk } from '../../../web/links/maker/report-ask.tsx'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
+import type { OperatorPages } from '../../../web/site/document.tsx'
 import { checkReceivingWallet } from '../../accounts/receiving-wallet.ts'
 import { type AnonymousDeps, makeAnonymousLink, shortWallet } from '../../links/anonymous.ts'
 import { hintOfAmount } from '../../links/hints.ts'
@@ -17,7 +18,8 @@ import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem, siteProblemHandler } from '../site-problem.ts'
 import { type PreviewDeps, previewOf } from './preview.ts'
 
-export type MakerDeps = AnonymousDeps & PreviewDeps & { readonly publicUrl: string; readonly log: Logger }
+export type MakerDeps = AnonymousDeps &
+  PreviewDeps & { readonly publicUrl: string; readonly log: Logger; readonly operatorPages: OperatorPages }
 
 const FORM_LIMIT = '16kb'
 

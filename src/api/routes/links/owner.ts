@@ -7,12 +7,14 @@ import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link
 import type { Logger } from '../../../log.ts'
 import { type OwnerAction, renderClaimed, renderNoOwner, renderOwner } from '../../../web/links/maker/owner-page.tsx'
 import { PAGE_HEADERS } from '../../../web/page-headers.ts'
+import type { OperatorPages } from '../../../web/site/document.tsx'
 import { digestOfToken, newToken } from '../../accounts/tokens.ts'
 import { onlyMethods, setHeaders } from '../../route.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { siteProblemHandler } from '../site-problem.ts'
 
 export type OwnerDeps = {
+  readonly operatorPages: OperatorPages
   readonly db: Db
   readonly publicUrl: string
   readonly log: Logger
@@ -67,7 +69,7 @@ function nothing(response: Response): void {
 const tenantOf = ({ merchantId, livemode }: PaymentLink) => ({ merchantId, livemode })
 
 async function show(
-  { db, publicUrl, clock }: OwnerDeps,
+  { db, publicUrl, clock, operatorPages }: OwnerDeps,
   response: Response,
   { link, path }: OwnedLink & { readonly path: string },
 ): Promise<void> {
@@ -84,6 +86,7 @@ async function show(
     totals,
     payments: (payments?.rows ?? []).map(({ payment }) => payment),
     now: new Date(clock()).toISOString(),
+    contact: operatorPages.contact,
   }
   response.type('html').send(renderOwner(view))
 }

@@ -42,7 +42,7 @@ const createBody = z.strictObject({
     .max(50)
     .transform((scopes) => [...new Set(scopes)])
     .default([...DEFAULT_SCOPES]),
-  allowed_ips: z.array(NETWORK).min(1, 'must name at least one address').max(50).optional(),
+  allowed_ips: z.array(NETWORK).min(1, 'must name at least one IP address').max(50).optional(),
   expires_in: z.int().min(60).max(31_536_000).optional().meta({ description: 'Seconds.' }),
 })
 
@@ -85,7 +85,7 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
     tag: 'API keys',
     summary: 'Create an API key',
     description:
-      'Test mode; live keys are created by a signed-in person. A key cannot create a key with more scopes, with more IP addresses or for a longer time than its own. What is absent is as in the key that asks.',
+      'With a key only in test mode; live keys are created by a signed-in person. A key cannot create a key with more scopes, with more IP addresses or for a longer time than its own. Absent fields are copied from the key that makes the request.',
     scope: 'keys:write',
     audited: WHOLE,
     idempotency: 'itself',
@@ -105,8 +105,9 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
         const { name, scopes, allowed_ips: allowedIps = limits.allowedIps, expires_in: expiresIn } = body
         const expiresAt = expiresIn === undefined ? limits.expiresAt : at(deps, expiresIn)
         if (!liesWithin(allowedIps, limits.allowedIps))
-          throw beyond('allowed_ips', 'lie within those of the key that asks')
-        if (!endsWithin(expiresAt, limits.expiresAt)) throw beyond('expires_in', 'end no later than the key that asks')
+          throw beyond('allowed_ips', 'be within those of the key that makes the request')
+        if (!endsWithin(expiresAt, limits.expiresAt))
+          throw beyond('expires_in', 'expire no later than the key that makes the request')
         return made(await addKey(deps, { tx, caller }, { name, scopes, allowedIps, expiresAt }))
       })
     },
@@ -139,7 +140,7 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
     path: '/v1/api_keys/{id}/rotate',
     operationId: 'rotateApiKey',
     tag: 'API keys',
-    summary: 'Replace an API key; both are valid during the overlap',
+    summary: 'Rotate an API key; both are valid during the overlap',
     scope: 'keys:write',
     audited: WHOLE,
     idempotency: 'itself',
@@ -156,7 +157,10 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
       requireScopes(caller, before.scopes)
       const { allowedIps: ips, expiresAt: end } = await limitsOf(db, caller)
       if (!liesWithin(before.allowedIps, ips) || !endsWithin(before.expiresAt, end))
-        throw new Problem('not_possible_now', 'The key works from more addresses or for longer than the one that asks.')
+        throw new Problem(
+          'not_possible_now',
+          'The key works from more IP addresses or for longer than the key that makes the request.',
+        )
       const claim = claimOf(`POST /v1/api_keys/${id}/rotate`, idempotencyKey, body)
       const keeping = sealedWith(deps.secretBox, caller, claim)
       return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {

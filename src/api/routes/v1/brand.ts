@@ -91,7 +91,8 @@ export function brandRoutes(deps: StepUp): Route[] {
     operationId: 'setBrand',
     tag: 'Settings',
     summary: 'Change how buyers see you',
-    description: 'At the checkout, on links and on receipts. Test mode; in live mode a signed-in person does it.',
+    description:
+      'At the checkout, on links and on receipts. With a key only in test mode; in live mode a signed-in person does it.',
     scope: 'settings:write',
     // That there is another picture, and not the picture.
     audited: ({ logo, ...said }: z.output<typeof brandBody>) => ({

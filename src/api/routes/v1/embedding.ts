@@ -48,7 +48,7 @@ export function embeddingRoutes(deps: StepUp): Route[] {
     operationId: 'setEmbedding',
     tag: 'Settings',
     summary: 'Set which sites can embed your checkout',
-    description: 'Test mode; in live mode a signed-in person does it. Each mode has its own list.',
+    description: 'With a key only in test mode; in live mode a signed-in person does it. Each mode has its own list.',
     scope: 'settings:write',
     audited: ({ origins }: z.output<typeof embeddingBody>) => ({
       origins: origins.map((text) => new URL(text).origin),
@@ -69,7 +69,7 @@ export function embeddingRoutes(deps: StepUp): Route[] {
 
 function refuse(livemode: boolean, index: number): never {
   const also = livemode ? '' : '; in test mode also http://localhost and http://127.0.0.1'
-  const message = `origins: must each be an address with https, such as https://shop.example, without a star${also}.`
+  const message = `origins: must each be a URL with https, such as https://shop.example, without a wildcard${also}.`
   throw new Problem('validation_failed', message, {
     param: `origins[${index}]`,
     errors: [{ pointer: `/origins/${index}`, code: 'url_invalid', message }],

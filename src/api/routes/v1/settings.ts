@@ -79,7 +79,8 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     operationId: 'setWallet',
     tag: 'Settings',
     summary: 'Set the wallet that the USDC of later payments goes to',
-    description: 'Test mode; in live mode a signed-in person does it. Existing payments keep their wallet.',
+    description:
+      'With a key only in test mode; in live mode a signed-in person does it. Existing payments keep their wallet.',
     scope: 'settings:write',
     audited: ({ address }: z.output<typeof walletBody>) => ({ address }),
     body: walletBody,

@@ -32,7 +32,7 @@ export type DecisionEffect = {
   readonly acknowledged: { readonly attemptId: string; readonly minor: string } | null
   /** What the settlement engine is told in the same transaction; a hold that comes too late refuses the decision. */
   readonly payout: 'release' | 'hold' | null
-  /** An operator has dealt with it. */
+  /** An operator resolved it. */
   readonly closes: Incident | null
   readonly bookings: readonly Booking[]
   readonly move: { readonly to: PaymentStatus; readonly reason: Reason; readonly fields: PaymentFields } | null

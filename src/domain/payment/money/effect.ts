@@ -17,7 +17,7 @@ export type KnownPayment = {
   readonly confirmed: Money | null
   readonly pinned: boolean
   readonly fallback: 'picker' | 'none'
-  /** Late money is not waited for any more. */
+  /** Late money is no longer expected. */
   readonly listenEnded: boolean
   /** Since when it was closed so, whatever has come since; null: it never was. */
   readonly canceledAt: string | null

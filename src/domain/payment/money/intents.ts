@@ -160,11 +160,11 @@ export type GuardedMoney = {
 /** Why the money may not move on, in words for an operator. The SQL function `money_is_free` says the same. */
 export const NOT_FREE = {
   held: 'An operator holds the payment: release it first',
-  decided: 'A refund or a void of this money is being carried out: wait for its end',
+  decided: 'A refund or a void of this money is in progress: wait until it ends',
   nothing: 'No money was confirmed: there is nothing to settle',
-  changed: 'The money at the partner is not what was confirmed any more: nothing may be paid out',
+  changed: 'The money at the partner no longer matches what was confirmed: nothing can be paid out',
   in_doubt:
-    'The partner reports the order of this money otherwise than it was confirmed, and not with all of it: acknowledge the change where its amount has changed, and wait until the partner says what is there. What is not to be paid is given back, a payout only when it is voided',
+    'The partner’s order differs from what was confirmed, and money is missing: acknowledge the change if the amount has changed, and wait until the partner reports what is there. Refund what must not be paid; void a payout first',
 } as const
 export type NotFree = keyof typeof NOT_FREE
 

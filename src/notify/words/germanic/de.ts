@@ -59,13 +59,13 @@ export const DE: Words = {
     unexpected: 'Nicht erwartet? Sehen Sie nach, wer es war:',
     signIn:
       'Jemand hat sich als {email} mit einem Browser angemeldet, den wir noch nicht kennen. Die Anmeldung kam von der Adresse {ip}.',
-    signInNot: 'Das waren nicht Sie? Beenden Sie alle Sitzungen und prüfen Sie Ihre Passkeys:',
+    signInNot: 'Das waren nicht Sie? Beenden Sie alle anderen Sitzungen und prüfen Sie Ihre Passkeys:',
     payoutHeld:
       'Die Auszahlung einer Zahlung von „{account}“ wird zurückgehalten. Das Geld ist sicher. Es kommt erst an, wenn das geklärt ist.',
     heldBlacklisted: 'Der Herausgeber von USDC lehnt Ihre Wallet ab. Geben Sie eine andere an und schreiben Sie uns.',
     heldRefused: 'Die Übertragung wurde abgelehnt. Wir sehen sie uns an.',
-    heldPolicy: 'Nach einer unserer Regeln muss jemand von uns sie prüfen.',
-    heldOperator: 'Jemand von uns prüft sie.',
+    heldPolicy: 'Nach einer unserer Regeln muss unser Team sie prüfen.',
+    heldOperator: 'Unser Team prüft sie.',
     endpointChanged:
       'Der Webhook-Endpunkt {url} von „{account}“ wurde hinzugefügt, geändert, gelöscht oder bekam ein neues Geheimnis.',
     endpointGone: 'Wir haben den Webhook-Endpunkt {url} abgeschaltet. Er antwortete mit 410: Es gibt ihn nicht mehr.',

@@ -58,13 +58,13 @@ export const NL: Words = {
     unexpected: 'Niet verwacht? Kijk wie het was:',
     signIn:
       'Iemand heeft zich als {email} aangemeld met een browser die we nog niet kennen. De aanmelding kwam van het adres {ip}.',
-    signInNot: 'Was u dat niet? Beëindig alle sessies en bekijk uw passkeys:',
+    signInNot: 'Was u dat niet? Beëindig alle andere sessies en bekijk uw passkeys:',
     payoutHeld:
       'De uitbetaling van een betaling van “{account}” wordt vastgehouden. Het geld is veilig. Het komt aan zodra dit is opgelost.',
     heldBlacklisted: 'De uitgever van USDC weigert uw wallet. Stel een andere wallet in en schrijf ons.',
     heldRefused: 'De overboeking is geweigerd. We bekijken dit.',
-    heldPolicy: 'Een regel van ons vraagt dat iemand dit bekijkt.',
-    heldOperator: 'Iemand van ons bekijkt dit.',
+    heldPolicy: 'Een regel van ons vraagt dat ons team dit bekijkt.',
+    heldOperator: 'Ons team bekijkt dit.',
     endpointChanged:
       'Het webhook-endpoint {url} van ‘{account}’ is toegevoegd, gewijzigd, verwijderd of kreeg een nieuw geheim.',
     endpointGone: 'We hebben het webhook-endpoint {url} uitgeschakeld. Het antwoordde met 410: het bestaat niet meer.',

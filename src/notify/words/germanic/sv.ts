@@ -58,13 +58,13 @@ export const SV: Words = {
     unexpected: 'Oväntat? Se efter vem det var:',
     signIn:
       'Någon loggade in som {email} med en webbläsare som vi inte har sett förut. Inloggningen kom från adressen {ip}.',
-    signInNot: 'Var det inte du? Avsluta alla sessioner och se över dina passnycklar:',
+    signInNot: 'Var det inte du? Avsluta alla andra sessioner och se över dina passnycklar:',
     payoutHeld:
       'Utbetalningen av en betalning till ”{account}” hålls inne. Pengarna är säkra. De kommer fram när detta är löst.',
     heldBlacklisted: 'Utgivaren av USDC nekar din plånbok. Ange en annan plånbok och skriv till oss.',
     heldRefused: 'Överföringen nekades. Vi tittar på den.',
-    heldPolicy: 'En av våra regler kräver att en person tittar på den.',
-    heldOperator: 'En av oss tittar på den.',
+    heldPolicy: 'En av våra regler kräver att vårt team tittar på den.',
+    heldOperator: 'Vårt team tittar på den.',
     endpointChanged:
       'Webhook-adressen {url} för ”{account}” lades till, ändrades, togs bort eller fick en ny hemlighet.',
     endpointGone: 'Vi stängde av webhook-adressen {url}. Den svarade 410: den finns inte längre.',

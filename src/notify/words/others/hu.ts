@@ -57,13 +57,13 @@ export const HU: Words = {
     unexpected: 'Nem számított rá? Nézze meg, ki tette:',
     signIn:
       'Valaki bejelentkezett ezzel a címmel: {email}, olyan böngészővel, amelyet még nem láttunk. A bejelentkezés innen jött: {ip}.',
-    signInNot: 'Nem Ön volt? Zárjon le minden munkamenetet, és nézze át a jelkulcsait:',
+    signInNot: 'Nem Ön volt? Zárjon le minden más munkamenetet, és nézze át a jelkulcsait:',
     payoutHeld:
       'A(z) „{account}” fiók egyik fizetésének kifizetése visszatartva. A pénz biztonságban van. Akkor érkezik meg, ha ez rendeződött.',
     heldBlacklisted: 'Az USDC kibocsátója elutasítja az Ön tárcáját. Állítson be másik tárcát, és írjon nekünk.',
     heldRefused: 'Az átutalást elutasították. Utánanézünk.',
-    heldPolicy: 'Egyik szabályunk szerint embernek kell megnéznie.',
-    heldOperator: 'Egy munkatársunk megnézi.',
+    heldPolicy: 'Egyik szabályunk szerint csapatunknak kell megnéznie.',
+    heldOperator: 'Csapatunk megnézi.',
     endpointChanged:
       'A(z) „{account}” fiók webhook-végpontját ({url}) hozzáadták, módosították, törölték, vagy új titkot kapott.',
     endpointGone: 'Kikapcsoltuk ezt a webhook-végpontot: {url}. 410-es választ adott: már nem létezik.',

@@ -56,13 +56,13 @@ export const PL: Words = {
       'Unieważniono klucz API „{name}” ({key}) konta „{account}”. Programy, które go używają, są od teraz odrzucane.',
     unexpected: 'Nieoczekiwane? Tu widać, kto to zrobił:',
     signIn: 'Zalogowano się jako {email} w przeglądarce, której jeszcze nie znamy. Logowanie przyszło z adresu {ip}.',
-    signInNot: 'To nie Państwo? Proszę zakończyć wszystkie sesje i sprawdzić klucze dostępu:',
+    signInNot: 'To nie Państwo? Proszę zakończyć wszystkie inne sesje i sprawdzić klucze dostępu:',
     payoutHeld:
       'Wypłata z płatności konta „{account}” jest wstrzymana. Pieniądze są bezpieczne. Dotrą, gdy sprawa się wyjaśni.',
     heldBlacklisted: 'Emitent USDC odrzuca Państwa portfel. Proszę podać inny portfel i napisać do nas.',
     heldRefused: 'Przelew został odrzucony. Sprawdzamy to.',
-    heldPolicy: 'Według naszej reguły musi to sprawdzić człowiek.',
-    heldOperator: 'Sprawdza to ktoś z nas.',
+    heldPolicy: 'Według naszej reguły musi to sprawdzić nasz zespół.',
+    heldOperator: 'Sprawdza to nasz zespół.',
     endpointChanged:
       'Punkt końcowy webhooka {url} konta „{account}” został dodany, zmieniony, usunięty lub otrzymał nowy sekret.',
     endpointGone: 'Wyłączyliśmy punkt końcowy webhooka {url}. Odpowiedział kodem 410: już go nie ma.',

@@ -58,13 +58,13 @@ export const ES: Words = {
     unexpected: '¿No lo esperaba? Mire quién lo hizo:',
     signIn:
       'Alguien ha iniciado sesión como {email} con un navegador que no habíamos visto. Venía de la dirección {ip}.',
-    signInNot: '¿No fue usted? Cierre todas las sesiones y revise sus llaves de acceso:',
+    signInNot: '¿No fue usted? Cierre todas las demás sesiones y revise sus llaves de acceso:',
     payoutHeld:
       'El abono de un pago de «{account}» está retenido. El dinero está a salvo. No llega hasta que esto se resuelva.',
     heldBlacklisted: 'El emisor de USDC rechaza su monedero. Indique otro monedero y escríbanos.',
     heldRefused: 'La transferencia fue rechazada. La estamos revisando.',
-    heldPolicy: 'Una de nuestras reglas pide que la revise una persona.',
-    heldOperator: 'Una persona de nuestro equipo la está revisando.',
+    heldPolicy: 'Una de nuestras reglas pide que la revise nuestro equipo.',
+    heldOperator: 'Nuestro equipo la está revisando.',
     endpointChanged:
       'El endpoint de webhook {url} de «{account}» se añadió, se modificó, se eliminó o recibió un nuevo secreto.',
     endpointGone: 'Hemos desactivado el endpoint de webhook {url}. Respondió 410: ya no existe.',

@@ -60,13 +60,13 @@ export const FR: Words = {
     unexpected: 'Inattendu\u202f? Voyez qui l’a fait\u202f:',
     signIn:
       'Quelqu’un s’est connecté comme {email} avec un navigateur que nous n’avions jamais vu. La connexion venait de l’adresse {ip}.',
-    signInNot: 'Ce n’était pas vous\u202f? Mettez fin à toutes les sessions et vérifiez vos clés d’accès\u202f:',
+    signInNot: 'Ce n’était pas vous\u202f? Mettez fin à toutes les autres sessions et vérifiez vos clés d’accès\u202f:',
     payoutHeld:
       'Le versement d’un paiement de «\u00a0{account}\u00a0» est retenu. L’argent est en sécurité. Il n’arrive qu’une fois la question réglée.',
     heldBlacklisted: 'L’émetteur d’USDC refuse votre portefeuille. Indiquez-en un autre et écrivez-nous.',
     heldRefused: 'Le transfert a été refusé. Nous l’examinons.',
-    heldPolicy: 'Une de nos règles demande qu’une personne l’examine.',
-    heldOperator: 'Une personne de notre équipe l’examine.',
+    heldPolicy: 'Une de nos règles demande que notre équipe l’examine.',
+    heldOperator: 'Notre équipe l’examine.',
     endpointChanged:
       'L’endpoint de webhook {url} de « {account} » a été ajouté, modifié, supprimé ou doté d’un nouveau secret.',
     endpointGone: 'Nous avons désactivé l’endpoint de webhook {url}. Il a répondu 410\u202f: il n’existe plus.',

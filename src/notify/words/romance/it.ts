@@ -59,13 +59,13 @@ export const IT: Words = {
     unexpected: 'Non era previsto? Ecco dove si vede chi è stato:',
     signIn:
       'Qualcuno ha effettuato l’accesso come {email} con un browser mai visto prima. L’accesso proveniva dall’indirizzo {ip}.',
-    signInNot: 'Non è stato Lei? Chiuda tutte le sessioni e controlli le Sue passkey:',
+    signInNot: 'Non è stato Lei? Chiuda tutte le altre sessioni e controlli le Sue passkey:',
     payoutHeld:
       'Il versamento di un pagamento di «{account}» è trattenuto. Il denaro è al sicuro. Non arriva finché la questione non è risolta.',
     heldBlacklisted: 'L’emittente di USDC rifiuta il Suo portafoglio. Indichi un altro portafoglio e ci scriva.',
     heldRefused: 'Il trasferimento è stato rifiutato. Lo stiamo esaminando.',
-    heldPolicy: 'Una nostra regola richiede che lo esamini una persona.',
-    heldOperator: 'Una persona del nostro team lo sta esaminando.',
+    heldPolicy: 'Una nostra regola richiede che lo esamini il nostro team.',
+    heldOperator: 'Il nostro team lo sta esaminando.',
     endpointChanged:
       'L’endpoint webhook {url} di «{account}» è stato aggiunto, modificato, eliminato o dotato di un nuovo segreto.',
     endpointGone: 'Abbiamo disattivato l’endpoint webhook {url}. Ha risposto 410: non esiste più.',

@@ -57,13 +57,13 @@ export const PT: Words = {
       'Foi revogada a chave de API «{name}» ({key}) de «{account}». Os programas que a usam são recusados a partir de agora.',
     unexpected: 'Não esperava isto? Veja quem o fez:',
     signIn: 'Alguém iniciou sessão como {email} com um navegador que ainda não conhecíamos. Veio do endereço {ip}.',
-    signInNot: 'Não reconhece este acesso? Termine todas as sessões e verifique as suas chaves de acesso:',
+    signInNot: 'Não reconhece este acesso? Termine todas as outras sessões e verifique as suas chaves de acesso:',
     payoutHeld:
       'A transferência de um pagamento de «{account}» está retida. O dinheiro está seguro. Só chega quando isto estiver resolvido.',
     heldBlacklisted: 'O emissor de USDC recusa a sua carteira. Indique outra carteira e escreva-nos.',
     heldRefused: 'A transferência foi recusada. Estamos a analisá-la.',
-    heldPolicy: 'Uma regra nossa pede que uma pessoa a analise.',
-    heldOperator: 'Uma pessoa da nossa equipa está a analisá-la.',
+    heldPolicy: 'Uma regra nossa pede que a nossa equipa a analise.',
+    heldOperator: 'A nossa equipa está a analisá-la.',
     endpointChanged:
       'O endpoint de webhook {url} de «{account}» foi adicionado, alterado, eliminado ou recebeu um novo segredo.',
     endpointGone: 'Desativámos o endpoint de webhook {url}. Respondeu 410: já não existe.',

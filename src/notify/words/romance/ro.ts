@@ -58,13 +58,13 @@ export const RO: Words = {
     unexpected: 'Nu vă așteptați la asta? Vedeți cine a făcut-o:',
     signIn:
       'Cineva s-a autentificat ca {email} cu un browser pe care nu l-am mai văzut. Autentificarea a venit de la adresa {ip}.',
-    signInNot: 'Nu ați fost dumneavoastră? Închideți toate sesiunile și verificați cheile de acces:',
+    signInNot: 'Nu ați fost dumneavoastră? Închideți toate celelalte sesiuni și verificați cheile de acces:',
     payoutHeld:
       'Transferul unei plăți a contului „{account}” este reținut. Banii sunt în siguranță. Ajung abia după ce se rezolvă.',
     heldBlacklisted: 'Emitentul USDC refuză portofelul dumneavoastră. Setați alt portofel și scrieți-ne.',
     heldRefused: 'Transferul a fost refuzat. Îl verificăm.',
-    heldPolicy: 'O regulă a noastră cere ca o persoană să îl verifice.',
-    heldOperator: 'O persoană din echipa noastră îl verifică.',
+    heldPolicy: 'O regulă internă cere ca echipa noastră să îl verifice.',
+    heldOperator: 'Echipa noastră îl verifică.',
     endpointChanged:
       'Endpointul de webhook {url} al contului „{account}” a fost adăugat, modificat, șters sau a primit un secret nou.',
     endpointGone: 'Am dezactivat endpointul de webhook {url}. A răspuns 410: nu mai există.',

@@ -27,7 +27,7 @@ ${step(wire, order)}`,
 export function refusedPage(wire: Wire, order: SandboxOrder): string {
   return page(
     `${wire.title}: not possible`,
-    html`<h1>Not possible any more</h1>
+    html`<h1>No longer possible</h1>
 <p class="note" role="alert">${sentence(order)}</p>
 ${details(order)}
 ${back(order)}`,
@@ -35,7 +35,7 @@ ${back(order)}`,
 }
 
 export function absentPage(wire: Wire): string {
-  return page(`${wire.title}: not found`, html`<h1>There is no such payment</h1><p>Check the link you came by.</p>`)
+  return page(`${wire.title}: not found`, html`<h1>There is no such payment</h1><p>Check the link that you opened.</p>`)
 }
 
 function details(order: SandboxOrder): Html {
@@ -101,9 +101,9 @@ function sentence(order: SandboxOrder): string {
     case 'declined':
       return FAILURE_CODES[order.failureCode ?? 'declined']
     case 'canceled':
-      return 'The payment was canceled. No more money can be taken.'
+      return 'The payment was canceled. It can no longer be paid.'
     case 'expired':
-      return 'The time to pay is over. No more money can be taken.'
+      return 'The payment has expired. It can no longer be paid.'
     case 'refunded':
       return 'The money was returned.'
   }

@@ -136,15 +136,15 @@ function leadOf(checkout: Checkout, words: Words, as: Exclude<As, 'expired'>): s
 /** The payment is open, but no further order may be opened for it. */
 export function NoMoreTries({ checkout, words, view: { goOn } }: ShownView<'no_more_tries'>) {
   const { t } = words
+  const text = t('tries.text')
+  const lead = goOn === null ? `${text} ${t('closed.again', { merchant: checkout.shop.name })}` : text
   return (
     <>
-      <Head icon="warning" title={t('tries.heading')} lead={t('tries.text')} live />
+      <Head icon="warning" title={t('tries.heading')} lead={lead} live />
       <Note tone="wait" icon="help" strong={t('tries.paid')}>
         {t('tries.safe')}
       </Note>
-      {goOn === null ? (
-        <p class="after">{t('closed.again', { merchant: checkout.shop.name })}</p>
-      ) : (
+      {goOn !== null && (
         <FillLink href={goOnPath(checkout.path, goOn)} icon="arrow">
           {t('pick.keep')}
         </FillLink>

@@ -12,7 +12,7 @@ const back = { href: '/dashboard/keys', name: 'API keys' }
 export const KEY_PRESETS = {
   sell: { name: 'Sell', what: 'Create and read payments and links' },
   read: { name: 'Read only', what: 'For bookkeeping and reports' },
-  all: { name: 'Everything', what: 'Also webhooks and settings. Never the wallet in live mode.' },
+  all: { name: 'Everything', what: 'Also webhooks and settings. In live mode, settings need a signed-in person.' },
   own: { name: 'Choose', what: 'Choose individual scopes' },
 } as const
 export type KeyPreset = keyof typeof KEY_PRESETS
@@ -58,7 +58,7 @@ export function renderNewKey({ frame, draft, errors, scopes, once, publicUrl }: 
           <Field
             name="allowed_ips"
             label="Allowed IP addresses"
-            hint="One per line. Leave empty to allow any address."
+            hint="One per line. Leave empty to allow any IP address."
             optional
             errors={errors}
           >

@@ -37,7 +37,7 @@ export function KeyState({ apiKey, now }: { apiKey: KeyShown; now: string }) {
   if (!isInUse(apiKey, now))
     return (
       <State tone="quiet" icon="clock">
-        Ended
+        Expired
       </State>
     )
   if (expiresAt === null)
@@ -79,7 +79,7 @@ function wordsOf(scopes: readonly string[], all: readonly string[]): string[] {
 
 export function AllowedFrom({ ips }: { ips: readonly string[] | null }) {
   if (ips === null) return <>Any</>
-  return <>{ips.length === 1 ? ips[0] : `${ips.length} addresses`}</>
+  return <>{ips.length === 1 ? ips[0] : `${ips.length} IP addresses`}</>
 }
 
 export function NewKeyLink() {

@@ -89,7 +89,7 @@ function KeyTable({ keys, scopes, now }: Pick<KeysView, 'keys' | 'scopes' | 'now
         { name: 'Name', place: 'a', cell: ({ id, name }) => <RowLink href={`/dashboard/keys/${id}`}>{name}</RowLink> },
         { name: 'Key', place: 'c', cell: (key) => <KeyText apiKey={key} /> },
         { name: 'Permissions', cell: (key) => <MayDo scopes={key.scopes} all={scopes} /> },
-        { name: 'Allowed from', cell: ({ allowedIps }) => <AllowedFrom ips={allowedIps} /> },
+        { name: 'Allowed IP addresses', cell: ({ allowedIps }) => <AllowedFrom ips={allowedIps} /> },
         {
           name: 'Last used',
           place: 'd',
@@ -107,7 +107,7 @@ function NoKeys({ mayChange }: { mayChange: boolean }) {
     <section class="card empty stack">
       <SiteIcon name="key" />
       <h2>No keys yet</h2>
-      <p>A key lets your shop create payments. {mayChange ? '' : 'An owner or a developer can make one.'}</p>
+      <p>A key lets your shop create payments. {mayChange ? '' : 'An owner or a developer can create one.'}</p>
     </section>
   )
 }
@@ -158,8 +158,8 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
             </span>
           ))}
         </Fact>
-        <Fact name="Allowed from">{allowedIps === null ? 'Any address' : allowedIps.join(', ')}</Fact>
-        <Fact name="Made">
+        <Fact name="Allowed IP addresses">{allowedIps === null ? 'Any IP address' : allowedIps.join(', ')}</Fact>
+        <Fact name="Created">
           <Moment at={createdAt} />
         </Fact>
         <Fact name="Last used">{lastUsedAt === null ? 'Never' : <Ago at={lastUsedAt} now={now} />}</Fact>
@@ -186,10 +186,10 @@ const USUAL_OVERLAP = 86_400
 function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
   const body = { overlap: USUAL_OVERLAP }
   return (
-    <Card id="roll" title="Roll" lead="A new key replaces it, with the same name, scopes and IP addresses.">
+    <Card id="roll" title="Rotate" lead="A new key replaces it, with the same name, scopes and IP addresses.">
       <PostForm action={`/dashboard/keys/${apiKey.id}/roll`} csrf={frame.csrf}>
         <input type="hidden" name="once" value={once} />
-        <Field name="overlap" label="This key works on">
+        <Field name="overlap" label="The old key keeps working">
           {(attributes) => (
             <select {...attributes}>
               {OVERLAPS.map(([seconds, text]) => (
@@ -202,7 +202,7 @@ function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
         </Field>
         <p class="actions">
           <button type="submit" class="btn fill">
-            Roll key
+            Rotate key
           </button>
         </p>
       </PostForm>

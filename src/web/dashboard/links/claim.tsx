@@ -20,7 +20,7 @@ export function renderClaim({ frame, link, action }: ClaimView): string {
     narrow: true,
     children: (
       <>
-        <Head title={`Bring “${link.title}” into ${frame.account}?`} />
+        <Head title={`Add “${link.title}” to ${frame.account}?`} />
         <Card id="link" title={link.title} lead={priceText(link)}>
           <Address label="Its money goes to this wallet; that cannot be changed" address={link.wallet ?? ''} />
           <Facts>
@@ -55,7 +55,7 @@ function renderNothing(frame: Frame): string {
     children: (
       <>
         <Head title="There is no link to add here" />
-        <p>This page works once and for one hour. Open your owner link again, and press the button there.</p>
+        <p>This page works once, for one hour. Open your owner link again, and press the button there.</p>
       </>
     ),
   })

@@ -5,6 +5,7 @@ import { LinkPayments } from '../../links/maker/link-payments.tsx'
 import { LinkState, methodText, priceText, Stats, type Totals } from '../../links/maker/link-words.tsx'
 import { AddressField, mailTo, QrFiles, QrImage } from '../../links/maker/share.tsx'
 import { curlText } from '../../site/curl.ts'
+import { ContactSupport } from '../../site/document.tsx'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Moment } from '../../site/moment.tsx'
@@ -42,14 +43,17 @@ export function renderLink(view: LinkPageView): string {
           }
           lead={
             <>
-              {priceText(link)} · {methodText(link)} · made <Moment at={link.createdAt} form="day" />
+              {priceText(link)} · {methodText(link)} · created <Moment at={link.createdAt} form="day" />
             </>
           }
           actions={<Actions view={view} />}
         />
         {status === 'stopped' && (
-          <Note tone="problem" icon="warn" strong="An operator stopped this link">
-            <p>It takes no payments. Payments in progress continue. Ask support why.</p>
+          <Note tone="problem" icon="warn" strong="Pinrail stopped this link">
+            <p>
+              It takes no payments. Payments in progress continue. <ContactSupport contact={frame.contact} /> to learn
+              why.
+            </p>
           </Note>
         )}
         <Stats totals={totals} />
@@ -128,7 +132,7 @@ function About({ link }: { link: PaymentLink }) {
         )}
         {successUrl !== null && <Fact name="Return page">{successUrl}</Fact>}
         {inactiveMessage !== null && <Fact name="Message while paused">{inactiveMessage}</Fact>}
-        {link.prefill.length > 0 && <Fact name="Prefilled by the address">{link.prefill.join(', ')}</Fact>}
+        {link.prefill.length > 0 && <Fact name="Prefilled from the URL">{link.prefill.join(', ')}</Fact>}
         <Fact name="Pays to">
           {wallet === null ? 'The wallet of the account' : <Copy value={wallet} short={shortened(wallet, 6, 4)} />}
         </Fact>

@@ -1,3 +1,4 @@
+import { plural } from '../../../domain/plural.ts'
 import { SiteIcon } from '../../site/icons.tsx'
 import { momentText, spanText } from '../../site/moment.tsx'
 import { Head, Note } from '../../site/parts.tsx'
@@ -45,7 +46,7 @@ export function renderBalance(view: BalanceView): string {
       <>
         <Head
           title="Balance"
-          lead="Pinrail holds no balance. Here is what is on its way to you and what has arrived."
+          lead="Pinrail holds no balance. Here is what is in progress and what has arrived."
           actions={
             <>
               <Files months={view.months} excel />
@@ -123,11 +124,10 @@ function Files({ months, excel }: { months: readonly string[]; excel: boolean })
 
 function Stats({ view: { coming, thisMonth, now } }: { view: BalanceView }) {
   const month = momentText(now, 'month')
-  const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
   const oldest = coming.oldest === null ? '' : ` · oldest ${spanText(Date.parse(now) - Date.parse(coming.oldest))}`
   return (
     <dl class="stats">
-      <Stat name="On its way" micro={coming.net_micro} small={`${plural(coming.payments, 'payment')}${oldest}`} />
+      <Stat name="In progress" micro={coming.net_micro} small={`${plural(coming.payments, 'payment')}${oldest}`} />
       <Stat
         name={`Received, ${month}`}
         micro={thisMonth.net_micro}

@@ -73,10 +73,10 @@ function tried(data: Data, endpoints: About['endpoints']): Fact[] {
   const at = `/dashboard/webhooks/${endpoint}`
   const status = data['response_status']
   return [
-    `Try ${text(data, 'attempt')}`,
-    typeof status === 'number' ? `Answered ${status}` : text(data, 'error').replaceAll('_', ' '),
+    `Attempt ${text(data, 'attempt')}`,
+    typeof status === 'number' ? `Responded ${status}` : text(data, 'error').replaceAll('_', ' '),
     link(at, endpoints.get(endpoint) ?? 'Endpoint'),
-    link(`${at}/deliveries/${event}`, 'Request and answer'),
+    link(`${at}/deliveries/${event}`, 'Request and response'),
   ]
 }
 

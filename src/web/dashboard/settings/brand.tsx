@@ -68,7 +68,7 @@ function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView
         </Field>
         <Field
           name="support_email"
-          label="Support address"
+          label="Support e-mail"
           hint="Buyers contact you here when they need help."
           optional
           errors={errors}
@@ -79,10 +79,10 @@ function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView
       <fieldset>
         <legend>Look</legend>
         <LogoFields logo={logo} errors={errors} />
-        <Field name="color" label="Colour" hint="Empty is Pinrail’s own." optional errors={errors}>
+        <Field name="color" label="Color" hint="Empty is Pinrail’s own." optional errors={errors}>
           {(attributes) => (
             <div class="inline">
-              <input type="color" value={brand ?? PINE} aria-label="Pick the colour" data-fills="color" hidden />
+              <input type="color" value={brand ?? PINE} aria-label="Pick the color" data-fills="color" hidden />
               <input
                 {...attributes}
                 class="mono"
@@ -161,7 +161,7 @@ function Seen({ view: { draft, logo } }: { view: BrandView }) {
     <div class="card">
       <Facts>
         <Fact name="Name">{draft.name}</Fact>
-        <Fact name="Support address">{draft.support_email || 'None'}</Fact>
+        <Fact name="Support e-mail">{draft.support_email || 'None'}</Fact>
         <Fact name="Logo">
           {logo === null ? (
             'The first letter of the name'
@@ -169,7 +169,7 @@ function Seen({ view: { draft, logo } }: { view: BrandView }) {
             <img class="avatar large" src={logoPath(logo)} alt="The logo" />
           )}
         </Fact>
-        <Fact name="Colour">{draft.color || 'Pinrail’s own'}</Fact>
+        <Fact name="Color">{draft.color || 'Pinrail’s own'}</Fact>
       </Facts>
       <p class="hint">An owner of the account can change it.</p>
     </div>

@@ -36,7 +36,7 @@ export function renderNewChannel({ frame, kind, draft, errors }: NewChannelView)
               <Field name="name" label="Name" hint="Your name for it, such as #payments." errors={errors}>
                 {(attributes) => <input {...attributes} required maxLength={80} value={draft.name} />}
               </Field>
-              <Field name="url" label="Address of the incoming webhook" hint={HINTS[kind]} errors={errors}>
+              <Field name="url" label="URL of the incoming webhook" hint={HINTS[kind]} errors={errors}>
                 {(attributes) => (
                   <input {...attributes} type="url" class="mono" required maxLength={500} autocomplete="off" />
                 )}

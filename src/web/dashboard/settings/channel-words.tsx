@@ -1,3 +1,4 @@
+import { plural } from '../../../domain/plural.ts'
 import { SiteIcon } from '../../site/icons.tsx'
 import { State } from '../../site/parts.tsx'
 
@@ -27,11 +28,11 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
   'payment.expired': 'Payment expired',
   'payment.canceled': 'Payment canceled',
   'payment.under_review': 'Payment needs review',
-  'payment.chargeback': 'The bank took money back',
+  'payment.chargeback': 'Chargeback',
   'payment.refunded': 'Payment refunded',
-  'payment_link.completed': 'Link used up',
+  'payment_link.completed': 'Link completed',
   'payment_link.stopped': 'Link stopped by Pinrail',
-  'payment_link.resumed': 'Link works again',
+  'payment_link.resumed': 'Link resumed',
   'webhook_endpoint.disabled': 'Webhook disabled',
 }
 
@@ -45,7 +46,7 @@ export function isWithoutBot({ kind, broken_at: brokenAt }: ChannelShown, bot: s
 }
 
 export const NO_BOT =
-  'This system currently has no Telegram bot. Notifications wait and are not lost. The operator of Pinrail can connect the bot again.'
+  'This system currently has no Telegram bot. Notifications wait and are not lost. Add another channel, or contact support.'
 
 /** `bot`: the name of the bot of Telegram; null where there is none. */
 export function ChannelState({ channel, bot }: { channel: ChannelShown; bot: string | null }) {
@@ -70,6 +71,6 @@ export function ChannelState({ channel, bot }: { channel: ChannelShown; bot: str
 
 /** Why it takes nothing, and what that means for what waits. */
 export function brokenText({ broken_reason: reason }: ChannelShown, waiting: number): string {
-  const kept = waiting === 1 ? '1 notification is waiting' : `${waiting} notifications are waiting`
+  const kept = plural(waiting, 'notification is waiting', 'notifications are waiting')
   return `${reason ?? 'It is failing'}. ${kept}; none is lost. Payments are not affected.`
 }

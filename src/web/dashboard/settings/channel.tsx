@@ -1,4 +1,4 @@
-import { NOTIFICATION_EVENTS, NOTIFICATION_LANGUAGES } from '../../../domain/notification/channel.ts'
+import { ALWAYS_SENT, NOTIFICATION_EVENTS, NOTIFICATION_LANGUAGES } from '../../../domain/notification/channel.ts'
 import { formatClock } from '../../../domain/notification/quiet.ts'
 import { LANGUAGES } from '../../messages/locales.ts'
 import { ErrorSummary, Field, type FormErrors, PostButton, PostForm } from '../../site/form.tsx'
@@ -67,7 +67,7 @@ export function renderChannel(view: ChannelView): string {
             <p>{brokenText(channel, waiting)}</p>
             {mayChange && (
               <PostButton action={`${at}/mend`} csrf={frame.csrf}>
-                It works again: send what is waiting
+                Resume, and send what is waiting
               </PostButton>
             )}
           </Note>
@@ -103,7 +103,7 @@ function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView;
       )}
       <fieldset>
         <legend>Events</legend>
-        <p class="hint">Notifications about the wallet, keys and sign-in are always sent.</p>
+        <p class="hint">{ALWAYS_SENT}</p>
         <div class="options">
           {NOTIFICATION_EVENTS.map((event) => (
             <label key={event} class="check">
@@ -150,7 +150,7 @@ const STATES: Readonly<Record<MessageShown['state'], string>> = {
   sending: 'Being sent',
   sent: 'Sent',
   waiting: 'Waiting to retry',
-  unknown: 'No answer: it may have arrived, and is sent again',
+  unknown: 'No response: it may have arrived, and is sent again',
   refused: 'Refused',
 }
 
@@ -178,6 +178,6 @@ function contentOf({ kind, count, kinds }: MessageShown): string {
 }
 
 function stateOf({ state, failure, unanswered }: MessageShown): string {
-  const again = state === 'sent' && unanswered > 0 ? ', more than once: an answer was lost' : ''
+  const again = state === 'sent' && unanswered > 0 ? ', more than once: a response was lost' : ''
   return failure === null ? `${STATES[state]}${again}` : `${STATES[state]} (${failure})`
 }

@@ -26,7 +26,7 @@ export function renderEmbedding(view: EmbeddingView): string {
       <>
         <Head
           title="Embedding"
-          lead="Your checkout can open on top of your own page. Only pages at these addresses can open it."
+          lead="Your checkout can open on top of your own page. Only pages at these URLs can open it."
         />
         {mayChange ? <Form view={view} /> : <Seen origins={origins} />}
         <Card id="on-your-page" title="On your page">
@@ -59,7 +59,7 @@ function Form({ view: { frame, written, errors } }: { view: EmbeddingView }) {
       <ErrorSummary errors={errors} />
       <Field
         name="origins"
-        label="Addresses of your shop"
+        label="URLs of your shop"
         hint={`One per line, such as https://shop.example, at most ten. Leave empty to allow none.${local}`}
         optional
         errors={errors}
@@ -83,7 +83,7 @@ function Seen({ origins }: { origins: readonly string[] }) {
   return (
     <div class="card">
       <Facts>
-        <Fact name="Addresses of your shop">{origins.length === 0 ? 'None' : origins.join(', ')}</Fact>
+        <Fact name="URLs of your shop">{origins.length === 0 ? 'None' : origins.join(', ')}</Fact>
       </Facts>
       <p class="hint">An owner or a developer of the account can change them.</p>
     </div>

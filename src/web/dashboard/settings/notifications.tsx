@@ -1,3 +1,4 @@
+import { ALWAYS_SENT } from '../../../domain/notification/channel.ts'
 import { Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import {
@@ -35,7 +36,7 @@ export function renderNotifications({ frame, channels, waiting, mayChange, bot }
         {channels.length === 0 && (
           <section class="card empty stack">
             <h2>No channel yet</h2>
-            <p>Everybody in your team gets e-mails about the wallet, keys and disabled webhooks anyway.</p>
+            <p>{ALWAYS_SENT} Without a channel, everybody in your team gets them by e-mail.</p>
           </section>
         )}
         <ul class="stack even">

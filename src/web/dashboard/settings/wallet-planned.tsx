@@ -46,7 +46,7 @@ export function Planned({ view: { frame, wallet, history, inFlight, now, publicU
       <Facts>
         {asked !== undefined && <Fact name="Requested by">{asked.who}</Fact>}
         <Fact name="Proved by a signature">{next.proved ? 'Yes' : 'No'}</Fact>
-        <Fact name="Told">Everybody in the team, by e-mail</Fact>
+        <Fact name="Notified">Everybody in the team, by e-mail</Fact>
       </Facts>
       <p>
         {inFlight === 0

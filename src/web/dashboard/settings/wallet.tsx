@@ -1,4 +1,5 @@
 import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { plural } from '../../../domain/plural.ts'
 import { curlText } from '../../site/curl.ts'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Moment, Recent } from '../../site/moment.tsx'
@@ -78,9 +79,7 @@ function Current({ view: { received, mayChange }, wallet }: { view: WalletView; 
         <Reason icon={wallet.proved ? 'check' : 'minus'}>
           {wallet.proved ? 'Ownership proved by a signature' : 'Ownership not proved by a signature'}
         </Reason>
-        <Reason icon={received > 0 ? 'check' : 'minus'}>
-          {received === 1 ? '1 payout received' : `${received} payouts received`}
-        </Reason>
+        <Reason icon={received > 0 ? 'check' : 'minus'}>{`${plural(received, 'payout')} received`}</Reason>
       </ul>
       <footer>Polygon · USDC</footer>
     </Card>
@@ -134,8 +133,8 @@ function About({ view: { history, frame } }: { view: WalletView }) {
           <Reason icon="bell">Everybody in your team is notified immediately.</Reason>
           <Reason icon="clock">
             {frame.testMode
-              ? 'In live mode a change waits 24 hours, and anybody notified can stop it. In test mode it takes effect immediately.'
-              : 'It waits 24 hours. Anybody notified can stop it.'}
+              ? 'In live mode a change waits 24 hours, and anybody who was notified can stop it. In test mode it takes effect immediately.'
+              : 'It waits 24 hours. Anybody who was notified can stop it.'}
           </Reason>
           <Reason icon="lock">Payments already created keep their wallet.</Reason>
         </ul>

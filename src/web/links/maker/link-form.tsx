@@ -144,7 +144,7 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
     <Fold title="More options: limit, end, reference, return page" open={open || isFilled}>
       <div class="stack">
         <div class="stack even">
-          <Field name="max_payments" label="Limit of payments" optional errors={errors}>
+          <Field name="max_payments" label="Maximum number of payments" optional errors={errors}>
             {(attributes) => <input {...attributes} inputMode="numeric" maxLength={9} value={draft.max_payments} />}
           </Field>
           <Field name="expires_at" label="Last day, in UTC" optional errors={errors}>
@@ -173,7 +173,7 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
           {(attributes) => <input {...attributes} maxLength={500} value={draft.inactive_message} />}
         </Field>
         <fieldset class="tight">
-          <legend>What the address can prefill</legend>
+          <legend>What the URL can prefill</legend>
           <label class="check">
             <input type="checkbox" name="prefill_reference" checked={draft.prefill_reference !== ''} />
             <span>

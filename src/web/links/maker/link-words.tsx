@@ -21,9 +21,9 @@ export function methodText({ provider }: Pick<PaymentLink, 'provider'>): string 
 const LOOKS: Readonly<Record<LinkStatus, { tone: Tone; icon: SiteIcon; word: string }>> = {
   active: { tone: 'success', icon: 'okring', word: 'Active' },
   paused: { tone: 'quiet', icon: 'minus', word: 'Paused' },
-  sold_out: { tone: 'quiet', icon: 'okring', word: 'All places taken' },
+  sold_out: { tone: 'quiet', icon: 'okring', word: 'No places left' },
   expired: { tone: 'quiet', icon: 'clock', word: 'Ended' },
-  stopped: { tone: 'problem', icon: 'xring', word: 'Stopped' },
+  stopped: { tone: 'problem', icon: 'xring', word: 'Stopped by Pinrail' },
 }
 
 export function LinkState({ status }: { status: LinkStatus }) {
@@ -62,7 +62,7 @@ export function Stats({ totals }: { totals: Totals }) {
         </dd>
       </div>
       <div>
-        <dt>On its way</dt>
+        <dt>In progress</dt>
         <dd>
           <b>{underWay}</b>
           <small>{underWay === 1 ? 'payment' : 'payments'}</small>

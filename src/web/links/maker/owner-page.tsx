@@ -1,6 +1,6 @@
 import { linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
-import { renderDoor, renderSite } from '../../site/document.tsx'
+import { ContactSupport, renderDoor, renderSite } from '../../site/document.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Moment } from '../../site/moment.tsx'
 import { Card, Copy, Fold, Head, Note, shortened } from '../../site/parts.tsx'
@@ -16,6 +16,8 @@ export type OwnerView = {
   /** The newest first; older ones are only counted. */
   readonly payments: readonly Payment[]
   readonly now: string
+  /** The operator's contact address; null: none. */
+  readonly contact: string | null
 }
 
 /** What is asked of the owner's page. */
@@ -37,7 +39,7 @@ export function renderOwner(view: OwnerView): string {
           }
           lead={
             <>
-              {priceText(link)} · made <Moment at={link.createdAt} /> · pays to{' '}
+              {priceText(link)} · created <Moment at={link.createdAt} /> · pays to{' '}
               <Copy value={link.wallet ?? ''} short={shortened(link.wallet ?? '', 6, 4)} />
             </>
           }
@@ -53,12 +55,15 @@ export function renderOwner(view: OwnerView): string {
           }
         />
         {status === 'stopped' ? (
-          <Note tone="problem" icon="warn" strong="An operator stopped this link">
-            <p>It takes no payments. Payments in progress continue. Ask support why.</p>
+          <Note tone="problem" icon="warn" strong="Pinrail stopped this link">
+            <p>
+              It takes no payments. Payments in progress continue. <ContactSupport contact={view.contact} /> to learn
+              why.
+            </p>
           </Note>
         ) : (
           <Note tone="wait" icon="key" strong="This page is secret">
-            <p>Its address is your only access to this link. Keep it, and do not share it.</p>
+            <p>Its URL is your only access to this link. Keep it, and do not share it.</p>
           </Note>
         )}
         <Stats totals={view.totals} />
@@ -107,14 +112,15 @@ function Claim({ path }: { path: string }) {
 
 function End({ path }: { path: string }) {
   return (
-    <Card id="end" title="Stop this link">
+    <Card id="end" title="End this link">
       <p>It takes no more payments. Payments in progress continue.</p>
-      <Fold title="Stop it permanently">
+      <Fold title="End it now">
         <div class="stack tight">
           <p>
-            Only an account that adds it can open it again. If you may want to open it again here, pause it instead.
+            To open it again later, you must first add it to an account. To stop payments only for a while, pause it
+            instead.
           </p>
-          <Press path={path} action="end" name="Stop permanently" look="btn danger" />
+          <Press path={path} action="end" name="End this link" look="btn danger" />
         </div>
       </Fold>
     </Card>
@@ -141,7 +147,7 @@ export function renderNoOwner(): string {
   return renderDoor(
     'There is no link here',
     <>
-      <p>The address may be incomplete. Copy the whole owner link, and open it again.</p>
+      <p>The URL may be incomplete. Copy the whole owner link, and open it again.</p>
       <a class="btn fill big" href="/links">
         Create a payment link
       </a>

@@ -3,13 +3,13 @@ import { Field } from '../../site/form.tsx'
 
 /** Where somebody says which link is to be reported. */
 export function renderReportAsk({ link, wrong }: { link: string; wrong: boolean }): string {
-  const errors = wrong ? { link: 'This is not the address of a payment link. It looks like …/l/k7Qm2vXa9B.' } : {}
+  const errors = wrong ? { link: 'This is not the URL of a payment link. It looks like …/l/k7Qm2vXa9B.' } : {}
   return renderDoor(
     'Report a payment link',
     <>
-      <p>Did you receive a link that you do not trust? Send us its address. You do not have to say who you are.</p>
+      <p>Did you receive a link that you do not trust? Send us its URL. You do not have to say who you are.</p>
       <form class="stack" method="get" action="/links/report">
-        <Field name="link" label="Address of the link" errors={errors}>
+        <Field name="link" label="URL of the link" errors={errors}>
           {(attributes) => <input {...attributes} required maxLength={200} autocomplete="off" value={link} />}
         </Field>
         <button type="submit" class="btn fill big">

@@ -63,7 +63,7 @@ export const arAfter = {
   'usdc.contract': 'عقد USDC على شبكة Polygon',
 
   'verification.heading': 'تحقق سريع من الهوية',
-  'verification.lead': 'يطلب {partner} من كل عميل جديد إثبات هوية مرة واحدة.',
+  'verification.lead': 'يطلب {partner} من العملاء الجدد إثبات هوية مرة واحدة.',
   'verification.until': 'تنتظر دفعتك حتى {time}.',
   'verification.finish': 'أكمل التحقق لدى {partner}',
   'verification.finish.why': 'نحو دقيقتين. جهّز جواز سفرك أو بطاقة هويتك.',
@@ -87,10 +87,10 @@ export const arAfter = {
 
   'checking.heading': 'نراجع هذه الدفعة',
   'checking.lead': 'مالك في أمان. ليس عليك فعل شيء، ويُرجى عدم الدفع مرة أخرى.',
-  'checking.person': 'يراجعها موظف لدينا',
+  'checking.person': 'يراجعها فريقنا',
   'checking.partner_hold': 'طلب {partner} مراجعة أدق. يستغرق ذلك عادةً بضع ساعات.',
   'checking.underpaid':
-    'وصل أقل من المبلغ الكامل. سيقبله موظف لدينا أو يعيده إليك. إذا وصل الباقي ضمن الطلب نفسه، يستمر الدفع تلقائيًا.',
+    'وصل أقل من المبلغ الكامل. سيقبله فريقنا أو يعيده إليك. إذا وصل الباقي ضمن الطلب نفسه، يستمر الدفع تلقائيًا.',
   'checking.wrong_asset': 'وصلت عملة رقمية غير USDC. ولم تضِع.',
   'checking.other': 'تعرض هذه الصفحة كيف يسير الأمر.',
   'checking.received': 'وصل',
@@ -111,7 +111,7 @@ export const arAfter = {
   'done.twice.returning': 'محفوظة لك',
   'done.twice.second': 'الدفعة الثانية',
   'done.twice.held': 'وصلت الدفعة الثانية وحُفظت',
-  'done.twice.person': 'يرتب موظف لدينا إعادتها',
+  'done.twice.person': 'يرتب فريقنا إعادتها',
   'done.twice.nothing': 'ليس عليك فعل شيء.',
   'done.twice.back': 'العودة إلى مصدرها',
   'done.twice.back.why': 'ثم يحتاج مصرفك إلى بضعة أيام عمل.',
@@ -159,7 +159,6 @@ export const arAfter = {
   'closed.order_open': 'لم يعد دفعها هنا ممكنًا.',
   'closed.last_minute': 'هل وافقت عليها في اللحظة الأخيرة؟',
   'closed.late_counts': 'احتفظ بهذه الصفحة ولا تدفع مرة أخرى. المال الذي يصل متأخرًا يُحتسب أيضًا ويظهر هنا.',
-  'closed.late_safe':
-    'احتفظ بهذه الصفحة ولا تدفع مرة أخرى. المال الذي يصل بعد الآن في أمان: يتولاه موظف لدينا، ويظهر هنا.',
+  'closed.late_safe': 'احتفظ بهذه الصفحة ولا تدفع مرة أخرى. المال الذي يصل بعد الآن في أمان: يتولاه فريقنا، ويظهر هنا.',
   'closed.again': 'لكي تدفع، اطلب من {merchant} رابط دفع جديدًا.',
 } as const

@@ -90,10 +90,10 @@ export const deAfter = {
 
   'checking.heading': 'Wir prüfen diese Zahlung',
   'checking.lead': 'Ihr Geld ist sicher. Sie brauchen nichts zu tun; bitte zahlen Sie nicht noch einmal.',
-  'checking.person': 'Jemand von uns sieht sie sich an',
+  'checking.person': 'Unser Team sieht sie sich an',
   'checking.partner_hold': '{partner} hat um eine genauere Prüfung gebeten. Das dauert meist ein paar Stunden.',
   'checking.underpaid':
-    'Es ist weniger als der volle Betrag angekommen. Jemand von uns nimmt ihn so an oder gibt ihn Ihnen zurück. Kommt der Rest mit demselben Auftrag an, geht die Zahlung automatisch weiter.',
+    'Es ist weniger als der volle Betrag angekommen. Unser Team nimmt ihn so an oder gibt ihn Ihnen zurück. Kommt der Rest mit demselben Auftrag an, geht die Zahlung automatisch weiter.',
   'checking.wrong_asset': 'Ein anderer Token als USDC ist angekommen. Er ist nicht verloren.',
   'checking.other': 'Diese Seite zeigt, wie es weitergeht.',
   'checking.received': 'Angekommen',
@@ -114,7 +114,7 @@ export const deAfter = {
   'done.twice.returning': 'Wird für Sie aufbewahrt',
   'done.twice.second': 'Die zweite Zahlung',
   'done.twice.held': 'Zweite Zahlung angekommen und aufbewahrt',
-  'done.twice.person': 'Jemand von uns veranlasst die Rückzahlung',
+  'done.twice.person': 'Unser Team veranlasst die Rückzahlung',
   'done.twice.nothing': 'Sie brauchen nichts zu tun.',
   'done.twice.back': 'Zurück dorthin, woher das Geld kam',
   'done.twice.back.why': 'Danach braucht Ihre Bank einige Werktage.',
@@ -164,6 +164,6 @@ export const deAfter = {
   'closed.late_counts':
     'Behalten Sie diese Seite und zahlen Sie nicht noch einmal. Geld, das verspätet ankommt, zählt trotzdem und erscheint hier.',
   'closed.late_safe':
-    'Behalten Sie diese Seite und zahlen Sie nicht noch einmal. Geld, das jetzt noch ankommt, ist sicher: Jemand von uns kümmert sich darum, und es erscheint hier.',
+    'Behalten Sie diese Seite und zahlen Sie nicht noch einmal. Geld, das jetzt noch ankommt, ist sicher: Unser Team kümmert sich darum, und es erscheint hier.',
   'closed.again': 'Um zu bezahlen, bitten Sie {merchant} um einen neuen Zahlungslink.',
 } as const

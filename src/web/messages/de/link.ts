@@ -19,10 +19,10 @@ export const deLink = {
   'link.wrong.too_large': 'Hier geht es bis {limit}.',
   'link.wrong.ambiguous': 'Das kann zweierlei heißen. Für {amount} schreiben Sie {plain}.',
   'link.paused.heading': 'Dieser Link ist geschlossen',
-  'link.paused.text': 'Er nimmt im Moment keine Zahlungen an.',
+  'link.paused.text': 'Er nimmt im Moment keine Zahlungen an. Fragen Sie die Person, die ihn Ihnen geschickt hat.',
   'link.sold_out.heading': 'Alle Plätze sind vergeben',
   'link.sold_out.text':
-    'Ein Platz wird wieder frei, wenn jemand nicht zahlt. Kommen Sie in einer halben Stunde wieder.',
+    'Ein Platz wird wieder frei, wenn jemand anders nicht zahlt. Versuchen Sie es in einigen Minuten noch einmal.',
   'link.expired.heading': 'Dieser Link ist zu Ende',
   'link.expired.text': 'Seine Zeit ist vorbei. Bitten Sie um einen neuen.',
   'link.stopped.heading': 'Dieser Link wurde gestoppt',
@@ -41,6 +41,6 @@ export const deLink = {
   'report.details': 'Was ist geschehen?',
   'report.send': 'Meldung senden',
   'report.thanks.heading': 'Danke',
-  'report.thanks.text': 'Ein Mensch sieht sie sich an. Wenn Sie hier bezahlt haben, heben Sie Ihren Beleg auf.',
+  'report.thanks.text': 'Unser Team sieht sie sich an. Wenn Sie hier bezahlt haben, heben Sie Ihren Beleg auf.',
   'report.back': 'Zurück zum Link',
 } as const

@@ -53,7 +53,7 @@ export const en = {
   'stop.since': 'since {time}',
   'stop.until': 'until {time}',
   'rail.where': 'Where your payment is',
-  'rail.how': 'How it goes',
+  'rail.how': 'How it works',
 
   'shop.back': 'Back to {merchant}',
   'copy.button': 'Copy',
@@ -78,14 +78,15 @@ export const en = {
 
   'problem.back': 'Back to the payment',
   'problem.retry': 'Try again',
-  'problem.not_found.heading': 'There is no such payment',
+  'problem.not_found.heading': 'Payment not found',
   'problem.not_found.text': 'Check that you have the whole link, or ask the shop for a new one.',
   'problem.bad_request.heading': 'That did not work',
-  'problem.bad_request.text': 'What your browser sent could not be read. Go back to the payment and try again.',
+  'problem.bad_request.text': 'This request could not be read. Go back to the payment and try again.',
   'problem.forbidden.heading': 'Please start from the payment page',
-  'problem.forbidden.text': 'Another site requested this step. Open the payment page and press the button there.',
+  'problem.forbidden.text': 'This step can only be started from the payment page. Open it and press the button there.',
   'problem.method_not_allowed.heading': 'That did not work',
-  'problem.method_not_allowed.text': 'This address is only for the buttons of the payment page.',
+  'problem.method_not_allowed.text':
+    'This address cannot be opened directly. Go back to the payment and use the buttons there.',
   'problem.unavailable.heading': 'The payment cannot be opened right now',
   'problem.unavailable.text': 'Nothing is lost and you have not been charged. Wait a moment and try again.',
   'problem.busy.heading': 'One moment, please',

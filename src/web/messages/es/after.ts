@@ -65,7 +65,7 @@ export const esAfter = {
   'usdc.contract': 'Contrato de USDC en Polygon',
 
   'verification.heading': 'Una breve verificación de identidad',
-  'verification.lead': '{partner} pide una vez un documento de identidad a cada cliente nuevo.',
+  'verification.lead': '{partner} pide una vez un documento de identidad a los clientes nuevos.',
   'verification.until': 'Su pago espera hasta el {time}.',
   'verification.finish': 'Termine la verificación en {partner}',
   'verification.finish.why': 'Unos 2 minutos. Tenga a mano su pasaporte o documento de identidad.',
@@ -89,10 +89,10 @@ export const esAfter = {
 
   'checking.heading': 'Estamos revisando este pago',
   'checking.lead': 'Su dinero está a salvo. No tiene que hacer nada; por favor, no pague de nuevo.',
-  'checking.person': 'Una persona lo está revisando',
+  'checking.person': 'Nuestro equipo lo está revisando',
   'checking.partner_hold': '{partner} pidió una revisión más detallada. Suele tardar unas horas.',
   'checking.underpaid':
-    'Ha llegado menos del importe total. Una persona lo acepta o se lo devuelve. Si el resto llega con la misma orden, el pago continúa automáticamente.',
+    'Ha llegado menos del importe total. Nuestro equipo lo acepta o se lo devuelve. Si el resto llega con la misma orden, el pago continúa automáticamente.',
   'checking.wrong_asset': 'Ha llegado un token distinto de USDC. No se ha perdido.',
   'checking.other': 'Esta página muestra cómo sigue.',
   'checking.received': 'Recibido',
@@ -113,7 +113,7 @@ export const esAfter = {
   'done.twice.returning': 'Guardado para usted',
   'done.twice.second': 'El segundo pago',
   'done.twice.held': 'Segundo pago recibido y guardado',
-  'done.twice.person': 'Una persona organiza la devolución',
+  'done.twice.person': 'Nuestro equipo organiza la devolución',
   'done.twice.nothing': 'No tiene que hacer nada.',
   'done.twice.back': 'De vuelta a su origen',
   'done.twice.back.why': 'Después, su banco tarda unos días hábiles.',
@@ -163,6 +163,6 @@ export const esAfter = {
   'closed.late_counts':
     'Guarde esta página y no pague de nuevo. El dinero que llega tarde cuenta igualmente y aparece aquí.',
   'closed.late_safe':
-    'Guarde esta página y no pague de nuevo. El dinero que aún llegue está a salvo: una persona se ocupa de él y aparece aquí.',
+    'Guarde esta página y no pague de nuevo. El dinero que aún llegue está a salvo: nuestro equipo se ocupa de él y aparece aquí.',
   'closed.again': 'Para pagar, pida a {merchant} un nuevo enlace de pago.',
 } as const

@@ -68,7 +68,7 @@ export const frAfter = {
   'usdc.contract': 'Contrat de l’USDC sur Polygon',
 
   'verification.heading': 'Un bref contrôle d’identité',
-  'verification.lead': '{partner} demande une fois une pièce d’identité à chaque nouveau client.',
+  'verification.lead': '{partner} demande une fois une pièce d’identité aux nouveaux clients.',
   'verification.until': 'Votre paiement attend jusqu’au {time}.',
   'verification.finish': 'Terminez le contrôle chez {partner}',
   'verification.finish.why': 'Environ 2 minutes. Préparez votre passeport ou votre carte d’identité.',
@@ -93,10 +93,10 @@ export const frAfter = {
 
   'checking.heading': 'Nous examinons ce paiement',
   'checking.lead': 'Votre argent est en sécurité. Vous n’avez rien à faire ; ne payez pas de nouveau.',
-  'checking.person': 'Une personne s’en occupe',
+  'checking.person': 'Notre équipe s’en occupe',
   'checking.partner_hold': '{partner} a demandé un examen plus attentif. Cela prend en général quelques heures.',
   'checking.underpaid':
-    'Il est arrivé moins que le montant total. Une personne l’accepte ou vous le rend. Si le reste arrive par le même ordre, le paiement continue automatiquement.',
+    'Il est arrivé moins que le montant total. Notre équipe l’accepte ou vous le rend. Si le reste arrive par le même ordre, le paiement continue automatiquement.',
   'checking.wrong_asset': 'Un autre jeton que l’USDC est arrivé. Il n’est pas perdu.',
   'checking.other': 'Cette page montre la suite.',
   'checking.received': 'Arrivé',
@@ -117,7 +117,7 @@ export const frAfter = {
   'done.twice.returning': 'Gardé pour vous',
   'done.twice.second': 'Le second paiement',
   'done.twice.held': 'Second paiement reçu et gardé',
-  'done.twice.person': 'Une personne organise le retour',
+  'done.twice.person': 'Notre équipe organise le retour',
   'done.twice.nothing': 'Vous n’avez rien à faire.',
   'done.twice.back': 'Retour à l’origine',
   'done.twice.back.why': 'Comptez ensuite quelques jours ouvrés pour votre banque.',
@@ -167,6 +167,6 @@ export const frAfter = {
   'closed.late_counts':
     'Gardez cette page et ne payez pas de nouveau. L’argent qui arrive en retard compte quand même, et s’affiche ici.',
   'closed.late_safe':
-    'Gardez cette page et ne payez pas de nouveau. L’argent qui arrive encore est en sécurité : une personne s’en occupe, et il s’affiche ici.',
+    'Gardez cette page et ne payez pas de nouveau. L’argent qui arrive encore est en sécurité : notre équipe s’en occupe, et il s’affiche ici.',
   'closed.again': 'Pour payer, demandez un nouveau lien de paiement à {merchant}.',
 } as const

@@ -66,7 +66,7 @@ export const huAfter = {
   'usdc.contract': 'Az USDC okosszerződése a Polygonon',
 
   'verification.heading': 'Gyors személyazonosság-ellenőrzés',
-  'verification.lead': '{partner} minden új ügyféltől egyszer okmányt kér.',
+  'verification.lead': '{partner} új ügyfelektől egyszer okmányt kér.',
   'verification.until': 'A fizetése eddig vár: {time}.',
   'verification.finish': 'Ellenőrzés befejezése itt: {partner}',
   'verification.finish.why': 'Kb. 2 perc. Készítse elő az útlevelét vagy a személyi igazolványát.',
@@ -90,10 +90,10 @@ export const huAfter = {
 
   'checking.heading': 'Ellenőrizzük ezt a fizetést',
   'checking.lead': 'A pénze biztonságban van. Nincs teendője; kérjük, ne fizessen újra.',
-  'checking.person': 'Egy munkatársunk foglalkozik vele',
+  'checking.person': 'Csapatunk foglalkozik vele',
   'checking.partner_hold': '{partner} alaposabb ellenőrzést kért. Ez általában néhány óra.',
   'checking.underpaid':
-    'Kevesebb érkezett a teljes összegnél. Egy munkatársunk elfogadja, vagy visszaadja Önnek. Ha a többi ugyanazzal a megbízással megérkezik, a fizetés automatikusan folytatódik.',
+    'Kevesebb érkezett a teljes összegnél. Csapatunk elfogadja, vagy visszaadja Önnek. Ha a többi ugyanazzal a megbízással megérkezik, a fizetés automatikusan folytatódik.',
   'checking.wrong_asset': 'Nem USDC, hanem másik token érkezett. Nem veszett el.',
   'checking.other': 'Ez az oldal mutatja, hogyan tovább.',
   'checking.received': 'Megérkezett',
@@ -114,7 +114,7 @@ export const huAfter = {
   'done.twice.returning': 'Önnek megőrizve',
   'done.twice.second': 'A második fizetés',
   'done.twice.held': 'A második fizetés megérkezett, megőrizzük',
-  'done.twice.person': 'Egy munkatársunk intézi a visszaküldést',
+  'done.twice.person': 'Csapatunk intézi a visszaküldést',
   'done.twice.nothing': 'Nincs teendője.',
   'done.twice.back': 'Vissza oda, ahonnan jött',
   'done.twice.back.why': 'Ezután a bankjának néhány munkanap kell.',
@@ -164,6 +164,6 @@ export const huAfter = {
   'closed.late_counts':
     'Őrizze meg ezt az oldalt, és ne fizessen újra. A késve érkező pénz is számít, és itt megjelenik.',
   'closed.late_safe':
-    'Őrizze meg ezt az oldalt, és ne fizessen újra. A még megérkező pénz biztonságban van: egy munkatársunk foglalkozik vele, és itt megjelenik.',
+    'Őrizze meg ezt az oldalt, és ne fizessen újra. A még megérkező pénz biztonságban van: csapatunk foglalkozik vele, és itt megjelenik.',
   'closed.again': 'A fizetéshez kérjen új fizetési hivatkozást itt: {merchant}.',
 } as const

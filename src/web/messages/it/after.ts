@@ -65,7 +65,7 @@ export const itAfter = {
   'usdc.contract': 'Contratto di USDC su Polygon',
 
   'verification.heading': 'Una breve verifica dell’identità',
-  'verification.lead': '{partner} chiede una volta un documento a ogni nuovo cliente.',
+  'verification.lead': '{partner} chiede una volta un documento ai nuovi clienti.',
   'verification.until': 'Il Suo pagamento attende fino al {time}.',
   'verification.finish': 'Concluda la verifica presso {partner}',
   'verification.finish.why': 'Circa 2 minuti. Tenga pronto il passaporto o la carta d’identità.',
@@ -89,10 +89,10 @@ export const itAfter = {
 
   'checking.heading': 'Stiamo esaminando questo pagamento',
   'checking.lead': 'Il Suo denaro è al sicuro. Non deve fare nulla; per favore non paghi di nuovo.',
-  'checking.person': 'Una persona se ne sta occupando',
+  'checking.person': 'Il nostro team se ne sta occupando',
   'checking.partner_hold': '{partner} ha chiesto un esame più attento. Di solito servono alcune ore.',
   'checking.underpaid':
-    'È arrivato meno dell’importo intero. Una persona lo accetta o Glielo restituisce. Se il resto arriva con lo stesso ordine, il pagamento prosegue automaticamente.',
+    'È arrivato meno dell’importo intero. Il nostro team lo accetta o Glielo restituisce. Se il resto arriva con lo stesso ordine, il pagamento prosegue automaticamente.',
   'checking.wrong_asset': 'È arrivato un token diverso da USDC. Non è perso.',
   'checking.other': 'Questa pagina mostra come si prosegue.',
   'checking.received': 'Arrivato',
@@ -113,7 +113,7 @@ export const itAfter = {
   'done.twice.returning': 'Custodito per Lei',
   'done.twice.second': 'Il secondo pagamento',
   'done.twice.held': 'Secondo pagamento ricevuto e custodito',
-  'done.twice.person': 'Una persona organizza la restituzione',
+  'done.twice.person': 'Il nostro team organizza la restituzione',
   'done.twice.nothing': 'Non deve fare nulla.',
   'done.twice.back': 'Ritorno all’origine',
   'done.twice.back.why': 'Poi la Sua banca impiega alcuni giorni lavorativi.',
@@ -163,6 +163,6 @@ export const itAfter = {
   'closed.late_counts':
     'Conservi questa pagina e non paghi di nuovo. Il denaro che arriva in ritardo vale comunque e compare qui.',
   'closed.late_safe':
-    'Conservi questa pagina e non paghi di nuovo. Il denaro che arriva ancora è al sicuro: se ne occupa una persona, e compare qui.',
+    'Conservi questa pagina e non paghi di nuovo. Il denaro che arriva ancora è al sicuro: se ne occupa il nostro team, e compare qui.',
   'closed.again': 'Per pagare, chieda a {merchant} un nuovo link di pagamento.',
 } as const

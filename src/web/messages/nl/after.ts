@@ -65,7 +65,7 @@ export const nlAfter = {
   'usdc.contract': 'Contract van USDC op Polygon',
 
   'verification.heading': 'Een korte identiteitscontrole',
-  'verification.lead': '{partner} vraagt elke nieuwe klant één keer om een identiteitsbewijs.',
+  'verification.lead': '{partner} vraagt nieuwe klanten één keer om een identiteitsbewijs.',
   'verification.until': 'Uw betaling wacht tot {time}.',
   'verification.finish': 'Rond de controle af bij {partner}',
   'verification.finish.why': 'Ongeveer 2 minuten. Houd uw paspoort of identiteitskaart bij de hand.',
@@ -90,10 +90,10 @@ export const nlAfter = {
 
   'checking.heading': 'We controleren deze betaling',
   'checking.lead': 'Uw geld is veilig. U hoeft niets te doen; betaal alstublieft niet opnieuw.',
-  'checking.person': 'Iemand kijkt ernaar',
+  'checking.person': 'Ons team kijkt ernaar',
   'checking.partner_hold': '{partner} vroeg om een nadere controle. Dat duurt meestal een paar uur.',
   'checking.underpaid':
-    'Er is minder dan het volledige bedrag aangekomen. Iemand accepteert het of geeft het aan u terug. Komt de rest met dezelfde opdracht aan, dan gaat de betaling automatisch verder.',
+    'Er is minder dan het volledige bedrag aangekomen. Ons team accepteert het of geeft het aan u terug. Komt de rest met dezelfde opdracht aan, dan gaat de betaling automatisch verder.',
   'checking.wrong_asset': 'Er is een ander token dan USDC aangekomen. Het is niet verloren.',
   'checking.other': 'Deze pagina laat zien hoe het verdergaat.',
   'checking.received': 'Aangekomen',
@@ -114,7 +114,7 @@ export const nlAfter = {
   'done.twice.returning': 'Voor u bewaard',
   'done.twice.second': 'De tweede betaling',
   'done.twice.held': 'Tweede betaling ontvangen en bewaard',
-  'done.twice.person': 'Iemand regelt de terugbetaling',
+  'done.twice.person': 'Ons team regelt de terugbetaling',
   'done.twice.nothing': 'U hoeft niets te doen.',
   'done.twice.back': 'Terug naar waar het vandaan kwam',
   'done.twice.back.why': 'Daarna heeft uw bank een paar werkdagen nodig.',
@@ -164,6 +164,6 @@ export const nlAfter = {
   'closed.late_counts':
     'Bewaar deze pagina en betaal niet opnieuw. Geld dat laat aankomt telt toch, en verschijnt hier.',
   'closed.late_safe':
-    'Bewaar deze pagina en betaal niet opnieuw. Geld dat nu nog aankomt is veilig: iemand van ons zorgt ervoor, en het verschijnt hier.',
+    'Bewaar deze pagina en betaal niet opnieuw. Geld dat nu nog aankomt is veilig: ons team zorgt ervoor, en het verschijnt hier.',
   'closed.again': 'Vraag {merchant} om een nieuwe betaallink als u wilt betalen.',
 } as const

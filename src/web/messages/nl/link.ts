@@ -19,9 +19,10 @@ export const nlLink = {
   'link.wrong.too_large': 'Het maximum hier is {limit}.',
   'link.wrong.ambiguous': 'Dit kan op twee manieren worden gelezen. Schrijf voor {amount} {plain}.',
   'link.paused.heading': 'Deze link is gesloten',
-  'link.paused.text': 'Hij neemt nu geen betalingen aan.',
+  'link.paused.text': 'Hij neemt nu geen betalingen aan. Vraag het aan degene die hem je heeft gestuurd.',
   'link.sold_out.heading': 'Alle plaatsen zijn bezet',
-  'link.sold_out.text': 'Een plaats komt weer vrij als iemand niet betaalt. Kom over een half uur terug.',
+  'link.sold_out.text':
+    'Een plaats komt weer vrij als iemand anders niet betaalt. Probeer het over een paar minuten opnieuw.',
   'link.expired.heading': 'Deze link is afgelopen',
   'link.expired.text': 'De tijd is om. Vraag om een nieuwe.',
   'link.stopped.heading': 'Deze link is gestopt',
@@ -40,6 +41,6 @@ export const nlLink = {
   'report.details': 'Wat is er gebeurd?',
   'report.send': 'Melding versturen',
   'report.thanks.heading': 'Bedankt',
-  'report.thanks.text': 'Een mens bekijkt het. Als je hier hebt betaald, bewaar dan je bon.',
+  'report.thanks.text': 'Ons team bekijkt het. Als je hier hebt betaald, bewaar dan je bon.',
   'report.back': 'Terug naar de link',
 } as const

@@ -64,7 +64,7 @@ export const plAfter = {
   'usdc.contract': 'Kontrakt USDC w sieci Polygon',
 
   'verification.heading': 'Krótka weryfikacja tożsamości',
-  'verification.lead': '{partner} raz prosi każdego nowego klienta o dokument tożsamości.',
+  'verification.lead': '{partner} raz prosi nowych klientów o dokument tożsamości.',
   'verification.until': 'Płatność czeka do {time}.',
   'verification.finish': 'Dokończenie weryfikacji w {partner}',
   'verification.finish.why': 'Około 2 minut. Proszę przygotować paszport lub dowód osobisty.',
@@ -88,10 +88,10 @@ export const plAfter = {
 
   'checking.heading': 'Sprawdzamy tę płatność',
   'checking.lead': 'Pieniądze są bezpieczne. Nic nie trzeba robić; proszę nie płacić ponownie.',
-  'checking.person': 'Zajmuje się tym człowiek',
+  'checking.person': 'Zajmuje się tym nasz zespół',
   'checking.partner_hold': '{partner} prosi o dokładniejsze sprawdzenie. Zwykle trwa to kilka godzin.',
   'checking.underpaid':
-    'Dotarło mniej niż pełna kwota. Nasz pracownik przyjmie ją albo zwróci. Jeśli reszta dotrze w ramach tego samego zlecenia, płatność będzie kontynuowana automatycznie.',
+    'Dotarło mniej niż pełna kwota. Nasz zespół przyjmie ją albo zwróci. Jeśli reszta dotrze w ramach tego samego zlecenia, płatność będzie kontynuowana automatycznie.',
   'checking.wrong_asset': 'Dotarł inny token niż USDC. Nie przepadł.',
   'checking.other': 'Ta strona pokaże, co dalej.',
   'checking.received': 'Dotarło',
@@ -112,7 +112,7 @@ export const plAfter = {
   'done.twice.returning': 'Przechowywana',
   'done.twice.second': 'Druga płatność',
   'done.twice.held': 'Druga płatność dotarła i jest przechowywana',
-  'done.twice.person': 'Zwrotem zajmuje się człowiek',
+  'done.twice.person': 'Zwrotem zajmuje się nasz zespół',
   'done.twice.nothing': 'Nic nie trzeba robić.',
   'done.twice.back': 'Z powrotem tam, skąd przyszła',
   'done.twice.back.why': 'Potem bank potrzebuje kilku dni roboczych.',
@@ -162,6 +162,6 @@ export const plAfter = {
   'closed.late_counts':
     'Proszę zachować tę stronę i nie płacić ponownie. Pieniądze, które dotrą późno, i tak się liczą i pojawią się tutaj.',
   'closed.late_safe':
-    'Proszę zachować tę stronę i nie płacić ponownie. Pieniądze, które jeszcze dotrą, są bezpieczne: zajmie się nimi człowiek i pojawią się tutaj.',
+    'Proszę zachować tę stronę i nie płacić ponownie. Pieniądze, które jeszcze dotrą, są bezpieczne: zajmie się nimi nasz zespół i pojawią się tutaj.',
   'closed.again': 'Aby zapłacić, potrzebny jest nowy link od sklepu: {merchant}.',
 } as const

@@ -64,7 +64,7 @@ export const ptAfter = {
   'usdc.contract': 'Contrato de USDC na Polygon',
 
   'verification.heading': 'Uma breve verificação de identidade',
-  'verification.lead': '{partner} pede uma vez um documento de identificação a cada novo cliente.',
+  'verification.lead': '{partner} pede uma vez um documento de identificação aos novos clientes.',
   'verification.until': 'O seu pagamento espera até {time}.',
   'verification.finish': 'Termine a verificação em {partner}',
   'verification.finish.why': 'Cerca de 2 minutos. Tenha à mão o passaporte ou o cartão de identidade.',
@@ -88,10 +88,10 @@ export const ptAfter = {
 
   'checking.heading': 'Estamos a analisar este pagamento',
   'checking.lead': 'O seu dinheiro está seguro. Não precisa de fazer nada; por favor, não pague de novo.',
-  'checking.person': 'Uma pessoa está a analisá-lo',
+  'checking.person': 'A nossa equipa está a analisá-lo',
   'checking.partner_hold': '{partner} pediu uma análise mais atenta. Normalmente demora algumas horas.',
   'checking.underpaid':
-    'Chegou menos do que o montante total. Uma pessoa aceita-o ou devolve-lho. Se o resto chegar com a mesma ordem, o pagamento continua automaticamente.',
+    'Chegou menos do que o montante total. A nossa equipa aceita-o ou devolve-lho. Se o resto chegar com a mesma ordem, o pagamento continua automaticamente.',
   'checking.wrong_asset': 'Chegou um token diferente de USDC. Não se perdeu.',
   'checking.other': 'Esta página mostra como continua.',
   'checking.received': 'Recebido',
@@ -112,7 +112,7 @@ export const ptAfter = {
   'done.twice.returning': 'Guardado para si',
   'done.twice.second': 'O segundo pagamento',
   'done.twice.held': 'Segundo pagamento recebido e guardado',
-  'done.twice.person': 'Uma pessoa trata da devolução',
+  'done.twice.person': 'A nossa equipa trata da devolução',
   'done.twice.nothing': 'Não precisa de fazer nada.',
   'done.twice.back': 'De volta à origem',
   'done.twice.back.why': 'Depois, o seu banco demora alguns dias úteis.',
@@ -162,6 +162,6 @@ export const ptAfter = {
   'closed.late_counts':
     'Guarde esta página e não pague de novo. O dinheiro que chega tarde conta igualmente e aparece aqui.',
   'closed.late_safe':
-    'Guarde esta página e não pague de novo. O dinheiro que ainda chegue está seguro: uma pessoa trata dele, e aparece aqui.',
+    'Guarde esta página e não pague de novo. O dinheiro que ainda chegue está seguro: a nossa equipa trata dele, e aparece aqui.',
   'closed.again': 'Para pagar, peça a {merchant} uma nova ligação de pagamento.',
 } as const

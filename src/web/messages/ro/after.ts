@@ -66,7 +66,7 @@ export const roAfter = {
   'usdc.contract': 'Contractul USDC în rețeaua Polygon',
 
   'verification.heading': 'O scurtă verificare a identității',
-  'verification.lead': '{partner} cere o dată un act de identitate fiecărui client nou.',
+  'verification.lead': '{partner} cere o dată un act de identitate clienților noi.',
   'verification.until': 'Plata dumneavoastră așteaptă până la {time}.',
   'verification.finish': 'Încheiați verificarea la {partner}',
   'verification.finish.why': 'Aproximativ 2 minute. Pregătiți pașaportul sau cartea de identitate.',
@@ -90,10 +90,10 @@ export const roAfter = {
 
   'checking.heading': 'Verificăm această plată',
   'checking.lead': 'Banii dumneavoastră sunt în siguranță. Nu trebuie să faceți nimic; vă rugăm să nu plătiți din nou.',
-  'checking.person': 'O persoană se ocupă de ea',
+  'checking.person': 'Echipa noastră se ocupă de ea',
   'checking.partner_hold': '{partner} a cerut o verificare mai atentă. De obicei durează câteva ore.',
   'checking.underpaid':
-    'A ajuns mai puțin decât suma întreagă. O persoană o acceptă sau v-o returnează. Dacă restul ajunge prin același ordin, plata continuă automat.',
+    'A ajuns mai puțin decât suma întreagă. Echipa noastră o acceptă sau v-o returnează. Dacă restul ajunge prin același ordin, plata continuă automat.',
   'checking.wrong_asset': 'A ajuns alt token decât USDC. Nu s-a pierdut.',
   'checking.other': 'Această pagină arată cum continuă.',
   'checking.received': 'Ajuns',
@@ -115,7 +115,7 @@ export const roAfter = {
   'done.twice.returning': 'Păstrată pentru dumneavoastră',
   'done.twice.second': 'A doua plată',
   'done.twice.held': 'A doua plată primită și păstrată',
-  'done.twice.person': 'O persoană se ocupă de returnare',
+  'done.twice.person': 'Echipa noastră se ocupă de returnare',
   'done.twice.nothing': 'Nu trebuie să faceți nimic.',
   'done.twice.back': 'Înapoi de unde a venit',
   'done.twice.back.why': 'Apoi banca are nevoie de câteva zile lucrătoare.',
@@ -165,6 +165,6 @@ export const roAfter = {
   'closed.late_counts':
     'Păstrați această pagină și nu plătiți din nou. Banii care ajung târziu contează totuși și apar aici.',
   'closed.late_safe':
-    'Păstrați această pagină și nu plătiți din nou. Banii care mai ajung sunt în siguranță: o persoană se ocupă de ei și apar aici.',
+    'Păstrați această pagină și nu plătiți din nou. Banii care mai ajung sunt în siguranță: echipa noastră se ocupă de ei și apar aici.',
   'closed.again': 'Pentru a plăti, cereți la {merchant} un link de plată nou.',
 } as const

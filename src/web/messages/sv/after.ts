@@ -64,7 +64,7 @@ export const svAfter = {
   'usdc.contract': 'Kontraktet för USDC på Polygon',
 
   'verification.heading': 'En snabb identitetskontroll',
-  'verification.lead': '{partner} ber varje ny kund en gång om en id-handling.',
+  'verification.lead': '{partner} ber nya kunder en gång om en id-handling.',
   'verification.until': 'Din betalning väntar till {time}.',
   'verification.finish': 'Slutför kontrollen hos {partner}',
   'verification.finish.why': 'Ungefär 2 minuter. Ha pass eller id-kort redo.',
@@ -88,10 +88,10 @@ export const svAfter = {
 
   'checking.heading': 'Vi granskar betalningen',
   'checking.lead': 'Dina pengar är säkra. Du behöver inte göra något; betala inte igen.',
-  'checking.person': 'En person tittar på den',
+  'checking.person': 'Vårt team tittar på den',
   'checking.partner_hold': '{partner} bad om en närmare granskning. Det tar oftast några timmar.',
   'checking.underpaid':
-    'Mindre än hela beloppet kom fram. En person godtar det eller lämnar tillbaka det till dig. Om resten kommer med samma order fortsätter betalningen automatiskt.',
+    'Mindre än hela beloppet kom fram. Vårt team godtar det eller lämnar tillbaka det till dig. Om resten kommer med samma order fortsätter betalningen automatiskt.',
   'checking.wrong_asset': 'En annan token än USDC kom fram. Den har inte gått förlorad.',
   'checking.other': 'Sidan visar hur det går vidare.',
   'checking.received': 'Mottaget',
@@ -112,7 +112,7 @@ export const svAfter = {
   'done.twice.returning': 'Förvaras åt dig',
   'done.twice.second': 'Den andra betalningen',
   'done.twice.held': 'Andra betalningen mottagen och förvarad',
-  'done.twice.person': 'En person ordnar återbetalningen',
+  'done.twice.person': 'Vårt team ordnar återbetalningen',
   'done.twice.nothing': 'Du behöver inte göra något.',
   'done.twice.back': 'Tillbaka dit pengarna kom ifrån',
   'done.twice.back.why': 'Sedan tar det några bankdagar.',
@@ -161,6 +161,6 @@ export const svAfter = {
   'closed.last_minute': 'Godkände du den i sista stund?',
   'closed.late_counts': 'Behåll den här sidan och betala inte igen. Pengar som kommer sent räknas ändå och visas här.',
   'closed.late_safe':
-    'Behåll den här sidan och betala inte igen. Pengar som ändå kommer är säkra: en person tar hand om dem, och de visas här.',
+    'Behåll den här sidan och betala inte igen. Pengar som ändå kommer är säkra: vårt team tar hand om dem, och de visas här.',
   'closed.again': 'För att betala, be {merchant} om en ny betallänk.',
 } as const

@@ -79,9 +79,9 @@ describe('The wallet', () => {
     )
     for (const [address, text] of [
       [OTHER.replace('F79bf6', 'F79Bf6'), 'a character was probably mistyped'],
-      [`0x${'0'.repeat(40)}`, 'Must be an address that somebody has the key of'],
+      [`0x${'0'.repeat(40)}`, 'Must be an address whose key somebody has'],
       ['0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 'not the contract of a token'],
-      ['0xcA11bde05977b3631167028862bE2a173976CA11', 'not a contract that everybody uses'],
+      ['0xcA11bde05977b3631167028862bE2a173976CA11', 'not a shared contract'],
       ['shop.eth', 'a name cannot be used'],
     ] as const)
       expect(await wrong({ address, again: address })).toContain(text)
@@ -309,7 +309,7 @@ describe('The data of a person', () => {
     expect((await owner.submit(PATH, { email: 'somebody@else.example' })).status).toBe(400)
     expect((await traces(email)).toSorted()).toEqual(['channel', 'invitation', 'link', 'notice', 'person'])
     const gone = await owner.submit(PATH, { email: ' Leaves@shop.example ' })
-    expect([gone.status, gone.html.includes('You are deleted')]).toEqual([200, true])
+    expect([gone.status, gone.html.includes('Sign-in deleted')]).toEqual([200, true])
     expect(await traces(email)).toEqual([])
     expect((await owner.get('/dashboard')).to).toMatch(/^\/sign-in/)
     const { rows } = await shop.db.query(

@@ -188,7 +188,7 @@ describe('The logo', () => {
     expect(await logoUrl()).toMatch(/\/logos\/[0-9a-f]{32}\.png$/)
     expect((await owner.get(PATH)).html).toContain('value="Nightline Trams"')
     const mail = (await mailsTo(shop, 'logo@shop.example')).at(-1)
-    expect(mail?.subject).toBe('Confirm the change of how buyers see your shop')
+    expect(mail?.subject).toBe('Confirm a change to your brand')
     await owner.upload(PATH, { ...FORM, logo: file(''), remove_logo: 'yes' })
   })
 
@@ -504,7 +504,7 @@ describe('Keys and requests', () => {
       const bad = await owner.submit('/dashboard/keys', form)
       expect(bad.status).toBe(400)
       for (const text of [
-        '“203.0.113” is not an address. Enter 203.0.113.7',
+        '“203.0.113” is not an IP address. Enter 203.0.113.7',
         'value="Kasse"',
         '192.0.2.1\n203.0.113</textarea>',
       ])

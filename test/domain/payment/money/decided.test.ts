@@ -55,13 +55,13 @@ describe('a hold', () => {
     expect(decide('hold', { ...paid, status: 'processing' })).toEqual({
       ...nothing,
       change,
-      move: move('under_review', 'Held before the conversion', parks),
+      move: move('under_review', 'An operator holds it before the conversion', parks),
     })
     expect(decide('hold', { ...paid, status: 'settling', usdc })).toEqual({
       ...nothing,
       change,
       payout: 'hold',
-      move: move('under_review', 'Held before the payout was signed', parks),
+      move: move('under_review', 'An operator holds it before the payout is signed', parks),
     })
   })
 
@@ -73,7 +73,7 @@ describe('a hold', () => {
 
 describe('a release', () => {
   const lifted = (fields: object = {}) => ({
-    note: noted('payment.released', 'The hold was lifted'),
+    note: noted('payment.released', 'An operator released the hold'),
     fields: { held: false, ...fields },
   })
   const held = (fields: Partial<Payment> = {}) => waits('operator_hold', { held: true, ...fields })
@@ -82,13 +82,13 @@ describe('a release', () => {
     expect(decide('release', held())).toEqual({
       ...nothing,
       change: lifted(),
-      move: move('processing', 'Resumed after the hold'),
+      move: move('processing', 'An operator released the hold'),
     })
     expect(decide('release', held({ usdc }))).toEqual({
       ...nothing,
       change: lifted(),
       payout: 'release',
-      move: move('settling', 'Resumed after the hold'),
+      move: move('settling', 'An operator released the hold'),
     })
   })
 
@@ -144,7 +144,7 @@ describe('a rejection', () => {
   test('ends a payment that has no money', () => {
     expect(decide('reject', { status: 'under_review' })).toEqual({
       ...nothing,
-      move: move('failed', 'An operator rejected it before any money'),
+      move: move('failed', 'An operator rejected it before any money arrived'),
     })
     expect(decide('reject', { status: 'failed' })).toEqual(nothing)
   })
@@ -202,7 +202,7 @@ describe('an approval', () => {
       ...nothing,
       closes: incidents[0],
       change: {
-        note: noted('payment.incident_closed', 'An operator has dealt with it', {
+        note: noted('payment.incident_closed', 'An operator resolved it', {
           incident: 'chargeback',
           attempt_id: 'att_1',
         }),
@@ -229,7 +229,7 @@ describe('an approval', () => {
         },
       ],
       change: {
-        note: noted('payment.fill_ours', 'The USDC that was bought for the payment is ours', {
+        note: noted('payment.fill_ours', 'The USDC that was bought for the payment belongs to the platform', {
           reference: 'fill_1',
           filled_micro: '90',
         }),
@@ -260,11 +260,11 @@ describe('an acknowledgement', () => {
       closes: changed,
       acknowledged: { attemptId: 'att_1', minor: '6000' },
       change: {
-        note: noted(
-          'payment.order_acknowledged',
-          'The partner has changed the order, and an operator takes it as it is now',
-          { attempt_id: 'att_1', amount: misfit.amount, received: misfit.received },
-        ),
+        note: noted('payment.order_acknowledged', 'The partner changed the order, and an operator acknowledged it', {
+          attempt_id: 'att_1',
+          amount: misfit.amount,
+          received: misfit.received,
+        }),
         fields: {},
       },
     })

@@ -77,7 +77,7 @@ describe('what news of an order writes', () => {
     const told = changed({ status: 'pending' }, { exception: 'paid_late' }).change
     expect(told).toEqual({
       fields: { exception: 'paid_late' },
-      note: { kind: 'attempt.open', actor: 'partner', message: 'The partner says: open', data: ids },
+      note: { kind: 'attempt.open', actor: 'partner', message: 'The partner reports: open', data: ids },
     })
     expect(Object.keys(told?.note.data ?? {})).toEqual(['attempt_id', 'provider'])
   })

@@ -36,7 +36,7 @@ export async function checkPartners(facts: Facts): Promise<string[]> {
   }
   const wrong: string[] = []
   const wasMisfit =
-    facts.incidents.includes('misfit') || facts.notes.has('What the partner reports does not fit the order')
+    facts.incidents.includes('misfit') || facts.notes.has('The partner’s report does not match the order')
   for (const asset of facts.ledger.keys())
     if (asset.startsWith('partner_receivable ')) there.set(asset.slice(19), there.get(asset.slice(19)) ?? 0n)
   for (const [currency, holds] of there) {

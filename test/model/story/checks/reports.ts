@@ -38,7 +38,7 @@ export async function checkMisfits({ shop, row, notes }: Facts): Promise<string[
     )
       return [`money that does not fit its order was seen by nobody (${row.payment.status})`]
     // Once it was rejected, money that does not fit is dealt with beside the payment.
-    const isRejected = notes.has('An operator rejected it before any money')
+    const isRejected = notes.has('An operator rejected it before any money arrived')
     const isOver = !isRejected && (row.payment.status === 'refunded' || row.payment.usdc !== null)
     if (isOver && status === 'on_hold' && seen.some(({ open }) => open))
       return [`${row.payment.status}, and money of another order that does not fit is still there`]
@@ -97,7 +97,8 @@ export function checkApproved({ shop, row }: Facts): string[] {
  */
 export async function checkHeldThere({ shop, row: { payment, attempts }, notes }: Facts): Promise<string[]> {
   const { status, failedAt } = payment
-  if (status !== 'failed' || failedAt === null || notes.has('An operator rejected it before any money')) return []
+  if (status !== 'failed' || failedAt === null || notes.has('An operator rejected it before any money arrived'))
+    return []
   const { rows } = await shop.db.query(
     `select h.data->>'attempt_id' as id from timeline_entry h join timeline_entry f using (payment_id)
      where payment_id = $1 and f.kind = 'payment.failed' and h.kind = 'attempt.on_hold' and h.id > f.id`,

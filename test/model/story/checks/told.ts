@@ -24,7 +24,7 @@ export async function checkGivenBack({ shop, row, notes, intents }: Facts): Prom
   const isEmpty = status === 'under_review' && !isHere && !isAwaited && isOurs && row.incidents.length === 0
   const wrong = isEmpty ? [`the money went back by our refund, and it waits: ${parkReason}`] : []
   const asked = notes.get('refund.requested')
-  const rejected = notes.get('An operator rejected it before any money')
+  const rejected = notes.get('An operator rejected it before any money arrived')
   if (
     status === 'failed' &&
     asked !== undefined &&

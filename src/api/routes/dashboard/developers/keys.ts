@@ -150,7 +150,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/keys/:id/revoke',
       needs: 'develop',
-      fresh: { what: ({ id = '' }) => `the end of ${nameKey(id)}`, back: pageOf },
+      fresh: { what: ({ id = '' }) => `the revocation of ${nameKey(id)}`, back: pageOf },
       handle: async (call) => {
         await change(deps, call, { name: 'revokeApiKey', params: { id: call.params['id'] ?? '' } })
         return { to: '/dashboard/keys', done: 'key_revoked' }
@@ -189,7 +189,7 @@ async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | {
 function readable(errors: Record<string, string>, ips: readonly string[]): Record<string, string> {
   if (errors['allowed_ips'] === undefined) return errors
   const wrong = ips.find((ip) => !NETWORK.safeParse(ip).success)
-  const text = wrong === undefined ? errors['allowed_ips'] : `“${wrong}” is not an address.`
+  const text = wrong === undefined ? errors['allowed_ips'] : `“${wrong}” is not an IP address.`
   return { ...errors, allowed_ips: `${text} Enter 203.0.113.7 or 203.0.113.0/24, one per line.` }
 }
 

@@ -64,7 +64,7 @@ function editPages(deps: WebhookPageDeps): Page[] {
       method: 'post',
       path,
       needs: 'develop',
-      fresh: { what: ({ url = '' }) => `the change of a webhook endpoint${atHost(url)}`, back: pathOf },
+      fresh: { what: ({ url = '' }) => `a change to a webhook endpoint${atHost(url)}`, back: pathOf },
       form: endpointForm,
       handle: async (call) => {
         const { id } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')

@@ -37,7 +37,7 @@ export function claimPages({ db, clock }: ClaimDeps): Page[] {
       method: 'post',
       path: PATH,
       needs: 'own',
-      fresh: { what: 'a payment link that joins your account', back },
+      fresh: { what: 'the addition of a payment link to your account', back },
       handle: async ({ params, frame, tenant, person, ip }) => {
         const { merchantId } = tenant
         const claim = { digest: digestOfToken(params['ticket'] ?? ''), now: now(), merchantId, pressRoute }

@@ -51,7 +51,7 @@ export function brandPages(deps: BrandPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/brand',
       needs: 'own',
-      fresh: { what: 'the change of how buyers see your shop', back: '/dashboard/brand' },
+      fresh: { what: 'a change to your brand', back: '/dashboard/brand' },
       form: withLogo,
       upload: TOO_LARGE,
       handle: async (call) => {

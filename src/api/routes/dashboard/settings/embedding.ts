@@ -25,7 +25,7 @@ export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/embedding',
       needs: 'develop',
-      fresh: { what: 'the change of the pages that may hold your checkout', back: '/dashboard/embedding' },
+      fresh: { what: 'a change to the sites that can embed your checkout', back: '/dashboard/embedding' },
       form,
       handle: async (call) => {
         const written = call.form.origins

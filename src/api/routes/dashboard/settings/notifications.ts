@@ -83,7 +83,7 @@ function newPages(deps: NotificationPageDeps): Page[] {
       method: 'post',
       path: back,
       needs: 'develop',
-      fresh: { what: 'a new channel for notifications', back },
+      fresh: { what: 'a new notification channel', back },
       form: newForm,
       handle: (call) => add(deps, call),
     }),
@@ -98,7 +98,7 @@ async function add(deps: NotificationPageDeps, call: PageCall<z.output<typeof ne
   const name = kind === 'email' ? { name: person.email } : readChannelName(form.name)
   const errors = {
     ...('must' in name && { name: `The name ${name.must}.` }),
-    ...('must' in address && { url: `The address ${address.must}.` }),
+    ...('must' in address && { url: `The URL ${address.must}.` }),
   }
   const refuse = (wrong: Record<string, string>): PageAnswer => {
     const html = renderNewChannel({ frame, kind, draft: { name: form.name.slice(0, 80) }, errors: wrong })

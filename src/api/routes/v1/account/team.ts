@@ -56,7 +56,7 @@ const email = z
   })
 
 const NO_LIVE_KEY =
-  'Test mode; in live mode a signed-in owner does it. A key can grant and remove only roles whose scopes it has.'
+  'With a key only in test mode; in live mode a signed-in owner does it. A key can grant and remove only roles whose scopes it has.'
 
 export function teamRoutes(deps: TeamRouteDeps): Route[] {
   return [...memberRoutes(deps), ...invitationRoutes(deps)]
@@ -150,8 +150,8 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
     path: '/v1/invitations',
     operationId: 'inviteMember',
     tag: 'Team',
-    summary: 'Invite a person by mail, for seven days',
-    description: `${NO_LIVE_KEY} Inviting the same address again changes the role and the end.`,
+    summary: 'Invite a person by e-mail, for seven days',
+    description: `${NO_LIVE_KEY} Inviting the same e-mail address again changes the role and the expiry.`,
     scope: 'members:write',
     body: z.strictObject({ email, role }),
     answers: { 201: invitationObject },

@@ -34,8 +34,7 @@ const statementObject = z
   })
   .meta({ id: 'Statement', examples: [STATEMENT] })
 
-const csv = (example: string) =>
-  z.string().meta({ description: 'RFC 4180, with a line of names.', examples: [example] })
+const csv = (example: string) => z.string().meta({ description: 'RFC 4180, with a header line.', examples: [example] })
 
 /** The filters and the format, which say what the file holds. */
 const QUERY = (_body: unknown, query: object): object => query

@@ -159,7 +159,7 @@ export function changeOwnLink(
   return db.transaction(async (tx) => {
     const link = await findOwnLink(tx, tenant, id)
     if (body.active === true && link.stoppedAt !== null)
-      throw new Problem('not_possible_now', 'An operator stopped this link. Ask support why.')
+      throw new Problem('not_possible_now', 'An operator stopped this link. Contact support to learn why.')
     if (link.price.amount !== null && body.prefill?.includes('amount')) {
       const message = 'prefill: must not have amount where the amount is fixed.'
       const errors = [{ pointer: '/prefill', code: 'parameter_invalid', message }]

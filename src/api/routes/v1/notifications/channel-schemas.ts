@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Channel, ChannelHistory } from '../../../../db/notifications/channels.ts'
 import {
+  ALWAYS_SENT,
   CHANNEL_KINDS,
   DEFAULT_NOTIFICATION_EVENTS,
   NOTIFICATION_EVENTS,
@@ -28,7 +29,7 @@ const events = z
   .max(50)
   .transform((wanted) => NOTIFICATION_EVENTS.filter((event) => wanted.includes(event)))
   .meta({
-    description: 'Notifications about the wallet, keys, channels and sign-in are always sent.',
+    description: ALWAYS_SENT,
   })
 
 const language = z.enum(NOTIFICATION_LANGUAGES)
@@ -69,13 +70,13 @@ export const createChannelBody = z.strictObject({
   kind: z.enum(['email', 'discord', 'slack']).meta({ description: 'A Telegram chat is connected in the dashboard.' }),
   name: name
     .optional()
-    .meta({ description: 'Required for Discord and Slack. An e-mail channel is named after its address.' }),
+    .meta({ description: 'Required for Discord and Slack. An e-mail channel is named after the e-mail address.' }),
   webhook_url: webhookUrl.optional(),
   email: z
     .string()
     .max(254)
     .optional()
-    .meta({ description: 'The address of a person in the account.', format: 'email' }),
+    .meta({ description: 'The e-mail address of a person in the account.', format: 'email' }),
   events: settings.events.default([...DEFAULT_NOTIFICATION_EVENTS]),
   language: settings.language.default('en'),
   quiet_hours: settings.quiet_hours.default(null),
@@ -121,7 +122,7 @@ export const messageObject = z
     object: z.literal('notification_message'),
     kind: z.enum(['single', 'digest', 'test']),
     state: z.enum(['sending', 'sent', 'waiting', 'unknown', 'refused']).meta({
-      description: '`unknown`: no answer came, so it may have arrived. It is sent again, and says so.',
+      description: '`unknown`: no response arrived, so it may have been received. It is sent again, and says so.',
     }),
     count: z.int().meta({ description: 'Notifications in it.' }),
     kinds: z.array(z.string()),

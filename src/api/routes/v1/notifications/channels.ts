@@ -42,7 +42,8 @@ import {
 export type ChannelRouteDeps = ChannelDeps & StepUp & { readonly db: Db }
 
 const SHOWN_MESSAGES = 50
-const NO_LIVE_KEY = 'Test mode; in live mode a signed-in person does it, so that a leaked key cannot hide what it does.'
+const NO_LIVE_KEY =
+  'With a key only in test mode; in live mode a signed-in person does it, so that a leaked key cannot hide what it does.'
 
 export function channelRoutes(deps: ChannelRouteDeps): Route[] {
   return [createRoute(deps), ...readRoutes(deps), updateRoute(deps), removeRoute(deps), ...actRoutes(deps)]
@@ -54,7 +55,7 @@ function createRoute(deps: ChannelRouteDeps): Route {
     path: '/v1/notification_channels',
     operationId: 'createNotificationChannel',
     tag: 'Notifications',
-    summary: 'Notify a mailbox, Discord or Slack of what happens',
+    summary: 'Create a notification channel for e-mail, Discord or Slack',
     description: `${NO_LIVE_KEY} People of the account are notified.`,
     scope: 'notifications:write',
     idempotency: 'itself',
@@ -91,10 +92,10 @@ type Placed = Pick<WantedChannel, 'name' | 'address' | 'person_id'>
 
 async function mailBoxOf({ db }: ChannelRouteDeps, { merchantId }: Tenant, given: Given): Promise<Placed> {
   if (given.webhook_url !== undefined) throw wrong('webhook_url', 'is for Discord and Slack. Omit it')
-  if (given.email === undefined) throw wrong('email', 'is required: the address of somebody in the account')
+  if (given.email === undefined) throw wrong('email', 'is required: the e-mail address of somebody in the account')
   const email = readEmail(given.email)
   const member = (await listMembers(db, merchantId)).find((one) => one.email === email)
-  if (member === undefined) throw wrong('email', 'must be the address of somebody in the account')
+  if (member === undefined) throw wrong('email', 'must be the e-mail address of somebody in the account')
   return { name: member.email, address: '', person_id: member.personId }
 }
 
@@ -231,7 +232,7 @@ function actRoutes(deps: ChannelRouteDeps): Route[] {
     operationId: 'testNotificationChannel',
     tag: 'Notifications',
     summary: 'Send a test message to a channel',
-    description: 'The answer is the message. A message that is already being sent is not sent twice.',
+    description: 'The response is the message. A message that is already being sent is not sent twice.',
     scope: 'notifications:write',
     params: idPath,
     answers: { 202: messageObject },

@@ -55,7 +55,7 @@ export async function simulateOutcome(
 async function act({ simulate }: SimulateDeps, { provider, attemptId }: Order, wanted: Wanted): Promise<void> {
   if (simulate === null) throw missing()
   const result = await simulate(provider, attemptId, wanted).catch(() => {
-    throw notNow('The simulated partner does not answer. Try again.')
+    throw notNow('The simulated partner does not respond. Try again.')
   })
   if (result.done) return
   throw new Problem(
@@ -88,7 +88,7 @@ async function open(
   if (answer.kind === 'unavailable') throw notNow('The order was not opened in time. Try again.')
   const detail =
     answer.kind === 'too_many_attempts'
-      ? `The payment has had its ${MAX_ATTEMPTS} attempts. Create another payment.`
+      ? `The payment has used all of its ${MAX_ATTEMPTS} attempts. Create another payment.`
       : 'No order could be opened at the partner.'
   throw new Problem('not_possible_now', detail, { members: { payment_status: status } })
 }

@@ -13,7 +13,7 @@ import { missing, type SimulateDeps, simulateOutcome } from './simulate-outcome.
 const body = z.strictObject({
   action: z.enum([...SIMULATED_ACTIONS, 'twice']).meta({
     description:
-      '`under`: half of the price arrives. `over`: half more than the price arrives. `late`: an open payment expires, then the money arrives. `twice`: the buyer pays in two ways. `partner_down`: the partner answers the next five questions about the order with an error.',
+      '`under`: half of the price arrives. `over`: half more than the price arrives. `late`: an open payment expires, then the money arrives. `twice`: the buyer pays in two ways. `partner_down`: the partner answers the next five requests about the order with an error.',
   }),
   received_minor: z
     .string()

@@ -69,7 +69,7 @@ function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
     operationId: 'testWebhookEndpoint',
     tag: 'Webhooks',
     summary: 'Send a signed event of the type webhook.test',
-    description: 'It is sent once, without retries. The next one can be sent when this one has its answer.',
+    description: 'It is sent once, without retries. The next one can be sent when this one has its response.',
     scope: 'webhooks:write',
     idempotency: 'itself',
     params: idPath,
@@ -84,7 +84,7 @@ function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
         limits.countSend(caller)
         const recorded = await recordTestEvent(tx, caller, { endpointId: endpoint.id, at, apiVersion: API_VERSION })
         if (recorded === null)
-          throw new Problem('not_possible_now', 'The last test event has no answer yet. Find it in the deliveries.')
+          throw new Problem('not_possible_now', 'The last test event has no response yet. Find it in the deliveries.')
         event = recorded
         return { status: 202, body: { object: 'test_event', event, endpoint: endpoint.id } }
       })

@@ -63,7 +63,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
     operationId: 'createWebhookEndpoint',
     tag: 'Webhooks',
     summary: 'Register a webhook endpoint',
-    description: 'The answer has the signing secret, which is shown only once.',
+    description: 'The response has the signing secret, which is shown only once.',
     scope: 'webhooks:write',
     audited: WHOLE,
     idempotency: 'itself',

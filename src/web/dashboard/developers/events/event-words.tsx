@@ -1,3 +1,4 @@
+import { plural } from '../../../../domain/plural.ts'
 import { State } from '../../../site/parts.tsx'
 
 export type EventShown = {
@@ -48,5 +49,5 @@ export function EventState({ event: { endpoints, delivered, givenUp, retrying } 
 }
 
 export function endpointsText(count: number): string {
-  return count === 0 ? '–' : `${count} endpoint${count === 1 ? '' : 's'}`
+  return count === 0 ? '–' : plural(count, 'endpoint')
 }

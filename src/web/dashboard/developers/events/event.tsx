@@ -1,3 +1,4 @@
+import { plural } from '../../../../domain/plural.ts'
 import { curlText } from '../../../site/curl.ts'
 import { PostButton } from '../../../site/form.tsx'
 import { Moment, Recent } from '../../../site/moment.tsx'
@@ -11,7 +12,7 @@ import { type EventShown, EventState } from './event-words.tsx'
 export type SentShown = Pick<DeliveryShown, 'status' | 'attempts'> & {
   readonly endpoint: string
   readonly url: string
-  /** The endpoint is switched off. */
+  /** The endpoint is disabled. */
   readonly off: boolean
   readonly lastAt: string | null
 }
@@ -46,7 +47,7 @@ export function renderEvent(page: EventPage): string {
         />
         <Facts across>
           <Fact name="Sequence">{sequence ?? 'None: it only tests an endpoint'}</Fact>
-          <Fact name="Happened">
+          <Fact name="Time">
             <Moment at={at} />
           </Fact>
           <Fact name="About">
@@ -84,7 +85,7 @@ function Deliveries({ page: { frame, event, sent, mayChange, now } }: { page: Ev
                   <b class="mono">{bareUrl(url)}</b>
                 </a>
                 <p class="soft">
-                  {attempts === 0 ? 'Not sent yet' : `${attempts} ${attempts === 1 ? 'try' : 'tries'}`}
+                  {attempts === 0 ? 'Not sent yet' : plural(attempts, 'attempt')}
                   {lastAt !== null && (
                     <>
                       , the last at <Recent at={lastAt} now={now} />

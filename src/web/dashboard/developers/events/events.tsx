@@ -41,7 +41,7 @@ export function renderEvents(view: EventsView): string {
       <>
         <Head
           title="Events"
-          lead="What happened, in order. The sequence has no gaps, so you can tell if you missed one. Kept 90 days."
+          lead="What happened, in order. The sequence has no gaps, so you can tell if you missed one. Events are kept for 90 days."
         />
         <search class="row">
           <form class="search" method="get" action={PATH}>
@@ -122,7 +122,7 @@ function Empty({ q, show }: { q: string; show: EventsView['show'] }) {
   return (
     <div class="empty stack">
       <h2>Nothing found</h2>
-      <p class="soft">{q === '' ? 'Every endpoint has received every event.' : `No event matches “${q}”.`}</p>
+      <p class="soft">{q === '' ? 'All events have been delivered.' : `No event matches “${q}”.`}</p>
       <p class="actions">
         <a class="btn" href={PATH}>
           Show all events

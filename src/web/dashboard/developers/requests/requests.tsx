@@ -113,7 +113,7 @@ function Rows({ view: { at, requests, chosen, older, now } }: { view: RequestsVi
         rows={requests}
         rowLook={({ id }) => (id === chosen?.id ? 'sum' : '')}
         columns={[
-          { name: 'Answer', place: 'b', look: 'fit', cell: ({ status }) => <Answered status={status} /> },
+          { name: 'Status', place: 'b', look: 'fit', cell: ({ status }) => <Answered status={status} /> },
           {
             name: 'Request',
             place: 'a',
@@ -155,7 +155,7 @@ function Chosen({ chosen }: { chosen: NonNullable<RequestsView['chosen']> }) {
         </Note>
       )}
       <Body title="You sent" text={sent} none={method === 'GET' ? 'A GET has no body.' : 'No readable body.'} />
-      <Body title="We answered" text={answered} none="The body of a read request is not stored." />
+      <Body title="We responded" text={answered} none="The body of a read request is not stored." />
     </Card>
   )
 }
@@ -215,7 +215,7 @@ function Empty({ view: { at } }: { view: RequestsView }) {
   return (
     <div class="empty stack">
       <h2>Nothing found</h2>
-      <p class="soft">{at.q === '' ? 'No request was answered with an error.' : `No request matches “${at.q}”.`}</p>
+      <p class="soft">{at.q === '' ? 'No request got an error.' : `No request matches “${at.q}”.`}</p>
       <p class="actions">
         <a class="btn" href={PATH}>
           Show all requests

@@ -49,7 +49,7 @@ export function renderDelivery(page: DeliveryPage): string {
               {delivery.nextTry !== null && (
                 <>
                   {' '}
-                  · Next try <NextTry at={delivery.nextTry} />
+                  · Next attempt <NextTry at={delivery.nextTry} />
                 </>
               )}
             </>
@@ -64,7 +64,7 @@ export function renderDelivery(page: DeliveryPage): string {
         />
         {problem !== null && <p class="error">{problem}</p>}
         {delivery.log.length > 0 && (
-          <nav class="seg" aria-label="Tries">
+          <nav class="seg" aria-label="Attempts">
             {delivery.log.map((one) => (
               <a
                 key={one.number}
@@ -109,15 +109,15 @@ function Sent({ page: { endpoint, body, sent } }: { page: DeliveryPage }) {
 function Answered({ chosen }: { chosen: TryShown | null }) {
   if (chosen === null)
     return (
-      <Card id="rs" title="You answered">
+      <Card id="rs" title="Your server responded">
         <p class="soft">Nothing was sent yet.</p>
       </Card>
     )
   const { status, headers, responseBody, error, durationMs } = chosen
   const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
-  const text = status === null ? 'No answer' : [`HTTP/1.1 ${status}`, ...lines, '', responseBody ?? ''].join('\n')
+  const text = status === null ? 'No response' : [`HTTP/1.1 ${status}`, ...lines, '', responseBody ?? ''].join('\n')
   return (
-    <Card id="rs" title="You answered" lead={`${msText(durationMs)}${error === null ? '' : ` · ${error}`}`}>
+    <Card id="rs" title="Your server responded" lead={`${msText(durationMs)}${error === null ? '' : ` · ${error}`}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <pre tabIndex={0} aria-labelledby="rs">
         <code>{text}</code>

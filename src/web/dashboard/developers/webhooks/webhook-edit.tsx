@@ -1,3 +1,4 @@
+import { plural } from '../../../../domain/plural.ts'
 import { curlText } from '../../../site/curl.ts'
 import { ErrorSummary, FormEnd, PostForm } from '../../../site/form.tsx'
 import { Card, Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
@@ -23,7 +24,7 @@ export function renderEditWebhook({ frame, endpoint, publicUrl, ...fields }: Edi
         <Head
           back={{ href: at, name: bareUrl(url) }}
           title="Edit the endpoint"
-          lead="It keeps its signing secret. Events waiting to be sent go to the new address."
+          lead="It keeps its signing secret. Events waiting to be sent go to the new URL."
         />
         <PostForm action={`${at}/edit`} csrf={frame.csrf} look="form card">
           <ErrorSummary errors={fields.errors} />
@@ -64,13 +65,13 @@ export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: Dele
         <Card id="what" title="What is deleted, and what stays">
           <Facts>
             <Fact name="Waiting to be sent">{eventsText(health.waiting, 'never sent')}</Fact>
-            <Fact name="Given up">{eventsText(health.failed, 'lost')}</Fact>
-            <Fact name="Its deliveries and its secret">Gone</Fact>
+            <Fact name="Failed">{eventsText(health.failed, 'lost')}</Fact>
+            <Fact name="Deliveries and signing secret">Deleted</Fact>
             <Fact name="The events">
               Stay in <a href="/dashboard/events">Events</a> for 90 days
             </Fact>
           </Facts>
-          <p class="soft">To pause it, disable it instead: then nothing is deleted.</p>
+          <p class="soft">To pause the endpoint, disable it instead. Then nothing is deleted.</p>
           <PostForm action={`${at}/delete`} csrf={frame.csrf} look="row">
             <button type="submit" class="btn danger big">
               Delete this endpoint
@@ -87,5 +88,5 @@ export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: Dele
 }
 
 function eventsText(count: number, what: string): string {
-  return count === 0 ? 'None' : `${count} ${count === 1 ? 'event' : 'events'}, ${what}`
+  return count === 0 ? 'None' : `${plural(count, 'event')}, ${what}`
 }

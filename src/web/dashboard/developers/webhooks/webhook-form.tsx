@@ -52,12 +52,7 @@ export type EndpointFieldsProps = {
 export function EndpointFields({ draft, errors, types }: EndpointFieldsProps) {
   return (
     <>
-      <Field
-        name="url"
-        label="Address"
-        hint="An https address of your server that accepts POST requests."
-        errors={errors}
-      >
+      <Field name="url" label="URL" hint="An https URL of your server that accepts POST requests." errors={errors}>
         {(attributes) => (
           <input {...attributes} type="url" inputMode="url" class="mono" required maxLength={2048} value={draft.url} />
         )}

@@ -33,7 +33,7 @@ export function EndpointState({ endpoint: { disabledAt, failingSince } }: { endp
   if (disabledAt !== null)
     return (
       <State tone="problem" icon="minus">
-        Switched off
+        Disabled
       </State>
     )
   if (failingSince !== null)
@@ -51,7 +51,7 @@ export function EndpointState({ endpoint: { disabledAt, failingSince } }: { endp
 
 export const OFF_WORDS = {
   merchant: 'Disabled by somebody in your account',
-  gone: 'Disabled because it answered 410: it no longer exists',
+  gone: 'Disabled because it responded with 410: it no longer exists',
   failing: 'Disabled after 5 days without a success',
 } as const
 

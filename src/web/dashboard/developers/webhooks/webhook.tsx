@@ -7,7 +7,7 @@ import { Card, Curl, Fact, Facts, Head, Note } from '../../../site/parts.tsx'
 import { RowLink, Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
-import { type DeliveryShown, DeliveryState, isRefused, NextTry, paymentName } from './delivery-words.tsx'
+import { type DeliveryShown, DeliveryState, isRefused, NextTry, paymentName, type TryShown } from './delivery-words.tsx'
 import {
   bareUrl,
   describeEndpoint,
@@ -97,12 +97,12 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
   if (endpoint.failingSince === null && health.failed === 0) return null
   const said = last?.responseBody === null || last === undefined ? '' : last.responseBody.slice(0, 100).trim()
   const refused = last !== undefined && isRefused(last)
-  const what = last === undefined ? 'It fails' : refused ? `Refused with ${last.status}` : `No answer (${last.error})`
+  const what = last === undefined ? 'It fails' : refused ? `Refused with ${last.status}` : `No response (${last.error})`
   return (
     <Note
       tone="wait"
       icon="warn"
-      strong={endpoint.failingSince === null ? `${health.failed} given up` : what}
+      strong={endpoint.failingSince === null ? `${health.failed} failed` : what}
       actions={
         mayChange && health.failed > 0 ? (
           <PostButton action={`/dashboard/webhooks/${endpoint.id}/redeliver`} csrf={frame.csrf}>
@@ -114,12 +114,11 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
       <p>
         {endpoint.failingSince !== null && (
           <>
-            {refused ? 'Your server has refused every event since' : 'No successful answer since'}{' '}
+            {refused ? 'Your server has refused every event since' : 'No successful response since'}{' '}
             <Moment at={endpoint.failingSince} />.{' '}
           </>
         )}
-        {last !== undefined &&
-          `Your server took ${msText(last.durationMs)}${said === '' ? '' : ` and said “${said}”`}. `}
+        {last !== undefined && `${tookText(last, said)} `}
         {endpoint.failingSince === null
           ? 'Failed events are kept for 30 days.'
           : 'We retry each event for three days, and disable the endpoint after five days without a success.'}
@@ -129,15 +128,24 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
   )
 }
 
+function tookText({ status, durationMs }: TryShown, said: string): string {
+  if (status === null) return `Your server did not respond within ${msText(durationMs)}.`
+  return `Your server took ${msText(durationMs)}${said === '' ? '' : ` and responded “${said}”`}.`
+}
+
 /** The usual reasons why a server refuses a signature. */
 function Causes() {
   return (
     <>
       <p>The usual causes:</p>
       <ol class="plain-steps">
-        <li>The signing secret on your server belongs to another endpoint, or to the secret before the last change.</li>
+        <li>
+          The signing secret on your server belongs to another endpoint, or is the one from before the last change.
+        </li>
         <li>Your framework parses the body before the check. The check needs the bytes as they arrived.</li>
-        <li>The check reads only one signature of webhook-signature. While a secret changes there are two.</li>
+        <li>
+          The check reads only one signature of webhook-signature. While the secret is being changed, there are two.
+        </li>
         <li>The clock of your server is off by more than five minutes.</li>
         <li>Something in front of your code asks for a sign-in: a firewall, a proxy or a preview deployment.</li>
       </ol>
@@ -151,7 +159,7 @@ function LastDay({ view: { health, now } }: { view: WebhookView }) {
     <Card id="h24" title="Last 24 hours">
       <Facts across>
         <Fact name="Delivered">{tried === 0 ? 'Nothing to send' : `${delivered} of ${tried}`}</Fact>
-        <Fact name="Median answer">{msText(medianMs)}</Fact>
+        <Fact name="Median response time">{msText(medianMs)}</Fact>
         <Fact name="Slowest">{msText(slowestMs)}</Fact>
         <Fact name="Oldest waiting">
           {oldestWaiting === null ? 'None' : spanText(Date.parse(now) - Date.parse(oldestWaiting))}
@@ -197,17 +205,17 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
                 ),
               },
               { name: 'Payment', place: 'c', cell: paymentName },
-              { name: 'Tries', look: 'num', cell: ({ attempts }) => attempts },
-              { name: 'Answer', look: 'num', cell: ({ log }) => <Answer of={log.at(-1)} /> },
+              { name: 'Attempts', look: 'num', cell: ({ attempts }) => attempts },
+              { name: 'Response', look: 'num', cell: ({ log }) => <Answer of={log.at(-1)} /> },
               { name: 'Took', look: 'num', cell: ({ log }) => msText(log.at(-1)?.durationMs ?? null) },
               {
-                name: 'Made',
+                name: 'Created',
                 place: 'd',
                 look: 'num',
                 cell: ({ createdAt }) => <Recent at={createdAt} now={now} />,
               },
               {
-                name: 'Next try',
+                name: 'Next attempt',
                 look: 'num',
                 cell: ({ nextTry }) => (nextTry === null ? '–' : <NextTry at={nextTry} />),
               },
@@ -256,7 +264,7 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
     >
       {endpoint.previousSecretUntil !== null && (
         <p>
-          The old secret signs as well until <Moment at={endpoint.previousSecretUntil} />.
+          The old secret also signs until <Moment at={endpoint.previousSecretUntil} />.
         </p>
       )}
       <div class="row">
@@ -265,7 +273,7 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
         </a>
         {endpoint.disabledAt === null && (
           <PostButton action={`${at}/disable`} csrf={frame.csrf} look="btn danger">
-            Switch off
+            Disable
           </PostButton>
         )}
         <a class="btn danger" href={`${at}/delete`}>
@@ -273,8 +281,8 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
         </a>
       </div>
       <p class="soft">
-        A disabled endpoint receives nothing; its events are kept. A deleted endpoint receives nothing ever again.
-        Payments continue in both cases.
+        A disabled endpoint receives nothing; its events are kept. A deleted endpoint is gone for good. Payments
+        continue in both cases.
       </p>
       <Curl command={rotate} />
     </Card>

@@ -1,3 +1,4 @@
+import { plural } from '../../../../domain/plural.ts'
 import { curlText } from '../../../site/curl.ts'
 import { PostButton } from '../../../site/form.tsx'
 import { SiteIcon } from '../../../site/icons.tsx'
@@ -46,7 +47,7 @@ export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: 
           <section class="card empty stack">
             <SiteIcon name="webhook" />
             <h2>No endpoint yet</h2>
-            <p>An endpoint is an address of your shop that receives events, such as “payment succeeded”.</p>
+            <p>An endpoint is a URL of your shop that receives events, such as “payment succeeded”.</p>
           </section>
         )}
         <ul class="stack">
@@ -116,16 +117,16 @@ export function Off({ endpoint: { id, disabledAt, disabledReason }, health: { fa
             on <Moment at={disabledAt} />
           </>
         )}
-        .{failed > 0 && ` ${failed} ${failed === 1 ? 'event' : 'events'} of the last 30 days can still be sent.`}
+        .{failed > 0 && ` ${plural(failed, 'event')} of the last 30 days can still be sent.`}
       </p>
       {mayChange && (
         <div class="actions">
           <PostButton action={action} csrf={csrf}>
-            Switch on
+            Enable
           </PostButton>
           {failed > 0 && (
             <PostButton action={action} csrf={csrf} fields={{ send: 'failed' }}>
-              Switch on and send all {failed}
+              Enable and resend all {failed}
             </PostButton>
           )}
         </div>

@@ -31,6 +31,6 @@ final class Verify {
                 }
             }
         }
-        throw new GeneralSecurityException("no signature fits");
+        throw new GeneralSecurityException("no signature matches");
     }
 }

@@ -35,5 +35,5 @@ func VerifyWebhook(body []byte, headers http.Header, secrets []string) error {
 			}
 		}
 	}
-	return errors.New("no signature fits")
+	return errors.New("no signature matches")
 }

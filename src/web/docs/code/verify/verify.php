@@ -20,5 +20,5 @@ function verify_webhook(string $body, array $headers, array $secrets): array
             }
         }
     }
-    throw new RuntimeException('no signature fits');
+    throw new RuntimeException('no signature matches');
 }

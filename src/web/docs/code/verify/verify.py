@@ -21,4 +21,4 @@ def verify_webhook(body: bytes, headers: dict, secrets: list) -> dict:
         expected = b"v1," + base64.b64encode(digest)
         if any(hmac.compare_digest(given.encode(), expected) for given in signatures):
             return json.loads(body)
-    raise ValueError("no signature fits")
+    raise ValueError("no signature matches")

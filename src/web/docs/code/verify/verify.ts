@@ -12,6 +12,6 @@ export function verifyWebhook(body: Buffer, headers: Record<string, string | und
     const expected = Buffer.from(`v1,${digest}`)
     return signatures.some((given) => given.length === expected.length && timingSafeEqual(Buffer.from(given), expected))
   })
-  if (!isGenuine) throw new Error('no signature fits')
+  if (!isGenuine) throw new Error('no signature matches')
   return JSON.parse(body.toString('utf8'))
 }
