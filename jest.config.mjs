@@ -62,7 +62,8 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // Real databases, chains and processes: a first start may be slow, and a hang must still end.
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // One more than the two cores that a runner has: tests also wait for services.
+  maxWorkers: 3,
   // Node keeps the ES modules of each file that a process has run, about 70 MB. From 2 GB on it collects garbage for longer
   // than it tests, so a new process takes over.
   workerIdleMemoryLimit: '2GB',

@@ -10,7 +10,7 @@ import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { useWorld } from '../chain/world.ts'
 import { workerVariables } from './operations.ts'
 
-/** The command as a process of its own, as an operator starts it. */
+/** The command in its own process, as an operator starts it. */
 
 const world = useWorld()
 const execute = promisify(execFile)

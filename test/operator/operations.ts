@@ -45,7 +45,7 @@ export function createReversals(world: World) {
   return { state, paused, reorganize, settle }
 }
 
-/** What a worker of the world has in its environment. */
+/** The environment of a worker in this world. */
 export const workerVariables = (world: World): Record<string, string> => ({
   DATABASE_URL: world.databaseUrl,
   POLYGON_RPC_URLS: world.anvil.url,

@@ -4,7 +4,7 @@ import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 /** As buyers see it. */
 export type Shop = {
   readonly name: string
-  /** `#` and six hexadecimal digits; null: Pinrail's own colour. */
+  /** `#` and six hexadecimal digits; null: Pinrail's own color. */
   readonly brand: `#${string}` | null
   /** Where buyers ask; null when the shop does not say. */
   readonly supportEmail: string | null

@@ -17,7 +17,7 @@ create table merchant (
 comment on table merchant is
   'An account. A payment link made without an account has a merchant of its own, which has no members.';
 comment on column merchant.name is 'Buyers see it as the name of the shop.';
-comment on column merchant.brand_color is 'The colour of the checkout; null: the colour of Pinrail.';
+comment on column merchant.brand_color is 'The color of the checkout; null: the color of Pinrail.';
 comment on column merchant.support_email is 'The address that the checkout shows to buyers with a question; null: none.';
 comment on column merchant.logo is 'The picture, at most 48 kB because every buyer of the shop loads it; null: none.';
 comment on column merchant.logo_name is

@@ -18,7 +18,7 @@ comment on table webhook_endpoint is 'A URL of a merchant to which events are se
 comment on column webhook_endpoint.secrets is
   'The signing secrets, sealed (AES-256-GCM), the newest first: [{sealed, expires_at}]. While one replaces another there are two, and the older one signs until `expires_at`.';
 comment on column webhook_endpoint.disabled_reason is
-  '`merchant`: switched off by the merchant. `gone`: it answered 410. `failing`: it failed for days. Null: it is enabled.';
+  '`merchant`: disabled by the merchant. `gone`: it answered 410. `failing`: it failed for days. Null: it is enabled.';
 comment on column webhook_endpoint.failing_since is 'The first failure since the last success; null: the last try succeeded.';
 create index on webhook_endpoint (merchant_id, livemode);
 

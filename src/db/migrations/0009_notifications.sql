@@ -10,7 +10,7 @@ create table notice (
   sent_at timestamptz
 );
 comment on table notice is
-  'Something that an account must know although it did not ask, such as an endpoint that was switched off. It is written with its reason, in one transaction.';
+  'Something that an account must know although it did not ask, such as an endpoint that was disabled. It is written with its reason, in one transaction.';
 comment on column notice.sent_at is
   'When the worker wrote its mails; null: it waits for that. Deleted 30 days later. Chats read it from `notification`.';
 -- The worker takes the accounts in turn, the oldest notice of each first: one account's many notices delay no other.

@@ -64,7 +64,7 @@ const failingRow = z.object({
 })
 export type FailingEndpoint = z.output<typeof failingRow>
 
-/** Endpoints that take nothing now, and how many deliveries wait for them or were given up. The oldest trouble first. */
+/** Endpoints that take nothing now, and how many deliveries wait for them or failed. The oldest trouble first. */
 export function listFailingEndpoints(db: Queryable, limit: number): Promise<FailingEndpoint[]> {
   return many(
     db,

@@ -82,7 +82,7 @@ type Recorded = z.infer<typeof recordedRow>
 
 /**
  * Records tries of one event: the log, the deliveries, and what they say about their endpoints (failing since, disabled
- * after 410 or after days without a success), with the event of each endpoint that is switched off. Answers the status of
+ * after 410 or after days without a success), with the event of each endpoint that is disabled. Answers the status of
  * each delivery. One whose endpoint has been deleted meanwhile is left out; one that was delivered stays so. A test event
  * is tried once: who sent it looks at the answer now.
  */

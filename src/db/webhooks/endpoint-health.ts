@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** How the endpoints of an account did since a time (ISO 8601), and what still waits or was given up. */
+/** How the endpoints of an account did since a time (ISO 8601), and what still waits or failed. */
 
 const owned = (tenant: Tenant) =>
   sql`delivery.merchant_id = ${tenant.merchantId} and delivery.livemode = ${tenant.livemode}`
@@ -18,7 +18,7 @@ const healthRow = z.object({
 })
 export type EndpointHealth = z.output<typeof healthRow>
 
-/** `failed` counts what was given up within the time in which it can be sent again (since `replayable`). */
+/** `failed` counts what failed within the time in which it can be sent again (since `replayable`). */
 export function readHealth(
   db: Queryable,
   tenant: Tenant,

@@ -34,7 +34,7 @@ export type EventSearch = {
 const owned = (tenant: Tenant, table: Statement): Statement =>
   sql`${table}.merchant_id = ${tenant.merchantId} and ${table}.livemode = ${tenant.livemode}`
 
-/** Events that wait for an endpoint, or were given up. From the endpoints, so that an index finds them. */
+/** Events that wait for an endpoint, or failed. From the endpoints, so that an index finds them. */
 const waiting = (tenant: Tenant): Statement => sql`select event_id from delivery
   where endpoint_id in (select id from webhook_endpoint where ${owned(tenant, sql`webhook_endpoint`)})
     and status in ('pending', 'exhausted', 'disabled')`
@@ -74,7 +74,7 @@ export async function listEventRows(
   return cutPage(found, page)
 }
 
-/** How many events wait for an endpoint or were given up; not counted beyond `most`. */
+/** How many events wait for an endpoint or failed; not counted beyond `most`. */
 export async function countUndelivered(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const row = await one(
     db,

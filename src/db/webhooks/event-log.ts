@@ -168,7 +168,7 @@ export function reviveDelivery(
   )
 }
 
-/** Lets every delivery that was given up begin its schedule anew, if it was made at `since` (ISO 8601) or later. */
+/** Lets every delivery that failed begin its schedule anew, if it was made at `since` (ISO 8601) or later. */
 export function reviveFailed(
   db: Queryable,
   tenant: Tenant,
