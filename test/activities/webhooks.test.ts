@@ -148,7 +148,7 @@ describe('the first tries and the later ones', () => {
         {
           endpointId: merchants[1]!.endpointId,
           attemptsDone: 1,
-          last: { text: 'no answer (unusable_secret)', overloaded: false, retryAfterSeconds: null },
+          last: { text: 'no response (unusable_secret)', overloaded: false, retryAfterSeconds: null },
         },
       ])
       expect(merchants.map(({ received }) => received.length)).toEqual([1, 0])

@@ -71,14 +71,14 @@ describe('signatures', () => {
   })
 
   describe('a signed request that was changed on the way', () => {
-    it('is never accepted: 10,000 random mutations of body, id, time and signature', () => {
+    it('is never accepted: 1,000 random mutations of body, id, time and signature', () => {
       const secret = newWebhookSecret()
       const headers = signedHeaders({ id: 'evt_01j0000000000000000000000', at: Date.now(), body, secrets: [secret] })
       const receiver = new Webhook(secret)
       const random = seededRandom(20261121)
       let accepted = 0
       const drawn = new Set<string>()
-      for (let round = 0; round < 10_000; round++) {
+      for (let round = 0; round < 1000; round++) {
         const changed = mutate({ body, headers }, random)
         drawn.add(whatChanged({ body, headers }, changed))
         try {

@@ -245,12 +245,12 @@ describe('Requests and answers', () => {
 })
 
 describe('The negative corpus', () => {
-  test('every third of more than 600 requests that are not right is refused as a problem, and nothing is stored', async () => {
+  test('one in ten of more than 600 requests that are not right is refused as a problem, and nothing is stored', async () => {
     const other = await shop.asNewMerchant()
     const cases = await readCorpus(other)
     await expectAllRefused(
       other,
-      cases.filter((_case, index) => index % 3 === 0),
+      cases.filter((_case, index) => index % 10 === 0),
     )
   }, 180_000)
 })

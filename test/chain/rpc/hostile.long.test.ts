@@ -11,8 +11,13 @@ import { sendUsdc } from './strangers.ts'
 describe('hostile nodes', () => {
   const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
-  const connect = () =>
-    connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 4000 })
+  const TIMEOUT_MS = 1500
+  const options = (timeoutMs: number) => ({
+    urls: nodes.map(({ url }) => url),
+    quorum: 2,
+    chainId: TOKEN.chainId,
+    timeoutMs,
+  })
 
   async function expectPaidOnce(queued: readonly Queued[]): Promise<void> {
     for (const { paymentId, recipient, micro } of queued) {
@@ -21,10 +26,46 @@ describe('hostile nodes', () => {
     }
   }
 
+  /** Milliseconds that the work takes. */
+  async function timed(work: () => Promise<unknown>): Promise<number> {
+    const before = performance.now()
+    await work()
+    return performance.now() - before
+  }
+
+  test.each<[string, Malice]>([
+    ['drips a body for ever', 'drip'],
+    ['is a black hole', 'black_hole'],
+  ])('one of three nodes %s: answers come without it, and soon it is not even asked', async (_case, malice) => {
+    nodes[0]!.behave = () => malice
+    let stopped: number | null = null
+    const rpc = connectRpc({ ...options(TIMEOUT_MS), now: () => stopped ?? performance.now() })
+    expect(await timed(() => rpc.newest())).toBeLessThan(TIMEOUT_MS)
+    // Each of the three is once among the first two that are asked.
+    for (let turn = 0; turn < 3; turn++)
+      expect(await timed(() => rpc.agreed((node) => node.block(0)))).toBeLessThan(TIMEOUT_MS)
+    expect(await timed(() => rpc.any((node) => node.balance(TOKEN.address, 'latest')))).toBeLessThan(TIMEOUT_MS)
+    const [first] = rpc.nodes
+    const isResting = () => rpc.health()[0]?.state === 'resting'
+    for (let waited = 0; waited < 3 && !isResting(); waited++) await first!.block('latest').catch(() => undefined)
+    expect(rpc.health()[0]).toMatchObject({
+      state: 'resting',
+      why: expect.stringContaining('no whole answer in time'),
+    })
+    // Its rest must not end while this test is slow.
+    stopped = performance.now()
+    const before = nodes[0]!.calls.length
+    expect((await rpc.newest()).block.number).toBeGreaterThan(0)
+    await rpc.agreed((node) => node.block(0))
+    expect(nodes[0]!.calls.length).toBe(before)
+  })
+
   test('two engines settle everything at the same time while one of three nodes is a black hole', async () => {
     nodes[1]!.behave = () => 'black_hole'
     const queued = await world.queue(Array.from({ length: 40 }, () => ({})))
-    const engines = [connect(), connect()].map((rpc) => world.runner({ rpc, options: { leaseMs: 5000 } }))
+    const engines = [1, 2]
+      .map(() => connectRpc(options(4000)))
+      .map((rpc) => world.runner({ rpc, options: { leaseMs: 5000 } }))
     const stop = new AbortController()
     const running = engines.map((engine) => engine.run(stop.signal))
     const areSettled = async () => {

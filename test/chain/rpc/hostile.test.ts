@@ -4,7 +4,7 @@ import { encodeErrorResult, encodeFunctionResult, parseAbi } from 'viem/utils'
 import { isNoAnswer } from '../../../src/chain/rpc/failure.ts'
 import { connectRpc, type RpcOptions } from '../../../src/chain/rpc/rpc.ts'
 import type { RpcCall } from '../../support/anvil.ts'
-import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
+import { useHostileNodes } from '../../support/hostile-node.ts'
 import { type Queued, TOKEN, useWorld } from '../world.ts'
 
 describe('hostile nodes', () => {
@@ -33,41 +33,7 @@ describe('hostile nodes', () => {
     }
   }
 
-  /** Milliseconds that the work takes. */
-  async function timed(work: () => Promise<unknown>): Promise<number> {
-    const before = performance.now()
-    await work()
-    return performance.now() - before
-  }
-
   describe('one of three nodes', () => {
-    test.each<[string, Malice]>([
-      ['drips a body for ever', 'drip'],
-      ['is a black hole', 'black_hole'],
-    ])('%s: answers come without it, and soon it is not even asked', async (_case, malice) => {
-      nodes[0]!.behave = () => malice
-      let stopped: number | null = null
-      const rpc = connect({ now: () => stopped ?? performance.now() })
-      expect(await timed(() => rpc.newest())).toBeLessThan(TIMEOUT_MS)
-      // Each of the three is once among the first two that are asked.
-      for (let turn = 0; turn < 3; turn++)
-        expect(await timed(() => rpc.agreed((node) => node.block(0)))).toBeLessThan(TIMEOUT_MS)
-      expect(await timed(() => rpc.any((node) => node.balance(TOKEN.address, 'latest')))).toBeLessThan(TIMEOUT_MS)
-      const [first] = rpc.nodes
-      const isResting = () => rpc.health()[0]?.state === 'resting'
-      for (let waited = 0; waited < 3 && !isResting(); waited++) await first!.block('latest').catch(() => undefined)
-      expect(rpc.health()[0]).toMatchObject({
-        state: 'resting',
-        why: expect.stringContaining('no whole answer in time'),
-      })
-      // Its rest must not end while this test is slow.
-      stopped = performance.now()
-      const before = nodes[0]!.calls.length
-      expect((await rpc.newest()).block.number).toBeGreaterThan(0)
-      await rpc.agreed((node) => node.block(0))
-      expect(nodes[0]!.calls.length).toBe(before)
-    })
-
     test('drips: the deadline is for the whole body', async () => {
       nodes[0]!.behave = () => 'drip'
       const rpc = connectRpc({ urls: [nodes[0]!.url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 300 })

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals'
+import { FOUND } from './found/found.ts'
+import { toStory } from './found/story.ts'
+import { holds, isThen, playNext, useModel } from './story/holds.ts'
+
+useModel()
+
+/** One in twenty of the stories that once found a defect. `npm run test:long` runs all of them. */
+const SAMPLE = FOUND.filter((_found, index) => index % 20 === 0)
+
+test.each(SAMPLE)('$title', (found) => {
+  const story = toStory(found)
+  return found.ends === undefined ? holds(story) : isThen(story, found.ends)
+})
+
+test('a sample of random stories ends as it must', async () => {
+  for (let number = 0; number < 5; number++) {
+    const { wrong } = await playNext(1, number)
+    expect({ number, wrong }).toEqual({ number, wrong: [] })
+  }
+}, 300_000)
