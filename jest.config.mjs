@@ -64,7 +64,6 @@ export default {
   testTimeout: 60_000,
   // One more than the two cores that a runner has: tests also wait for services.
   maxWorkers: 3,
-  // Node keeps the ES modules of each file that a process has run, about 70 MB. From 2 GB on it collects garbage for longer
-  // than it tests, so a new process takes over.
-  workerIdleMemoryLimit: '2GB',
+  // A new process for each file, because Node keeps the ES modules of each file that a process has run, about 70 MB.
+  workerIdleMemoryLimit: '1MB',
 }
