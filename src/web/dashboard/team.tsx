@@ -60,7 +60,7 @@ export function renderTeam(view: TeamView): string {
                       place: 'a',
                       cell: ({ who, what }) => (
                         <>
-                          <b>{who}</b> {what}
+                          <b>{who}</b>: {what}
                         </>
                       ),
                     },
