@@ -106,7 +106,8 @@ export function findNarrowTexts(): string[] {
 
 /** Runs in the browser: opens all folded texts, but not what covers the page. */
 export function openFolds(): void {
-  for (const details of document.querySelectorAll<HTMLDetailsElement>('details:not(.chip, .who, :has(> .menu))')) details.open = true
+  for (const details of document.querySelectorAll<HTMLDetailsElement>('details:not(.chip, .who, :has(> .menu))'))
+    details.open = true
 }
 
 const AXE = readFileSync(fileURLToPath(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8')

@@ -11,15 +11,11 @@ import { createDb, type Db } from '../../src/db/db.ts'
 import { insertPayment } from '../../src/db/payments/payments.ts'
 import { composeWorker } from '../../src/deps/worker.ts'
 import { newId } from '../../src/ids.ts'
-import { startTemporal } from './temporal-server.ts'
+import { useTemporal } from './temporal-server.ts'
 
 const log = pino({ level: 'silent' })
 
-let temporal: Awaited<ReturnType<typeof startTemporal>>
-beforeAll(async () => {
-  temporal = await startTemporal()
-}, 120_000)
-afterAll(() => temporal?.stop())
+const temporal = useTemporal()
 
 let database: TestDatabase
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from '@jest/globals'
 import { createProgress } from '../../scripts/setup/progress.mjs'
 import { ensureTemporalServer } from '../../scripts/setup/temporal/temporal-server.ts'
 import { onFreePort } from '../../scripts/system/ports.ts'
@@ -10,8 +11,17 @@ import { temporalSpec } from '../../scripts/system/temporal.ts'
 
 export type Outcome = { readonly code: number | string; readonly text: string }
 
-/** A Temporal server for one file: its workers take the queues that all workers take. With its CLI. */
-export async function startTemporal() {
+type Temporal = Awaited<ReturnType<typeof startTemporal>>
+
+/** A Temporal server for one test file: its workers take the queues that all workers take. With its CLI. */
+export function useTemporal(): Temporal {
+  const temporal = {} as Temporal
+  beforeAll(async () => void Object.assign(temporal, await startTemporal()), 120_000)
+  afterAll(() => temporal.stop?.())
+  return temporal
+}
+
+async function startTemporal() {
   const server = await ensureTemporalServer(createProgress(process.stderr))
   if (server.kind === 'address') throw new Error('this test needs a Temporal server of its own: unset TEMPORAL_ADDRESS')
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-temporal-'))

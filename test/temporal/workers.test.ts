@@ -13,15 +13,11 @@ import { composeApi } from '../../src/deps/api.ts'
 import { composeCodecServer } from '../../src/deps/codec.ts'
 import { composeWorker } from '../../src/deps/worker.ts'
 import { runPinrail } from '../../src/operator/command.ts'
-import { startTemporal } from './temporal-server.ts'
+import { useTemporal } from './temporal-server.ts'
 
 const log = pino({ level: 'silent' })
 
-let temporal: Awaited<ReturnType<typeof startTemporal>>
-beforeAll(async () => {
-  temporal = await startTemporal()
-}, 120_000)
-afterAll(() => temporal?.stop())
+const temporal = useTemporal()
 
 let database: TestDatabase
 

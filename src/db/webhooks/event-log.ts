@@ -153,7 +153,7 @@ export async function listDeliveries(
 const revivedRow = z.object({ event_id: z.string(), attempts: z.number() })
 export type RevivedDelivery = z.output<typeof revivedRow>
 
-/** Lets a delivery begin its schedule anew, also one that arrived; null when there is none. */
+/** Restarts the schedule of a delivery, even if it arrived; null when there is none. */
 export function reviveDelivery(
   db: Queryable,
   tenant: Tenant,
@@ -168,7 +168,7 @@ export function reviveDelivery(
   )
 }
 
-/** Lets every delivery that failed begin its schedule anew, if it was made at `since` (ISO 8601) or later. */
+/** Restarts the schedule of every failed delivery that was created at `since` (ISO 8601) or later. */
 export function reviveFailed(
   db: Queryable,
   tenant: Tenant,

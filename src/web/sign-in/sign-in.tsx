@@ -130,7 +130,7 @@ export type SentView = {
   readonly mailUrl: string | null
 }
 
-/** All causes, because the page must not tell a guesser which one it was. */
+/** Names every cause: a guesser must not learn which one applies. */
 const WRONG_CODE =
   'This code does not work. It may not be from the latest e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
 

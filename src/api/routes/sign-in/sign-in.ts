@@ -239,7 +239,7 @@ function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<Done |
   })
 }
 
-/** Logs a wrong code. After the answer, whose time must not tell whether the address has an account. */
+/** Logs a wrong code, after the response is sent: its timing must not reveal whether the address has an account. */
 async function logWrongCode({ db, cookies }: SignInDeps, request: Request): Promise<void> {
   const browser = cookies.read(request, 'browser')
   if (browser === null) return
