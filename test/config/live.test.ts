@@ -113,7 +113,8 @@ describe('live mode', () => {
       ['WEBHOOK_ENCRYPTION_KEY', base64(randomBytes(16)), 'must have at least 32 bytes in base64'],
       ['WEBHOOK_ENCRYPTION_KEY', base64(randomBytes(48)), 'must be 32 bytes in base64'],
       ['RETIRED_WEBHOOK_ENCRYPTION_KEYS', `${base64(random)},AAAA`, 'must have at least 32 bytes in base64'],
-      ['DEPOSIT_SEED', base64(randomBytes(16)), 'must have at least 32 bytes in base64'],
+      // 32 characters, and fewer bytes.
+      ['DEPOSIT_SEED', base64(randomBytes(24)), 'must have at least 32 bytes in base64'],
       ['DATABASE_DIRECT_URL', 'postgres://pinrail:postgres@db.example/pinrail', 'at least 12 characters'],
       ['DATABASE_READ_URL', 'postgres://pinrail:postgres@replica.example/pinrail', 'at least 12 characters'],
       ['API_KEY_PEPPER', 'pepper', 'must be at least 32 random characters'],
@@ -150,6 +151,11 @@ describe('live mode', () => {
       ['DATABASE_URL', `${PLAIN_DATABASE}?sslmode=require&uselibpqcompat=true`, 'must have sslmode=verify-full'],
       ['DATABASE_URL', `${PLAIN_DATABASE}?sslmode=verify-full&sslmode=disable`, 'must have sslmode=verify-full'],
       ['DATABASE_DIRECT_URL', `${PLAIN_DATABASE}?sslrootcert=/missing.pem`, 'must have sslmode=verify-full'],
+      [
+        'DATABASE_DIRECT_URL',
+        `${PLAIN_DATABASE}?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${import.meta.filename}`,
+        'must have sslmode=verify-full',
+      ],
       ['POLYGON_RPC_URLS', 'http://one.example,https://two.example', 'must begin with https://'],
       ['NODE_OPTIONS', '--tls-min-v1.0', 'must have options for memory and warnings alone'],
       ['NODE_OPTIONS', '--max-old-space-size=512 --insecure_http_parser', 'not --insecure_http_parser'],
