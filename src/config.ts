@@ -215,6 +215,8 @@ const operatorSchema = z.object({
   CHAIN_ID: z.coerce.number().int().positive(),
   USDC_ADDRESS: lowerAddress,
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).default(0),
+  PAYOUT_MAX_USDC: workerSchema.shape.PAYOUT_MAX_USDC,
+  CONVERSION_TOLERANCE_PERCENT: workerSchema.shape.CONVERSION_TOLERANCE_PERCENT,
   /** Every treasury that ever paid. Those that this database knows need not be named. */
   TREASURY_ADDRESSES: list.pipe(z.array(lowerAddress)).default([]),
   DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lowerAddress)),

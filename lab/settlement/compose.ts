@@ -55,6 +55,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
     onVoided: nothing,
     onDeposit: nothing,
     onTreasuryMovement: nothing,
+    onBalanceDifference: nothing,
     onGas: nothing,
     ...parts.hooks,
     chain: {
@@ -78,6 +79,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
         maxFeeWei: 500n * 10n ** 9n,
         startBlock: 0,
         maxMicroPerDay: 10n ** 15n,
+        limits: { maxMicroPerPayout: policy.maxMicroPerPayout, fillTolerancePercent: 2 },
         ...parts.options,
       },
     },

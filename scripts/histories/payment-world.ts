@@ -170,6 +170,7 @@ function proof(paymentId: string, microUsdc: string, finalizedAt: Date): Settlem
     blockHash: `0x${'2'.repeat(64)}`,
     finalizedAt,
     gasWei: null,
+    claimedFrom: null,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../domain/hex.ts'
+import type { TransferLimits } from '../domain/settlement/payout.ts'
 import type { Token, TreasurySigner } from './authorization.ts'
 import type { PayoutCodec } from './codec.ts'
 import type { DepositKeys } from './deposits/deposit-keys.ts'
@@ -35,6 +36,8 @@ export type SettlementOptions = {
   readonly retiredTreasuries: readonly Hex[]
   /** Most micro-USDC that each treasury may authorize within 24 hours. */
   readonly maxMicroPerDay: bigint
+  /** What may leave a treasury without a payout here. */
+  readonly limits: TransferLimits
   /** How long a payout may wait for funds before it is held: top-ups come in batches. */
   readonly fundsGraceMs: number
 }

@@ -54,6 +54,16 @@ export type CurrentTreasury = { readonly treasury: Hex; readonly restoredAt: num
 /** A nonce that another treasury would have used for the payment. */
 export type Elsewhere = { readonly paymentId: string; readonly treasury: Hex; readonly authNonce: Hex }
 
+/** What the books say that the treasuries hold. */
+export type TreasuryBooks = {
+  /** Micro-USDC, with the logs that are stored and not booked yet. */
+  readonly micro: bigint
+  /** True if the books have not taken over yet what one of the treasuries held before its transfers were watched. */
+  readonly isOpening: boolean
+  /** Micro-USDC that were missing at the last comparison; null: none. */
+  readonly missing: bigint | null
+}
+
 /** A log, or gas of a transaction, of which the meaning could not be recorded yet. */
 type FailedLog = (
   | { readonly txHash: string; readonly logIndex: number }
@@ -164,13 +174,22 @@ export type SettlementJournal = {
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>
   /** Whether this journal has every one of these logs. */
   areStored(logs: readonly Pick<TreasuryLog, 'txHash' | 'logIndex'>[]): Promise<boolean>
-  findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
+  findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>): Promise<TreasuryLog[]>
   /** Those of which payouts and movements tell nothing: found at once, however many payments there are. */
-  findSuspects(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
+  findSuspects(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>): Promise<TreasuryLog[]>
+  /** What the books say that the treasuries hold. */
+  readTreasuryBooks(treasuries: readonly Hex[]): Promise<TreasuryBooks>
+  /** Books what the treasuries hold more, and takes them for opened. `number`: the block that was compared. */
+  bookMore(lease: Lease, more: { micro: bigint; number: number; treasuries: readonly Hex[] }): Promise<void>
+  /** Micro-USDC that are missing pause everything; null ends that. */
+  storeMissing(lease: Lease, micro: bigint | null): Promise<void>
   pause(why: { reason: string; untilFinal: number | null }): Promise<void>
   applyPending(limit: number): Promise<{ applied: number; failed: FailedLog[] }>
   applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>
-  readOpenNonces(ask: { after: string; limit: number }): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex }[]>
+  readOpenNonces(ask: {
+    after: string
+    limit: number
+  }): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex; micro: bigint }[]>
   /** Queues what final transfers have paid of payments that hand nothing over any more. Answers how many. */
   queueForgotten(): Promise<number>
   /** What was signed before the Unix second is dead, and read if it was paid: a backup from before has nothing left to forget. */

@@ -5,6 +5,7 @@ import { connectRpc } from '../chain/rpc/rpc.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
+import { transferLimits } from '../domain/settlement/transfers.ts'
 import type { Logger } from '../log.ts'
 import { createReceiptIssuer } from '../settlement/receipts/issue.ts'
 import { createReceiptSigner } from '../settlement/receipts/sign.ts'
@@ -53,6 +54,7 @@ export async function composeSettlement(
         owner: randomUUID(),
         maxFeeWei: BigInt(config.MAX_FEE_GWEI) * 1_000_000_000n,
         ...(config.SETTLEMENT_START_BLOCK !== undefined && { startBlock: config.SETTLEMENT_START_BLOCK }),
+        limits: transferLimits(config),
         maxMicroPerDay: BigInt(config.PAYOUT_MAX_USDC_PER_DAY) * 1_000_000n,
       },
     },

@@ -38,6 +38,7 @@ export type Booking = {
     | 'topped_up'
     | 'withdrawn'
     | 'acknowledged'
+    | 'claimed'
     | 'deposited'
     | 'deposit_used'
     | 'deposit_returned'
@@ -228,6 +229,11 @@ export function withdrawn(fact: { reference: string; micro: MicroUsdc }): Bookin
  */
 export function acknowledged(fact: { reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('acknowledged', { ...fact, paymentId: null }, ['exchange', 'suspense'])
+}
+
+/** A transfer that was booked as nobody's turns out to be a payout: it leaves that account, and `settled` books it. */
+export function claimed(fact: { reference: string; micro: MicroUsdc; from: 'suspense' | 'exchange' }): Booking {
+  return usdcLines('claimed', { ...fact, paymentId: null }, ['treasury', fact.from])
 }
 
 /** USDC is final at the address of a payment. Until the payment takes it, it belongs to nobody: `suspense`. */

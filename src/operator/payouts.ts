@@ -2,10 +2,12 @@ import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { loadPayment } from '../db/payments/payments.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
-import { abandonLane, acknowledgeTransfers, listUnknown, releaseLane } from '../db/settlement/operator.ts'
+import { abandonLane, acknowledgeTransfers, listUnclaimed, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import { readCursor } from '../db/settlement/record.ts'
+import { acknowledgeMissing } from '../db/settlement/watch/balance.ts'
 import type { Hex } from '../domain/hex.ts'
+import { formatUsdc } from '../domain/money.ts'
 import { Refusal } from './call.ts'
 
 export type Operation = {
@@ -79,17 +81,23 @@ export async function changePayout(operation: Operation, paymentId: string, chan
   })
 }
 
-/** Declares an unknown transfer out of the treasury legitimate, and books it so; without another one the lanes go on. */
-export async function acknowledge({ db, settings, hooks, dryRun, say }: Operation, txHash: Hex): Promise<number> {
+/**
+ * Declares a transfer out of the treasury legitimate that no payout claims, and books it so; without another unknown one
+ * the lanes continue. `balance` names what the treasuries hold less than the books although no transfer shows it.
+ */
+export async function acknowledge(operation: Operation, subject: Hex | 'balance'): Promise<number> {
+  const { db, settings, hooks, dryRun, say } = operation
   if (dryRun) throw new Error('acknowledge has no dry run: `status` shows what is paused')
+  if (subject === 'balance') return acknowledgeBalance(operation)
+  const txHash = subject
   const left = await db.transaction(async (tx) => {
-    const { all, untold } = await listUnknown(tx, scopeOf(settings), txHash)
-    for (const movement of untold) await hooks.onTreasuryMovement(tx, movement)
+    const { all, unbooked } = await listUnclaimed(tx, scopeOf(settings), txHash)
+    for (const movement of unbooked) await hooks.onTreasuryMovement(tx, movement)
     for (const movement of all) await hooks.onTreasuryMovement(tx, { ...movement, isAcknowledged: true })
     return acknowledgeTransfers(tx, scopeOf(settings), txHash)
   })
   if (left === null) {
-    say(`nothing changed: ${txHash} has no unknown transfer; \`status\` shows what is paused`)
+    say(`nothing changed: ${txHash} has no transfer that no payout claims; \`status\` shows what is paused`)
     return 1
   }
   const pausedReason = (await readCursor({ db, scope: { ...scopeOf(settings), livemode: db.livemode }, hooks }))
@@ -98,6 +106,21 @@ export async function acknowledge({ db, settings, hooks, dryRun, say }: Operatio
   else if (typeof pausedReason === 'string') say(`no unknown transfer is left; still paused: ${pausedReason}`)
   else say('no unknown transfer is left: the lanes continue')
   return left > 0 || typeof pausedReason === 'string' ? 1 : 0
+}
+
+async function acknowledgeBalance({ db, settings, hooks, say }: Operation): Promise<number> {
+  const { chainId, token } = scopeOf(settings)
+  const missing = await db.transaction(async (tx) => {
+    const found = await acknowledgeMissing(tx, { chainId, token })
+    if (found !== null) await hooks.onBalanceDifference(tx, { ...found, chainId, micro: -found.micro })
+    return found
+  })
+  say(
+    missing === null
+      ? 'nothing changed: the treasuries hold what the books say'
+      : `${formatUsdc(missing.micro.toString())} USDC are booked as spent: the next final block shows whether anything is missing`,
+  )
+  return missing === null ? 1 : 0
 }
 
 /** Opens a quarantined lane. */

@@ -14,6 +14,7 @@ import { markRestored, nameForgotten } from '../db/settlement/watch/forgotten.ts
 import type { Hex } from '../domain/hex.ts'
 import { plural } from '../domain/plural.ts'
 import type { ChainCursor, Lease } from '../domain/settlement/payout.ts'
+import { isPlausiblePayout, transferLimits } from '../domain/settlement/transfers.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import { type Operation, stateText } from './payouts.ts'
 
@@ -117,7 +118,7 @@ export async function readAnew(
     relayers: (await listRelayers(db, settings.CHAIN_ID)).map(watched),
     funding: null,
     token: { chainId: settings.CHAIN_ID, address: settings.USDC_ADDRESS, name: '' },
-    options: { ...READING, retiredTreasuries: treasuries },
+    options: { ...READING, limits: transferLimits(settings), retiredTreasuries: treasuries },
   }
   const observer = createObserver(deps)
   for (let before = ''; ; ) {
@@ -179,12 +180,13 @@ type Comparison = Operation & {
   readonly treasuries: readonly Hex[]
 }
 
-async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fact[]): Promise<Findings> {
+async function compare({ db, settings, scope, treasuries }: Comparison, facts: readonly Fact[]): Promise<Findings> {
   const paid = new Map(facts.flatMap((fact) => (fact.kind === 'out' && fact.authNonce ? [[fact.authNonce, fact]] : [])))
   const forgotten: Findings['forgotten'][number][] = []
   const problems: string[] = []
   let [unsettled, settled] = [0, 0]
-  for await (const { paymentId, destination, netMicro, payoutState, payoutTreasury } of listOwing(db, scope)) {
+  const limits = transferLimits(settings)
+  for await (const { paymentId, owed, payoutState, payoutTreasury } of listOwing(db, scope)) {
     const found = treasuries.flatMap((treasury) => {
       const fact = paid.get(payoutNonce({ ...scope, treasury, paymentId }))
       return fact === undefined ? [] : [fact]
@@ -196,9 +198,10 @@ async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fa
       continue
     }
     const { counterparty, microUsdc, txHash, logIndex } = fact
-    const agreed = counterparty === destination && (netMicro === null || netMicro === microUsdc)
-    if (!agreed)
-      problems.push(`${paymentId} was paid ${microUsdc} to ${counterparty}, owed ${netMicro} to ${destination}`)
+    if (!isPlausiblePayout(fact, owed, limits))
+      problems.push(
+        `${paymentId} was paid ${microUsdc} to ${counterparty}, owed ${owed.net ?? `about ${owed.quotedNet}`} to ${owed.recipient}`,
+      )
     else if (payoutTreasury !== null && payoutTreasury !== fact.treasury)
       problems.push(
         `${paymentId} was paid by ${fact.treasury} in ${txHash}, but the payout here is ${stateText(payoutState ?? 'unknown', null)} at ` +

@@ -64,8 +64,8 @@ export const SETTLEMENT: readonly Command[] = [
     words: 'settlement acknowledge',
     subjects: ['tx hash'],
     options: DRY,
-    does: 'accept an unknown transfer out of the treasury as legitimate',
-    run: settles((operation, hash) => acknowledge(operation, lower(hash))),
+    does: 'accept a transfer out of the treasury that no payout claims, or `balance`: what it holds less than the books',
+    run: settles((operation, subject) => acknowledge(operation, subject === 'balance' ? subject : lower(subject))),
   },
   {
     words: 'settlement reopen',

@@ -14,6 +14,7 @@ import { isZero, subtract } from '../domain/money.ts'
 import { NOT_PARKED, parked } from '../domain/payment/changes.ts'
 import { PART_STATES, partsOf, unitSum } from '../domain/payment/money/parts.ts'
 import {
+  type BalanceDifference,
   type GasSpent,
   type HoldReason,
   PASSING_HOLDS,
@@ -31,7 +32,16 @@ import { endVoid } from './voids.ts'
  */
 export function createSettlementHooks(context: ChangeContext) {
   const onSettled = createSettledHook(context)
-  return { onSettled, onHeld, onReleased, onVoided, onTreasuryMovement, onGas, onDeposit: createDepositHook(context) }
+  return {
+    onSettled,
+    onHeld,
+    onReleased,
+    onVoided,
+    onTreasuryMovement,
+    onBalanceDifference,
+    onGas,
+    onDeposit: createDepositHook(context),
+  }
 
   async function onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void> {
     // Waiting for funds or for the token to go on passes by itself; after a while the payment counts as delayed.
@@ -88,6 +98,13 @@ export function createSettlementHooks(context: ChangeContext) {
     // Booked back, because its block had left the chain, it may come again by the same transaction.
     if (await isBooked(tx, booked(goneAgain(fact))))
       await book(tx, booked({ ...fact, reference: `${fact.reference}:again` }), at)
+  }
+
+  /** What a treasury held before it was watched was delivered then. What is missing was ours to spend. */
+  async function onBalanceDifference(tx: Tx, { chainId, blockNumber, micro }: BalanceDifference): Promise<void> {
+    const fact = { reference: `balance:${chainId}:${blockNumber}`, micro: (micro < 0n ? -micro : micro).toString() }
+    const at = new Date(context.now()).toISOString()
+    for (const booked of micro < 0n ? [withdrawn, acknowledged] : [toppedUp]) await book(tx, booked(fact), at)
   }
 
   function onGas(tx: Tx, { chainId, wallet, nonce, wei }: GasSpent): Promise<void> {

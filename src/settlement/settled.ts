@@ -4,7 +4,7 @@ import { putOutbox } from '../db/outbox.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { succeedTogether } from '../db/payments/payment-sets.ts'
 import { lockPayments } from '../db/payments/payments.ts'
-import { type Booking, gasSpent, settled } from '../domain/ledger.ts'
+import { type Booking, claimed, gasSpent, settled } from '../domain/ledger.ts'
 import { exceptionAtEnd, NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
 import { whyNotFree } from '../domain/payment/money/intents.ts'
 import { canMove } from '../domain/payment/payment.ts'
@@ -65,9 +65,11 @@ async function settleTogether(
   )
 }
 
-function bookingsOf({ paymentId, microUsdc, gasWei }: Settlement): Booking[] {
+/** What a settled payout changes in the books. */
+export function bookingsOf({ paymentId, microUsdc, gasWei, claimedFrom }: Settlement): Booking[] {
   const gas = gasWei === null || gasWei === 0n ? [] : [gasSpent({ reference: paymentId, wei: gasWei.toString() })]
-  return [settled({ paymentId, net: microUsdc }), ...gas]
+  const claim = claimedFrom === null ? [] : [claimed({ reference: paymentId, micro: microUsdc, from: claimedFrom })]
+  return [settled({ paymentId, net: microUsdc }), ...claim, ...gas]
 }
 
 const transferOf = ({ txHash, logIndex, blockNumber, finalizedAt }: Settlement) => ({

@@ -161,6 +161,7 @@ const recordIn = (heard: Heard): SettlementHooks => ({
   onVoided: async (_tx, proof) => void heard.voided.push(proof),
   onDeposit: async (_tx, deposit) => void heard.deposits.push(deposit),
   onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),
+  onBalanceDifference: async () => undefined,
   onGas: async (_tx, spent) => void heard.gas.push(spent),
 })
 
@@ -192,6 +193,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
         bumpAfterMs: 0,
         fundsGraceMs: 0,
         maxMicroPerDay: 10n ** 15n,
+        limits: { maxMicroPerPayout: policy.maxMicroPerPayout, fillTolerancePercent: 2 },
         leaseMs: 0,
         ...changes.options,
       },
@@ -235,7 +237,7 @@ export async function queueAll(
   return queued
 }
 
-const QUOTE = { rate: '1', rateSource: 'test', netMicro: '1', expiresAt: '2100-01-01T00:00:00.000Z' }
+const QUOTE = { rate: '1', rateSource: 'test', netMicro: '5000', expiresAt: '2100-01-01T00:00:00.000Z' }
 
 /** Payments of which only the payout matters here. */
 export async function insertPayments(db: Db, queued: readonly { paymentId: string; recipient: Hex }[]): Promise<void> {
@@ -275,6 +277,8 @@ export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfi
   CHAIN_ID: TOKEN.chainId,
   USDC_ADDRESS: TOKEN.address,
   SETTLEMENT_START_BLOCK: 0,
+  PAYOUT_MAX_USDC: 1_000_000,
+  CONVERSION_TOLERANCE_PERCENT: 2,
   TREASURY_ADDRESSES: [world.treasury.address.toLowerCase() as Hex],
   RETIRED_TREASURIES: [],
   DEPOSIT_WRONG_TOKENS: wrongTokens,

@@ -385,6 +385,7 @@ describe('a payout that a backup has forgotten', () => {
       ownTransactions: [],
       paid: [],
       treasuries: [treasury],
+      limits: { maxMicroPerPayout: 10n ** 12n, fillTolerancePercent: 2 },
       at: new Date(),
       number: block,
       hash: hashOf(block),

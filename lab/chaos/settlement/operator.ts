@@ -109,6 +109,8 @@ const settingsOf = (stage: Stage, treasuries: Hex[]): Parameters<typeof rebuild>
   CHAIN_ID: stage.chain.chain.id,
   USDC_ADDRESS: stage.token,
   SETTLEMENT_START_BLOCK: 0,
+  PAYOUT_MAX_USDC: 1_000_000,
+  CONVERSION_TOLERANCE_PERCENT: 2,
   TREASURY_ADDRESSES: treasuries,
   RETIRED_TREASURIES: [],
   DEPOSIT_WRONG_TOKENS: [],

@@ -41,9 +41,7 @@ export async function checkRecord(
     )
     if (Number(announced?.['all']) !== settled || Number(announced?.['payments']) !== settled)
       problems.push(`announced ${announced?.['all']} times for ${announced?.['payments']} of ${settled} payments`)
-    for (const { reason } of await rows(
-      'select paused_reason as reason from chain_cursor where paused_reason is not null',
-    ))
+    for (const { reason } of await rows('select pause as reason from chain_cursor where pause is not null'))
       problems.push(`paused: ${reason}`)
     for (const { wallet, reason } of await rows(
       `select wallet, status_reason as reason from lane where status = 'quarantined'`,

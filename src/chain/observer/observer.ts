@@ -1,6 +1,7 @@
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { isRecent, type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { createDepositScan } from '../deposits/scan.ts'
+import { createBalanceWatch } from './balance.ts'
 import { proveExpired } from './expired.ts'
 import { createHeadWatch } from './head/head.ts'
 import { createReconciliation } from './reconcile.ts'
@@ -35,6 +36,7 @@ export function createObserver(deps: SettlementDeps) {
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
   const reconcile = createReconciliation(deps, scope)
   const watchHead = createHeadWatch(deps, scope)
+  const checkBalance = createBalanceWatch(deps, scope)
 
   async function applyPending(): Promise<void> {
     const { failed } = await journal.applyPending(APPLIED_AT_ONCE)
@@ -100,6 +102,7 @@ export function createObserver(deps: SettlementDeps) {
         () => reconcile(lease, cursor),
         async () => due.voiding && proveExpired(deps, lease, cursor),
         async () => void (seen = await watchHead(lease, { cursor, isMined: due.mined })),
+        () => checkBalance(lease, cursor, seen),
       ]
       for (const part of parts) await part().catch((error: unknown) => failures.push(error))
       noteHeard(Math.max(cursor.number, seen ?? 0), seen !== null || isAnswered())

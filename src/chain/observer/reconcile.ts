@@ -44,7 +44,8 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
       if (facts.length === 0) return []
       const { number, hash } = cursor
       const shared = await shareGas(deps, facts)
-      const scan = { ...shared, treasuries: scope.treasuries, at: clock(), number, hash, again: true }
+      const { limits } = deps.options
+      const scan = { ...shared, treasuries: scope.treasuries, limits, at: clock(), number, hash, again: true }
       const [unknown] = await journal.recordFinalized(lease, scan)
       if (unknown !== undefined) log.error({ transfer: unknown }, 'an unknown transfer was found; all lanes pause')
       const proved = facts.flatMap(({ authNonce }) => (authNonce === null ? [] : [authNonce]))

@@ -87,7 +87,8 @@ async function readRange(
   if (again && (await journal.areStored(read))) return { number: to, hash }
   const facts = await shareGas(deps, read)
   const at = { at: deps.clock(), number: to, hash }
-  const scan = { ...facts, ...at, treasuries: scope.treasuries, again, deposits: deps.deposits !== null }
+  const { limits } = deps.options
+  const scan = { ...facts, ...at, treasuries: scope.treasuries, limits, again, deposits: deps.deposits !== null }
   const [unknown, ...more] = await journal.recordFinalized(lease, scan)
   if (unknown !== undefined)
     log.error({ transfer: unknown, others: more.length }, 'an unknown transfer left the treasury; all lanes pause')

@@ -148,6 +148,15 @@ comment on column ledger_entry.line is 'The place in the transaction, from 0.';
 comment on column ledger_entry.asset is 'A fiat currency, USDC, or POL.';
 comment on column ledger_entry.amount is 'In the smallest unit of the asset (POL: wei). Debits are positive, credits negative.';
 
+-- A row for each statement that books: one balance in one row would make every settlement wait for the one before.
+create table treasury_change (
+  id bigint generated always as identity primary key,
+  micro signed_units not null
+);
+comment on table treasury_change is
+  'The balance of the ledger''s account `treasury`, as the sum of its rows. The solvency watch compares it with the chain at each final block and folds the rows into one.';
+comment on column treasury_change.micro is 'Micro-USDC.';
+
 create function ledger_is_append_only() returns trigger language plpgsql as $$
 begin
   raise exception 'the ledger is append-only';
@@ -167,6 +176,8 @@ begin
   if found then
     raise exception 'ledger transaction % does not balance in %: %', off.transaction_id, off.asset, off.amount;
   end if;
+  insert into treasury_change (micro)
+    select sum(amount) from fresh where account = 'treasury' having sum(amount) <> 0;
   return null;
 end $$;
 create trigger ledger_balances after insert on ledger_entry referencing new table as fresh

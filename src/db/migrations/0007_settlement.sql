@@ -123,12 +123,16 @@ create table treasury (
   address chain_address not null,
   retired_at timestamptz,
   keyless_at timestamptz,
+  opened_number bigint,
   primary key (chain_id, token, address)
 );
 comment on table treasury is 'A wallet that pays or has paid. An engine that starts writes those that it knows.';
 comment on column treasury.retired_at is 'Since when new payouts are not queued on it; null: it is the current one.';
 comment on column treasury.keyless_at is
   'Since when no engine has its key; null: one might. An older backup has forgotten it: then it is set again, to a later time, and everything waits longer.';
+
+comment on column treasury.opened_number is
+  'The final block at which the books took over what it held before its transfers were watched; null: not yet.';
 
 create table treasury_hour (
   chain_id int not null,
@@ -138,7 +142,8 @@ create table treasury_hour (
   micro_usdc units not null,
   primary key (chain_id, token, treasury, hour)
 );
-comment on table treasury_hour is 'What a treasury has authorized in one hour, for its limit a day. A second signature of a payout counts no more.';
+comment on table treasury_hour is
+  'What a treasury has authorized in one hour, for its limit a day, and what left it in that hour without a payout. A second signature of a payout does not count.';
 comment on column treasury_hour.micro_usdc is 'Micro-USDC.';
 -- A merchant's request checks that a wallet is none of ours, here and in `lane`.
 grant select on treasury_hour to pinrail_tenant;
@@ -319,6 +324,9 @@ create table chain_cursor (
   deposits_number bigint not null,
   paused_reason text,
   paused_until_final bigint,
+  missing_micro units,
+  pause text generated always as (coalesce(paused_reason,
+    'the treasuries hold ' || trim_scale(missing_micro / 1000000)::text || ' USDC less than the books say')) stored,
   restored_at timestamptz,
   may_forget boolean not null default false,
   owner text,
@@ -332,10 +340,13 @@ comment on column chain_cursor.scanned_at is 'When the cursor last moved.';
 comment on column chain_cursor.first_number is 'Blocks before it are never read again: what happened there is not ours to explain.';
 comment on column chain_cursor.deposits_number is
   'The last final block that was read for transfers to addresses of payments. Such a transfer that cannot be read delays no payout.';
+comment on column chain_cursor.pause is 'Why nothing is signed and no lane sends anything new; null: no pause.';
 comment on column chain_cursor.paused_reason is
-  'Why no lane sends anything new (solvency watch, or a replaced final block); null: no pause.';
+  'An unknown transfer, a second payout of a payment, or a replaced final block; null: none.';
 comment on column chain_cursor.paused_until_final is
   'The block, not final yet, that showed the reason: the pause ends when final blocks have passed it without the reason. Null: only an operator ends the pause.';
+comment on column chain_cursor.missing_micro is
+  'Micro-USDC that the treasuries hold less than the books at the last final block that was compared; null: not less. It pauses as long as it lasts.';
 comment on column chain_cursor.restored_at is
   'When an operator said that this database was a backup, or a worker found that the chain had not been read for an hour; null: never.';
 comment on column chain_cursor.may_forget is
@@ -381,10 +392,11 @@ comment on column treasury_log.gas_share is
   'Wei: the share of one authorization in the gas of the transaction, if one of our lanes sent it; null otherwise.';
 comment on column treasury_log.payment_id is 'The payout that ended by it; null: none.';
 comment on column treasury_log.nonce_of is
-  'The payment whose nonce it used although the payment has no payout: a restored backup has forgotten that. Null: no such payment.';
-comment on column treasury_log.known_as is 'Why the solvency watch knows it; null: a transfer out that needs an explanation.';
+  'The payment whose nonce it used, as its quote allows, although the payment has no payout: a restored backup has forgotten that. Null: no such payment.';
+comment on column treasury_log.known_as is
+  '`payout`: of ours. `movement`: in, or between treasuries. `payment` and `own_lane`: no payout claims it yet. `operator`: acknowledged. Null: unknown, which pauses everything.';
 comment on column treasury_log.applied_at is
-  'When it was booked as a movement, or stored if there was nothing to book; null: still to be booked.';
+  'When the books had it, or it was stored if it changes no account; null: still to be booked.';
 comment on column treasury_log.hook_error is 'Why it could not be booked; null: no failure. It is tried again at `hook_retry_at`.';
 comment on column treasury_log.receipt_due_at is 'When the proof for the receipt is fetched, or tried again; null: the receipt is there.';
 create unique index treasury_log_nonce on treasury_log (auth_nonce, treasury, token, chain_id) where auth_nonce is not null;
@@ -393,6 +405,8 @@ create index treasury_log_open on treasury_log (block_number, log_index) where p
 create index treasury_log_pending on treasury_log (block_number, log_index) where applied_at is null;
 create index treasury_log_nonce_of on treasury_log (nonce_of) where nonce_of is not null and payment_id is null;
 create index treasury_log_unknown on treasury_log (chain_id, token) where kind = 'out' and known_as is null;
+create index treasury_log_unclaimed on treasury_log (chain_id, token)
+  where kind = 'out' and payment_id is null and known_as in ('payment', 'own_lane');
 create index treasury_log_without_receipt on treasury_log (receipt_due_at)
   where receipt_due_at is not null and payment_id is not null and kind = 'out';
 
@@ -422,7 +436,8 @@ begin
       on (l.auth_nonce, l.treasury, l.token, l.chain_id) = (n.auth_nonce, n.treasury, n.token, n.chain_id) and l.kind = 'out'
     group by 1, 2, 3 having count(*) > 1
   loop
-    update treasury_log l set known_as = null
+    -- The books have only one of them: the others are booked to `suspense`.
+    update treasury_log l set known_as = null, applied_at = null
       from unnest(twice.hashes[2:], twice.places[2:]) as s(tx_hash, log_index)
       where l.chain_id = twice.chain_id and l.tx_hash = s.tx_hash and l.log_index = s.log_index and l.payment_id is null;
     update chain_cursor set paused_reason = coalesce(paused_reason,

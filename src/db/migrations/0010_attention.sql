@@ -101,7 +101,13 @@ create view settlement_attention as
     micro_usdc || ' micro-USDC from ' || treasury || ' to ' || counterparty, finalized_at
     from treasury_log where kind = 'out' and known_as is null
   union all
-  select null, 'paused', token, paused_reason, null::timestamptz from chain_cursor where paused_reason is not null
+  -- In `suspense`, until its payment claims it or an operator acknowledges it.
+  select null, 'unclaimed_transfer', tx_hash || ':' || log_index,
+    micro_usdc || ' micro-USDC from ' || treasury || ' to ' || counterparty
+      || coalesce(', with the nonce of ' || nonce_of, ', sent by a lane'), finalized_at
+    from treasury_log where kind = 'out' and payment_id is null and known_as in ('payment', 'own_lane')
+  union all
+  select null, 'paused', token, pause, null::timestamptz from chain_cursor where pause is not null
   union all
   select null, kind, subject, detail, found_at from settlement_finding
   union all

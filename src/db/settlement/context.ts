@@ -1,6 +1,13 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { RecordedDeposit } from '../../domain/settlement/deposit.ts'
-import type { GasSpent, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/settlement/payout.ts'
+import type {
+  BalanceDifference,
+  GasSpent,
+  HoldReason,
+  Settlement,
+  TreasuryMovement,
+  VoidProof,
+} from '../../domain/settlement/payout.ts'
 import { type Db, execute, type Statement, sql, type Tx } from '../db.ts'
 
 /** Whose payouts an engine handles: one mode, one chain, one token. */
@@ -18,6 +25,8 @@ export type SettlementHooks = {
   /** A final transfer to the address of a payment. */
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
+  /** What the treasuries hold more than the books, or less (negative) and acknowledged by an operator. */
+  onBalanceDifference(tx: Tx, difference: BalanceDifference): Promise<void>
   /** Gas of a final transaction of ours that no settlement shares: a sweep, an empty replacement, a refused batch. */
   onGas(tx: Tx, spent: GasSpent): Promise<void>
 }

@@ -10,6 +10,7 @@ import * as record from './record.ts'
 import * as signing from './signing/lease.ts'
 import * as signatures from './signing/signatures.ts'
 import * as treasuries from './signing/treasuries.ts'
+import * as balance from './watch/balance.ts'
 import * as forgotten from './watch/forgotten.ts'
 import * as known from './watch/known.ts'
 import * as pauses from './watch/pause.ts'
@@ -74,6 +75,9 @@ export function createSettlementJournal(context: JournalContext) {
     findUnknown: bind(known.findUnknown),
     findSuspects: bind(known.findSuspects),
     pause: bind(pauses.pause),
+    readTreasuryBooks: bind(balance.readTreasuryBooks),
+    bookMore: bind(balance.bookMore),
+    storeMissing: bind(balance.storeMissing),
     applyPending: bind(pending.applyPending),
     applyProven: bind(record.applyProven),
     readOpenNonces: bind(reconcile.readOpenNonces),

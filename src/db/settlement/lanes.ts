@@ -34,7 +34,7 @@ async function fence(tx: Tx, { scope }: JournalContext, lane: Lane): Promise<Sto
     tx,
     leaseRow.pick({ status: true }).extend({ paused: z.boolean() }),
     sql`select status, exists (select 1 from chain_cursor c where c.chain_id = lane.chain_id and c.token = ${scope.token}
-            and c.paused_reason is not null) as paused
+            and c.pause is not null) as paused
         from lane where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
           and owner = ${lane.lease.owner} and epoch = ${lane.lease.epoch} for update`,
   )

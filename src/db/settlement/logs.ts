@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import { describeTransfer, type FinalizedScan, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
-import { many, one, type Statement, sql, type Tx } from '../db.ts'
+import { execute, many, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { FINAL_MARGIN } from './deposits.ts'
 import { hex } from './payouts.ts'
@@ -30,7 +30,13 @@ export async function recordFinalized(
     const booked = scan.paid.length === 0 ? new Set() : await storePaid(tx, context.scope, scan.paid)
     const logs = scan.logs.map((log) => (booked.has(log.txHash) ? { ...log, gasShare: null } : log))
     const fresh = await insertLogs(tx, context.scope, { scan: { ...scan, logs }, known })
-    const unknown = scan.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)) && !known.has(keyOf(log)))
+    const outgoing = scan.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)))
+    await countUnclaimed(
+      tx,
+      context.scope,
+      outgoing.filter((log) => isMovement(log, scan.treasuries, known.get(keyOf(log)))),
+    )
+    const unknown = outgoing.filter((log) => !known.has(keyOf(log)))
     const reason = unknown[0] === undefined ? null : describeTransfer(unknown[0])
     await changeCursor(tx, context, { lease, set: moved(context, scan, reason) })
     return unknown
@@ -60,17 +66,31 @@ function moved(context: JournalContext, scan: FinalizedScan, reason: string | nu
         then ${scan.number}::bigint else deposits_number end`
 }
 
-/** A transfer of our own that this database has forgotten waits for its payment to be handed over again. */
-const isOurs = (known: Known | undefined): boolean => known !== undefined && known.as !== 'movement'
-
-/** Whether the books must be told: what came in, and what left without a payout of ours. */
+/** True for what changes the books as a movement: what came in, and what left without a payout that claims it. */
 function isMovement(log: TreasuryLog, treasuries: readonly string[], known: Known | undefined): boolean {
-  if (log.kind === 'cancel' || isOurs(known)) return false
+  if (log.kind === 'cancel' || known?.as === 'payout') return false
   // From one treasury of ours to another: together they hold what they held.
   return log.counterparty !== null && !treasuries.includes(log.counterparty)
 }
 
-/** Answers the keys of the logs that were not stored before. */
+/** What leaves without a payout counts toward the limit of a day, so that a thief's transfers use up what may be signed. */
+async function countUnclaimed(
+  tx: Tx,
+  { chainId, token }: SettlementScope,
+  logs: readonly TreasuryLog[],
+): Promise<void> {
+  if (logs.length === 0) return
+  const left = logs.map(({ treasury, microUsdc }) => ({ treasury, micro: microUsdc }))
+  await execute(
+    tx,
+    sql`insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
+        select ${chainId}, ${token}, treasury, date_trunc('hour', now()), sum(micro)
+        from jsonb_to_recordset(${JSON.stringify(left)}::jsonb) as g(treasury text, micro numeric) group by treasury
+        on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc`,
+  )
+}
+
+/** Returns the keys of the logs that were not stored before. */
 async function insertLogs(
   tx: Tx,
   scope: SettlementScope,
@@ -83,7 +103,8 @@ async function insertLogs(
     const { txHash, kind, treasury, counterparty, microUsdc } = log
     const why = known.get(keyOf(log))
     // Null: it ends by its nonce. Of the others the first index matters.
-    const nth = kind === 'cancel' || isOurs(why) ? null : alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
+    const nth =
+      kind === 'cancel' || why?.as === 'payout' ? null : alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
     const isTold = isMovement(log, scan.treasuries, why)
     const { as: knownAs = null, nonceOf = null } = why ?? {}
     return { ...log, gasShare: log.gasShare?.toString() ?? null, knownAs, nonceOf, nth, isTold }

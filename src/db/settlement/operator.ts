@@ -34,27 +34,29 @@ export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }
 
 type Place = { readonly chainId: number; readonly token: Hex }
 
-/** The transfers of a transaction out of the treasury that nobody knows, and those of them that the books have not been told of. */
-export async function listUnknown(
+/** A transfer out of a treasury that no payout claims. */
+const unclaimed = sql`l.kind = 'out' and l.payment_id is null and (l.known_as is null or l.known_as in ('payment', 'own_lane'))`
+
+/** The transfers of a transaction that no payout claims, and those of them that are not booked yet. */
+export async function listUnclaimed(
   tx: Tx,
   { chainId, token }: Place,
   txHash: Hex,
-): Promise<{ readonly all: readonly TreasuryMovement[]; readonly untold: readonly TreasuryMovement[] }> {
-  const unknown = sql`l.chain_id = ${chainId} and l.token = ${token} and l.tx_hash = ${txHash} and l.kind = 'out'
-    and l.known_as is null`
-  const untold = await listMovements(tx, chainId, sql`${unknown} and l.applied_at is null`)
-  return { all: await listMovements(tx, chainId, unknown), untold }
+): Promise<{ readonly all: readonly TreasuryMovement[]; readonly unbooked: readonly TreasuryMovement[] }> {
+  const these = sql`l.chain_id = ${chainId} and l.token = ${token} and l.tx_hash = ${txHash} and ${unclaimed}`
+  const unbooked = await listMovements(tx, chainId, sql`${these} and l.applied_at is null`)
+  return { all: await listMovements(tx, chainId, these), unbooked }
 }
 
 /**
- * Declares the unknown transfers of a transaction known and, when no unknown one is left, ends the pause. Answers how
- * many unknown transfers remain; null when none was there, and the pause has another reason or none.
+ * Declares the unclaimed transfers of a transaction known and, when no unknown one is left, ends the pause. Returns how
+ * many unknown transfers remain; null if the transaction had none and no other is unknown.
  */
 export async function acknowledgeTransfers(tx: Tx, scope: Place, txHash: Hex): Promise<number | null> {
   const known = await execute(
     tx,
-    sql`update treasury_log set known_as = 'operator' where chain_id = ${scope.chainId} and token = ${scope.token}
-          and tx_hash = ${txHash} and kind = 'out' and known_as is null`,
+    sql`update treasury_log l set known_as = 'operator', applied_at = coalesce(l.applied_at, now())
+        where l.chain_id = ${scope.chainId} and l.token = ${scope.token} and l.tx_hash = ${txHash} and ${unclaimed}`,
   )
   const left = await maybeOne(
     tx,

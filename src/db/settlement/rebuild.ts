@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { Lease } from '../../domain/settlement/payout.ts'
+import type { UnpaidPayment } from '../../domain/settlement/transfers.ts'
 import { execute, many, type Queryable, sql } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { hex } from './payouts.ts'
@@ -10,9 +11,7 @@ import { fence, here } from './record.ts'
 
 export type Owing = {
   readonly paymentId: string
-  readonly destination: Hex
-  /** Micro-USDC; null before the payment was converted. */
-  readonly netMicro: string | null
+  readonly owed: UnpaidPayment
   readonly payoutState: string | null
   readonly payoutTreasury: Hex | null
 }
@@ -21,6 +20,7 @@ const owingRow = z.object({
   id: z.string(),
   destination: z.string().transform((value) => value.toLowerCase() as Hex),
   net_micro: z.string().nullable(),
+  quoted: z.string(),
   state: z.string().nullable(),
   treasury: hex.nullable(),
 })
@@ -34,12 +34,17 @@ export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGe
     const rows = await many(
       db,
       owingRow,
-      sql`select m.id, m.destination, m.net_micro::text, p.state, p.treasury from payment m left join payout p on p.payment_id = m.id
+      sql`select m.id, m.destination, m.net_micro::text, m.quote ->> 'netMicro' as quoted, p.state, p.treasury from payment m left join payout p on p.payment_id = m.id
           where m.livemode = ${scope.livemode} and m.chain_id = ${scope.chainId} and lower(m.token) = ${scope.token}
             and m.id > ${after} order by m.id limit ${PAGE}`,
     )
-    for (const { id, destination, net_micro, state, treasury } of rows)
-      yield { paymentId: id, destination, netMicro: net_micro, payoutState: state, payoutTreasury: treasury }
+    for (const { id, destination, net_micro, quoted, state, treasury } of rows)
+      yield {
+        paymentId: id,
+        owed: { recipient: destination, net: net_micro, quotedNet: quoted },
+        payoutState: state,
+        payoutTreasury: treasury,
+      }
     if (rows.length < PAGE) return
     after = rows.at(-1)?.id ?? after
   }

@@ -33,6 +33,7 @@ const provenRow = z.object({
   block_hash: hex,
   finalized_at: z.date(),
   gas_share: z.string().nullable(),
+  claimed_from: z.enum(['suspense', 'exchange']).nullable(),
   failed_before: z.boolean(),
 })
 type Proven = z.infer<typeof provenRow>
@@ -53,6 +54,7 @@ const settlementOf = (row: Proven): Settlement => ({
   microUsdc: row.micro_usdc,
   recipient: row.recipient,
   gasWei: gasOf(row),
+  claimedFrom: row.claimed_from,
 })
 
 export const here = ({ scope }: JournalContext): Statement =>
@@ -83,12 +85,12 @@ const cursorRow = z.object({
   hash: hex,
   first: z.coerce.number(),
   deposits: z.coerce.number(),
-  paused_reason: z.string().nullable(),
+  pause: z.string().nullable(),
   restored: z.coerce.number().nullable(),
 })
 
 const CURSOR_COLUMNS = sql`scanned_number as number, scanned_hash as hash, first_number as first, deposits_number as deposits,
-  paused_reason, case when may_forget then ceil(extract(epoch from restored_at)) end as restored`
+  pause, case when may_forget then ceil(extract(epoch from restored_at)) end as restored`
 
 /**
  * Takes or renews the right to observe, and says how far the chain was read then; null while another owner's lease runs.
@@ -137,13 +139,13 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
   return row === null ? null : cursorOf(row)
 }
 
-function cursorOf({ number, hash, first, deposits, paused_reason, restored }: z.output<typeof cursorRow>): ChainCursor {
+function cursorOf({ number, hash, first, deposits, pause, restored }: z.output<typeof cursorRow>): ChainCursor {
   return {
     number,
     hash,
     firstNumber: first,
     depositsNumber: deposits,
-    pausedReason: paused_reason,
+    pausedReason: pause,
     restoredAt: restored,
   }
 }
@@ -162,14 +164,17 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
       tx,
       provenRow,
       sql`select p.payment_id, l.kind, p.micro_usdc::text, p.recipient, l.tx_hash, l.log_index, l.block_number,
-            l.block_hash, l.finalized_at, l.gas_share::text, p.hook_error is not null as failed_before
+            l.block_hash, l.finalized_at, l.gas_share::text, p.hook_error is not null as failed_before,
+            -- It was booked as nobody's before its payout was known.
+            case when l.known_as is distinct from 'payout' and l.applied_at is not null
+              then case l.known_as when 'operator' then 'exchange' else 'suspense' end end as claimed_from
           from treasury_log l join payout p on p.auth_nonce = l.auth_nonce and p.treasury = l.treasury
             join payment on payment.id = p.payment_id
           where l.chain_id = ${context.scope.chainId} and l.token = ${context.scope.token} and l.payment_id is null
             and p.livemode = ${context.scope.livemode} and l.auth_nonce is not null and p.state <> 'settled'
             and (l.kind = 'cancel' and p.state <> 'voided' or l.kind = 'out' and (l.counterparty, l.micro_usdc) = (p.recipient, p.micro_usdc))
             and (p.hook_retry_at is null or p.hook_retry_at <= now())
-          order by l.block_number, l.log_index limit ${limit} for update of payment, p skip locked`,
+          order by l.block_number, l.log_index limit ${limit} for update of payment, p, l skip locked`,
     )
     const failed: FailedHook[] = []
     const settle = async (batch: readonly Proven[]): Promise<void> => {
@@ -261,7 +266,7 @@ async function end(
   )
   await change(
     tx,
-    sql`update treasury_log l set payment_id = p.payment_id, known_as = 'payout'
+    sql`update treasury_log l set payment_id = p.payment_id, known_as = 'payout', applied_at = coalesce(l.applied_at, now())
         from unnest(${ids}::text[], ${ending.rows.map((row) => row.tx_hash)}::text[],
           ${ending.rows.map((row) => row.log_index)}::int[]) as p(payment_id, tx_hash, log_index)
         where l.chain_id = ${scope.chainId} and l.tx_hash = p.tx_hash and l.log_index = p.log_index`,

@@ -129,6 +129,9 @@ export type TopUpRefusal = 'pending' | 'limit' | 'quarantined' | 'paused'
 /** So begins the reason of a pause that a reversal of finality has made: only its repair ends it. */
 export const REVERSAL_PAUSE = 'finalized block '
 
+/** So begins the reason of a pause for what is missing (`chain_cursor.pause`): it lasts as long as that. */
+export const MISSING_PAUSE = 'the treasuries hold '
+
 /** How far the finalized chain has been read. */
 export type ChainCursor = {
   readonly number: number
@@ -163,6 +166,14 @@ export type TreasuryLog = {
   readonly gasShare: bigint | null
 }
 
+/** How much may leave a treasury without a payout here before everything pauses. */
+export type TransferLimits = {
+  /** Most micro-USDC of one transfer. */
+  readonly maxMicroPerPayout: bigint
+  /** Whole percent by which a converter's fill may be above the payment's quote. */
+  readonly fillTolerancePercent: number
+}
+
 /** What a range of finalized blocks says, and which of its transactions our own lanes sent. */
 export type FinalizedScan = {
   readonly logs: readonly TreasuryLog[]
@@ -170,6 +181,7 @@ export type FinalizedScan = {
   /** With payouts or cancellations, of lanes whose keys we have or had. */
   readonly paid: readonly FinalTransaction[]
   readonly treasuries: readonly Hex[]
+  readonly limits: TransferLimits
   /** Whether transfers to addresses of payments are read too, apart from these logs. Default: they are. */
   readonly deposits?: boolean
   readonly at: Date
@@ -196,6 +208,8 @@ export type Settlement = {
   readonly blockHash: Hex
   readonly finalizedAt: Date
   readonly gasWei: bigint | null
+  /** The account to which the transfer was booked before its payout claimed it; null: none. */
+  readonly claimedFrom: 'suspense' | 'exchange' | null
 }
 
 type FinalPlace = {
@@ -234,6 +248,9 @@ export type TreasuryMovement = {
   readonly logIndex: number
   readonly blockNumber: number
 }
+
+/** Micro-USDC, signed: what the treasuries held at a final block beyond what the books said. */
+export type BalanceDifference = { readonly chainId: number; readonly blockNumber: number; readonly micro: bigint }
 
 /** Another engine holds the lease now: whatever this one wanted to write was not written. */
 export class LeaseLostError extends Error {

@@ -72,6 +72,7 @@ export type Trouble = {
     | 'sweep'
     | 'void'
     | 'paid_elsewhere'
+    | 'unclaimed'
     | 'unexplained'
   readonly stops: boolean
   readonly what: string

@@ -1,6 +1,6 @@
 import { formatUsdc } from '../money.ts'
 import { plural } from '../plural.ts'
-import { REVERSAL_PAUSE } from './payout.ts'
+import { MISSING_PAUSE, REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
 /** What keeps money from moving, or will: each look knows one cause and what to do about it. */
@@ -30,9 +30,11 @@ function pauseOf({ cursor }: Standing): Trouble[] {
         todo: `Wait: when block ${until} is final without it, the pause ends automatically.`,
       },
     ]
-  const todo = reason.startsWith(REVERSAL_PAUSE)
-    ? 'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.'
-    : 'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.'
+  const todo = reason.startsWith(MISSING_PAUSE)
+    ? 'Compare the transfers of the treasury in an explorer with `treasury_log`. If the nodes withhold a transfer, name others in POLYGON_RPC_URLS: the pause ends when the transfer is booked. If you know where the USDC went, run `pinrail settlement acknowledge balance`. If you do not, the key is stolen: rotate the treasury and move the USDC first.'
+    : reason.startsWith(REVERSAL_PAUSE)
+      ? 'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.'
+      : 'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.'
   return [{ kind: 'paused', stops: true, what, todo }]
 }
 
@@ -184,6 +186,12 @@ type Attended = Pick<Trouble, 'kind' | 'todo'> & {
 
 /** What waits for attention and stops no money: the first of each kind is told by name. */
 const ATTENDED: readonly Attended[] = [
+  {
+    kind: 'unclaimed',
+    kinds: ['unclaimed_transfer'],
+    what: (count) => `no payout claims ${plural(count, 'transfer')} out of the treasury`,
+    todo: 'After a restore, run `pinrail settlement rebuild`: payments that this database knows claim theirs automatically. Otherwise another deployment uses the same keys, or somebody has stolen them: find out before you run `pinrail settlement acknowledge <tx hash>`.',
+  },
   {
     kind: 'hook',
     kinds: ['payout_hook', 'treasury_log', 'deposit_log'],

@@ -109,7 +109,7 @@ export async function createMoneyWorld() {
       db.transaction(async (tx) => {
         const { payment } = await loadPayment(tx, id)
         await hooks.onSettled(tx, [
-          { ...proof(id), microUsdc: payment.usdc?.net ?? '0', recipient: '0x', gasWei: null },
+          { ...proof(id), microUsdc: payment.usdc?.net ?? '0', recipient: '0x', gasWei: null, claimedFrom: null },
         ])
       }),
     voided: (id: string) =>

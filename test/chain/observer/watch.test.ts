@@ -431,13 +431,18 @@ describe('transfers that strangers and thieves make', () => {
       expect((await cursor()).paused).toContain('97 micro-USDC')
     })
 
-    test('used as the payment says stops nothing', async () => {
+    test('used as the payment says stops nothing, and is listed until its payment claims it', async () => {
       const payment = { paymentId: 'pay_as_agreed', recipient: newAddress() }
       await insertPayments(world.db, [payment])
       await carryForPayment(world, { ...payment, micro: 96n })
       await world.chain.mine({ blocks: 4 })
-      await world.runner().tick()
+      const runner = world.runner()
+      await runner.tick()
       expect((await cursor()).paused).toBeNull()
+      expect(await attention()).toEqual([expect.objectContaining({ kind: 'unclaimed_transfer' })])
+      await queueAll(world, [{ ...payment, micro: 96n }])
+      await world.finalize(runner)
+      expect(await attention()).toEqual([])
     })
   })
 

@@ -15,6 +15,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { addPayment, CHAIN_ID, openDatabase } from './database.ts'
 
+const LIMITS = { maxMicroPerPayout: 10n ** 12n, fillTolerancePercent: 2 }
 const scope = { livemode: false, chainId: CHAIN_ID, token: `0x${'c'.repeat(40)}` as Hex } as const
 
 let db: Db
@@ -39,6 +40,7 @@ describe('a change that reaches no row', () => {
     onVoided: nothing,
     onDeposit: nothing,
     onTreasuryMovement: nothing,
+    onBalanceDifference: nothing,
     onGas: nothing,
   }
   beforeAll(async () => {
@@ -85,6 +87,7 @@ describe('a change that reaches no row', () => {
         ownTransactions: [],
         paid: [],
         treasuries: [TREASURY],
+        limits: LIMITS,
         ...place,
       }),
     ).rejects.toThrow('the cursor: 0 rows changed instead of 1')
@@ -95,6 +98,7 @@ describe('a change that reaches no row', () => {
       ownTransactions: [],
       paid: [],
       treasuries: [TREASURY],
+      limits: LIMITS,
       ...place,
     })
     const allow = await ignore('payout', `new.state = 'settled'`)
@@ -303,6 +307,7 @@ describe('payouts', () => {
       onDeposit: async () => undefined,
       onVoided: async () => undefined,
       onTreasuryMovement: async () => undefined,
+      onBalanceDifference: async () => undefined,
       onGas: async () => undefined,
     }
 
@@ -329,6 +334,7 @@ describe('payouts', () => {
         ownTransactions: [],
         paid: [],
         treasuries: [TREASURY],
+        limits: LIMITS,
         at: new Date(),
         number: 2,
         hash: `0x${'3'.repeat(64)}`,

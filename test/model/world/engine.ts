@@ -93,7 +93,7 @@ export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine
       const row = rows[0] as { micro_usdc: string; recipient: Hex }
       paid = row.micro_usdc
       await hooks.onSettled(tx, [
-        { ...place(paymentId), microUsdc: row.micro_usdc, recipient: row.recipient, gasWei: null },
+        { ...place(paymentId), microUsdc: row.micro_usdc, recipient: row.recipient, gasWei: null, claimedFrom: null },
       ])
     })
   }

@@ -1,11 +1,22 @@
+import { bookAll } from '../../../../src/db/ledger.ts'
 import type { SettlementHooks } from '../../../../src/db/settlement/context.ts'
-import { finishSweep } from '../../../../src/db/settlement/deposits.ts'
+import { createSettlementHooks } from '../../../../src/settlement/hooks.ts'
+import { bookingsOf } from '../../../../src/settlement/settled.ts'
 
 const nothing = async (): Promise<void> => undefined
 
-/** What payments are told is written down, to be counted. Sweeps end as they do in the worker. */
+const { onTreasuryMovement, onBalanceDifference } = createSettlementHooks({
+  publicUrl: 'http://127.0.0.1',
+  now: Date.now,
+})
+
+/**
+ * What payments are told is written down, to be counted. Sweeps end and USDC is booked as in the worker, so the balance of
+ * the treasuries is compared with the books at each final block.
+ */
 export const ANNOUNCING: SettlementHooks = {
   async onSettled(tx, settlements) {
+    await bookAll(tx, settlements.flatMap(bookingsOf), new Date().toISOString())
     for (const { paymentId, txHash } of settlements)
       await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, txHash])
   },
@@ -15,8 +26,7 @@ export const ANNOUNCING: SettlementHooks = {
   onReleased: nothing,
   onVoided: nothing,
   onDeposit: nothing,
-  async onTreasuryMovement(tx, movement) {
-    await finishSweep(tx, movement)
-  },
+  onTreasuryMovement,
+  onBalanceDifference,
   onGas: nothing,
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
 import type { FinalizedScan, TreasuryLog } from '../../../domain/settlement/payout.ts'
+import { isPlausiblePayout, isWithinLimit, type UnpaidPayment } from '../../../domain/settlement/transfers.ts'
 import { payoutNonce } from '../../../evm/payout-nonce.ts'
 import { many, type Queryable, sql } from '../../db.ts'
 import type { JournalContext, SettlementScope } from '../context.ts'
@@ -13,7 +14,7 @@ export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
 /** `nonceOf`: of `payment`, which one it is. */
 export type Known = { readonly as: KnownAs; readonly nonceOf?: string }
 
-type Logs = Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>
+type Logs = Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>
 
 /** Payments looked through for nonces that no payout has: only after a backup was restored are there such nonces. */
 const SEARCHED_PAYMENTS = 200_000
@@ -35,8 +36,8 @@ const unknownOf = ({ logs }: Logs, known: ReadonlyMap<string, Known>): TreasuryL
   logs.filter((log) => log.kind === 'out' && !known.has(keyOf(log)))
 
 /**
- * Why each log is known: a payout with that treasury, recipient and amount; the nonce of a payment, with its recipient
- * and amount; one of our lanes; a movement. The nonce alone proves nothing: a thief with the treasury's key can use any.
+ * Why each log is known: a payout with that treasury, recipient and amount; a movement; the nonce of a payment, as its
+ * quote allows; a transaction of one of our lanes, within the limit of a payout.
  */
 export async function explain(db: Queryable, scope: SettlementScope, scan: Logs): Promise<Map<string, Known>> {
   const { known, forgotten } = await explainByPayouts(db, scope, scan)
@@ -45,8 +46,8 @@ export async function explain(db: Queryable, scope: SettlementScope, scan: Logs)
   for (const log of forgotten) {
     const payment = payments.get(log.authNonce)
     if (payment === undefined) {
-      if (own.has(log.txHash)) known.set(keyOf(log), { as: 'own_lane' })
-    } else if (!payment.isPaid && isAsAgreed(payment, log))
+      if (own.has(log.txHash) && isWithinLimit(log, scan.limits)) known.set(keyOf(log), { as: 'own_lane' })
+    } else if (!payment.isPaid && isPlausiblePayout(log, payment, scan.limits))
       known.set(keyOf(log), { as: 'payment', nonceOf: payment.id })
   }
   return known
@@ -76,11 +77,10 @@ async function explainByPayouts(
   return { known, forgotten }
 }
 
-type Agreed = { readonly recipient: Hex; readonly micro: string | null }
+type Agreed = { readonly recipient: Hex; readonly micro: string }
 
-/** An amount that is not known, before the payment is converted, cannot be compared. */
 const isAsAgreed = (agreed: Agreed, log: TreasuryLog): boolean =>
-  agreed.recipient === log.counterparty && (agreed.micro === null || agreed.micro === log.microUsdc)
+  agreed.recipient === log.counterparty && agreed.micro === log.microUsdc
 
 async function readPayouts(
   db: Queryable,
@@ -99,7 +99,7 @@ async function readPayouts(
 }
 
 type Spent = TreasuryLog & { readonly authNonce: Hex }
-type Unpaid = Agreed & { readonly id: string; readonly isPaid: boolean }
+type Unpaid = UnpaidPayment & { readonly id: string; readonly isPaid: boolean }
 
 /** Payments whose nonce one of the logs has used although they have no payout on that treasury. By nonce. */
 async function findPayments(
@@ -113,16 +113,16 @@ async function findPayments(
   const treasuries = new Set(logs.map(({ treasury }) => treasury))
   const payments = await many(
     db,
-    z.object({ id: z.string(), recipient: hex, micro: z.string().nullable(), is_paid: z.boolean() }),
-    sql`select m.id, lower(m.destination) as recipient, m.net_micro::text as micro,
+    z.object({ id: z.string(), recipient: hex, net: z.string().nullable(), quoted: z.string(), is_paid: z.boolean() }),
+    sql`select m.id, lower(m.destination) as recipient, m.net_micro::text as net, m.quote ->> 'netMicro' as quoted,
           coalesce(p.state = 'settled', false) as is_paid
         from payment m left join payout p on p.payment_id = m.id
         where m.livemode = ${scope.livemode} order by m.created_at desc limit ${SEARCHED_PAYMENTS}`,
   )
-  for (const { id, recipient, micro, is_paid } of payments)
+  for (const { id, recipient, net, quoted, is_paid } of payments)
     for (const treasury of treasuries) {
       const nonce = payoutNonce({ chainId: scope.chainId, token: scope.token, treasury, paymentId: id })
-      if (sought.has(nonce)) found.set(nonce, { id, recipient, micro, isPaid: is_paid })
+      if (sought.has(nonce)) found.set(nonce, { id, recipient, net, quotedNet: quoted, isPaid: is_paid })
     }
   return found
 }

@@ -8,17 +8,22 @@ import { hex } from '../payouts.ts'
 export async function readOpenNonces(
   context: JournalContext,
   ask: { after: string; limit: number },
-): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex }[]> {
+): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex; micro: bigint }[]> {
   const rows = await many(
     context.db,
-    z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex }),
-    sql`select p.payment_id, p.treasury, p.auth_nonce from payout p
+    z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, micro: z.string() }),
+    sql`select p.payment_id, p.treasury, p.auth_nonce, p.micro_usdc::text as micro from payout p
         where ${ours(context)} and p.state not in ('settled', 'voided') and p.payment_id > ${ask.after}
           and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
             and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)
         order by p.payment_id limit ${ask.limit}`,
   )
-  return rows.map((row) => ({ paymentId: row.payment_id, treasury: row.treasury, authNonce: row.auth_nonce }))
+  return rows.map((row) => ({
+    paymentId: row.payment_id,
+    treasury: row.treasury,
+    authNonce: row.auth_nonce,
+    micro: BigInt(row.micro),
+  }))
 }
 
 /** Keeps payouts to be voided that another treasury has paid, until they are voiding no more. */

@@ -50,7 +50,7 @@ export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promi
     sql`select scanned_number as number, scanned_hash as hash, extract(epoch from now() - scanned_at) as "ageSeconds",
           scanned_number - deposits_number as "depositsBehind",
           lease_until > now() - ${OBSERVED_SECONDS} * interval '1 second' as "isObserved",
-          paused_reason as "pausedReason", paused_until_final as "pausedUntilFinal"
+          pause as "pausedReason", paused_until_final as "pausedUntilFinal"
         from chain_cursor where chain_id = ${chainId} and token = ${token}`,
   )
 }

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import type { Hex } from '../../../domain/hex.ts'
+import type { Lease } from '../../../domain/settlement/payout.ts'
+import { execute, one, sql, type Tx } from '../../db.ts'
+import type { JournalContext, SettlementScope } from '../context.ts'
+import { changeCursor, fence } from '../record.ts'
+
+/** The equation of the treasury: what the chain says that the treasuries hold is what the books say. */
+
+/** Rows of `treasury_change` after which they are folded into one. */
+const FOLDED_ROWS = 64
+
+export type TreasuryBooks = {
+  /** Micro-USDC in the ledger's account `treasury`, with the logs that are stored and not booked yet. */
+  readonly micro: bigint
+  /** True if the books have not taken over yet what one of the treasuries held before its transfers were watched. */
+  readonly isOpening: boolean
+  /** Micro-USDC that were missing at the last comparison; null: none. */
+  readonly missing: bigint | null
+}
+
+export async function readTreasuryBooks(
+  { db, scope }: JournalContext,
+  treasuries: readonly Hex[],
+): Promise<TreasuryBooks> {
+  const { chainId, token } = scope
+  const row = await one(
+    db,
+    z.object({ micro: z.string(), rows: z.coerce.number(), opened: z.coerce.number(), missing: z.string().nullable() }),
+    sql`select (booked.micro + stored.micro)::text as micro, booked.rows, c.missing_micro::text as missing,
+          (select count(*) from treasury where chain_id = ${chainId} and token = ${token}
+            and address = any(${[...treasuries]}) and opened_number is not null) as opened
+        from (select coalesce(sum(micro), 0) as micro, count(*) as rows from treasury_change) booked,
+          (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) as micro from treasury_log
+            where chain_id = ${chainId} and token = ${token} and kind <> 'cancel' and (applied_at is null
+              or payment_id is null and auth_nonce is not null and known_as = 'payout')) stored,
+          chain_cursor c
+        where c.chain_id = ${chainId} and c.token = ${token}`,
+  )
+  if (row.rows > FOLDED_ROWS)
+    await execute(
+      db,
+      sql`with folded as (delete from treasury_change returning micro)
+          insert into treasury_change (micro) select sum(micro) from folded`,
+    )
+  return {
+    micro: BigInt(row.micro),
+    isOpening: row.opened < treasuries.length,
+    missing: row.missing === null ? null : BigInt(row.missing),
+  }
+}
+
+/** Books what the treasuries hold more than the books, and takes them for opened. `number`: the block that was compared. */
+export function bookMore(
+  context: JournalContext,
+  lease: Lease,
+  more: { readonly micro: bigint; readonly number: number; readonly treasuries: readonly Hex[] },
+): Promise<void> {
+  const { chainId, token } = context.scope
+  return context.db.transaction(async (tx) => {
+    await fence(context, tx, lease)
+    if (more.micro > 0n)
+      await context.hooks.onBalanceDifference(tx, { micro: more.micro, chainId, blockNumber: more.number })
+    await execute(
+      tx,
+      sql`update treasury set opened_number = ${more.number} where chain_id = ${chainId} and token = ${token}
+            and address = any(${[...more.treasuries]}) and opened_number is null`,
+    )
+  })
+}
+
+/** What is missing pauses everything until it is not missing any more. */
+export const storeMissing = (context: JournalContext, lease: Lease, micro: bigint | null): Promise<void> =>
+  changeCursor(context.db, context, { lease, set: sql`missing_micro = ${micro?.toString() ?? null}::numeric` })
+
+/** Books what is missing as spent, and ends the pause for it. Null if nothing is missing. */
+export async function acknowledgeMissing(
+  tx: Tx,
+  { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,
+): Promise<{ micro: bigint; blockNumber: number } | null> {
+  const where = sql`chain_id = ${chainId} and token = ${token}`
+  const row = await one(
+    tx,
+    z.object({ number: z.coerce.number(), micro: z.string().nullable() }),
+    sql`select scanned_number as number, missing_micro::text as micro from chain_cursor where ${where} for update`,
+  )
+  if (row.micro === null) return null
+  await execute(tx, sql`update chain_cursor set missing_micro = null where ${where}`)
+  return { micro: BigInt(row.micro), blockNumber: row.number }
+}

@@ -1,0 +1,41 @@
+import type { Hex } from '../hex.ts'
+import type { MicroUsdc } from '../money.ts'
+import type { TransferLimits, TreasuryLog } from './payout.ts'
+
+/** What a transfer out of a treasury may be when no payout of ours has ordered it. */
+
+type Transfer = Pick<TreasuryLog, 'counterparty' | 'microUsdc'>
+
+/** A payment without a payout, whose nonce a transfer has used. */
+export type UnpaidPayment = {
+  readonly recipient: Hex
+  /** Null: not converted yet. */
+  readonly net: MicroUsdc | null
+  /** What the merchant was told to expect when the payment was created. */
+  readonly quotedNet: MicroUsdc
+}
+
+/**
+ * True for a transfer that a database restored from a backup may have forgotten: to the payment's wallet, of its net
+ * amount or, if it is not converted, of no more than its quote and the tolerance of a fill. The nonce proves nothing:
+ * whoever has the treasury's key can use any.
+ */
+export function isPlausiblePayout(transfer: Transfer, payment: UnpaidPayment, limits: TransferLimits): boolean {
+  if (transfer.counterparty !== payment.recipient || !isWithinLimit(transfer, limits)) return false
+  if (payment.net !== null) return transfer.microUsdc === payment.net
+  const most = (BigInt(payment.quotedNet) * BigInt(100 + limits.fillTolerancePercent)) / 100n
+  return BigInt(transfer.microUsdc ?? 0) <= most
+}
+
+/** True if the treasury would have signed the amount at all. */
+export const isWithinLimit = ({ microUsdc }: Transfer, { maxMicroPerPayout }: TransferLimits): boolean =>
+  BigInt(microUsdc ?? 0) <= maxMicroPerPayout
+
+/** The limits of a configuration: whole USDC and whole percent. */
+export const transferLimits = (config: {
+  readonly PAYOUT_MAX_USDC: number
+  readonly CONVERSION_TOLERANCE_PERCENT: number
+}): TransferLimits => ({
+  maxMicroPerPayout: BigInt(config.PAYOUT_MAX_USDC) * 1_000_000n,
+  fillTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
+})

@@ -1,0 +1,250 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { parseEther } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { signTransferAuthorization } from '../../../src/chain/authorization.ts'
+import { multicallCodec } from '../../../src/chain/codec.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { bookAll, readBalances } from '../../../src/db/ledger.ts'
+import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
+import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
+import { acknowledge } from '../../../src/operator/payouts.ts'
+import { showStatus } from '../../../src/operator/status.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { bookingsOf } from '../../../src/settlement/settled.ts'
+import { startHostileNode } from '../../support/hostile-node.ts'
+import { takeDatabase } from '../databases.ts'
+import {
+  insertPayments,
+  newAddress,
+  newKey,
+  queueAll,
+  type RunnerChanges,
+  settingsOf,
+  TOKEN,
+  useWorld,
+} from '../world.ts'
+
+/** The books are connected, so at each final block the treasury is compared with them. */
+
+const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+const BOOKS: Partial<SettlementHooks> = {
+  onTreasuryMovement: real.onTreasuryMovement,
+  onBalanceDifference: real.onBalanceDifference,
+  onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(bookingsOf), new Date().toISOString()),
+}
+const LIMITS = { maxMicroPerPayout: 25_000_000_000n, fillTolerancePercent: 2 }
+
+describe('the balance of the treasury', () => {
+  const world = useWorld({ relayers: 1 })
+  let other: Awaited<ReturnType<typeof takeDatabase>>
+  beforeAll(async () => {
+    other = await takeDatabase()
+  })
+  afterAll(() => other.giveBack())
+  afterEach(() => world.reset())
+
+  const runner = (changes: RunnerChanges = {}) =>
+    world.runner({ ...changes, hooks: BOOKS, options: { limits: LIMITS, ...changes.options } })
+  const balances = async (db = world.db) =>
+    new Map((await readBalances(db)).map(({ account, amount }) => [account, amount]))
+  const pause = async (db = world.db) =>
+    (await db.query('select pause from chain_cursor')).rows[0] as { pause: string | null }
+  const kinds = async (db = world.db) => (await listSettlementAttention(db)).map(({ kind }) => kind)
+  const lower = ({ address }: { address: string }) => address.toLowerCase() as Hex
+  const operation = () => {
+    const lines: string[] = []
+    const { db, hooks } = world
+    return {
+      db,
+      hooks: { ...hooks, ...BOOKS },
+      settings: settingsOf(world),
+      dryRun: false,
+      lines,
+      say: (line: string) => void lines.push(line),
+    }
+  }
+  const expectBooksToMatch = async (db = world.db) =>
+    expect((await balances(db)).get('treasury')).toBe((await world.balance(lower(world.treasury))).toString())
+
+  /** The key of the treasury signs a transfer, and the wallet carries it as the engine would. */
+  async function take(from: LocalAccount, transfer: { to: Hex; micro: bigint; nonce?: Hex }): Promise<Hex> {
+    const { to, micro, nonce = newKey() } = transfer
+    const treasury = lower(world.treasury)
+    const validBefore = 4_000_000_000
+    const signature = await signTransferAuthorization(world.treasury, TOKEN, {
+      from: treasury,
+      to,
+      micro,
+      validBefore,
+      nonce,
+    })
+    const payout = { paymentId: 'x', treasury, recipient: to, microUsdc: micro.toString(), authNonce: nonce }
+    const signed = { kind: 'transfer', validBefore, signature } as const
+    const { target, calldata } = multicallCodec.encode(TOKEN.address, [{ ...payout, signed }])
+    await world.chain.setBalance({ address: from.address, value: parseEther('100') })
+    const raw = await from.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      nonce: await world.chain.getTransactionCount({ address: from.address }),
+      to: target,
+      data: calldata,
+      gas: 300_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
+    const hash = await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    await world.chain.mine({ blocks: 1 })
+    return hash
+  }
+
+  const nonceOf = (paymentId: string): Hex =>
+    payoutNonce({ chainId: TOKEN.chainId, token: TOKEN.address, treasury: lower(world.treasury), paymentId })
+
+  test('a thief with the keys of treasury and relayer who takes more than a payout may be pauses everything', async () => {
+    const engine = runner()
+    await world.queue([{}])
+    await world.finalize(engine)
+    const thief = newAddress()
+    const hash = await take(world.relayers[0]!, { to: thief, micro: 900_000_000_000n })
+    await world.finalize(engine)
+    expect((await pause()).pause).toContain(hash)
+    expect((await balances()).get('suspense')).toBe('900000000000')
+    await expectBooksToMatch()
+    expect(await kinds()).toEqual(expect.arrayContaining(['paused', 'unknown_transfer']))
+    const told = operation()
+    expect(await showStatus(told)).toBe(1)
+    expect(told.lines[0]).toContain('paused')
+  })
+
+  test('a thief with the keys of treasury and relayer who takes little is listed, booked and uses up the limit of a day', async () => {
+    const engine = runner({ options: { limits: LIMITS, maxMicroPerDay: 50_000_000n } })
+    await world.finalize(engine)
+    const hash = await take(world.relayers[0]!, { to: newAddress(), micro: 49_000_000n })
+    await world.finalize(engine)
+    expect(await pause()).toEqual({ pause: null })
+    expect((await balances()).get('suspense')).toBe('49000000')
+    expect(await kinds()).toEqual(['unclaimed_transfer'])
+    const told = operation()
+    expect(await showStatus(told)).toBe(1)
+    expect(told.lines.join('\n')).toContain('no payout claims 1 transfer out of the treasury')
+    const [queued] = await world.queue([{ micro: 2_000_000n }])
+    await world.finalize(engine)
+    expect((await world.payout(queued!.paymentId)).state).toBe('queued')
+    expect(await acknowledge(operation(), hash)).toBe(0)
+    expect(await kinds()).toEqual([])
+    expect((await balances()).get('suspense')).toBe('0')
+    await expectBooksToMatch()
+  })
+
+  test('a merchant with the treasury’s key takes no more by an unpaid payment than its quote, and keeps nothing when it expires', async () => {
+    const engine = runner()
+    await world.finalize(engine)
+    const [big, small] = ['pay_thief_big', 'pay_thief_small'].map((paymentId) => ({
+      paymentId,
+      recipient: newAddress(),
+    }))
+    await insertPayments(world.db, [big!, small!])
+    const stranger = accountOf(newKey())
+    // The quote is 5,000 micro-USDC, and a fill may be 2 % above it.
+    await take(stranger, { to: small!.recipient, micro: 5100n, nonce: nonceOf(small!.paymentId) })
+    await world.finalize(engine)
+    expect(await pause()).toEqual({ pause: null })
+    expect(await kinds()).toEqual(['unclaimed_transfer'])
+    const hash = await take(stranger, { to: big!.recipient, micro: 5101n, nonce: nonceOf(big!.paymentId) })
+    await world.finalize(engine)
+    expect((await pause()).pause).toContain(hash)
+    await world.db.query(`update payment set status = 'expired' where id = $1`, [big!.paymentId])
+    world.clock.now = new Date(Date.now() + 120_000)
+    await world.finalize(engine)
+    expect((await world.db.query('select from payout where payment_id = $1', [big!.paymentId])).rowCount).toBe(0)
+    await expectBooksToMatch()
+  })
+
+  test('two deployments with the same keys see each other’s payouts, and their books say what the treasury holds', async () => {
+    const second = { ...world, db: other.db }
+    const engines = [
+      runner({ relayers: [world.relayers[0]!] }),
+      runner({ db: other.db, relayers: [world.relayers[0]!] }),
+    ]
+    await world.queue([{ micro: 3_000_000n }])
+    await world.finalize(engines[0]!)
+    await queueAll(second, [{ micro: 4_000_000n }])
+    await world.finalize(engines[1]!)
+    await world.finalize(engines[0]!)
+    for (const db of [world.db, other.db]) {
+      expect(await kinds(db)).toContain('unclaimed_transfer')
+      expect((await balances(db)).get('suspense')).toBe(db === world.db ? '4000000' : '3000000')
+      await expectBooksToMatch(db)
+    }
+  })
+
+  test('a restored database that has lost payments pays on, and lists what they were paid', async () => {
+    await world.queue([{ micro: 3_000_000n }, { micro: 4_000_000n }])
+    await world.finalize(runner())
+    const restored = await takeDatabase()
+    const engine = runner({ db: restored.db })
+    const [queued] = await queueAll({ ...world, db: restored.db }, [{}])
+    await world.finalize(engine)
+    expect(await kinds(restored.db)).toEqual(['unclaimed_transfer', 'unclaimed_transfer'])
+    expect(await pause(restored.db)).toEqual({ pause: null })
+    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+    await expectBooksToMatch(restored.db)
+    restored.giveBack()
+  })
+
+  test('a payout claims the transfer that was booked to suspense, and leaves the books as if it had always known it', async () => {
+    const payment = { paymentId: 'pay_claims', recipient: newAddress() }
+    await insertPayments(world.db, [payment])
+    const engine = runner()
+    await world.finalize(engine)
+    await take(accountOf(newKey()), { to: payment.recipient, micro: 4000n, nonce: nonceOf(payment.paymentId) })
+    await world.finalize(engine)
+    expect((await balances()).get('suspense')).toBe('4000')
+    await queueAll(world, [{ ...payment, micro: 4000n }])
+    await world.finalize(engine)
+    expect((await world.payout(payment.paymentId)).state).toBe('settled')
+    expect((await balances()).get('suspense')).toBe('0')
+    expect((await balances()).get('merchant_payable')).toBe('4000')
+    expect(await kinds()).toEqual([])
+    await expectBooksToMatch()
+  })
+
+  test('less than the books say pauses signing although no node shows a transfer, and an operator may book it as spent', async () => {
+    const node = await startHostileNode(world.anvil.url)
+    try {
+      const engine = runner({ url: node.url })
+      await world.finalize(engine)
+      node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
+      await take(accountOf(newKey()), { to: newAddress(), micro: 7_000_000n })
+      await world.finalize(engine)
+      const [queued] = await world.queue([{}])
+      expect(await pause()).toEqual({ pause: 'the treasuries hold 7 USDC less than the books say' })
+      await world.finalize(engine)
+      expect((await world.payout(queued!.paymentId)).state).toBe('queued')
+      const told = operation()
+      expect(await acknowledge(told, 'balance')).toBe(0)
+      expect(told.lines).toEqual([expect.stringContaining('7.000000 USDC are booked as spent')])
+      node.behave = () => 'honest'
+      await world.finalize(engine, 3)
+      expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+      await expectBooksToMatch()
+    } finally {
+      await node.close()
+    }
+  })
+
+  test('what the treasury held before the first block that was read is in the books, and so is what comes later', async () => {
+    await world.chain.mine({ blocks: 5 })
+    const { number } = await world.chain.getBlock({ blockTag: 'finalized' })
+    const engine = runner({ options: { startBlock: Number(number) } })
+    await world.finalize(engine)
+    await expectBooksToMatch()
+    await mintUsdc(world.chain, { to: world.treasury.address, micro: 11_000_000n })
+    await world.finalize(engine)
+    await expectBooksToMatch()
+    expect(await pause()).toEqual({ pause: null })
+  })
+})
