@@ -38,8 +38,8 @@ export function createSettlementHooks(context: ChangeContext) {
     onReleased,
     onVoided,
     onTreasuryMovement,
-    onBalanceDifference,
     onGas,
+    onBalanceDifference: (tx: Tx, difference: BalanceDifference) => bookDifference(tx, difference, context.now()),
     onDeposit: createDepositHook(context),
   }
 
@@ -100,13 +100,6 @@ export function createSettlementHooks(context: ChangeContext) {
       await book(tx, booked({ ...fact, reference: `${fact.reference}:again` }), at)
   }
 
-  /** What a treasury held before it was watched was delivered then. What is missing was ours to spend. */
-  async function onBalanceDifference(tx: Tx, { chainId, blockNumber, micro }: BalanceDifference): Promise<void> {
-    const fact = { reference: `balance:${chainId}:${blockNumber}`, micro: (micro < 0n ? -micro : micro).toString() }
-    const at = new Date(context.now()).toISOString()
-    for (const booked of micro < 0n ? [withdrawn, acknowledged] : [toppedUp]) await book(tx, booked(fact), at)
-  }
-
   function onGas(tx: Tx, { chainId, wallet, nonce, wei }: GasSpent): Promise<void> {
     return bookGas(tx, { reference: `${chainId}:${wallet}:${nonce}`, wei }, context.now())
   }
@@ -141,6 +134,13 @@ async function endIfReversed(work: PaymentWork): Promise<void> {
 }
 
 type Fact = Parameters<typeof toppedUp>[0]
+
+/** What a treasury held before it was watched was delivered then. What is missing was ours to spend. */
+async function bookDifference(tx: Tx, { chainId, blockNumber, micro }: BalanceDifference, now: number): Promise<void> {
+  const fact = { reference: `balance:${chainId}:${blockNumber}`, micro: (micro < 0n ? -micro : micro).toString() }
+  const at = new Date(now).toISOString()
+  for (const booked of micro < 0n ? [withdrawn, acknowledged] : [toppedUp]) await book(tx, booked(fact), at)
+}
 
 /** How a movement is booked; of a sweep its payment is given. */
 function bookingOf({ direction }: TreasuryMovement, paymentId: string | null): (fact: Fact) => Booking {

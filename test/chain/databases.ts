@@ -40,10 +40,17 @@ export async function copyDatabase(source: Db): Promise<WorldDatabase> {
   await copy.db.transaction(async (tx) => {
     await tx.query('set local session_replication_role = replica')
     for (const { name } of tables as { name: string }[]) {
+      const { rows: written } = await source.query(
+        `select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
+         where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+        [name],
+      )
+      const { columns } = written[0] as { columns: string }
       const { rows } = await source.query(`select array_agg(t::text) as rows from ${name} t`)
       await tx.query(`delete from ${name}`)
       await tx.query(
-        `insert into ${name} overriding system value select (row::${name}).* from unnest($1::text[]) row`,
+        `insert into ${name} (${columns}) overriding system value
+         select ${columns} from (select (row::${name}).* from unnest($1::text[]) row) stored`,
         [(rows[0] as { rows: string[] | null }).rows ?? []],
       )
     }

@@ -237,16 +237,26 @@ export async function queueAll(
   return queued
 }
 
-const QUOTE = { rate: '1', rateSource: 'test', netMicro: '5000', expiresAt: '2100-01-01T00:00:00.000Z' }
+const QUOTE = { rate: '1', rateSource: 'test', expiresAt: '2100-01-01T00:00:00.000Z' }
 
-/** Payments of which only the payout matters here. */
-export async function insertPayments(db: Db, queued: readonly { paymentId: string; recipient: Hex }[]): Promise<void> {
+/** Payments of which only the payout matters here. Each is quoted its amount (micro-USDC; 5,000 unless given). */
+export async function insertPayments(
+  db: Db,
+  queued: readonly { paymentId: string; recipient: Hex; micro?: bigint }[],
+): Promise<void> {
   await db.query(
     `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
        destination, chain_id, token, quote, created_at, updated_at, expires_at)
-     select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, 31337, $3, $4, now(), now(), now()
-     from unnest($1::text[], $2::text[]) as p(id, destination) on conflict do nothing`,
-    [queued.map(({ paymentId }) => paymentId), queued.map(({ recipient }) => recipient), TOKEN.address, QUOTE],
+     select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, 31337, $3,
+       $4::jsonb || jsonb_build_object('netMicro', p.micro), now(), now(), now()
+     from unnest($1::text[], $2::text[], $5::text[]) as p(id, destination, micro) on conflict do nothing`,
+    [
+      queued.map(({ paymentId }) => paymentId),
+      queued.map(({ recipient }) => recipient),
+      TOKEN.address,
+      QUOTE,
+      queued.map(({ micro = 5000n }) => micro.toString()),
+    ],
   )
 }
 

@@ -103,7 +103,7 @@ describe('payouts', () => {
     await world.db.query('alter table payment enable trigger user')
     expect(await rebuild(operation(true))).toBe(1)
     expect(said).toContainEqual(
-      `WARNING: ${named!.paymentId} was paid ${named!.micro} to ${named!.recipient.toLowerCase()}, owed null to ${paid!.recipient.toLowerCase()}`,
+      `WARNING: ${named!.paymentId} was paid ${named!.micro} to ${named!.recipient.toLowerCase()}, owed about ${named!.micro} to ${paid!.recipient.toLowerCase()}`,
     )
   })
 })

@@ -55,7 +55,11 @@ export async function createMoneyWorld() {
 
     /** A payment of 100.00 EUR with an order at the partner. */
     async opened(): Promise<Made> {
-      const { id } = await base.checkout.create({ amountText: '100.00', amount: { minor: '10000', currency: 'EUR' } })
+      const { id } = await base.checkout.create({
+        amountText: '100.00',
+        amount: { minor: '10000', currency: 'EUR' },
+        quote: { rate: '1.08', rateSource: 'test', netMicro: '103140000', expiresAt: new Date().toISOString() },
+      })
       return { id, attemptId: await this.open(id) }
     },
     async open(id: string, choice: Pick<OpenAttemptRequest, 'provider' | 'method'> = APP): Promise<string> {

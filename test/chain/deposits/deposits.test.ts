@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createDepositKeys, sweepNonce } from '../../../src/chain/deposits/deposit-keys.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
-import { findImbalances, readBalances } from '../../../src/db/ledger.ts'
+import { bookAll, findImbalances, readBalances } from '../../../src/db/ledger.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
 import { takeUnread } from '../../../src/db/payments/partner-events.ts'
 import { assertSameSeed } from '../../../src/deps/deposits.ts'
@@ -10,6 +10,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
 import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { bookingsOf } from '../../../src/settlement/settled.ts'
 import { createWorld, insertPayments, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 
 describe('the keys of deposit addresses', () => {
@@ -71,6 +72,8 @@ describe('deposits', () => {
   const keys = createDepositKeys(SEED, TOKEN.chainId)
   const deposits = { keys, wrongTokens: [WRONG_TOKEN] }
   const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+  const book: typeof hooks.onSettled = (tx, settlements) =>
+    bookAll(tx, settlements.flatMap(bookingsOf), new Date().toISOString())
 
   let world: World
   let numbers = 0
@@ -248,7 +251,7 @@ describe('deposits', () => {
     expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'signed' }])
     expect(await world.chain.getTransactionCount({ address: wallet })).toBe(spent)
     const [queued] = await world.queue([{ micro: 1_000n }])
-    await world.finalize(world.runner({ deposits, hooks: { ...hooks, onSettled: async () => undefined } }), 3)
+    await world.finalize(world.runner({ deposits, hooks: { ...hooks, onSettled: book } }), 3)
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
     await asUsdcOwner(
       world.chain,
@@ -274,6 +277,9 @@ describe('deposits', () => {
     await world.db.query(
       'alter table ledger_entry enable trigger user; alter table ledger_transaction enable trigger user',
     )
+    await world.db.query(`update treasury_change set micro = s.micro from (select sum(amount) as micro from ledger_entry
+      where account = 'treasury') s where id = (select max(id) from treasury_change)`)
+    await world.db.query('delete from treasury_change where id < (select max(id) from treasury_change)')
     await world.db.query('delete from deposit_sweep where payment_id = $1', [paymentId])
     await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
     await world.db.query('delete from treasury_log where counterparty = $1', [address])

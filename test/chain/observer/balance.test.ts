@@ -217,8 +217,11 @@ describe('the balance of the treasury', () => {
     try {
       const engine = runner({ url: node.url })
       await world.finalize(engine)
-      node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
-      await take(accountOf(newKey()), { to: newAddress(), micro: 7_000_000n })
+      const thief = newAddress()
+      const isShown = (log: unknown) => !JSON.stringify(log).includes(thief.slice(2))
+      node.behave = ({ method }) =>
+        method === 'eth_getLogs' ? { lie: (logs) => (logs as object[]).filter(isShown) } : 'honest'
+      await take(accountOf(newKey()), { to: thief, micro: 7_000_000n })
       await world.finalize(engine)
       const [queued] = await world.queue([{}])
       expect(await pause()).toEqual({ pause: 'the treasuries hold 7 USDC less than the books say' })
@@ -227,7 +230,6 @@ describe('the balance of the treasury', () => {
       const told = operation()
       expect(await acknowledge(told, 'balance')).toBe(0)
       expect(told.lines).toEqual([expect.stringContaining('7.000000 USDC are booked as spent')])
-      node.behave = () => 'honest'
       await world.finalize(engine, 3)
       expect((await world.payout(queued!.paymentId)).state).toBe('settled')
       await expectBooksToMatch()
