@@ -10,17 +10,20 @@ export type Owed = { readonly paymentId: string; readonly recipient: Hex; readon
 export const newRecipient = (): Hex => `0x${randomBytes(20).toString('hex')}`
 
 /** Payments of which only the payout matters here. */
-export async function insertOwed(
-  db: Db,
-  owed: readonly { readonly paymentId: string; readonly recipient: Hex }[],
-  token: Hex,
-): Promise<void> {
+export async function insertOwed(db: Db, owed: readonly Owed[], token: Hex): Promise<void> {
   await db.query(
     `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
        destination, chain_id, token, quote, created_at, updated_at, expires_at)
-     select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, $3, $4, '{}', now(), now(), now()
-     from unnest($1::text[], $2::text[]) as p(id, destination) on conflict do nothing`,
-    [owed.map(({ paymentId }) => paymentId), owed.map(({ recipient }) => recipient), DEVELOPMENT_CHAIN_ID, token],
+     select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, $3, $4,
+       jsonb_build_object('netMicro', p.micro), now(), now(), now()
+     from unnest($1::text[], $2::text[], $5::text[]) as p(id, destination, micro) on conflict do nothing`,
+    [
+      owed.map(({ paymentId }) => paymentId),
+      owed.map(({ recipient }) => recipient),
+      DEVELOPMENT_CHAIN_ID,
+      token,
+      owed.map(({ micro }) => micro.toString()),
+    ],
   )
 }
 

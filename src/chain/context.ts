@@ -36,7 +36,7 @@ export type SettlementOptions = {
   readonly retiredTreasuries: readonly Hex[]
   /** Most micro-USDC that each treasury may authorize within 24 hours. */
   readonly maxMicroPerDay: bigint
-  /** What may leave a treasury without a payout here. */
+  /** Limits for transfers that no payout claims. */
   readonly limits: TransferLimits
   /** How long a payout may wait for funds before it is held: top-ups come in batches. */
   readonly fundsGraceMs: number

@@ -54,7 +54,7 @@ export type CurrentTreasury = { readonly treasury: Hex; readonly restoredAt: num
 /** A nonce that another treasury would have used for the payment. */
 export type Elsewhere = { readonly paymentId: string; readonly treasury: Hex; readonly authNonce: Hex }
 
-/** What the books say that the treasuries hold. */
+/** The balance of the treasuries in the books. */
 export type TreasuryBooks = {
   /** Micro-USDC, with the logs that are stored and not booked yet. */
   readonly micro: bigint
@@ -177,7 +177,6 @@ export type SettlementJournal = {
   findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>): Promise<TreasuryLog[]>
   /** Those of which payouts and movements tell nothing: found at once, however many payments there are. */
   findSuspects(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>): Promise<TreasuryLog[]>
-  /** What the books say that the treasuries hold. */
   readTreasuryBooks(treasuries: readonly Hex[]): Promise<TreasuryBooks>
   /** Books what the treasuries hold more, and takes them for opened. `number`: the block that was compared. */
   bookMore(lease: Lease, more: { micro: bigint; number: number; treasuries: readonly Hex[] }): Promise<void>

@@ -135,7 +135,7 @@ async function endIfReversed(work: PaymentWork): Promise<void> {
 
 type Fact = Parameters<typeof toppedUp>[0]
 
-/** What a treasury held before it was watched was delivered then. What is missing was ours to spend. */
+/** Books more as delivered: a treasury held it before it was watched. Books less as spent. */
 async function bookDifference(tx: Tx, { chainId, blockNumber, micro }: BalanceDifference, now: number): Promise<void> {
   const fact = { reference: `balance:${chainId}:${blockNumber}`, micro: (micro < 0n ? -micro : micro).toString() }
   const at = new Date(now).toISOString()

@@ -48,7 +48,7 @@ async function settleTogether(
   { settlements, states }: { settlements: readonly Settlement[]; states: ReadonlyMap<string, PaymentWithAttempts> },
 ): Promise<void> {
   if (settlements.length === 0) return
-  await bookAll(tx, settlements.flatMap(bookingsOf), new Date(context.now()).toISOString())
+  await bookAll(tx, settlements.flatMap(listBookings), new Date(context.now()).toISOString())
   const events = await succeedTogether(
     tx,
     context,
@@ -65,8 +65,8 @@ async function settleTogether(
   )
 }
 
-/** What a settled payout changes in the books. */
-export function bookingsOf({ paymentId, microUsdc, gasWei, claimedFrom }: Settlement): Booking[] {
+/** Lists the bookings of a settled payout. */
+export function listBookings({ paymentId, microUsdc, gasWei, claimedFrom }: Settlement): Booking[] {
   const gas = gasWei === null || gasWei === 0n ? [] : [gasSpent({ reference: paymentId, wei: gasWei.toString() })]
   const claim = claimedFrom === null ? [] : [claimed({ reference: paymentId, micro: microUsdc, from: claimedFrom })]
   return [settled({ paymentId, net: microUsdc }), ...claim, ...gas]
@@ -96,7 +96,7 @@ async function recordSettlement(work: PaymentWork, settlement: Settlement): Prom
     if (!isSamePlace(payment.transfer, settlement)) await work.change(noteOf('payment.transfer_replaced', fact), proof)
     return
   }
-  for (const booking of bookingsOf(settlement)) await book(work.tx, booking, work.at)
+  for (const booking of listBookings(settlement)) await book(work.tx, booking, work.at)
 
   const expected = payment.usdc?.net === settlement.microUsdc && canMove(payment.status, 'succeeded')
   await endVoid(work, 'refused')

@@ -25,7 +25,7 @@ export type SettlementHooks = {
   /** A final transfer to the address of a payment. */
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
-  /** What the treasuries hold more than the books, or less (negative) and acknowledged by an operator. */
+  /** The treasuries hold more than the books say; negative: less, which an operator has acknowledged. */
   onBalanceDifference(tx: Tx, difference: BalanceDifference): Promise<void>
   /** Gas of a final transaction of ours that no settlement shares: a sweep, an empty replacement, a refused batch. */
   onGas(tx: Tx, spent: GasSpent): Promise<void>

@@ -2,7 +2,7 @@ import type { Hex } from '../hex.ts'
 import type { MicroUsdc } from '../money.ts'
 import type { TransferLimits, TreasuryLog } from './payout.ts'
 
-/** What a transfer out of a treasury may be when no payout of ours has ordered it. */
+/** Rules for transfers out of a treasury that no payout has ordered. */
 
 type Transfer = Pick<TreasuryLog, 'counterparty' | 'microUsdc'>
 
@@ -11,7 +11,7 @@ export type UnpaidPayment = {
   readonly recipient: Hex
   /** Null: not converted yet. */
   readonly net: MicroUsdc | null
-  /** What the merchant was told to expect when the payment was created. */
+  /** The estimate that the merchant saw when the payment was created. */
   readonly quotedNet: MicroUsdc
 }
 

@@ -10,7 +10,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
 import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { bookingsOf } from '../../../src/settlement/settled.ts'
+import { listBookings } from '../../../src/settlement/settled.ts'
 import { createWorld, insertPayments, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 
 describe('the keys of deposit addresses', () => {
@@ -73,7 +73,7 @@ describe('deposits', () => {
   const deposits = { keys, wrongTokens: [WRONG_TOKEN] }
   const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
   const book: typeof hooks.onSettled = (tx, settlements) =>
-    bookAll(tx, settlements.flatMap(bookingsOf), new Date().toISOString())
+    bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString())
 
   let world: World
   let numbers = 0

@@ -13,7 +13,7 @@ import { acknowledge } from '../../../src/operator/payouts.ts'
 import { showStatus } from '../../../src/operator/status.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { bookingsOf } from '../../../src/settlement/settled.ts'
+import { listBookings } from '../../../src/settlement/settled.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { takeDatabase } from '../databases.ts'
 import {
@@ -33,7 +33,7 @@ const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.no
 const BOOKS: Partial<SettlementHooks> = {
   onTreasuryMovement: real.onTreasuryMovement,
   onBalanceDifference: real.onBalanceDifference,
-  onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(bookingsOf), new Date().toISOString()),
+  onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString()),
 }
 const LIMITS = { maxMicroPerPayout: 25_000_000_000n, fillTolerancePercent: 2 }
 
@@ -100,7 +100,7 @@ describe('the balance of the treasury', () => {
     return hash
   }
 
-  const nonceOf = (paymentId: string): Hex =>
+  const deriveNonce = (paymentId: string): Hex =>
     payoutNonce({ chainId: TOKEN.chainId, token: TOKEN.address, treasury: lower(world.treasury), paymentId })
 
   test('a thief with the keys of treasury and relayer who takes more than a payout may be pauses everything', async () => {
@@ -149,11 +149,11 @@ describe('the balance of the treasury', () => {
     await insertPayments(world.db, [big!, small!])
     const stranger = accountOf(newKey())
     // The quote is 5,000 micro-USDC, and a fill may be 2 % above it.
-    await take(stranger, { to: small!.recipient, micro: 5100n, nonce: nonceOf(small!.paymentId) })
+    await take(stranger, { to: small!.recipient, micro: 5100n, nonce: deriveNonce(small!.paymentId) })
     await world.finalize(engine)
     expect(await pause()).toEqual({ pause: null })
     expect(await kinds()).toEqual(['unclaimed_transfer'])
-    const hash = await take(stranger, { to: big!.recipient, micro: 5101n, nonce: nonceOf(big!.paymentId) })
+    const hash = await take(stranger, { to: big!.recipient, micro: 5101n, nonce: deriveNonce(big!.paymentId) })
     await world.finalize(engine)
     expect((await pause()).pause).toContain(hash)
     await world.db.query(`update payment set status = 'expired' where id = $1`, [big!.paymentId])
@@ -200,7 +200,7 @@ describe('the balance of the treasury', () => {
     await insertPayments(world.db, [payment])
     const engine = runner()
     await world.finalize(engine)
-    await take(accountOf(newKey()), { to: payment.recipient, micro: 4000n, nonce: nonceOf(payment.paymentId) })
+    await take(accountOf(newKey()), { to: payment.recipient, micro: 4000n, nonce: deriveNonce(payment.paymentId) })
     await world.finalize(engine)
     expect((await balances()).get('suspense')).toBe('4000')
     await queueAll(world, [{ ...payment, micro: 4000n }])

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Hex } from '../../../domain/hex.ts'
-import type { Lease } from '../../../domain/settlement/payout.ts'
-import { execute, one, sql, type Tx } from '../../db.ts'
-import type { JournalContext, SettlementScope } from '../context.ts'
-import { changeCursor, fence } from '../record.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { Lease } from '../../domain/settlement/payout.ts'
+import { execute, one, sql, type Tx } from '../db.ts'
+import type { JournalContext, SettlementScope } from './context.ts'
+import { changeCursor, fence } from './record.ts'
 
-/** The equation of the treasury: what the chain says that the treasuries hold is what the books say. */
+/** The equation of the treasury: its balance on chain is its balance in the books. */
 
 /** Rows of `treasury_change` after which they are folded into one. */
 const FOLDED_ROWS = 64
@@ -69,7 +69,7 @@ export function bookMore(
   })
 }
 
-/** What is missing pauses everything until it is not missing any more. */
+/** Stores how much is missing (null: nothing), which pauses everything. */
 export const storeMissing = (context: JournalContext, lease: Lease, micro: bigint | null): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`missing_micro = ${micro?.toString() ?? null}::numeric` })
 
