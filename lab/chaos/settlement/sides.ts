@@ -46,6 +46,7 @@ export function engineSide(stage: Stage): Side {
     paymentId: `pay_bought_${index}`,
     attemptId: `att_bought_${index}`,
     recipient: newRecipient(),
+    micro: 5_000_000n,
   }))
   return {
     name: 'pinrail',
