@@ -56,6 +56,8 @@ export type Elsewhere = { readonly paymentId: string; readonly treasury: Hex; re
 
 /** The balance of the treasuries in the books. */
 export type TreasuryBooks = {
+  /** The last final block that was read into them. */
+  readonly number: number
   /** Micro-USDC, with the logs that are stored and not booked yet. */
   readonly micro: bigint
   /** True if the books have not taken over yet what one of the treasuries held before its transfers were watched. */

@@ -40,18 +40,20 @@ export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: 
     )
     if (held === null) return
     const books = await journal.readTreasuryBooks(treasuries)
+    // Another engine has read on.
+    if (books.number !== number) return
     const difference = held.value.reduce((sum, micro) => sum + micro, 0n) - books.micro
     const unproved = difference < 0n ? await readUnproved(cursor) : 0n
     if (unproved === null) return
     compared = number
     const missing = difference + unproved < 0n ? -difference - unproved : null
     if (missing !== books.missing) {
+      await journal.storeMissing(lease, missing)
       if (missing !== null)
         log.error(
           { micro: missing.toString(), block: number },
           'the treasuries hold less than the books say; all lanes pause',
         )
-      await journal.storeMissing(lease, missing)
     }
     const least = difference <= 0n || more === null || more.micro > difference ? difference : more.micro
     more = difference <= 0n ? null : { since: more?.since ?? number, micro: least }

@@ -11,6 +11,8 @@ import { changeCursor, fence } from './record.ts'
 const FOLDED_ROWS = 64
 
 export type TreasuryBooks = {
+  /** The last final block that was read into them. */
+  readonly number: number
   /** Micro-USDC in the ledger's account `treasury`, with the logs that are stored and not booked yet. */
   readonly micro: bigint
   /** True if the books have not taken over yet what one of the treasuries held before its transfers were watched. */
@@ -26,8 +28,14 @@ export async function readTreasuryBooks(
   const { chainId, token } = scope
   const row = await one(
     db,
-    z.object({ micro: z.string(), rows: z.coerce.number(), opened: z.coerce.number(), missing: z.string().nullable() }),
-    sql`select (booked.micro + stored.micro)::text as micro, booked.rows, c.missing_micro::text as missing,
+    z.object({
+      number: z.coerce.number(),
+      micro: z.string(),
+      rows: z.coerce.number(),
+      opened: z.coerce.number(),
+      missing: z.string().nullable(),
+    }),
+    sql`select c.scanned_number as number, (booked.micro + stored.micro)::text as micro, booked.rows, c.missing_micro::text as missing,
           (select count(*) from treasury where chain_id = ${chainId} and token = ${token}
             and address = any(${[...treasuries]}) and opened_number is not null) as opened
         from (select coalesce(sum(micro), 0) as micro, count(*) as rows from treasury_change) booked,
@@ -44,6 +52,7 @@ export async function readTreasuryBooks(
           insert into treasury_change (micro) select sum(micro) from folded`,
     )
   return {
+    number: row.number,
     micro: BigInt(row.micro),
     isOpening: row.opened < treasuries.length,
     missing: row.missing === null ? null : BigInt(row.missing),
