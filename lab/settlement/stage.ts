@@ -42,6 +42,8 @@ export type Stage = {
   /** Copies a database, ending whoever is connected to it: a dump, or its restoration. */
   copyDatabase(from: string, to: string): Promise<void>
   dropDatabase(name: string): Promise<void>
+  /** SIGKILL to Postgres; resolves when it answers again. */
+  killPostgres(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -61,7 +63,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   })
   const anvil = await startAnvil(options.anvil)
   const pids = { anvil: anvil.pid, postgres: postgres.pid() ?? 0 }
-  const forget = endWithThisProcess(Object.values(pids))
+  const forget = endWithThisProcess(() => [anvil.pid, postgres.pid()])
   const treasuryKey = generatePrivateKey()
   const relayerKeys = Array.from({ length: options.relayers }, () => generatePrivateKey())
   await prepareDevelopmentChain(anvil.url, {
@@ -89,6 +91,10 @@ export async function startStage(options: StageOptions): Promise<Stage> {
     },
     copyDatabase: (from, to) => asAdmin(disconnect(from), `create database ${to} template ${from}`),
     dropDatabase: (name) => asAdmin(`drop database ${name} with (force)`),
+    async killPostgres() {
+      await postgres.kill9()
+      await postgres.untilReady()
+    },
     async stop() {
       forget()
       await anvil.stop()
@@ -100,9 +106,9 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 }
 
 /** Ctrl-C and SIGTERM end the servers too. Answers how to forget about them. */
-function endWithThisProcess(pids: readonly number[]): () => void {
+function endWithThisProcess(pids: () => readonly (number | null)[]): () => void {
   const kill = (): void => {
-    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    for (const pid of pids()) if (pid !== null) process.kill(pid, 'SIGKILL')
   }
   const end = (): never => process.exit(130)
   process.once('exit', kill)

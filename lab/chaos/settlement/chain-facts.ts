@@ -66,10 +66,13 @@ export async function readSent(rpcUrl: string, wallet: string): Promise<{ to: st
   return sent
 }
 
-export const readTokenBalance = async (rpcUrl: string, token: string, wallet: string): Promise<bigint> =>
+export const readTokenBalance = async (
+  rpcUrl: string,
+  { token, wallet, block = 'latest' }: { token: string; wallet: string; block?: number | 'latest' },
+): Promise<bigint> =>
   BigInt(
     await ask<string>(rpcUrl, 'eth_call', [
       { to: token, data: `0x70a08231${wallet.slice(2).padStart(64, '0')}` },
-      'latest',
+      block === 'latest' ? block : `0x${block.toString(16)}`,
     ]),
   )

@@ -18,9 +18,9 @@ const SETTLES_AGAIN_WITHIN = 60
 /**
  * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines in a storm: lost requests and answers, dropped
  * transactions, reorganizations, fee spikes, SIGKILLs; one node at a time that hangs, drips, tells a wrong head, has no logs
- * or no state; strangers' transfers to the treasury and to addresses of payments; keys that refuse now and then. In the
- * middle the key of a lane is removed under its transaction, the treasury is rotated, and the database is set back to a
- * dump that knows neither. Judged by what the chain shows, and by how soon payouts are settled again after the last
+ * or no state, gives logs of few blocks only, or answers that the key is revoked; two nodes that take small batches alone; strangers' transfers to the treasury and to addresses of payments; keys that refuse now and then. In the
+ * middle Postgres is killed, the key of a lane is removed under its transaction, the treasury is rotated, and the database is set back to a
+ * dump that knows neither; then a thief uses the treasury's key. Judged by what the chain shows, and by how soon payouts are settled again after the last
  * fault. It says how often each was tried; then plain transfers in the same storm, as the control (`--control 0` leaves
  * it out).
  */
@@ -63,7 +63,7 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
     })
     const say = (text: string): void => progress.line(text)
     const storm = await runStorm(stage, side, { seed, owed, say, logFile: join(logs, `${which}.log`) })
-    const chain = { rpcUrl: stage.rpcUrl, token: stage.token, payers: side.payers }
+    const chain = { rpcUrl: stage.rpcUrl, token: stage.token, payers: side.payers, thief: side.operator?.thief ?? '' }
     const verdict = await judge(owed, chain)
     tell(progress, { side, storm, verdict })
     if (which === 'control') return []

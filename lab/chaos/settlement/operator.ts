@@ -4,6 +4,7 @@ import { deadAfter } from '../../../src/chain/rotation.ts'
 import { Secret } from '../../../src/config/secret.ts'
 import type { Db } from '../../../src/db/db.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
+import { acknowledge } from '../../../src/operator/payouts.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { insertOwed, type Owed } from '../../settlement/payouts.ts'
@@ -11,6 +12,7 @@ import type { Stage } from '../../settlement/stage.ts'
 import { readNonce } from './chain-facts.ts'
 import { ANNOUNCING } from './payers/announce.ts'
 import type { PayerKeys } from './payers/payer-process.ts'
+import { createThief } from './thief.ts'
 
 /** What operators do with an engine in the middle of the storm. They restart the processes then. */
 export type Operator = {
@@ -25,6 +27,13 @@ export type Operator = {
   keys(): Omit<PayerKeys, 'depositSeed'>
   /** Removes the key of a lane that has a transaction on the way. False: no lane has one now. */
   removeLaneKey(db: Db): Promise<boolean>
+  /**
+   * Lets somebody with the first treasury's key steal, and acknowledges the theft when the engine has paused because of it.
+   * False: it has not yet.
+   */
+  endTheft(db: Db): Promise<boolean>
+  /** Where stolen USDC went. */
+  readonly thief: Hex
   rotate(): void
   /** As the runbook for a restored database asks, by a node that loses nothing; for these payments. */
   rebuild(db: Db, owed: readonly Owed[]): Promise<void>
@@ -46,6 +55,7 @@ export function createOperator(stage: Stage): Operator {
   let rotated = false
   let relayerKeys = stage.relayerKeys
   const removed: Hex[] = []
+  const thief = createThief(stage)
   return {
     treasuries: [first, successor],
     fundSuccessor: () => mintUsdc(stage.chain, { to: successor, micro: 10n ** 13n }),
@@ -70,6 +80,14 @@ export function createOperator(stage: Stage): Operator {
         return true
       }
       return false
+    },
+    thief: thief.address,
+    async endTheft(db) {
+      const hash = await thief.steal(db)
+      if (hash === null) return false
+      const settings = settingsOf(stage, [first, successor])
+      await acknowledge({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined }, hash)
+      return true
     },
     rotate() {
       rotated = true

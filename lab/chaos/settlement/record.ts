@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Stage } from '../../settlement/stage.ts'
-import { readDeposits, readNonce, readSent } from './chain-facts.ts'
+import { readDeposits, readNonce, readSent, readTokenBalance } from './chain-facts.ts'
 import { DATABASE } from './scene.ts'
 import { IS_PAID_ELSEWHERE, type Side, withDb } from './sides.ts'
 
@@ -47,7 +47,11 @@ export async function checkRecord(
       `select wallet, status_reason as reason from lane where status = 'quarantined'`,
     ))
       problems.push(`lane ${wallet} is stopped: ${reason}`)
-    problems.push(...(await nonceProblems(stage, side, rows)), ...(await depositProblems(stage, side, rows)))
+    problems.push(
+      ...(await nonceProblems(stage, side, rows)),
+      ...(await depositProblems(stage, side, rows)),
+      ...(await bookProblems(stage, side, rows)),
+    )
     return { elsewhere, problems }
   })
 }
@@ -66,6 +70,23 @@ async function nonceProblems(stage: Stage, { operator }: Side, rows: Rows): Prom
       problems.push(`lane ${wallet} is at nonce ${lane['next_nonce']}, the chain at ${nonce}`)
   }
   return problems
+}
+
+/** The ledger's `treasury`, with what is read and not booked yet, must be what the treasuries held at the last block that was read. */
+async function bookProblems(stage: Stage, { operator }: Side, rows: Rows): Promise<string[]> {
+  if (operator === null) return []
+  const [books] = await rows(
+    `select c.scanned_number as number, (select coalesce(sum(amount), 0) from ledger_entry where account = 'treasury')
+       + (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) from treasury_log
+         where kind <> 'cancel' and (applied_at is null or known_as = 'payout' and payment_id is null)) as micro
+     from chain_cursor c`,
+  )
+  const block = Number(books?.['number'])
+  const held = await Promise.all(
+    operator.treasuries.map((wallet) => readTokenBalance(stage.rpcUrl, { token: stage.token, wallet, block })),
+  )
+  const sum = held.reduce((total, micro) => total + micro, 0n)
+  return String(sum) === books?.['micro'] ? [] : [`the books say ${books?.['micro']}, and the treasuries hold ${sum}`]
 }
 
 /** Transfers of something to addresses of payments, as far as the chain was read, and nothing else. */

@@ -62,6 +62,10 @@ export class Scene {
     this.#start(index)
   }
 
+  killPostgres(): Promise<void> {
+    return this.#stage.killPostgres()
+  }
+
   dump(): Promise<void> {
     return this.#stage.copyDatabase(DATABASE, 'dump')
   }

@@ -49,7 +49,9 @@ export type Storm = {
 export async function runStorm(stage: Stage, side: Side, options: StormOptions): Promise<Storm> {
   const random = createRandom(options.seed)
   const losses = { random: createRandom(options.seed + 1), request: 0.1, response: 0.2 }
-  const nodes = await Promise.all([1, 2, 3].map(() => startLossyNode(stage.rpcUrl, losses)))
+  const nodes = await Promise.all(
+    [false, true, true].map((isFree) => startLossyNode(stage.rpcUrl, { ...losses, isFree })),
+  )
   const scene = new Scene({ stage, side, nodes, logFile: options.logFile })
   try {
     await scene.begin()
@@ -118,6 +120,7 @@ async function createFaults(scene: Scene, { stage, side, random, nodes }: Passag
       const lost = {
         lostRequests: sum((node) => node.lost.requests),
         lostResponses: sum((node) => node.lost.responses),
+        refusedBatches: sum((node) => node.refusedBatches),
       }
       const refusals = side.operator === null ? {} : { keyRefusals: scene.refusals }
       return { kills, ...lost, ...Object.fromEntries(troubles), ...weather.counts, ...strangers.counts, ...refusals }

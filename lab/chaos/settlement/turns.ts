@@ -12,7 +12,7 @@ type Turn = {
   happen(owed: readonly Owed[]): Promise<boolean>
 }
 
-const TURNS = ['dumps', 'laneKeysRemoved', 'rotations', 'restores', 'waitsPassed'] as const
+const TURNS = ['dumps', 'postgresKills', 'laneKeysRemoved', 'rotations', 'restores', 'waitsPassed', 'thefts'] as const
 type TurnName = (typeof TURNS)[number]
 
 /**
@@ -21,10 +21,12 @@ type TurnName = (typeof TURNS)[number]
  */
 const AT: Readonly<Record<TurnName, Pick<Turn, 'at' | 'after'>>> = {
   dumps: { at: 0.2, after: 0 },
+  postgresKills: { at: 0.25, after: 0 },
   laneKeysRemoved: { at: 0.3, after: 0 },
   rotations: { at: 0.4, after: 0 },
   restores: { at: 0.4, after: 60 },
   waitsPassed: { at: 0, after: 60 },
+  thefts: { at: 0.5, after: 0 },
 }
 
 /** Steps after which what cannot happen is left out. */
@@ -44,6 +46,10 @@ export function createTurns(scene: Scene, { operator, name }: Side, say: (text: 
       await scene.dump()
       return true
     },
+    async postgresKills() {
+      await scene.killPostgres()
+      return true
+    },
     async laneKeysRemoved() {
       if (!(await withDb(scene.url, async (db) => operator?.removeLaneKey(db) ?? false))) return false
       await scene.restart()
@@ -59,6 +65,7 @@ export function createTurns(scene: Scene, { operator, name }: Side, say: (text: 
       return true
     },
     waitsPassed: () => withDb(scene.url, async (db) => operator?.passTheWait(db) ?? false),
+    thefts: () => withDb(scene.url, async (db) => operator?.endTheft(db) ?? false),
   }
   const names = TURNS.filter((turn) => operator !== null || turn === 'dumps' || turn === 'restores')
   const counts = Object.fromEntries(names.map((turn) => [turn, 0]))

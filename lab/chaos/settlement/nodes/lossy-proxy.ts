@@ -3,11 +3,13 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { forward } from '../../../../test/support/anvil.ts'
 import type { Random } from '../../../../test/support/random.ts'
-import { newestIn, TROUBLES, type Trouble, troubled } from './trouble.ts'
+import { newestIn, refuseLargeBatch, TROUBLES, type Trouble, troubled } from './trouble.ts'
 
 export type LossyNode = {
   readonly url: string
   readonly lost: { requests: number; responses: number }
+  /** How often it has refused a batch as too large. */
+  refusedBatches: number
   /** How often each trouble came to bear. */
   readonly troubles: Record<Trouble, number>
   /** What it does wrong now. */
@@ -20,10 +22,13 @@ export type LossyNode = {
 /** A dripping body is whole after some minutes; nobody should wait for it. */
 const DRIP_MS = 200
 
-/** Loses whole HTTP requests before the node has them, and answers after it has acted on them. */
+/**
+ * Loses whole HTTP requests before the node has them, and answers after it has acted on them. One that is free takes no
+ * large batches, not even when all is calm.
+ */
 export async function startLossyNode(
   target: string,
-  chances: { readonly random: Random; readonly request: number; readonly response: number },
+  chances: { readonly random: Random; readonly request: number; readonly response: number; readonly isFree?: boolean },
 ): Promise<LossyNode> {
   const { random } = chances
   const lost = { requests: 0, responses: 0 }
@@ -41,6 +46,11 @@ export async function startLossyNode(
         outgoing.destroy()
         return
       }
+      const refusal = chances.isFree === true ? refuseLargeBatch(body) : null
+      if (refusal !== null) {
+        node.refusedBatches += 1
+        return void outgoing.writeHead(200, { 'content-type': 'application/json' }).end(refusal)
+      }
       forward(target, body, (answer) => {
         if (losesResponse) lost.responses += 1
         if (losesResponse || answer === null) return void outgoing.destroy()
@@ -54,6 +64,7 @@ export async function startLossyNode(
   const node: LossyNode = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     lost,
+    refusedBatches: 0,
     troubles: Object.fromEntries(TROUBLES.map((trouble) => [trouble, 0])) as Record<Trouble, number>,
     trouble: null,
     calm() {

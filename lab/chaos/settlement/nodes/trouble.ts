@@ -1,5 +1,13 @@
 /** What one node does wrong for a while, besides losing requests and answers as all of them do. */
-export const TROUBLES = ['hang', 'drip', 'wrongHead', 'emptyAnswer', 'prunedState'] as const
+export const TROUBLES = [
+  'hang',
+  'drip',
+  'wrongHead',
+  'emptyAnswer',
+  'prunedState',
+  'shortRanges',
+  'revokedKey',
+] as const
 export type Trouble = (typeof TROUBLES)[number]
 
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] }
@@ -41,12 +49,34 @@ export function newestIn(body: Buffer, answer: Buffer): number {
   return Math.max(0, ...numbers)
 }
 
+/** Most calls that a node on a free plan takes in one batch. */
+const BATCH_LIMIT = 3
+
+/** The refusal of a batch that is larger than a node's plan allows, as one object in place of the list; null if it is not. */
+export function refuseLargeBatch(body: Buffer): Buffer | null {
+  const calls = listOf<Call>(body)
+  if (calls.length <= BATCH_LIMIT) return null
+  const message = `Batch of more than ${BATCH_LIMIT} requests are not allowed on free tier`
+  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message } }))
+}
+
+/** Most blocks of which a node on a free plan gives logs. */
+const RANGE_LIMIT = 10
+
 function wrongAnswer(
   { method, params }: Call,
   answer: Answer,
   { trouble, newest }: { trouble: Trouble; newest: number },
 ): Answer | null {
   const { result } = answer
+  const refuse = (message: string): Answer => ({ ...answer, result: undefined, error: { code: -32000, message } })
+  if (trouble === 'revokedKey') return refuse('invalid project id')
+  if (trouble === 'shortRanges' && method === 'eth_getLogs') {
+    const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+    return Number(toBlock) - Number(fromBlock) < RANGE_LIMIT
+      ? null
+      : refuse(`You can make eth_getLogs requests with up to a ${RANGE_LIMIT} block range`)
+  }
   if (trouble === 'emptyAnswer' && method === 'eth_getLogs' && Array.isArray(result) && result.length > 0)
     return { ...answer, result: [] }
   if (
@@ -60,15 +90,8 @@ function wrongAnswer(
   }
   // A node that prunes has the state of the last blocks alone, and says so in words of its own.
   const at = { eth_call: 1, eth_getTransactionCount: 1, eth_getBalance: 1 }[method]
-  if (trouble === 'prunedState' && at !== undefined && isOld(params[at], newest)) {
-    const { id } = answer
-    return {
-      ...answer,
-      id,
-      result: undefined,
-      error: { code: -32000, message: 'missing trie node: historical state unavailable' },
-    }
-  }
+  if (trouble === 'prunedState' && at !== undefined && isOld(params[at], newest))
+    return refuse('missing trie node: historical state unavailable')
   return null
 }
 
