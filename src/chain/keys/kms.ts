@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { recover } from 'tiny-secp256k1'
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
+import { createSlots } from '../../limits/slots.ts'
 import { accountSigningBy } from './account.ts'
-import { createPace, type Pace } from './pace.ts'
 
 /** A key management service that signs with a secp256k1 key and never reveals it. */
 export type KeyService = {
@@ -13,30 +14,55 @@ export type KeyService = {
   readonly signDigest: (digest: Uint8Array) => Promise<Uint8Array>
 }
 
+/** Most signatures that one service is asked for at once: what settlement signs at a stretch. */
+const IN_FLIGHT = 25
+
+/** Key services answer within 100 ms; three times a slow one. */
+const DEADLINE_MS = 3000
+
 /** Order of the curve. Of the two signatures with s and n - s, the token accepts only the one with the lower s. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 const digitsOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const wordOf = (value: bigint): string => value.toString(16).padStart(64, '0')
 
-/** An account of a key in a key management service, which is asked at the rate that it allows. */
-export async function accountOfKeyService(service: KeyService, pace: Pace = createPace()): Promise<LocalAccount> {
+/**
+ * An account of a key in a key management service. Signing throws what the service refuses, or that it did not answer within
+ * `deadlineMs`: whoever wants the signature asks again in the next round.
+ */
+export async function accountOfKeyService(service: KeyService, deadlineMs = DEADLINE_MS): Promise<LocalAccount> {
   const info = Buffer.from(await service.publicKey())
   // The key is the last 65 bytes of the structure: 04 and both coordinates.
   const point = info.subarray(-65)
   if (info.length < 65 || point[0] !== 4)
     throw new Error('the key service has no uncompressed secp256k1 key under this name')
   const hash = keccak256(`0x${point.subarray(1).toString('hex')}`)
+  const slots = createSlots({ inFlight: IN_FLIGHT })
   return accountSigningBy({
     address: `0x${hash.slice(-40)}`,
     publicKey: `0x${point.toString('hex')}`,
     async sign(hash) {
       const digest = Buffer.from(hash.slice(2), 'hex')
-      const { r, s } = parseDer(await pace.run(() => service.signDigest(digest)))
+      const free = await slots.take('service')
+      const der = await answerWithin(deadlineMs, service.signDigest(digest)).finally(() => free?.())
+      const { r, s } = parseDer(der)
       const signature = wordOf(r) + wordOf(s > ORDER / 2n ? ORDER - s : s)
       return `0x${signature}${recoveryByte(digest, signature, point)}` as Hex
     },
   })
+}
+
+async function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const stop = new AbortController()
+  const late = delay(ms, undefined, { signal: stop.signal }).then(() => {
+    throw new Error(`the key service did not answer within ${ms} ms`)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    late.catch(() => undefined)
+    stop.abort()
+  }
 }
 
 /** 27 or 28: with the right one, our own key is recovered from the signature. */

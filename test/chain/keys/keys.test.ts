@@ -2,6 +2,7 @@ import { createHash, createPublicKey, randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { sign as ecdsaSign } from 'tiny-secp256k1'
 import { multicall3Abi, parseSignature } from 'viem'
@@ -467,6 +468,25 @@ describe('errors of a key service', () => {
     test('is refused when its signature is well formed but of no key', async () => {
       const account = await answering([0x30, 6, 2, 1, 1, 2, 1, 1])
       await expect(account.sign?.({ hash })).rejects.toThrow('the key service signed with another key')
+    })
+
+    test('is asked for 25 signatures at once, and not waited for longer than its deadline', async () => {
+      let [busy, most] = [0, 0]
+      const signDigest = async (): Promise<Uint8Array> => {
+        busy += 1
+        most = Math.max(most, busy)
+        await setImmediate()
+        busy -= 1
+        return new Uint8Array()
+      }
+      const publicKey = async () => point
+      const account = await accountOfKeyService({ publicKey, signDigest })
+      await Promise.allSettled(Array.from({ length: 60 }, () => account.sign?.({ hash })))
+      expect(most).toBe(25)
+      const silent = { publicKey, signDigest: () => new Promise<never>(() => undefined) }
+      await expect((await accountOfKeyService(silent, 20)).sign?.({ hash })).rejects.toThrow(
+        'the key service did not answer within 20 ms',
+      )
     })
 
     test('is named with its reason when it does not answer', async () => {

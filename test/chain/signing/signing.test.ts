@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner, type TreasurySigner } from '../../../src/chain/authorization.ts'
-import { createPace } from '../../../src/chain/keys/pace.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { requestVoid } from '../../../src/db/settlement/payouts.ts'
@@ -255,65 +254,6 @@ describe('a key service that refuses sometimes', () => {
       await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
       await world.finalize(next, 3)
       await paidOnce(queued)
-    })
-  })
-
-  describe('the pace of a key service', () => {
-    /** A service that answers at most so many calls at a time and refuses the others. */
-    function serviceOf(capacity: number) {
-      let [busy, calls, refused] = [0, 0, 0]
-      const call = async (): Promise<number> => {
-        calls += 1
-        const number = calls
-        busy += 1
-        try {
-          if (busy > capacity) throw REFUSED
-          await setImmediate()
-          return number
-        } catch (refusal) {
-          refused += 1
-          throw refusal
-        } finally {
-          busy -= 1
-        }
-      }
-      return { call, calls: () => calls, refused: () => refused }
-    }
-
-    test('falls to what the service allows: every one of 400 calls is answered, with few refusals', async () => {
-      const service = serviceOf(4)
-      const pace = createPace({ sleep: () => setImmediate() })
-      const answers = await Promise.allSettled(Array.from({ length: 400 }, () => pace.run(service.call)))
-      expect(answers.filter(({ status }) => status === 'rejected')).toEqual([])
-      expect(service.refused()).toBeGreaterThan(0)
-      expect(service.refused()).toBeLessThan(160)
-    })
-
-    test('rests longer after each refusal, and gives the last one back', async () => {
-      const rests: number[] = []
-      const pace = createPace({ tries: 4, restMs: 100, sleep: async (ms) => void rests.push(ms) })
-      await expect(pace.run(() => Promise.reject(REFUSED))).rejects.toBe(REFUSED)
-      expect(rests).toHaveLength(3)
-      for (const [at, rest] of rests.entries()) {
-        expect(rest).toBeGreaterThanOrEqual(50 * 2 ** at)
-        expect(rest).toBeLessThanOrEqual(150 * 2 ** at)
-      }
-    })
-
-    test('makes a call once when the service answers nothing at all', async () => {
-      let calls = 0
-      const pace = createPace({ most: 5, sleep: () => setImmediate() })
-      const down = (): Promise<never> => {
-        calls += 1
-        return Promise.reject(REFUSED)
-      }
-      await Promise.allSettled(Array.from({ length: 40 }, () => pace.run(down)))
-      expect(calls).toBeLessThan(40 + 5 * 4)
-    })
-
-    test('does not wait for an answer that never comes', async () => {
-      const pace = createPace({ tries: 1, deadlineMs: 20 })
-      await expect(pace.run(() => new Promise<never>(() => undefined))).rejects.toThrow('did not answer within 20 ms')
     })
   })
 
