@@ -20,16 +20,38 @@ export class NodeFailure extends Error {
   readonly retryAfterMs: number
   /** Whether we stopped reading at our own limit. No words of a node make it so. */
   readonly isCutOff: boolean
+  /** Of an error of JSON-RPC; null: it was another failure. */
+  readonly code: number | null
 
-  constructor(
-    place: string,
-    failure: { kind: FailureKind; answer: string; retryAfterMs?: number; isCutOff?: boolean },
-  ) {
+  constructor(place: string, failure: Failure) {
     super(`${place}: ${failure.answer}`)
     this.kind = failure.kind
     this.answer = failure.answer
     this.isCutOff = failure.isCutOff ?? false
     this.retryAfterMs = failure.retryAfterMs ?? 0
+    this.code = failure.code ?? null
+  }
+}
+
+type Failure = {
+  readonly kind: FailureKind
+  readonly answer: string
+  readonly retryAfterMs?: number
+  readonly isCutOff?: boolean
+  readonly code?: number
+}
+
+/** Why a request has no result, before it is known what for: its text may hold the key of the address. */
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered'
+  readonly failure: Failure
+  /** Whether the node answered, and not that it is busy: another request may be answered otherwise. */
+  readonly isAboutRequest: boolean
+
+  constructor(failure: Failure, isAboutRequest = false) {
+    super(failure.answer)
+    this.failure = failure
+    this.isAboutRequest = isAboutRequest
   }
 }
 
@@ -55,23 +77,13 @@ export function maySplit(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'refused'
 }
 
-/** What a read ends with that we stop at our own limit. */
-export class CutOff extends Error {
-  override readonly name = 'CutOff'
+/** What a request ends with that we stop at our own limit. */
+export const cutOff = (): Unanswered =>
+  new Unanswered({ kind: 'refused', answer: 'the answer is too large', isCutOff: true })
 
-  constructor() {
-    super('the answer is too large')
-  }
-}
-
-/** What a read ends with whose answer would take far more memory than bytes: no honest one does. */
-export class Bloated extends Error {
-  override readonly name = 'Bloated'
-
-  constructor() {
-    super('the answer has more values than any that is true')
-  }
-}
+/** What a request ends with whose answer would take far more memory than bytes: no honest one does. */
+export const bloated = (): Unanswered =>
+  new Unanswered({ kind: 'malformed', answer: 'the answer has more values than any that is true' })
 
 /** Whether we stopped reading: the node does answer. */
 export function isCutOff(failure: unknown): boolean {
@@ -93,46 +105,53 @@ const TOO_MUCH =
 /** Some nodes refuse with a status of HTTP as well. */
 const REFUSING = [400, 413]
 
+/** With these a node asks to be asked less (RFC 6585, 4; RFC 9110, 15.6.4). */
+const BUSY_STATUS = [429, 503]
+
 /** Texts with which nodes and their front doors ask to be asked later. */
 const BUSY = /rate limit|limit exceeded|request limit|too many|busy|timed? ?out|try again|overloaded|capacity/i
 
+/** What a method is refused with that the node does not have: -32601 (JSON-RPC 2.0, 5.1), or one of these texts. */
+const LACKING = /method .*(not (found|supported|available|allowed)|does not exist|unsupported)|(unsupported|unknown) method/i
+
+/** Whether the node does not have the method: it may be asked another way. */
+export const lacksMethod = (failure: unknown): failure is NodeFailure =>
+  failure instanceof NodeFailure &&
+  failure.kind === 'refused' &&
+  (failure.code === -32601 || (failure.code !== null && LACKING.test(failure.answer)))
+
+/** What is no JSON, or has a status of HTTP that is no success. */
+export function answerOfHttp({ ok, status, statusText, headers }: Response, text: string): Unanswered {
+  const answer = `HTTP ${status}: ${ok ? 'no JSON: ' : ''}${text.trim() || statusText}`
+  const isRefused = TOO_MUCH.test(answer) || (REFUSING.includes(status) && !BUSY.test(answer))
+  const failure: Failure = { kind: isRefused ? 'refused' : 'silent', answer, retryAfterMs: retryAfterOf(headers) }
+  return new Unanswered(failure, !BUSY_STATUS.includes(status))
+}
+
+/** The result in an answer of JSON-RPC. Throws Unanswered. */
+export function resultOf(answer: unknown): unknown {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+    throw new Unanswered({ kind: 'refused', answer: `no answer of JSON-RPC: ${JSON.stringify(answer)}` }, true)
+  const { result, error }: { result?: unknown; error?: unknown } = answer
+  if (error === undefined || error === null) return result
+  const { code, message }: { code?: unknown; message?: unknown } = error
+  const text = typeof message === 'string' ? message : JSON.stringify(error)
+  const kind = TOO_MUCH.test(text) || !BUSY.test(text) ? 'refused' : 'silent'
+  throw new Unanswered({ kind, answer: text, code: typeof code === 'number' ? code : 0 }, true)
+}
+
 const MOST_ANSWER = 300
 
-/** What viem threw, as this folder's own error. `redact` takes the secrets of the address out of a text. */
+/** What was thrown, as this folder's own error. `redact` takes the secrets of the address out of a text. */
 export function failureOf(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
-  // viem wraps what its `fetch` throws.
-  const stopped = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
-  if (stopped instanceof CutOff)
-    return new NodeFailure(place, { kind: 'refused', answer: stopped.message, isCutOff: true })
-  if (stopped instanceof Bloated) return new NodeFailure(place, { kind: 'malformed', answer: stopped.message })
-  const answer = redact(textOf(thrown)).slice(0, MOST_ANSWER)
-  if (TOO_MUCH.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
-  const transport =
-    thrown instanceof Error &&
-    ['HttpRequestError', 'TimeoutError', 'AbortError'].includes(thrown.name) &&
-    !REFUSING.includes(statusOf(thrown) ?? 0)
-  if (!transport && !BUSY.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
-  return new NodeFailure(place, { kind: 'silent', answer, retryAfterMs: retryAfterOf(thrown) })
+  const failure: Failure =
+    thrown instanceof Unanswered ? thrown.failure : { kind: 'refused', answer: String(thrown) }
+  return new NodeFailure(place, { ...failure, answer: redact(failure.answer).slice(0, MOST_ANSWER) })
 }
-
-/** The node's own text: viem's messages hold the address and the request, its details do not. */
-function textOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown)
-  if (thrown.name === 'TimeoutError') return 'no whole answer in time'
-  const details = 'details' in thrown && typeof thrown.details === 'string' ? thrown.details : ''
-  const status = statusOf(thrown)
-  return (
-    (status === null ? '' : `HTTP ${status}: `) + (details === '' ? (thrown.message.split('\n')[0] ?? '') : details)
-  )
-}
-
-const statusOf = (thrown: Error): number | null =>
-  'status' in thrown && typeof thrown.status === 'number' ? thrown.status : null
 
 /** `Retry-After` in seconds (RFC 9110, 10.2.3), at most a minute. */
-function retryAfterOf(thrown: unknown): number {
-  if (!(thrown instanceof Error) || !('headers' in thrown) || !(thrown.headers instanceof Headers)) return 0
-  const seconds = Number(thrown.headers.get('retry-after'))
+function retryAfterOf(headers: Headers): number {
+  const seconds = Number(headers.get('retry-after'))
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(60, seconds) * 1000 : 0
 }
 

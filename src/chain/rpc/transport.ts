@@ -118,8 +118,7 @@ function createCaller({ name, timeoutMs, health, budget }: TransportOptions, red
       return value
     } catch (thrown) {
       const failure = thrown instanceof NodeFailure ? thrown : failureOf(place, thrown, redact)
-      // An error is an answer too: the node is there.
-      if (failure.kind === 'refused') health.answered(method, performance.now() - startedAt)
+      if (failure.isCutOff) health.answered(method, performance.now() - startedAt)
       else health.failed(method, { failure, ms: performance.now() - startedAt })
       throw failure
     }
