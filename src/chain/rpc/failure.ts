@@ -121,8 +121,9 @@ export const lacksMethod = (failure: unknown): failure is NodeFailure =>
   (failure.code === -32601 || (failure.code !== null && LACKING.test(failure.answer)))
 
 /** What is no JSON, or has a status of HTTP that is no success. */
-export function answerOfHttp({ ok, status, statusText, headers }: Response, text: string): Unanswered {
-  const answer = `HTTP ${status}: ${ok ? 'no JSON: ' : ''}${text.trim() || statusText}`
+export function answerOfHttp({ ok, status, headers }: Response, text: string): Unanswered {
+  const words = text.replaceAll(/\s+/g, ' ').trim() || 'an empty body'
+  const answer = `HTTP ${status}: ${ok ? 'no JSON: ' : ''}${words}`
   const isRefused = TOO_MUCH.test(answer) || (REFUSING.includes(status) && !BUSY.test(answer))
   const failure: Failure = { kind: isRefused ? 'refused' : 'silent', answer, retryAfterMs: retryAfterOf(headers) }
   return new Unanswered(failure, !BUSY_STATUS.includes(status))
