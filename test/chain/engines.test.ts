@@ -59,7 +59,11 @@ describe('several engines', () => {
     expect(payouts).toHaveLength(2)
     await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
     const firstNonce = await world.chain.getTransactionCount({ address: wallet })
-    const lane = (await journal.leaseLane(wallet, { owner: 'third', leaseMs: 60_000, firstNonce: async () => firstNonce }))!
+    const lane = (await journal.leaseLane(wallet, {
+      owner: 'third',
+      leaseMs: 60_000,
+      firstNonce: async () => firstNonce,
+    }))!
     const carried: string[] = []
     const encode = (free: readonly SignedPayout[]) => {
       carried.push(...free.map(({ paymentId }) => paymentId))

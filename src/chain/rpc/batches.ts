@@ -1,5 +1,5 @@
-import type { Call, Request } from './clients.ts'
 import { resultOf, Unanswered } from './failure.ts'
+import type { Call, Request } from './http.ts'
 
 /** Several calls in one HTTP request, as many as the node takes. */
 
@@ -16,16 +16,23 @@ type Waiting = {
 
 /** `post`: sends one call, or a list of `count`. */
 export function createBatches(post: (body: unknown, count: number) => Promise<unknown>): Request {
-  const size = createSize()
   let waiting: Waiting[] = []
+  let most = MOST_TOGETHER
+  let changedAt = 0
 
   function flush(): void {
     const calls = waiting
     waiting = []
-    askInParts(calls, size.now())
+    if (performance.now() - changedAt > LOOK_AGAIN_MS) changeSize(most * 2)
+    askInParts(calls)
   }
 
-  function askInParts(calls: readonly Waiting[], most: number): void {
+  function changeSize(size: number): void {
+    most = Math.min(MOST_TOGETHER, size)
+    changedAt = performance.now()
+  }
+
+  function askInParts(calls: readonly Waiting[]): void {
     for (let at = 0; at < calls.length; at += most) {
       const part = calls.slice(at, at + most)
       ask(part).catch((error: unknown) => part.forEach(({ reject }) => reject(error)))
@@ -40,23 +47,24 @@ export function createBatches(post: (body: unknown, count: number) => Promise<un
     const [first, ...others] = calls
     if (first === undefined) return
     if (others.length === 0) return end(first, await post(bodyOf(first), 1))
-    const { answers, refusal } = await askTogether(calls)
-    if (refusal === null) return calls.forEach((each, index) => end(each, answers[index]))
+    const refusal = await askTogether(calls)
+    if (refusal === null) return
     const answer = await post(bodyOf(first), 1)
     if (isAlike(refusal, answer)) throw refusal
     end(first, answer)
-    size.refused(calls.length)
-    askInParts(others, size.now())
+    changeSize(Math.min(most, Math.floor(calls.length / 2)))
+    askInParts(others)
   }
 
-  type Together = { readonly answers: readonly unknown[]; readonly refusal: Unanswered | null }
-
-  async function askTogether(calls: readonly Waiting[]): Promise<Together> {
+  /** Returns why the list is refused as a whole; null when each call has its answer. */
+  async function askTogether(calls: readonly Waiting[]): Promise<Unanswered | null> {
     try {
-      return { answers: answersOf(await post(calls.map(bodyOf), calls.length), calls.length), refusal: null }
+      const answers = answersOf(await post(calls.map(bodyOf), calls.length), calls.length)
+      calls.forEach((each, index) => end(each, answers[index]))
+      return null
     } catch (thrown) {
-      if (!(thrown instanceof Unanswered) || !thrown.isAboutRequest) throw thrown
-      return { answers: [], refusal: thrown }
+      if (thrown instanceof Unanswered && thrown.isAboutRequest) return thrown
+      throw thrown
     }
   }
 
@@ -76,23 +84,14 @@ function end({ resolve, reject }: Waiting, answer: unknown): void {
   }
 }
 
-/** In the order of the calls. Throws Unanswered when one is missing: no call may get the answer of another. */
+/** In the order of the calls. Throws Unanswered if one is missing: no call can get the answer of another. */
 function answersOf(body: unknown, count: number): unknown[] {
-  if (!Array.isArray(body)) {
-    resultOf(body)
-    throw shapeless(body)
-  }
-  const byId = new Map(body.map((answer: unknown) => [idOf(answer), answer]))
+  if (!Array.isArray(body)) resultOf(body)
+  const byId = new Map([body].flat().map((answer: unknown) => [Object(answer).id, answer]))
   const answers = Array.from({ length: count }, (_call, index) => byId.get(index + 1))
-  if (answers.includes(undefined)) throw shapeless(body)
-  return answers
+  if (!answers.includes(undefined)) return answers
+  throw new Unanswered({ kind: 'refused', answer: `not the answers of all calls: ${JSON.stringify(body)}` }, true)
 }
-
-const idOf = (answer: unknown): unknown =>
-  typeof answer === 'object' && answer !== null && 'id' in answer ? answer.id : null
-
-const shapeless = (body: unknown): Unanswered =>
-  new Unanswered({ kind: 'refused', answer: `not the answers of all calls: ${JSON.stringify(body)}` }, true)
 
 function isAlike(refusal: Unanswered, answer: unknown): boolean {
   try {
@@ -100,24 +99,5 @@ function isAlike(refusal: Unanswered, answer: unknown): boolean {
     return false
   } catch (alone) {
     return alone instanceof Unanswered && refusal.message.includes(alone.message)
-  }
-}
-
-/** How many calls the node takes in one request. */
-function createSize() {
-  let most = MOST_TOGETHER
-  let changedAt = 0
-  return {
-    now(): number {
-      if (most < MOST_TOGETHER && performance.now() - changedAt > LOOK_AGAIN_MS) {
-        most = Math.min(MOST_TOGETHER, most * 2)
-        changedAt = performance.now()
-      }
-      return most
-    },
-    refused(count: number): void {
-      most = Math.min(most, Math.floor(count / 2))
-      changedAt = performance.now()
-    },
   }
 }

@@ -1,6 +1,6 @@
 import { createBatches } from './batches.ts'
 import { resultOf } from './failure.ts'
-import { createPost, type Limits } from './http.ts'
+import { createPost, type Limits, type Request } from './http.ts'
 
 /** How one node is asked by HTTP: how much it may answer, and in what time. */
 
@@ -38,12 +38,6 @@ const PATIENT: Limits = { bytes: MOST_RECEIPT_BYTES, marks: MOST_RECEIPT_BYTES /
 
 /** How many times the deadline of other calls such a receipt has: 16 MB take 2.6 s at 50 Mbit/s, beside other large answers 8 s. */
 const PATIENCE = 3
-
-/** One call of JSON-RPC. */
-export type Call = { readonly method: string; readonly params: readonly unknown[] }
-
-/** Returns the result. Throws Unanswered. */
-export type Request = (call: Call) => Promise<unknown>
 
 type Clients = {
   /** Several calls in one HTTP request. */

@@ -112,7 +112,8 @@ const BUSY_STATUS = [429, 503]
 const BUSY = /rate limit|limit exceeded|request limit|too many|busy|timed? ?out|try again|overloaded|capacity/i
 
 /** What a method is refused with that the node does not have: -32601 (JSON-RPC 2.0, 5.1), or one of these texts. */
-const LACKING = /method .*(not (found|supported|available|allowed)|does not exist|unsupported)|(unsupported|unknown) method/i
+const LACKING =
+  /method .*(not (found|supported|available|allowed)|does not exist|unsupported)|(unsupported|unknown) method/i
 
 /** Whether the node does not have the method: it may be asked another way. */
 export const lacksMethod = (failure: unknown): failure is NodeFailure =>
@@ -145,8 +146,7 @@ const MOST_ANSWER = 300
 
 /** What was thrown, as this folder's own error. `redact` takes the secrets of the address out of a text. */
 export function failureOf(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
-  const failure: Failure =
-    thrown instanceof Unanswered ? thrown.failure : { kind: 'refused', answer: String(thrown) }
+  const failure: Failure = thrown instanceof Unanswered ? thrown.failure : { kind: 'refused', answer: String(thrown) }
   return new NodeFailure(place, { ...failure, answer: redact(failure.answer).slice(0, MOST_ANSWER) })
 }
 

@@ -66,12 +66,14 @@ const NEWEST = 0.2
 
 export function createHealth({ name, now, warn }: HealthOptions): Health {
   const calls: Record<string, number> = {}
-  const lacks = new Map<string, number>()
+  const lacks = createLacks({ name, now, warn })
   let [failures, inARow, restMs, wrong] = [0, 0, 0, 0]
   let errorsSince: number | null = null
-  let restsUntil = Number.NEGATIVE_INFINITY
-  let leftOutUntil = Number.NEGATIVE_INFINITY
-  let failedAt = Number.NEGATIVE_INFINITY
+  let [restsUntil, leftOutUntil, failedAt] = [
+    Number.NEGATIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+  ]
   let why: string | null = null
   let wrongAt: number[] = []
   let latencyMs: number | null = null
@@ -93,9 +95,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
   function refused(method: string, failure: NodeFailure): void {
     errorsSince ??= now()
     if (now() - errorsSince >= ERRORS_MS && !resting()) rest(0, failure.message)
-    if (!lacksMethod(failure) || now() - (lacks.get(method) ?? Number.NEGATIVE_INFINITY) < LACK_MS) return
-    lacks.set(method, now())
-    warn({ node: name, method, why: failure.message }, 'a node does not have a method')
+    if (lacksMethod(failure)) lacks.add(method, failure)
   }
 
   function wasWrong(reason: string): void {
@@ -114,12 +114,12 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       Math.min(latencyMs ?? 0, 1000) / 1000,
     view() {
       const state = leftOut() ? 'left_out' : restMs > 0 ? 'resting' : doubtful() ? 'doubtful' : 'good'
-      return { name, state, why, calls: { ...calls }, failures, wrong, latencyMs, head, lacks: [...lacks.keys()] }
+      return { name, state, why, calls: { ...calls }, failures, wrong, latencyMs, head, lacks: lacks.list() }
     },
     answered(method, ms) {
       count(method)
       latencyMs = latencyMs === null ? ms : latencyMs + NEWEST * (ms - latencyMs)
-      lacks.delete(method)
+      lacks.remove(method)
       errorsSince = null
       ;[inARow, restMs, restsUntil] = [0, 0, Number.NEGATIVE_INFINITY]
     },
@@ -142,6 +142,20 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       else leftOutUntil = now() + LEFT_OUT_MS
       if (reason !== null && reason !== why) warn({ node: name, why: reason }, 'a node is left out')
       why = reason
+    },
+  }
+}
+
+/** Methods that the node says it does not have, until it answers one of them. */
+function createLacks({ name, now, warn }: HealthOptions) {
+  const warnedAt = new Map<string, number>()
+  return {
+    list: () => [...warnedAt.keys()],
+    remove: (method: string) => warnedAt.delete(method),
+    add(method: string, failure: NodeFailure): void {
+      if (now() - (warnedAt.get(method) ?? Number.NEGATIVE_INFINITY) < LACK_MS) return
+      warnedAt.set(method, now())
+      warn({ node: name, method, why: failure.message }, 'a node does not have a method')
     },
   }
 }

@@ -14,6 +14,12 @@ export type Limits = {
   readonly objects: number
 }
 
+/** One call of JSON-RPC. */
+export type Call = { readonly method: string; readonly params: readonly unknown[] }
+
+/** Returns the result. Throws Unanswered. */
+export type Request = (call: Call) => Promise<unknown>
+
 /** Sends the body as JSON and returns the parsed answer. Throws Unanswered. */
 export type Post = (body: unknown, bounds: { readonly limits: Limits; readonly timeoutMs: number }) => Promise<unknown>
 
@@ -33,7 +39,7 @@ export function createPost(url: string): Post {
     // Another host than the configured one would count for the quorum.
     const { response, text } = await fetchText(address, { ...init, redirect: 'error' }, limits).catch(silence)
     const answer = parseJson(text)
-    if (response.ok ? answer !== undefined : isErrorAnswer(answer)) return answer
+    if (response.ok ? answer !== undefined : isError(answer)) return answer
     throw answerOfHttp(response, text)
   }
 }
@@ -67,11 +73,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Some nodes answer an error of JSON-RPC with a status of HTTP as well. */
-const isErrorAnswer = (answer: unknown): boolean =>
-  typeof answer === 'object' && answer !== null && 'error' in answer && hasMessage(answer.error)
-
-const hasMessage = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'message' in error && 'code' in error
+const isError = (answer: unknown): boolean => typeof Object(Object(answer).error).message === 'string'
 
 const COMMA = 0x2c
 const LIST = 0x5b

@@ -2,9 +2,10 @@ import type { Hex } from '../../domain/hex.ts'
 import type { Rate } from '../../limits/rate.ts'
 import { createSlots, type Slots } from '../../limits/slots.ts'
 import { numberOf } from './answers.ts'
-import { connectClients, type Request } from './clients.ts'
+import { connectClients } from './clients.ts'
 import { createRedaction, failureOf, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
 import type { Health } from './health.ts'
+import type { Request } from './http.ts'
 
 /** Asks one node. Throws NodeFailure only. `read` has its answer counted as wrong when `parse` throws. */
 export type NodeTransport = {
