@@ -27,7 +27,7 @@ export type LaneWallet = {
   readonly standing: BlockMemo<Standing>
 }
 
-/** What the wallet has at a block: how many nonces it has used, and its balance. */
+/** The number of nonces that the wallet has used at a block, and its balance there. */
 type Standing = { readonly nonce: number; readonly wei: bigint }
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex

@@ -1,4 +1,4 @@
-import { resultOf, Unanswered } from './failure.ts'
+import { readResult, Unanswered } from './failure.ts'
 import type { Call, Request } from './http.ts'
 
 /** Several calls in one HTTP request, as many as the node takes. */
@@ -46,10 +46,10 @@ export function createBatches(post: (body: unknown, count: number) => Promise<un
   async function ask(calls: readonly Waiting[]): Promise<void> {
     const [first, ...others] = calls
     if (first === undefined) return
-    if (others.length === 0) return end(first, await post(bodyOf(first), 1))
+    if (others.length === 0) return end(first, await post(createBody(first), 1))
     const refusal = await askTogether(calls)
     if (refusal === null) return
-    const answer = await post(bodyOf(first), 1)
+    const answer = await post(createBody(first), 1)
     if (isAlike(refusal, answer)) throw refusal
     end(first, answer)
     changeSize(Math.min(most, Math.floor(calls.length / 2)))
@@ -59,7 +59,7 @@ export function createBatches(post: (body: unknown, count: number) => Promise<un
   /** Returns why the list is refused as a whole; null when each call has its answer. */
   async function askTogether(calls: readonly Waiting[]): Promise<Unanswered | null> {
     try {
-      const answers = answersOf(await post(calls.map(bodyOf), calls.length), calls.length)
+      const answers = readAnswers(await post(calls.map(createBody), calls.length), calls.length)
       calls.forEach((each, index) => end(each, answers[index]))
       return null
     } catch (thrown) {
@@ -74,19 +74,19 @@ export function createBatches(post: (body: unknown, count: number) => Promise<un
     })
 }
 
-const bodyOf = ({ call }: Waiting, index = 0): object => ({ jsonrpc: '2.0', id: index + 1, ...call })
+const createBody = ({ call }: Waiting, index = 0): object => ({ jsonrpc: '2.0', id: index + 1, ...call })
 
 function end({ resolve, reject }: Waiting, answer: unknown): void {
   try {
-    resolve(resultOf(answer))
+    resolve(readResult(answer))
   } catch (error) {
     reject(error)
   }
 }
 
 /** In the order of the calls. Throws Unanswered if one is missing: no call can get the answer of another. */
-function answersOf(body: unknown, count: number): unknown[] {
-  if (!Array.isArray(body)) resultOf(body)
+function readAnswers(body: unknown, count: number): unknown[] {
+  if (!Array.isArray(body)) readResult(body)
   const byId = new Map([body].flat().map((answer: unknown) => [Object(answer).id, answer]))
   const answers = Array.from({ length: count }, (_call, index) => byId.get(index + 1))
   if (!answers.includes(undefined)) return answers
@@ -95,7 +95,7 @@ function answersOf(body: unknown, count: number): unknown[] {
 
 function isAlike(refusal: Unanswered, answer: unknown): boolean {
   try {
-    resultOf(answer)
+    readResult(answer)
     return false
   } catch (alone) {
     return alone instanceof Unanswered && refusal.message.includes(alone.message)

@@ -1,5 +1,5 @@
 import { createBatches } from './batches.ts'
-import { resultOf } from './failure.ts'
+import { readResult } from './failure.ts'
 import { createPost, type Limits, type Request } from './http.ts'
 
 /** How one node is asked by HTTP: how much it may answer, and in what time. */
@@ -53,7 +53,7 @@ export function connectClients(url: string, timeoutMs: number): Clients {
   const post = createPost(url)
   const single = (limits: Limits, patience = 1): Request => {
     const bounds = { limits, timeoutMs: timeoutMs * patience }
-    return async (call) => resultOf(await post({ jsonrpc: '2.0', id: 1, ...call }, bounds))
+    return async (call) => readResult(await post({ jsonrpc: '2.0', id: 1, ...call }, bounds))
   }
   return {
     together: createBatches((body, count) => {

@@ -63,17 +63,14 @@ const LEFT_OUT_MS = 60_000
 const SMALL_LAG = 3
 /** The weight of the newest answer in the smoothed latency. */
 const NEWEST = 0.2
+const NEVER = Number.NEGATIVE_INFINITY
 
 export function createHealth({ name, now, warn }: HealthOptions): Health {
   const calls: Record<string, number> = {}
   const lacks = createLacks({ name, now, warn })
   let [failures, inARow, restMs, wrong] = [0, 0, 0, 0]
   let errorsSince: number | null = null
-  let [restsUntil, leftOutUntil, failedAt] = [
-    Number.NEGATIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-  ]
+  let [restsUntil, leftOutUntil, failedAt] = [NEVER, NEVER, NEVER]
   let why: string | null = null
   let wrongAt: number[] = []
   let latencyMs: number | null = null
@@ -121,7 +118,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       latencyMs = latencyMs === null ? ms : latencyMs + NEWEST * (ms - latencyMs)
       lacks.remove(method)
       errorsSince = null
-      ;[inARow, restMs, restsUntil] = [0, 0, Number.NEGATIVE_INFINITY]
+      ;[inARow, restMs, restsUntil] = [0, 0, NEVER]
     },
     failed(method, { failure, ms }) {
       count(method)
@@ -138,7 +135,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
     outvoted: () => wasWrong('a quorum of other nodes says something else'),
     sawHead: (number) => void (head = number),
     leaveOut(reason) {
-      if (reason === null) leftOutUntil = Number.NEGATIVE_INFINITY
+      if (reason === null) leftOutUntil = NEVER
       else leftOutUntil = now() + LEFT_OUT_MS
       if (reason !== null && reason !== why) warn({ node: name, why: reason }, 'a node is left out')
       why = reason
@@ -153,7 +150,7 @@ function createLacks({ name, now, warn }: HealthOptions) {
     list: () => [...warnedAt.keys()],
     remove: (method: string) => warnedAt.delete(method),
     add(method: string, failure: NodeFailure): void {
-      if (now() - (warnedAt.get(method) ?? Number.NEGATIVE_INFINITY) < LACK_MS) return
+      if (now() - (warnedAt.get(method) ?? NEVER) < LACK_MS) return
       warnedAt.set(method, now())
       warn({ node: name, method, why: failure.message }, 'a node does not have a method')
     },

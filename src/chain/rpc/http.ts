@@ -1,4 +1,4 @@
-import { answerOfHttp, bloated, cutOff, Unanswered } from './failure.ts'
+import { bloated, createHttpFailure, cutOff, Unanswered } from './failure.ts'
 
 /** One HTTP request to a node, and the limits of its answer. */
 
@@ -10,7 +10,7 @@ export type Limits = {
   readonly bytes: number
   /** Bytes that begin a list or an object, or part two values: some 60 bytes of memory each, in an object 120. */
   readonly marks: number
-  /** Of these marks the ones that begin an object: some 200 bytes of memory. */
+  /** Marks that begin an object: some 200 bytes of memory. */
   readonly objects: number
 }
 
@@ -40,7 +40,7 @@ export function createPost(url: string): Post {
     const { response, text } = await fetchText(address, { ...init, redirect: 'error' }, limits).catch(silence)
     const answer = parseJson(text)
     if (response.ok ? answer !== undefined : isError(answer)) return answer
-    throw answerOfHttp(response, text)
+    throw createHttpFailure(response, text)
   }
 }
 

@@ -3,7 +3,7 @@ import type { Rate } from '../../limits/rate.ts'
 import { createSlots, type Slots } from '../../limits/slots.ts'
 import { numberOf } from './answers.ts'
 import { connectClients } from './clients.ts'
-import { createRedaction, failureOf, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
+import { createFailure, createRedaction, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
 import type { Health } from './health.ts'
 import type { Request } from './http.ts'
 
@@ -118,7 +118,7 @@ function createCaller({ name, timeoutMs, health, budget }: TransportOptions, red
       health.answered(method, performance.now() - startedAt)
       return value
     } catch (thrown) {
-      const failure = thrown instanceof NodeFailure ? thrown : failureOf(place, thrown, redact)
+      const failure = thrown instanceof NodeFailure ? thrown : createFailure(place, thrown, redact)
       if (failure.isCutOff) health.answered(method, performance.now() - startedAt)
       else health.failed(method, { failure, ms: performance.now() - startedAt })
       throw failure

@@ -52,7 +52,7 @@ export function fenced<T>(
   return context.db.transaction(async (tx) => work(tx, await fence(tx, context, lane)))
 }
 
-/** What a lease is answered with for a wallet without a lane. */
+/** The answer for a wallet without a lane. */
 const noLane = z.object({ epoch: z.null() })
 
 /** Takes or renews the lane; null while another owner's lease runs. A change of owner is a new epoch. */

@@ -241,7 +241,7 @@ describe('the calls of a node', () => {
     const error = { code: -32600, message: 'batch too large' }
     const answer = (text: unknown, status = 200) => ({ status, text: JSON.stringify(text) })
     const connectFirst = () => connectRpc({ ...CHAIN, urls: [nodes[0]!.url], quorum: 1, timeoutMs: 1500, now: () => 0 })
-    /** What the node answers for the numbers of eight blocks, and how many calls each request had. */
+    /** Reads eight blocks. Returns their numbers, and how many calls each request had. */
     async function readBlocks(rpc: Rpc) {
       const before = nodes[0]!.requests.length
       const blocks = await Promise.all(Array.from({ length: 8 }, (_block, number) => rpc.nodes[0]!.block(number)))
@@ -302,10 +302,10 @@ describe('the calls of a node', () => {
   })
 
   test.each([
-    ['null', 'no answer of JSON-RPC: null'],
-    ['[]', 'no answer of JSON-RPC: []'],
-    ['<!DOCTYPE html>\n<html>', 'HTTP 200: no JSON: <!DOCTYPE html> <html>'],
-    ['', 'HTTP 200: no JSON: an empty body'],
+    ['null', 'not an answer of JSON-RPC: null'],
+    ['[]', 'not an answer of JSON-RPC: []'],
+    ['<!DOCTYPE html>\n<html>', 'HTTP 200: not JSON: <!DOCTYPE html> <html>'],
+    ['', 'HTTP 200: not JSON: an empty body'],
   ])('a node that answers "%s" is quoted as it is', async (text, quoted) => {
     nodes[0]!.behave = () => ({ status: 200, text })
     await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({ answer: quoted })
