@@ -2,6 +2,7 @@ import { createAuthorizer } from './authorizer.ts'
 import { createCancellations } from './cancellations.ts'
 import { assertNotBehind, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { createSweeping } from './deposits/sweep.ts'
+import { createBlockMemo } from './lanes/block-memo.ts'
 import { mostItems } from './lanes/fees.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { createKeylessEnding } from './lanes/keyless.ts'
@@ -11,7 +12,7 @@ import type { ChainView } from './lanes/sender.ts'
 import { createRescue } from './lanes/stranded.ts'
 import { createTopUp } from './lanes/top-up.ts'
 import { createObserver } from './observer/observer.ts'
-import type { Block } from './rpc/node.ts'
+import type { Block, FeeHistory } from './rpc/node.ts'
 import { createStint } from './stint.ts'
 
 /**
@@ -73,6 +74,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   }
 
   const holding = createHolding(deps)
+  const readFees = createBlockMemo<FeeHistory>()
 
   return {
     ...createObserving(deps, holding),
@@ -82,7 +84,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       if (cursor === null) return NOTHING
       const { block: head } = await rpc.newest(cursor.number)
       assertNotBehind(head, cursor.number)
-      const view: ChainView = { head, cursor, fees: await rpc.fees(FEE_BLOCKS) }
+      const view: ChainView = { head, cursor, fees: await readFees(head.hash, () => rpc.fees(FEE_BLOCKS)) }
       return holding('lanes', async () => {
         const [rounds] = await Promise.all([advance(view), fund(view), endKeyless(view)])
         if (cursor.pausedReason !== null) return NOTHING

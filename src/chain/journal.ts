@@ -112,7 +112,8 @@ export type SettlementJournal = {
   leaseSigning(ask: LeaseAsk): Promise<boolean>
   /** Prolongs that; false when another engine has had it since, and may have promised the same money. */
   renewSigning(ask: LeaseAsk): Promise<boolean>
-  leaseLane(wallet: Hex, ask: LeaseAsk & { firstNonce: number }): Promise<Lane | null>
+  /** `firstNonce`: asked for only when this journal does not know the wallet. */
+  leaseLane(wallet: Hex, ask: LeaseAsk & { firstNonce: () => Promise<number> }): Promise<Lane | null>
   releaseLeases(owner: string): Promise<void>
   /** Gives one of them back, if the owner has it still. */
   giveBack(owner: string, lease: LeaseName): Promise<void>

@@ -28,10 +28,10 @@ describe('several engines', () => {
   test('an engine whose lease was taken over can write nothing more for the lane', async () => {
     const journal = journalOf(world)
     const wallet = world.relayers[0]!.address.toLowerCase() as `0x${string}`
-    const stale = (await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: 0 }))!
-    const fresh = (await journal.leaseLane(wallet, { owner: 'second', leaseMs: 60_000, firstNonce: 0 }))!
+    const stale = (await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: async () => 0 }))!
+    const fresh = (await journal.leaseLane(wallet, { owner: 'second', leaseMs: 60_000, firstNonce: async () => 0 }))!
     expect(BigInt(fresh.lease.epoch)).toBeGreaterThan(BigInt(stale.lease.epoch))
-    expect(await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: 0 })).toBeNull()
+    expect(await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: async () => 0 })).toBeNull()
     await world.queue([{}])
     await world.runner({ relayers: [world.relayers[1]!], options: { maxInFlight: 0 } }).tick()
     const encode = () => ({ target: wallet, calldata: '0x' as const, gasLimit: 1n })
@@ -59,7 +59,11 @@ describe('several engines', () => {
     expect(payouts).toHaveLength(2)
     await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
     const firstNonce = await world.chain.getTransactionCount({ address: wallet })
-    const lane = (await journal.leaseLane(wallet, { owner: 'third', leaseMs: 60_000, firstNonce }))!
+    const lane = (await journal.leaseLane(wallet, {
+      owner: 'third',
+      leaseMs: 60_000,
+      firstNonce: async () => firstNonce,
+    }))!
     const carried: string[] = []
     const encode = (free: readonly SignedPayout[]) => {
       carried.push(...free.map(({ paymentId }) => paymentId))

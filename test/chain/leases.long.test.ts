@@ -60,7 +60,10 @@ describe('leases', () => {
       async signTransaction(transaction, options) {
         await outlast('lane')
         taken.push(
-          await journalOfOther().leaseLane(account!.address.toLowerCase() as `0x${string}`, { ...ask, firstNonce: 0 }),
+          await journalOfOther().leaseLane(account!.address.toLowerCase() as `0x${string}`, {
+            ...ask,
+            firstNonce: async () => 0,
+          }),
         )
         return account!.signTransaction(transaction, options)
       },

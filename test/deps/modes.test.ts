@@ -489,7 +489,7 @@ describe('settlement', () => {
       expect(assignable.map(({ paymentId }) => paymentId)).toEqual([own.id])
 
       await db.query("update payout set state = 'authorized' where payment_id = $1", [other.id])
-      const lane = await journal().leaseLane(RECIPIENT, { owner: 'me', leaseMs: 60_000, firstNonce: 0 })
+      const lane = await journal().leaseLane(RECIPIENT, { owner: 'me', leaseMs: 60_000, firstNonce: async () => 0 })
       const carried = assignable.flatMap((payout) => [payout, { ...payout, paymentId: other.id }])
       const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
       expect(await journal().reserve(lane!, { payouts: carried, encode })).toMatchObject({ items: 1 })
@@ -603,7 +603,7 @@ describe('settlement', () => {
       }
       const sendable = await journal().readSendableSweeps({ treasury: TREASURY, validAt: 1, limit: 10 })
       expect(sendable.map(({ paymentId }) => paymentId)).toEqual([own.id])
-      const lane = await journal().leaseLane(RECIPIENT, { owner: 'me', leaseMs: 60_000, firstNonce: 0 })
+      const lane = await journal().leaseLane(RECIPIENT, { owner: 'me', leaseMs: 60_000, firstNonce: async () => 0 })
       const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
       const reserved = await journal().reserveSweeps(lane!, { paymentIds: [own.id, other.id], encode })
       expect(reserved).toMatchObject({ items: 1 })

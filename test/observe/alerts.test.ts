@@ -287,6 +287,7 @@ describe('alerts that are raised', () => {
       ...always('pinrail_settlement_attention{kind="unknown_transfer"}', 1, 0),
       labels: { kind: 'unknown_transfer' },
     },
+    PinrailReceiptsOverdue: always('pinrail_settlement_attention{kind="receipt"}', 1, 0),
   }
 
   let promtool: string

@@ -26,11 +26,17 @@ export type HostileNode = {
   readonly secrets: readonly string[]
   /** Decides about each call by itself, also inside a batch. */
   behave: (call: RpcCall) => Malice
+  /** Decides about the answers to a list of calls; null sends them. */
+  answerList: (answers: readonly ListAnswer[]) => { readonly status: number; readonly text: string } | null
   readonly calls: RpcCall[]
+  /** How many calls each HTTP request had. */
+  readonly requests: number[]
   /** Waits until every call that it has passed on is answered. A transaction that arrives late would be in the chain of the next test. */
   idle(): Promise<void>
   close(): Promise<void>
 }
+
+export type ListAnswer = { readonly id: number }
 
 type Call = RpcCall & { readonly id: number }
 
@@ -39,7 +45,10 @@ export function useHostileNodes(target: () => string): readonly HostileNode[] {
   const nodes: HostileNode[] = []
   beforeAll(async () => void nodes.push(...(await Promise.all([1, 2, 3].map(() => startHostileNode(target()))))))
   afterEach(async () => {
-    for (const node of nodes) node.behave = () => 'honest'
+    for (const node of nodes) {
+      node.behave = () => 'honest'
+      node.answerList = () => null
+    }
     await Promise.all(nodes.map((node) => node.idle()))
   })
   afterAll(async () => void (await Promise.all(nodes.map((node) => node.close()))))
@@ -49,6 +58,7 @@ export function useHostileNodes(target: () => string): readonly HostileNode[] {
 /** A node that misbehaves on purpose in front of an honest one. */
 export async function startHostileNode(target: string): Promise<HostileNode> {
   const calls: RpcCall[] = []
+  const requests: number[] = []
   const dripping = new Set<NodeJS.Timeout>()
   const underWay = new Set<Promise<void>>()
   const server = createServer((incoming, outgoing) => {
@@ -59,6 +69,7 @@ export async function startHostileNode(target: string): Promise<HostileNode> {
       const parsed = JSON.parse(body.toString()) as Call | Call[]
       const batch = Array.isArray(parsed) ? parsed : [parsed]
       calls.push(...batch)
+      requests.push(batch.length)
       const malices = batch.map((call) => node.behave(call))
       if (malices.includes('black_hole')) return
       if (malices.includes('drip')) return drip(outgoing, dripping)
@@ -75,8 +86,12 @@ export async function startHostileNode(target: string): Promise<HostileNode> {
         const answers = (Array.isArray(honest) ? honest : [honest]).map((one) =>
           twist(one, malices[batch.findIndex(({ id }) => id === one.id)] ?? 'honest'),
         )
-        outgoing.writeHead(200, { 'content-type': 'application/json' })
-        outgoing.end(JSON.stringify(Array.isArray(honest) ? answers : answers[0]))
+        const { status, text } = (Array.isArray(honest) && node.answerList(answers as ListAnswer[])) || {
+          status: 200,
+          text: JSON.stringify(Array.isArray(honest) ? answers : answers[0]),
+        }
+        outgoing.writeHead(status, { 'content-type': 'application/json' })
+        outgoing.end(text)
       }
       const passing = pass()
       underWay.add(passing)
@@ -90,7 +105,9 @@ export async function startHostileNode(target: string): Promise<HostileNode> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/${secrets[0]}?apikey=${secrets[1]}`,
     secrets,
     behave: () => 'honest',
+    answerList: () => null,
     calls,
+    requests,
     idle: async () => void (await Promise.all(underWay)),
     async close() {
       for (const timer of dripping) clearInterval(timer)

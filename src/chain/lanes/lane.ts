@@ -11,6 +11,7 @@ import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { isReplaced } from '../observer/replaced.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import { createStint, type Stint } from '../stint.ts'
+import { type BlockMemo, createBlockMemo } from './block-memo.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { createRound, type LaneRound } from './round.ts'
@@ -22,13 +23,23 @@ export type LaneWallet = {
   readonly account: LocalAccount
   readonly oneMore: (maxFee: bigint) => bigint
   readonly stint: Stint
+  readonly finalNonce: BlockMemo<number | null>
+  readonly standing: BlockMemo<Standing>
 }
+
+/** The number of nonces that the wallet has used at a block, and its balance there. */
+type Standing = { readonly nonce: number; readonly wei: bigint }
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex
 
-export const createLaneWallet = (deps: SettlementDeps, wallet: Omit<LaneWallet, 'stint'>): LaneWallet => ({
+export const createLaneWallet = (
+  deps: SettlementDeps,
+  wallet: Pick<LaneWallet, 'account' | 'oneMore'>,
+): LaneWallet => ({
   ...wallet,
   stint: createStint(deps, { lane: lower(wallet.account.address) }),
+  finalNonce: createBlockMemo(),
+  standing: createBlockMemo(),
 })
 
 /**
@@ -38,23 +49,19 @@ export const createLaneWallet = (deps: SettlementDeps, wallet: Omit<LaneWallet, 
  */
 export async function advanceLane(
   deps: SettlementDeps,
-  { account, oneMore, stint }: LaneWallet,
+  { account, oneMore, stint, ...known }: LaneWallet,
   view: ChainView,
 ): Promise<LaneRound | null> {
-  const { journal, rpc, options } = deps
+  const { journal, options } = deps
   if (stint.rests()) return null
   const wallet = lower(account.address)
-  const head = view.head.number
-  const [final, standing] = await Promise.all([
-    readFinalNonce(deps, wallet, view),
-    rpc.demand(`where ${wallet} stands`, async (node) => {
-      const [nonce, wei] = await Promise.all([node.transactionCount(wallet, head), node.balance(wallet, head)])
-      return { nonce, wei }
-    }),
-  ])
-  // Without the final one nothing is ended, and everything else goes on.
-  const lane = await journal.leaseLane(wallet, { ...options, firstNonce: final ?? standing.nonce })
+  const readFinal = () => known.finalNonce(view.cursor.hash, () => readFinalNonce(deps, wallet, view))
+  const readNow = () => known.standing(view.head.hash, () => readStanding(deps, wallet, view))
+  const firstNonce = async (): Promise<number> => (await readFinal()) ?? (await readNow()).nonce
+  const lane = await journal.leaseLane(wallet, { ...options, firstNonce })
   if (lane === null) return null
+  // Without the final one nothing is ended, and everything else goes on.
+  const [final, standing] = await Promise.all([readFinal(), readNow()])
   const mined = standing.nonce
   const envelopes = await journal.readEnvelopes(lane)
   const ends = final === null ? [] : await readEnds(deps, envelopes, { final, view })
@@ -134,6 +141,14 @@ async function readFinalNonce({ rpc }: SettlementDeps, wallet: Hex, view: ChainV
   if (view.head.number - view.cursor.number > KEPT_STATES) return null
   const count = await rpc.agreed((node) => node.transactionCount(wallet, view.cursor.number))
   return count?.value ?? null
+}
+
+/** By quorum, at the head. */
+function readStanding({ rpc }: SettlementDeps, wallet: Hex, { head: { number } }: ChainView): Promise<Standing> {
+  return rpc.demand(`where ${wallet} stands`, async (node) => {
+    const [nonce, wei] = await Promise.all([node.transactionCount(wallet, number), node.balance(wallet, number)])
+    return { nonce, wei }
+  })
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { SettlementDeps } from '../context.ts'
+import { createBlockMemo } from './block-memo.ts'
 import { atMost, chooseFees } from './fees.ts'
 import { advanceLane, createLaneWallet } from './lane.ts'
 import { type ChainView, TRANSFER_GAS } from './sender.ts'
@@ -14,6 +15,7 @@ export function createTopUp(deps: SettlementDeps) {
   const { funding, relayers, codec, rpc, options, log } = deps
   const wallets = relayers.map(({ address }) => address.toLowerCase() as Hex)
   const refusedBefore = new Set<Hex>()
+  const readBalances = createBlockMemo<bigint[]>()
   // At any price to which it may be raised.
   const gas = TRANSFER_GAS * options.maxFeeWei
   const oneMore = (): bigint => (funding?.wei ?? 0n) + gas
@@ -26,8 +28,10 @@ export function createTopUp(deps: SettlementDeps) {
     if (lane === null) return
     const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
     const low = codec.gasLimit(codec.maxItems) * maxFee * BigInt(options.maxInFlight + 1)
-    const balances = await rpc.demand('how much gas money the relayers have', (node) =>
-      Promise.all(wallets.map((wallet) => node.balance(wallet, view.head.number))),
+    const balances = await readBalances(view.head.hash, () =>
+      rpc.demand('how much gas money the relayers have', (node) =>
+        Promise.all(wallets.map((wallet) => node.balance(wallet, view.head.number))),
+      ),
     )
     for (const [index, target] of wallets.entries()) {
       const missing = low - (balances[index] ?? low)

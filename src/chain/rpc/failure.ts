@@ -9,7 +9,7 @@ export type FailureKind =
 
 /**
  * The only error that leaves this folder. Its message names the node by its place in POLYGON_RPC_URLS: an address may
- * hold a key, so neither the address nor an error that holds it goes on.
+ * hold a key, so this folder passes on neither the address nor an error that holds it.
  */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure'
@@ -18,67 +18,79 @@ export class NodeFailure extends Error {
   readonly answer: string
   /** For how many milliseconds the node asked to be left alone. */
   readonly retryAfterMs: number
-  /** Whether we stopped reading at our own limit. No words of a node make it so. */
+  /** True if we stopped reading at our own limit. No words of a node make it so. */
   readonly isCutOff: boolean
+  /** The code of a JSON-RPC error; null: another failure. */
+  readonly code: number | null
 
-  constructor(
-    place: string,
-    failure: { kind: FailureKind; answer: string; retryAfterMs?: number; isCutOff?: boolean },
-  ) {
+  constructor(place: string, failure: Failure) {
     super(`${place}: ${failure.answer}`)
     this.kind = failure.kind
     this.answer = failure.answer
     this.isCutOff = failure.isCutOff ?? false
     this.retryAfterMs = failure.retryAfterMs ?? 0
+    this.code = failure.code ?? null
   }
 }
 
-/** What ends since the answer is not needed any more. */
+type Failure = {
+  readonly kind: FailureKind
+  readonly answer: string
+  readonly retryAfterMs?: number
+  readonly isCutOff?: boolean
+  readonly code?: number
+}
+
+/** A request without a result. Its text may hold the key of the address: `createFailure` takes it out. */
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered'
+  readonly failure: Failure
+  /** True if the node answered, and not that it is busy: it may answer another request differently. */
+  readonly isAboutRequest: boolean
+
+  constructor(failure: Failure, isAboutRequest = false) {
+    super(failure.answer)
+    this.failure = failure
+    this.isAboutRequest = isAboutRequest
+  }
+}
+
+/** The failure of a call whose answer is not needed any more. */
 export const unawaited = (place: string): NodeFailure =>
   new NodeFailure(place, { kind: 'silent', answer: 'nobody waits for it any more' })
 
-/** Whether a read may succeed later. */
+/** True if a read may succeed later. */
 export function isNoAnswer(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'silent'
 }
 
-/** Whether the node is wrong: what it answers to the same question again counts no more. */
+/** True if the node is wrong: what it answers to the same question again counts no more. */
 export function isMalformed(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'malformed'
 }
 
 /**
- * Whether smaller ranges of logs may be answered. Nodes have too many texts for that to know all, so every refusal counts.
+ * True if the node may answer smaller ranges of logs. Nodes have too many texts for that to know all, so every refusal counts.
  * Not a node that asks to be left alone, with code -32005 too: splitting would add more.
  */
 export function maySplit(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'refused'
 }
 
-/** What a read ends with that we stop at our own limit. */
-export class CutOff extends Error {
-  override readonly name = 'CutOff'
+/** The end of a request at our own limit. */
+export const cutOff = (): Unanswered =>
+  new Unanswered({ kind: 'refused', answer: 'the answer is too large', isCutOff: true })
 
-  constructor() {
-    super('the answer is too large')
-  }
-}
+/** The end of a request whose answer would take far more memory than bytes: no honest one does. */
+export const bloated = (): Unanswered =>
+  new Unanswered({ kind: 'malformed', answer: 'the answer has more values than any that is true' })
 
-/** What a read ends with whose answer would take far more memory than bytes: no honest one does. */
-export class Bloated extends Error {
-  override readonly name = 'Bloated'
-
-  constructor() {
-    super('the answer has more values than any that is true')
-  }
-}
-
-/** Whether we stopped reading: the node does answer. */
+/** True if we stopped reading: the node does answer. */
 export function isCutOff(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.isCutOff
 }
 
-/** Whether the answer was too large, by our limit or in the node's words, as far as they are known: less may be answered. */
+/** True if the answer was too large, by our limit or in words of nodes that we know: less may be answered. */
 export function isTooLarge(failure: unknown): boolean {
   if (!(failure instanceof NodeFailure) || failure.kind !== 'refused') return false
   return failure.isCutOff || TOO_MUCH.test(failure.answer) || isLargeBody(failure)
@@ -93,46 +105,54 @@ const TOO_MUCH =
 /** Some nodes refuse with a status of HTTP as well. */
 const REFUSING = [400, 413]
 
+/** With these a node asks to be asked less (RFC 6585, 4; RFC 9110, 15.6.4). */
+const BUSY_STATUS = [429, 503]
+
 /** Texts with which nodes and their front doors ask to be asked later. */
 const BUSY = /rate limit|limit exceeded|request limit|too many|busy|timed? ?out|try again|overloaded|capacity/i
 
+/** Texts for a method that the node does not have. The code for it is -32601 (JSON-RPC 2.0, 5.1). */
+const LACKING =
+  /method .*(not (found|supported|available|allowed)|does not exist|unsupported)|(unsupported|unknown) method/i
+
+/** True if the node does not have the method: it may be asked another way. */
+export const lacksMethod = (failure: unknown): failure is NodeFailure =>
+  failure instanceof NodeFailure &&
+  failure.kind === 'refused' &&
+  (failure.code === -32601 || (failure.code !== null && LACKING.test(failure.answer)))
+
+/** The failure in an answer that is not JSON, or whose HTTP status is not a success. */
+export function createHttpFailure({ ok, status, headers }: Response, text: string): Unanswered {
+  const words = text.replaceAll(/\s+/g, ' ').trim() || 'an empty body'
+  const answer = `HTTP ${status}: ${ok ? 'not JSON: ' : ''}${words}`
+  const isRefused = TOO_MUCH.test(answer) || (REFUSING.includes(status) && !BUSY.test(answer))
+  const failure: Failure = { kind: isRefused ? 'refused' : 'silent', answer, retryAfterMs: readRetryAfter(headers) }
+  return new Unanswered(failure, !BUSY_STATUS.includes(status))
+}
+
+/** Returns the result in a JSON-RPC answer. Throws Unanswered. */
+export function readResult(answer: unknown): unknown {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+    throw new Unanswered({ kind: 'refused', answer: `not an answer of JSON-RPC: ${JSON.stringify(answer)}` }, true)
+  const { result, error }: { result?: unknown; error?: unknown } = answer
+  if (error === undefined || error === null) return result
+  const { code, message }: { code?: unknown; message?: unknown } = error
+  const text = typeof message === 'string' ? message : JSON.stringify(error)
+  const kind = TOO_MUCH.test(text) || !BUSY.test(text) ? 'refused' : 'silent'
+  throw new Unanswered({ kind, answer: text, code: typeof code === 'number' ? code : 0 }, true)
+}
+
 const MOST_ANSWER = 300
 
-/** What viem threw, as this folder's own error. `redact` takes the secrets of the address out of a text. */
-export function failureOf(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
-  // viem wraps what its `fetch` throws.
-  const stopped = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
-  if (stopped instanceof CutOff)
-    return new NodeFailure(place, { kind: 'refused', answer: stopped.message, isCutOff: true })
-  if (stopped instanceof Bloated) return new NodeFailure(place, { kind: 'malformed', answer: stopped.message })
-  const answer = redact(textOf(thrown)).slice(0, MOST_ANSWER)
-  if (TOO_MUCH.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
-  const transport =
-    thrown instanceof Error &&
-    ['HttpRequestError', 'TimeoutError', 'AbortError'].includes(thrown.name) &&
-    !REFUSING.includes(statusOf(thrown) ?? 0)
-  if (!transport && !BUSY.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
-  return new NodeFailure(place, { kind: 'silent', answer, retryAfterMs: retryAfterOf(thrown) })
+/** Creates this folder's own error. `redact` takes the secrets of the address out of a text. */
+export function createFailure(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
+  const failure: Failure = thrown instanceof Unanswered ? thrown.failure : { kind: 'refused', answer: String(thrown) }
+  return new NodeFailure(place, { ...failure, answer: redact(failure.answer).slice(0, MOST_ANSWER) })
 }
-
-/** The node's own text: viem's messages hold the address and the request, its details do not. */
-function textOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown)
-  if (thrown.name === 'TimeoutError') return 'no whole answer in time'
-  const details = 'details' in thrown && typeof thrown.details === 'string' ? thrown.details : ''
-  const status = statusOf(thrown)
-  return (
-    (status === null ? '' : `HTTP ${status}: `) + (details === '' ? (thrown.message.split('\n')[0] ?? '') : details)
-  )
-}
-
-const statusOf = (thrown: Error): number | null =>
-  'status' in thrown && typeof thrown.status === 'number' ? thrown.status : null
 
 /** `Retry-After` in seconds (RFC 9110, 10.2.3), at most a minute. */
-function retryAfterOf(thrown: unknown): number {
-  if (!(thrown instanceof Error) || !('headers' in thrown) || !(thrown.headers instanceof Headers)) return 0
-  const seconds = Number(thrown.headers.get('retry-after'))
+function readRetryAfter(headers: Headers): number {
+  const seconds = Number(headers.get('retry-after'))
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(60, seconds) * 1000 : 0
 }
 

@@ -1,9 +1,9 @@
-import type { NodeFailure } from './failure.ts'
+import { lacksMethod, type NodeFailure } from './failure.ts'
 
 /** What is known about one node: whether to ask it now, and figures for people. */
 export type NodeHealth = {
   readonly name: string
-  /** `resting`: it did not answer, and is left alone for a while. `left_out`: it must not be asked at all. */
+  /** `resting`: it gave no answer that can be used, and is asked little until it does. `left_out`: it must not be asked at all. */
   readonly state: 'good' | 'doubtful' | 'resting' | 'left_out'
   readonly why: string | null
   /** Answers and failures by method. */
@@ -15,6 +15,8 @@ export type NodeHealth = {
   readonly latencyMs: number | null
   /** The newest block that it has told. */
   readonly head: number | null
+  /** Methods that it says it does not have. */
+  readonly lacks: readonly string[]
 }
 
 export type Health = {
@@ -43,6 +45,10 @@ export type HealthOptions = {
 
 /** Five in a row: with a third of all answers lost, that is one in 250. */
 const FAILURES_UNTIL_REST = 5
+/** A node that answers everything with an error for so long is of no use: its key may be revoked, its plan used up. */
+const ERRORS_MS = 10_000
+/** How often it is said that a node does not have a method. */
+const LACK_MS = 60_000
 /** Waiting costs more than an error: two calls that ran out of time are enough. */
 const LONG_MS = 1000
 const WEIGHT_OF_LONG = 3
@@ -57,13 +63,14 @@ const LEFT_OUT_MS = 60_000
 const SMALL_LAG = 3
 /** The weight of the newest answer in the smoothed latency. */
 const NEWEST = 0.2
+const NEVER = Number.NEGATIVE_INFINITY
 
 export function createHealth({ name, now, warn }: HealthOptions): Health {
   const calls: Record<string, number> = {}
+  const lacks = createLacks({ name, now, warn })
   let [failures, inARow, restMs, wrong] = [0, 0, 0, 0]
-  let restsUntil = Number.NEGATIVE_INFINITY
-  let leftOutUntil = Number.NEGATIVE_INFINITY
-  let failedAt = Number.NEGATIVE_INFINITY
+  let errorsSince: number | null = null
+  let [restsUntil, leftOutUntil, failedAt] = [NEVER, NEVER, NEVER]
   let why: string | null = null
   let wrongAt: number[] = []
   let latencyMs: number | null = null
@@ -75,10 +82,17 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
   const doubtful = (): boolean => wrongAt.filter((at) => at > now() - DOUBT_MS).length >= WRONG_UNTIL_DOUBTFUL
 
   function rest(forMs: number, reason: string): void {
-    if (restMs === 0) warn({ node: name, why: reason }, 'a node does not answer: it is asked less')
+    if (restMs === 0) warn({ node: name, why: reason }, 'a node gives no answer that can be used: it is asked less')
     restMs = Math.min(LONGEST_REST_MS, Math.max(forMs, restMs === 0 ? FIRST_REST_MS : restMs * 2))
     restsUntil = now() + restMs
     why = reason
+  }
+
+  /** An error is an answer as long as others are none. */
+  function refused(method: string, failure: NodeFailure): void {
+    errorsSince ??= now()
+    if (now() - errorsSince >= ERRORS_MS && !resting()) rest(0, failure.message)
+    if (lacksMethod(failure)) lacks.add(method, failure)
   }
 
   function wasWrong(reason: string): void {
@@ -96,16 +110,19 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       (head !== null && newest - head > SMALL_LAG ? Math.min(newest - head, 100_000) * 5 : 0) +
       Math.min(latencyMs ?? 0, 1000) / 1000,
     view() {
-      const state = leftOut() ? 'left_out' : resting() ? 'resting' : doubtful() ? 'doubtful' : 'good'
-      return { name, state, why, calls: { ...calls }, failures, wrong, latencyMs, head }
+      const state = leftOut() ? 'left_out' : restMs > 0 ? 'resting' : doubtful() ? 'doubtful' : 'good'
+      return { name, state, why, calls: { ...calls }, failures, wrong, latencyMs, head, lacks: lacks.list() }
     },
     answered(method, ms) {
       count(method)
       latencyMs = latencyMs === null ? ms : latencyMs + NEWEST * (ms - latencyMs)
-      ;[inARow, restMs, restsUntil] = [0, 0, Number.NEGATIVE_INFINITY]
+      lacks.remove(method)
+      errorsSince = null
+      ;[inARow, restMs, restsUntil] = [0, 0, NEVER]
     },
     failed(method, { failure, ms }) {
       count(method)
+      if (failure.kind === 'refused') return refused(method, failure)
       failures += 1
       if (failure.kind === 'malformed') wasWrong(failure.message)
       // Calls that were lost together, in one HTTP request or while a node was away, count once.
@@ -118,10 +135,24 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
     outvoted: () => wasWrong('a quorum of other nodes says something else'),
     sawHead: (number) => void (head = number),
     leaveOut(reason) {
-      if (reason === null) leftOutUntil = Number.NEGATIVE_INFINITY
+      if (reason === null) leftOutUntil = NEVER
       else leftOutUntil = now() + LEFT_OUT_MS
       if (reason !== null && reason !== why) warn({ node: name, why: reason }, 'a node is left out')
       why = reason
+    },
+  }
+}
+
+/** Methods that the node says it does not have, until it answers one of them. */
+function createLacks({ name, now, warn }: HealthOptions) {
+  const warnedAt = new Map<string, number>()
+  return {
+    list: () => [...warnedAt.keys()],
+    remove: (method: string) => warnedAt.delete(method),
+    add(method: string, failure: NodeFailure): void {
+      if (now() - (warnedAt.get(method) ?? NEVER) < LACK_MS) return
+      warnedAt.set(method, now())
+      warn({ node: name, method, why: failure.message }, 'a node does not have a method')
     },
   }
 }

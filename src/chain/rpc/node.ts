@@ -19,7 +19,7 @@ import {
   type Transaction,
   transactionOf,
 } from './answers.ts'
-import { NodeFailure } from './failure.ts'
+import { lacksMethod, NodeFailure } from './failure.ts'
 import { createHealth, type Health, type HealthOptions } from './health.ts'
 import { unknownBlock } from './parts/block.ts'
 import type { LogFilter } from './parts/filter.ts'
@@ -95,8 +95,7 @@ type Parts = Pick<RpcNode, 'name' | 'health'> & {
 function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
   const { name, health, readers } = parts
   const transport: NodeTransport = { read: (call) => parts.transport.read({ ...call, signal }) }
-  const read = <T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T): Promise<T> =>
-    transport.read({ method, params, parse })
+  const read: Read = (method, params, parse) => transport.read({ method, params, parse })
   const readReceipt = <T>(txHash: Hex, parse: (answer: unknown) => T): Promise<T | null> =>
     transport.read({
       method: 'eth_getTransactionReceipt',
@@ -129,9 +128,24 @@ function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
     code: (address) => read('eth_getCode', [address, 'latest'], (answer) => hexOf(answer)),
     call: ({ gas, ...call }, { parse, at: tag = 'latest' }) =>
       read('eth_call', [gas === undefined ? call : { ...call, gas: quantity(gas) }, at(tag)], parse),
-    feeHistory: (blocks) => read('eth_feeHistory', [quantity(blocks), 'latest', [50]], feeHistoryOf),
+    feeHistory: (blocks) =>
+      read('eth_feeHistory', [quantity(blocks), 'latest', [50]], feeHistoryOf).catch((failure: unknown) => {
+        if (!lacksMethod(failure)) throw failure
+        return readGasPrice(read)
+      }),
     send: (raw) => send(transport, raw),
   }
+}
+
+type Read = <T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T) => Promise<T>
+
+/** Without a history: a gas price is the base fee and the tip of now. */
+async function readGasPrice(read: Read): Promise<FeeHistory> {
+  const [price, baseFee] = await Promise.all([
+    read('eth_gasPrice', [], quantityOf),
+    read('eth_getBlockByNumber', ['latest', false], (answer) => quantityOf(fieldsOf(answer)['baseFeePerGas'])),
+  ])
+  return { nextBaseFee: baseFee, tips: [price > baseFee ? price - baseFee : 0n] }
 }
 
 function asAsked(tag: BlockTag, block: Block): Block {

@@ -2,9 +2,10 @@ import type { Hex } from '../../domain/hex.ts'
 import type { Rate } from '../../limits/rate.ts'
 import { createSlots, type Slots } from '../../limits/slots.ts'
 import { numberOf } from './answers.ts'
-import { connectClients, type Request } from './clients.ts'
-import { createRedaction, failureOf, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
+import { connectClients } from './clients.ts'
+import { createFailure, createRedaction, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
 import type { Health } from './health.ts'
+import type { Request } from './http.ts'
 
 /** Asks one node. Throws NodeFailure only. `read` has its answer counted as wrong when `parse` throws. */
 export type NodeTransport = {
@@ -117,9 +118,8 @@ function createCaller({ name, timeoutMs, health, budget }: TransportOptions, red
       health.answered(method, performance.now() - startedAt)
       return value
     } catch (thrown) {
-      const failure = thrown instanceof NodeFailure ? thrown : failureOf(place, thrown, redact)
-      // An error is an answer too: the node is there.
-      if (failure.kind === 'refused') health.answered(method, performance.now() - startedAt)
+      const failure = thrown instanceof NodeFailure ? thrown : createFailure(place, thrown, redact)
+      if (failure.isCutOff) health.answered(method, performance.now() - startedAt)
       else health.failed(method, { failure, ms: performance.now() - startedAt })
       throw failure
     }

@@ -93,13 +93,12 @@ export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<Wallet
   )
 }
 
-/** Whether the address is one of ours: a treasury or a relayer, which must never pay themselves. */
+/** True for a relayer, a treasury of any time or a deposit address, in upper or lower case: none of them can be a merchant's. */
 export async function isOwnAddress(db: Queryable, { chainId, address }: { chainId: number; address: string }) {
   const { own } = await one(
     db,
     z.object({ own: z.boolean() }),
-    sql`select exists (select 1 from lane where chain_id = ${chainId} and wallet = ${address.toLowerCase()})
-        or exists (select 1 from treasury_hour where chain_id = ${chainId} and treasury = ${address.toLowerCase()}) as own`,
+    sql`select is_own_address(${chainId}, ${address}) as own`,
   )
   return own
 }

@@ -145,8 +145,6 @@ create table treasury_hour (
 comment on table treasury_hour is
   'What a treasury has authorized in one hour, for its limit a day, and what left it in that hour without a payout. A second signature of a payout does not count.';
 comment on column treasury_hour.micro_usdc is 'Micro-USDC.';
--- A merchant's request checks that a wallet is none of ours, here and in `lane`.
-grant select on treasury_hour to pinrail_tenant;
 
 create table payout_elsewhere (
   payment_id text not null references payment,
@@ -218,7 +216,6 @@ comment on column lane.next_nonce is 'The nonce of its next envelope.';
 comment on column lane.status is '`paused_gas`: it has too little gas money. `quarantined`: only an operator opens it again.';
 comment on column lane.owner is 'The engine that holds its lease; null: none.';
 comment on column lane.epoch is 'Changes with the owner. Every write for the lane names it: one with an older epoch fails.';
-grant select on lane to pinrail_tenant;
 
 create table lane_tx (
   chain_id int not null,
@@ -502,6 +499,19 @@ comment on column deposit.unswept_micro is
   'Micro-USDC that arrived and that no finished sweep has taken away, so that the few deposits with money are found.';
 create index deposit_unswept on deposit (created_at) where unswept_micro > 0;
 create index deposit_watched on deposit (chain_id, livemode, watch_until);
+
+-- True for a relayer, a treasury of any time or a deposit address: nobody else can be paid there. It runs as the owner, because
+-- a merchant's request cannot read these tables.
+create function is_own_address(chain int, asked text) returns boolean stable language sql security definer as $$
+  select exists (select 1 from lane where chain_id = chain and wallet = lower(asked))
+    or exists (select 1 from treasury where chain_id = chain and address = lower(asked))
+    or exists (select 1 from deposit where chain_id = chain and address = lower(asked))
+$$;
+do $$ begin
+  execute format('alter function is_own_address(int, text) set search_path = %I, pg_temp', current_schema());
+end $$;
+revoke execute on function is_own_address from public;
+grant execute on function is_own_address to pinrail_tenant;
 
 create table deposit_log (
   chain_id int not null,

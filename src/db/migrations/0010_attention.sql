@@ -123,9 +123,17 @@ create view settlement_attention as
   -- A void is signed within 55 minutes, unless another treasury has paid the payment.
   select livemode, 'void', payment_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at
     from payout p where state = 'voiding' and updated_at < now() - interval '2 hours'
-      and not exists (select 1 from settlement_finding f where f.kind = 'paid_elsewhere' and f.subject = p.payment_id);
+      and not exists (select 1 from settlement_finding f where f.kind = 'paid_elsewhere' and f.subject = p.payment_id)
+  union all
+  -- A proof is tried every ten minutes, and fails for all payouts alike: one row, which hides nothing else in a list.
+  select p.livemode, 'receipt', (array_agg(l.payment_id order by l.finalized_at))[1],
+    count(*) || ' receipts are not proved, this one for the longest time', min(l.finalized_at)
+    from treasury_log l join payout p on p.payment_id = l.payment_id
+    where l.receipt_due_at is not null and l.payment_id is not null and l.kind = 'out'
+      and l.finalized_at < now() - interval '1 hour'
+    group by p.livemode;
 comment on view settlement_attention is
-  'What of settlement waits for a person, or fails and is tried again. One row for each.';
+  'What of settlement waits for a person, or fails and is tried again. One row for each; for all receipts together one.';
 comment on column settlement_attention.livemode is 'Null: it belongs to the whole deployment.';
 comment on column settlement_attention.subject is 'The payment, transfer, token, wallet or envelope that it is about.';
 comment on column settlement_attention.since is 'When the waiting began; null: not known.';

@@ -52,25 +52,40 @@ export function fenced<T>(
   return context.db.transaction(async (tx) => work(tx, await fence(tx, context, lane)))
 }
 
+/** The answer for a wallet without a lane. */
+const noLane = z.object({ epoch: z.null() })
+
 /** Takes or renews the lane; null while another owner's lease runs. A change of owner is a new epoch. */
 export async function leaseLane(
   context: JournalContext,
   wallet: Hex,
-  ask: LeaseAsk & { firstNonce: number },
+  ask: LeaseAsk & { firstNonce: () => Promise<number> },
 ): Promise<Lane | null> {
+  const { chainId } = context.scope
   const row = await maybeOne(
     context.db,
-    leaseRow,
-    sql`insert into lane as l (chain_id, wallet, next_nonce, owner, epoch, lease_until)
-        values (${context.scope.chainId}, ${wallet}, ${ask.firstNonce}, ${ask.owner}, 1, now() + ${ask.leaseMs} * interval '1 millisecond')
-        on conflict (chain_id, wallet) do update set owner = excluded.owner, lease_until = excluded.lease_until,
-          epoch = l.epoch + case when l.owner = excluded.owner then 0 else 1 end
-        where l.owner = excluded.owner or l.owner is null or l.lease_until <= now()
-        returning epoch::text, next_nonce, status`,
+    z.union([leaseRow, noLane]),
+    sql`with taken as (
+          update lane set owner = ${ask.owner}, lease_until = now() + ${ask.leaseMs} * interval '1 millisecond',
+            epoch = epoch + case when owner = ${ask.owner} then 0 else 1 end
+          where chain_id = ${chainId} and wallet = ${wallet}
+            and (owner = ${ask.owner} or owner is null or lease_until <= now())
+          returning epoch::text, next_nonce, status)
+        select epoch, next_nonce, status from taken
+        union all select null, null, null
+          where not exists (select 1 from lane where chain_id = ${chainId} and wallet = ${wallet})`,
   )
   if (row === null) return null
+  if (row.epoch === null) {
+    await execute(
+      context.db,
+      sql`insert into lane (chain_id, wallet, next_nonce) values (${chainId}, ${wallet}, ${await ask.firstNonce()})
+          on conflict do nothing`,
+    )
+    return leaseLane(context, wallet, ask)
+  }
   const lease = { owner: ask.owner, epoch: row.epoch }
-  return { chainId: context.scope.chainId, wallet, lease, nextNonce: row.next_nonce, status: row.status }
+  return { chainId, wallet, lease, nextNonce: row.next_nonce, status: row.status }
 }
 
 const isOver = sql`owner = null, lease_until = '-infinity'`

@@ -223,7 +223,11 @@ describe('two lanes', () => {
       const journal = journalOf(world)
       const queued = await world.queue([{}])
       await world.runner({ options: { maxInFlight: 0 } }).tick()
-      const lane = (await journal.leaseLane(walletOf(first), { owner: 'before', leaseMs: 0, firstNonce: 0 }))!
+      const lane = (await journal.leaseLane(walletOf(first), {
+        owner: 'before',
+        leaseMs: 0,
+        firstNonce: async () => 0,
+      }))!
       await abandon(operation(), walletOf(first))
       const encode = () => ({ target: walletOf(first), calldata: '0x' as const, gasLimit: 1n })
       expect(await journal.reserve(lane, { payouts: await journal.readAssignable(10), encode })).toBeNull()

@@ -270,6 +270,7 @@ describe('the gas of a batch', () => {
     expect((await attempts()).map(({ gwei }) => Number(gwei)).every((gwei) => gwei <= 206)).toBe(true)
     // One that was signed when the wallet had more.
     await world.chain.setBalance({ address: relayer, value: 10n * GWEI * 10n ** 9n })
+    await block(450n)
     await runner.tick()
     expect((await attempts()).at(-1)).toMatchObject({ gwei: '500' })
     await world.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })

@@ -63,6 +63,36 @@ describe('the nonces of a lane', () => {
     expect(await envelopes()).toHaveLength(3)
   })
 
+  test('only the engine with the lease asks for nonce and balance of the lane, and once for each new block', async () => {
+    const proxies = await Promise.all([1, 2].map(() => startLossyProxy(world.anvil.url)))
+    const [holder, other] = proxies.map(({ url }) => world.runner({ url, options: { leaseMs: 60_000 } }))
+    /** How many such calls each engine made since the last look. */
+    const looked = (): number[] =>
+      proxies.map(({ calls }) => {
+        const methods = calls.splice(0).map(({ method }) => method)
+        return methods.filter((method) => ['eth_getTransactionCount', 'eth_getBalance'].includes(method)).length
+      })
+    try {
+      await holder!.tick()
+      await other!.tick()
+      // The nonces at the final block and at the head, and the balance.
+      expect(looked()).toEqual([3, 0])
+      await holder!.tick()
+      await other!.tick()
+      expect(looked()).toEqual([0, 0])
+      await world.chain.mine({ blocks: 1 })
+      const [queued] = await world.queue([{}])
+      await holder!.tick()
+      expect(looked()).toEqual([3, 0])
+      await world.finalize(holder!)
+      await paidOnce([queued!])
+    } finally {
+      for (const table of ['lane', 'chain_cursor', 'signing_lease'])
+        await world.db.query(`update ${table} set owner = null, lease_until = '-infinity'`)
+      await Promise.all(proxies.map((proxy) => proxy.close()))
+    }
+  })
+
   test('every nonce of the chain has its row, and none is missing', async () => {
     const rows = await envelopes()
     expect(rows.map(({ nonce }) => nonce)).toEqual(rows.map((_row, index) => index))

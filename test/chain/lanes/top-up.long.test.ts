@@ -132,6 +132,7 @@ test('while finality stands still a relayer gets gas money again, and payouts go
   const before = (await sent()).length
   for (const time of [1, 2]) {
     await world.chain.setBalance({ address: relayer, value: GWEI })
+    await world.chain.mine({ blocks: 1 })
     const [queued] = await world.queue([{}])
     await engine.tick()
     // It is in no block yet.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import { createReceiptSigner } from '../../../src/settlement/receipts/sign.ts'
 import { startLossyProxy } from '../../support/anvil.ts'
 import { createWorld, type Queued, type World } from '../world.ts'
@@ -77,6 +78,38 @@ test('a block whose receipts are too large for one answer has the same proofs: t
   } finally {
     await node.close()
   }
+})
+
+test('a node without eth_getBlockReceipts proves the same by single receipts', async () => {
+  const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
+  const block = { number: claims.block_number, hash: claims.block_hash }
+  const hashes = new Set((await world.chain.getBlock({ blockNumber: BigInt(block.number) })).transactions)
+  const node = await startLossyProxy(world.anvil.url)
+  const message = 'the method eth_getBlockReceipts does not exist/is not available'
+  node.decide = ({ method }) => (method === 'eth_getBlockReceipts' ? { error: { code: -32601, message } } : 'deliver')
+  try {
+    expect(await proveOn(world, block, { hashes, url: node.url })).toEqual(await proveOn(world, block, { hashes }))
+  } finally {
+    await node.close()
+  }
+})
+
+test('receipts that are not proved within an hour are one entry of the attention list', async () => {
+  const [late] = await world.queue([{}, {}])
+  await world.finalize(world.runner(), 3)
+  const listed = async () => (await listSettlementAttention(world.db)).filter(({ kind }) => kind === 'receipt')
+  expect(await listed()).toEqual([])
+  await world.db.query(
+    `update treasury_log set finalized_at = now() - interval '61 minutes' where receipt_due_at is not null`,
+  )
+  await world.db.query(`update treasury_log set finalized_at = now() - interval '2 hours' where payment_id = $1`, [
+    late!.paymentId,
+  ])
+  expect(await listed()).toEqual([
+    { kind: 'receipt', subject: late!.paymentId, detail: '2 receipts are not proved, this one for the longest time' },
+  ])
+  await issuerOf(world)()
+  expect(await listed()).toEqual([])
 })
 
 test('a second round issues nothing again, and what is stored stays as it is', async () => {

@@ -132,6 +132,18 @@ describe('hostile nodes', () => {
     })
   })
 
+  test('two of three nodes that refuse batches stop nothing: payouts go out and settle', async () => {
+    const refusal = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no batches' } })
+    for (const node of nodes.slice(0, 2)) node.answerList = () => ({ status: 200, text: refusal })
+    const rpc = connect()
+    const runner = world.runner({ rpc })
+    await runner.assertReady()
+    const queued = await world.queue(Array.from({ length: 5 }, () => ({})))
+    await world.finalize(runner)
+    await expectPaidOnce(queued)
+    expect(rpc.health().map(({ state, failures }) => [state, failures])).toEqual(nodes.map(() => ['good', 0]))
+  })
+
   describe('the start', () => {
     test('needs a quorum: one of three nodes may be down, and is let in when it is back', async () => {
       nodes[0]!.behave = () => ({ status: 503, text: 'down' })

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { createTestClient, http } from 'viem'
 import { hexOf } from '../../../src/chain/rpc/answers.ts'
 import { NodeFailure } from '../../../src/chain/rpc/failure.ts'
-import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { classifySendError } from '../../../src/chain/rpc/send-outcome.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { type TestChain, takeChain } from '../../support/chains.ts'
-import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
+import { type ListAnswer, type Malice, useHostileNodes } from '../../support/hostile-node.ts'
 import { createWorld, TOKEN, type World } from '../world.ts'
 
 describe('several nodes as one', () => {
@@ -233,6 +234,139 @@ describe('the calls of a node', () => {
       }
       said.push(answer, JSON.stringify(rpc.health()))
       for (const secret of nodes[0]!.secrets) expect(said.join('\n')).not.toContain(secret)
+    })
+  })
+
+  describe('a list of calls in one request', () => {
+    const error = { code: -32600, message: 'no such batch' }
+    const answer = (text: unknown, status = 200) => ({ status, text: JSON.stringify(text) })
+    const connectFirst = () => connectRpc({ ...CHAIN, urls: [nodes[0]!.url], quorum: 1, timeoutMs: 1500, now: () => 0 })
+    /** Reads eight blocks. Returns their numbers, and how many calls each request had. */
+    async function readBlocks(rpc: Rpc) {
+      const before = nodes[0]!.requests.length
+      const blocks = await Promise.all(Array.from({ length: 8 }, (_block, number) => rpc.nodes[0]!.block(number)))
+      return { numbers: blocks.map(({ number }) => number), requests: nodes[0]!.requests.slice(before) }
+    }
+    beforeAll(() => createTestClient({ mode: 'anvil', transport: http(anvil.url) }).mine({ blocks: 8 }))
+
+    test.each<[string, number, (answers: readonly ListAnswer[]) => { status: number; text: string }]>([
+      [
+        'HTTP 500 and words of its own (dRPC)',
+        3,
+        () => answer({ message: 'Batch of more than 3 requests', code: 31 }, 500),
+      ],
+      ['HTTP 400 and an error', 3, () => answer({ jsonrpc: '2.0', id: null, error }, 400)],
+      ['an error in place of the list', 3, () => answer({ jsonrpc: '2.0', id: null, error })],
+      ['one error in a list (geth)', 3, ([first]) => answer([{ jsonrpc: '2.0', id: first!.id, error }])],
+      ['a list without the first answer', 2, ([, ...others]) => answer(others)],
+      ['null', 1, () => answer(null)],
+      ['a page of HTML', 1, () => ({ status: 200, text: '<!DOCTYPE html>' })],
+    ])(
+      'a list that the node answers with %s is asked in smaller ones, and the size is remembered',
+      async (_what, most, refuse) => {
+        nodes[0]!.answerList = (answers) => (answers.length > most ? refuse(answers) : null)
+        const rpc = connectFirst()
+        expect((await readBlocks(rpc)).numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+        const again = await readBlocks(rpc)
+        expect(again.numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+        expect(Math.max(...again.requests)).toBeLessThanOrEqual(most)
+        expect(rpc.health()[0]).toMatchObject({ state: 'good', failures: 0, wrong: 0 })
+      },
+    )
+
+    test('each call of a list gets its own answer by its id, in whatever order they arrive', async () => {
+      nodes[0]!.answerList = (answers) => answer(answers.toReversed())
+      expect(await readBlocks(connectFirst())).toEqual({ numbers: [0, 1, 2, 3, 4, 5, 6, 7], requests: [1, 8] })
+    })
+
+    test('a list is not split when the node refuses its first call alone in the same words', async () => {
+      const rpc = connectFirst()
+      await rpc.newest()
+      const revoked = { error: { code: -32000, message: 'invalid project id' } }
+      nodes[0]!.behave = () => revoked
+      nodes[0]!.answerList = () => answer({ jsonrpc: '2.0', id: null, ...revoked })
+      const before = nodes[0]!.requests.length
+      const blocks = await Promise.allSettled([0, 1, 2, 3, 4, 5, 6, 7].map((number) => rpc.nodes[0]!.block(number)))
+      for (const block of blocks) expect(block).toMatchObject({ reason: { answer: 'invalid project id' } })
+      expect(nodes[0]!.requests.slice(before)).toEqual([8, 1])
+    })
+
+    test('a call of a refused list keeps its own error', async () => {
+      const rpc = connectFirst()
+      nodes[0]!.behave = ({ params }) =>
+        params[0] === '0x0' ? { error: { code: -32000, message: 'header not found' } } : 'honest'
+      nodes[0]!.answerList = () => answer({ jsonrpc: '2.0', id: null, error })
+      const blocks = await Promise.allSettled([0, 1, 2].map((number) => rpc.nodes[0]!.block(number)))
+      expect(blocks.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
+      expect(blocks[0]).toMatchObject({ reason: { answer: 'header not found' } })
+    })
+  })
+
+  test.each([
+    ['null', 'not an answer of JSON-RPC: null'],
+    ['[]', 'not an answer of JSON-RPC: []'],
+    ['<!DOCTYPE html>\n<html>', 'HTTP 200: not JSON: <!DOCTYPE html> <html>'],
+    ['', 'HTTP 200: not JSON: an empty body'],
+  ])('a node that answers "%s" is quoted as it is', async (text, quoted) => {
+    nodes[0]!.behave = () => ({ status: 200, text })
+    await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({ answer: quoted })
+  })
+
+  describe('the errors of a node', () => {
+    const revoked = { error: { code: -32000, message: 'invalid project id' } }
+    let time = 0
+    const warnings: string[] = []
+    const connectAt = () => {
+      time = 0
+      warnings.length = 0
+      const warn = (about: object, message: string) => void warnings.push(`${message} ${JSON.stringify(about)}`)
+      const rpc = connectRpc({ ...CHAIN, urls: [nodes[0]!.url], quorum: 1, warn, now: () => time })
+      return { rpc, node: rpc.nodes[0]! }
+    }
+
+    test('a node that answers only errors rests after ten seconds, and counts as resting until it answers', async () => {
+      const { rpc, node } = connectAt()
+      await node.block(0)
+      nodes[0]!.behave = () => revoked
+      await expect(node.block(0)).rejects.toThrow('invalid project id')
+      time = 9000
+      await node.block(0).catch(() => undefined)
+      expect(rpc.health()[0]?.state).toBe('good')
+      time = 10_000
+      await node.block(0).catch(() => undefined)
+      expect(rpc.health()[0]).toMatchObject({ state: 'resting', why: expect.stringContaining('invalid project id') })
+      expect(warnings).toEqual([expect.stringContaining('invalid project id')])
+      time = 60_000
+      expect([node.health.usable(), rpc.health()[0]?.state]).toEqual([true, 'resting'])
+      nodes[0]!.behave = () => 'honest'
+      await node.block(0)
+      expect(rpc.health()[0]?.state).toBe('good')
+    })
+
+    test('a node that refuses one call does not rest while it answers others', async () => {
+      const { rpc, node } = connectAt()
+      nodes[0]!.behave = ({ method }) => (method === 'eth_getBalance' ? revoked : 'honest')
+      for (time = 0; time <= 60_000; time += 5000) {
+        await node.balance(TOKEN.address, 'latest').catch(() => undefined)
+        await node.block(0)
+      }
+      expect([rpc.health()[0]?.state, warnings]).toEqual(['good', []])
+    })
+
+    test('a node without eth_feeHistory is named once a minute, and asked for its gas price instead', async () => {
+      const { rpc, node } = connectAt()
+      const honest = await node.feeHistory(20)
+      nodes[0]!.behave = ({ method }) =>
+        method === 'eth_feeHistory' ? { error: { code: -32601, message: 'no such thing' } } : 'honest'
+      for (time = 0; time < 120_000; time += 10_000) {
+        const { nextBaseFee, tips } = await rpc.fees(20)
+        expect(nextBaseFee).toBeLessThan(honest.nextBaseFee * 2n + 1n)
+        expect(nextBaseFee).toBeGreaterThan(0n)
+        expect(tips).toHaveLength(1)
+      }
+      expect(warnings).toHaveLength(2)
+      expect(warnings[0]).toMatch(/does not have a method .*eth_feeHistory.*no such thing/)
+      expect(rpc.health()[0]?.lacks).toEqual(['eth_feeHistory'])
     })
   })
 

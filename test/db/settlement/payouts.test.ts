@@ -122,7 +122,11 @@ describe('a change that reaches no row', () => {
 
   test('an envelope that is not there does not end', async () => {
     const journal = journalOf()
-    const lane = (await journal.leaseLane(`0x${'e'.repeat(40)}`, { owner: 'one', leaseMs: 60_000, firstNonce: 7 }))!
+    const lane = (await journal.leaseLane(`0x${'e'.repeat(40)}`, {
+      owner: 'one',
+      leaseMs: 60_000,
+      firstNonce: async () => 7,
+    }))!
     await expect(journal.endEnvelopes(lane, { ends: [{ nonce: 7, state: 'foreign' }], chainTime: 0 })).rejects.toThrow(
       'envelopes that are final: 0 rows changed instead of 1',
     )

@@ -1,6 +1,6 @@
 import type { Hex } from '../../../domain/hex.ts'
 import { fieldsOf, hexOf, listOf, numberOf, type Transaction, transactionOf } from '../answers.ts'
-import { isNoAnswer, isTooLarge, NodeFailure } from '../failure.ts'
+import { isNoAnswer, isTooLarge, lacksMethod, NodeFailure } from '../failure.ts'
 import { pause } from '../pause.ts'
 import { LARGE_AT_ONCE, quantity } from '../transport.ts'
 import { createRoom, transactionGas } from './room.ts'
@@ -30,7 +30,7 @@ export async function readBlock({ transport, name }: Source, number: number): Pr
 
 type ReceiptReading<T> = {
   readonly parse: (receipt: unknown) => T
-  /** After which failures they are asked for one by one. */
+  /** After which failures they are asked for one by one; always where the node has no other way. */
   readonly isSplit: (failure: unknown) => boolean
   /** When it is known already. */
   readonly block?: BlockParts
@@ -47,7 +47,7 @@ export async function readReceipts<T>(source: Source, number: number, reading: R
       large: true,
     })
     .catch(async (failure: unknown) => {
-      if (!isSplit(failure)) throw failure
+      if (!lacksMethod(failure) && !isSplit(failure)) throw failure
       const { transactions } = block ?? (await readBlock(source, number))
       return readReceiptsOf(source, transactions, parse)
     })
