@@ -238,6 +238,28 @@ describe('the balance of the treasury', () => {
     }
   })
 
+  test('a payout whose log no node shows yet is no difference, and settles when a node shows it', async () => {
+    const node = await startHostileNode(world.anvil.url)
+    try {
+      const engine = runner({ url: node.url })
+      await world.finalize(engine)
+      node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
+      const [queued] = await world.queue([{}])
+      await world.finalize(engine, 3)
+      expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+      expect(await pause()).toEqual({ pause: null })
+      expect((await world.payout(queued!.paymentId)).state).not.toBe('settled')
+      node.behave = () => 'honest'
+      // The reconciliation looks for missing logs once a minute.
+      world.clock.now = new Date(Date.now() + 120_000)
+      await world.finalize(engine, 2)
+      expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+      await expectBooksToMatch()
+    } finally {
+      await node.close()
+    }
+  })
+
   test('what the treasury held before the first block that was read is in the books, and so is what comes later', async () => {
     await world.chain.mine({ blocks: 5 })
     const { number } = await world.chain.getBlock({ blockTag: 'finalized' })
