@@ -27,7 +27,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'verifier', at: ['src/verifier'], may: [] },
   { name: 'web', at: ['src/web'], may: ['domain', 'evm', 'verifier'] },
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
-  { name: 'chain', at: ['src/chain'], may: ['domain', 'evm', 'limits'] },
+  { name: 'chain', at: ['src/chain'], may: ['domain', 'evm', 'limits'], mayType: ['db'] },
   { name: 'notify', at: ['src/notify'], may: ['domain'] },
   { name: 'observe', at: ['src/observe'], may: ['domain', 'patience'] },
   { name: 'signature', at: ['src/providers/signature.ts'], may: [] },

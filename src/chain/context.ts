@@ -1,10 +1,10 @@
 import type { LocalAccount } from 'viem/accounts'
+import type { SettlementJournal } from '../db/settlement/journal.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { TransferLimits } from '../domain/settlement/payout.ts'
 import type { Token, TreasurySigner } from './authorization.ts'
 import type { PayoutCodec } from './codec.ts'
 import type { DepositKeys } from './deposits/deposit-keys.ts'
-import type { SettlementJournal } from './journal.ts'
 import type { Rpc } from './rpc/rpc.ts'
 
 export type SettlementLog = {

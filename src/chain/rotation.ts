@@ -1,9 +1,9 @@
+import type { CurrentTreasury, Elsewhere, RetiredTreasury } from '../db/settlement/signing/treasuries.ts'
 import type { Hex } from '../domain/hex.ts'
 import { timeOfPayment } from '../domain/ids.ts'
 import type { HoldReason, Payout } from '../domain/settlement/payout.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import type { SettlementDeps } from './context.ts'
-import type { CurrentTreasury, Elsewhere, RetiredTreasury } from './journal.ts'
 import type { Rpc } from './rpc/rpc.ts'
 import { readToken } from './token/token-state.ts'
 

@@ -1,5 +1,5 @@
+import type { LeaseName } from '../db/settlement/context.ts'
 import type { SettlementDeps } from './context.ts'
-import type { LeaseName } from './journal.ts'
 
 /** How long this engine goes on with a lease. */
 export type Stint = {

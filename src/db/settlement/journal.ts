@@ -24,7 +24,10 @@ const bindTo =
   (...args: A): R =>
     method(context, ...args)
 
-/** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
+/**
+ * The engine's memory, for one mode, chain and token. Everything is stored here before it is sent, so that a process can die
+ * between any two calls. Each method is one transaction. Those that take a lease throw LeaseLostError if a newer epoch exists.
+ */
 export function createSettlementJournal(context: JournalContext) {
   const bind = bindTo(context)
   return {
@@ -91,6 +94,8 @@ export function createSettlementJournal(context: JournalContext) {
     markMined: bind(record.markMined),
   }
 }
+
+export type SettlementJournal = ReturnType<typeof createSettlementJournal>
 
 /** USDC at the addresses of payments, and what takes it from there. */
 function depositsOf(context: JournalContext) {

@@ -5,7 +5,7 @@ import type { JournalContext } from '../context.ts'
 import { hex } from '../payouts.ts'
 
 /** A treasury that new payouts are not queued on any more. Times are Unix seconds, of the database's clock. */
-export type Retired = {
+export type RetiredTreasury = {
   readonly treasury: Hex
   readonly retiredAt: number
   /** Since when no engine has its key; null when one may have it. */
@@ -61,7 +61,7 @@ export async function retireAnew(db: Queryable, scope: JournalContext['scope']):
 }
 
 /** Every treasury that is not the current one. */
-export async function readRetired({ db, scope }: JournalContext): Promise<Retired[]> {
+export async function readRetired({ db, scope }: JournalContext): Promise<RetiredTreasury[]> {
   const rows = await many(
     db,
     z.object({ address: hex, retired_at: z.coerce.number(), keyless_at: z.coerce.number().nullable() }),
@@ -99,14 +99,14 @@ export async function recordElsewhere({ db }: JournalContext, nonces: readonly E
   )
 }
 
-export type Current = {
+export type CurrentTreasury = {
   readonly treasury: Hex
   /** Until this Unix second it may have signed what this database has forgotten; null where it was never restored. */
   readonly restoredAt: number | null
 }
 
 /** The treasury that new payouts are queued on; null before the first engine has started. */
-export async function readCurrentTreasury({ db, scope }: JournalContext): Promise<Current | null> {
+export async function readCurrentTreasury({ db, scope }: JournalContext): Promise<CurrentTreasury | null> {
   const row = await maybeOne(
     db,
     z.object({ address: hex, restored_at: z.coerce.number().nullable() }),
