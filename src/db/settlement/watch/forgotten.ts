@@ -53,7 +53,8 @@ export async function nameForgotten(
 ): Promise<void> {
   await execute(
     db,
-    sql`update treasury_log l set nonce_of = f."paymentId", known_as = 'payment'
+    sql`update treasury_log l set nonce_of = f."paymentId",
+          known_as = case l.known_as when 'operator' then l.known_as else 'payment' end
         from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f("paymentId" text, "txHash" text, "logIndex" int)
         where l.chain_id = ${chainId} and l.token = ${token} and l.payment_id is null
           and (l.tx_hash, l.log_index) = (f."txHash", f."logIndex")`,
