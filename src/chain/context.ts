@@ -1,5 +1,6 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../domain/hex.ts'
+import type { Rest } from '../domain/settlement/part.ts'
 import type { Token, TreasurySigner } from './authorization.ts'
 import type { PayoutCodec } from './codec.ts'
 import type { DepositKeys } from './deposits/deposit-keys.ts'
@@ -56,6 +57,17 @@ export const SETTLEMENT_DEFAULTS = {
  * worker's, and what waits for a time must not wait for as long as that clock was ahead.
  */
 export const isRecent = (at: number, now: number, ms: number): boolean => now >= at && now - at < ms
+
+/** Returns true once a minute: for lines of the log that every round would repeat. */
+export function createMinutely(clock: () => Date): () => boolean {
+  let at = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = clock().getTime()
+    if (isRecent(at, now, 60_000)) return false
+    at = now
+    return true
+  }
+}
 
 /** Blocks back from the head of which a node that prunes still has the state: Bor and geth keep 128. */
 export const KEPT_STATES = 100
@@ -119,6 +131,10 @@ export type Progress = {
   readonly ahead: boolean
   /** Whether nothing is to be done until somebody tells, or a longer time has passed. */
   readonly idle: boolean
+  /** Why not everything could be done although nothing is wrong with the payouts; null: it could. */
+  readonly rest: Rest | null
+  /** What failed beside that, in words; null: nothing. */
+  readonly failure: string | null
 }
 
-export const NOTHING: Progress = { done: 0, more: false, ahead: false, idle: false }
+export const NOTHING: Progress = { done: 0, more: false, ahead: false, idle: false, rest: null, failure: null }

@@ -1,5 +1,6 @@
 import type { Hex } from '../domain/hex.ts'
 import type { DepositLog, Sweep, Unswept } from '../domain/settlement/deposit.ts'
+import type { Part, RestCause } from '../domain/settlement/part.ts'
 import type {
   ChainCursor,
   Envelope,
@@ -75,7 +76,8 @@ export type SettlementJournal = {
   readPayable(ask: { limit: number; after: Hex | null }): Promise<{ payouts: Payout[]; next: Hex | null }>
   countWaiting(): Promise<number>
   readUncancelled(ask: { keys: readonly Hex[]; limit: number }): Promise<Payout[]>
-  readAssignable(limit: number): Promise<SignedPayout[]>
+  /** Without those of the treasuries that rest. */
+  readAssignable(ask: { limit: number; resting: readonly Hex[] }): Promise<SignedPayout[]>
   /** Micro-USDC that are promised, and still in the treasury at the block; and the last final block of the same moment. */
   readReserved(treasury: Hex, block: number): Promise<{ micro: bigint; final: number }>
   /** Which of the payments have payouts that were signed before. */
@@ -100,6 +102,14 @@ export type SettlementJournal = {
   leaseSigning(ask: LeaseAsk): Promise<boolean>
   /** Prolongs that; false when another engine has had it since, and may have promised the same money. */
   renewSigning(ask: LeaseAsk): Promise<boolean>
+  /** Stores how a round of a part ended, unless another engine has the lease of the part now. */
+  reportPart(report: {
+    owner: string
+    part: Part
+    isDone: boolean
+    cause: RestCause | null
+    failure: string | null
+  }): Promise<void>
   leaseLane(wallet: Hex, ask: LeaseAsk & { firstNonce: number }): Promise<Lane | null>
   releaseLeases(owner: string): Promise<void>
   /** Gives one of them back, if the owner has it still. */

@@ -12,6 +12,7 @@ import * as signatures from './signing/signatures.ts'
 import * as treasuries from './signing/treasuries.ts'
 import * as forgotten from './watch/forgotten.ts'
 import * as known from './watch/known.ts'
+import * as parts from './watch/parts.ts'
 import * as pauses from './watch/pause.ts'
 import * as pending from './watch/pending.ts'
 import * as reconcile from './watch/reconcile.ts'
@@ -47,6 +48,7 @@ export function createSettlementJournal(context: JournalContext) {
     recordElsewhere: bind(treasuries.recordElsewhere),
     leaseSigning: bind(signing.leaseSigning),
     renewSigning: bind(signing.renewSigning),
+    reportPart: bind(parts.reportPart),
     leaseLane: bind(lanes.leaseLane),
     releaseLeases: bind(lanes.releaseLeases),
     giveBack: bind(lanes.giveBack),
