@@ -3,7 +3,7 @@ import type { Hex } from '../domain/hex.ts'
 import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
 import { assertNotBehind, NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
-import { type Rests, restOf } from './rests.ts'
+import { findRest, type Rests } from './rests.ts'
 import { CLOCK_MARGIN, checkRotation, type Decision, PAID_ELSEWHERE } from './rotation.ts'
 import { leaseSigning, type StillOurs } from './signing-lease.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
@@ -267,7 +267,7 @@ async function choosePayable(
   const state = await rpc.demand('what the state of token and treasury is', (node) =>
     readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at: head }),
   )
-  const rest = restOf(treasury, state)
+  const rest = findRest(treasury, state)
   if (rest !== null) {
     rests.begin(treasury, rest)
     return []

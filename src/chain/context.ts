@@ -131,9 +131,9 @@ export type Progress = {
   readonly ahead: boolean
   /** Whether nothing is to be done until somebody tells, or a longer time has passed. */
   readonly idle: boolean
-  /** Why not everything could be done although nothing is wrong with the payouts; null: it could. */
+  /** Why payouts wait although nothing is wrong with them; null: none does. */
   readonly rest: Rest | null
-  /** What failed beside that, in words; null: nothing. */
+  /** A failure that did not end the round, in words; null: none. */
   readonly failure: string | null
 }
 

@@ -13,7 +13,7 @@ import type { ChainView } from './lanes/sender.ts'
 import { createRescue } from './lanes/stranded.ts'
 import { createTopUp } from './lanes/top-up.ts'
 import { createObserver } from './observer/observer.ts'
-import { createPartReporter, wordsOf } from './part-report.ts'
+import { createPartReporter, describeError } from './part-report.ts'
 import { createRests, type Rests } from './rests.ts'
 import type { Block, FeeHistory } from './rpc/node.ts'
 import { createStint } from './stint.ts'
@@ -188,7 +188,7 @@ function createSigning(deps: SettlementDeps, rests: Rests): Pick<SettlementEngin
       let refusal: string | null = null
       const cancelled = await cancel().catch((error: unknown) => {
         log.error({ err: error }, 'cancellations could not be signed; tried again next round')
-        refusal = wordsOf(error)
+        refusal = describeError(error)
         return 0
       })
       let isFruitless = true

@@ -8,7 +8,7 @@ const SHORTEST_MS = 3000
 /** Characters that are kept of a failure. */
 const MOST_WORDS = 300
 
-export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
  * Writes for operators how the rounds of a part end: last success, failing since when, and why. A change is written at
@@ -25,7 +25,13 @@ export function createPartReporter({ journal, options, log }: SettlementDeps, pa
     if (now - last.at < least) return
     last = { outcome, at: now }
     await journal
-      .reportPart({ owner: options.owner, part, isDone: failure === null || done > 0, cause: rest?.cause ?? null, failure })
+      .reportPart({
+        owner: options.owner,
+        part,
+        isDone: failure === null || done > 0,
+        cause: rest?.cause ?? null,
+        failure,
+      })
       .catch((error: unknown) => log.warn({ err: error, part }, 'how a round ended could not be stored'))
   }
 
@@ -37,7 +43,7 @@ export function createPartReporter({ journal, options, log }: SettlementDeps, pa
         await write(progress)
         return progress
       } catch (error) {
-        await write({ ...NOTHING, failure: wordsOf(error) })
+        await write({ ...NOTHING, failure: describeError(error) })
         throw error
       }
     },

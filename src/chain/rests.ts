@@ -7,7 +7,7 @@ import { readToken } from './token/token-state.ts'
 const LOOK_MS = 60_000
 
 /** The rest that the token imposes on a treasury; null if it lets the treasury pay. */
-export function restOf(
+export function findRest(
   treasury: Hex,
   state: { readonly paused: boolean; readonly treasuryBlacklisted: boolean },
 ): Rest | null {
@@ -24,7 +24,9 @@ export function createRests({ rpc, token, clock, log }: Pick<SettlementDeps, 'rp
 
   function current(): [Hex, Rest][] {
     const now = clock().getTime()
-    return [...resting].filter(([, { at }]) => isRecent(at, now, LOOK_MS)).map(([treasury, { rest }]) => [treasury, rest])
+    return [...resting]
+      .filter(([, { at }]) => isRecent(at, now, LOOK_MS))
+      .map(([treasury, { rest }]) => [treasury, rest])
   }
 
   function begin(treasury: Hex, rest: Rest): void {
@@ -58,7 +60,7 @@ export function createRests({ rpc, token, clock, log }: Pick<SettlementDeps, 'rp
         cause: 'treasury_delegated',
         why: `the treasury ${treasury} carries code (an EIP-7702 delegation), so the USDC contract refuses its signatures`,
       }
-      const rest = restOf(treasury, { paused: state[0] === 1n, treasuryBlacklisted: state[1] === 1n })
+      const rest = findRest(treasury, { paused: state[0] === 1n, treasuryBlacklisted: state[1] === 1n })
       const found = rest ?? (code === '0x' ? null : delegated)
       if (found === null) return 'pays'
       begin(treasury, found)

@@ -1,7 +1,7 @@
 import type { Hex } from '../domain/hex.ts'
 import { domainSeparator } from './authorization.ts'
 import { assertNotBehind, type SettlementDeps, watchedTreasuries } from './context.ts'
-import { wordsOf } from './part-report.ts'
+import { describeError } from './part-report.ts'
 import type { RpcNode } from './rpc/node.ts'
 import { readToken } from './token/token-state.ts'
 
@@ -70,7 +70,7 @@ async function assertNodes({ rpc, log }: SettlementDeps): Promise<void> {
   const quorum = `a quorum needs ${rpc.quorum} of ${rpc.nodes.length} nodes`
   demand(rpc.nodes.length - wrong.length >= rpc.quorum, `${wrong.join(', ')}: ${quorum}`)
   if (good < rpc.quorum) {
-    const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [wordsOf(answer.reason)] : []))
+    const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [describeError(answer.reason)] : []))
     throw new Error(`${good} nodes answer, and ${quorum}: ${refusals.join(', ')}`)
   }
   for (const [index, answer] of answers.entries())

@@ -3,7 +3,7 @@ import type { Rpc } from '../chain/rpc/rpc.ts'
 import { readFunds } from '../chain/token/funds.ts'
 import type { OperatorConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
-import { readParts } from '../db/settlement/watch/parts.ts'
+import { readParts } from '../db/settlement/parts.ts'
 import {
   listSettlementAttention,
   listTreasuriesInUse,
@@ -137,7 +137,7 @@ function chainLines({ cursor, chain }: Standing): string[] {
   return ['', 'Chain', read, `  ${final}`, ...pause, ...columns(nodes)]
 }
 
-/** What each part of the engine did last, as its worker reported. */
+/** Shows the last success and the failure of each part of the engine, as its worker reported them. */
 function partLines({ parts }: Standing): string[] {
   const rows = parts.map(({ part, reportedSeconds, succeededSeconds, failingSeconds, failure }) => [
     `  ${part}`,

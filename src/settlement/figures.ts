@@ -1,10 +1,10 @@
 import { isRecent, type SettlementDeps } from '../chain/context.ts'
 import { type Funds, readFunds } from '../chain/token/funds.ts'
 import type { Db } from '../db/db.ts'
-import { readParts } from '../db/settlement/watch/parts.ts'
+import { readParts } from '../db/settlement/parts.ts'
 import { countSettlementAttention, readChainCursor, readLanes, readQueue } from '../db/settlement/watch/standing.ts'
 import type { Hex } from '../domain/hex.ts'
-import { failureOf } from '../domain/settlement/part.ts'
+import { getFailure } from '../domain/settlement/part.ts'
 
 /** Balances change slowly, and paid nodes count calls (milliseconds). */
 const FUNDS_MS = 30_000
@@ -63,7 +63,7 @@ export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: C
       return rows.map((standing) => ({
         part: standing.part,
         cause: standing.cause ?? 'failure',
-        failing_seconds: failureOf(standing) === null ? 0 : (standing.failingSeconds ?? 0),
+        failing_seconds: getFailure(standing) === null ? 0 : (standing.failingSeconds ?? 0),
       }))
     },
     async attention() {

@@ -329,8 +329,11 @@ describe('the status', () => {
     /** Nothing is left of the case before: what a new worker finds is written at once. */
     beforeEach(() => world.db.query('delete from settlement_part'))
     const since = (minutes: number) =>
-      world.db.query(`update settlement_part set failing_since = now() - $1 * interval '1 minute'
-        where failing_since is not null`, [minutes])
+      world.db.query(
+        `update settlement_part set failing_since = now() - $1 * interval '1 minute'
+        where failing_since is not null`,
+        [minutes],
+      )
     const admin = (functionName: 'blacklist' | 'unBlacklist' | 'pause' | 'unpause', args: readonly Hex[] = []) =>
       asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
     /** A worker looks again after a minute. */
@@ -370,22 +373,29 @@ describe('the status', () => {
         () => world.chain.setCode({ address: world.treasury.address, bytecode: `0xef0100${'11'.repeat(20)}` }),
         () => world.chain.setCode({ address: world.treasury.address, bytecode: '0x' }),
       ],
-    ] as const)('%s: the page says so, no payout is stopped, and all go on by themselves', async (_case, kind, begin, end) => {
-      await begin()
-      const queued = await world.queue(Array.from({ length: 60 }, () => ({})))
-      world.heard.held.length = 0
-      const runner = world.runner()
-      await world.finalize(runner, 3)
-      const found = await status()
-      await end()
-      expect(new Set(await states(queued))).toEqual(new Set([kind === 'treasury_delegated' ? 'authorized' : 'queued']))
-      expect(world.heard.held).toEqual([])
-      expect(found.first).toMatch(/^No money is moving: payouts have waited for \d+ s: the (USDC contract|treasury 0x)/)
-      expect([found.code, kinds(found)]).toEqual([1, [kind]])
-      aMinuteLater()
-      await world.finalize(runner, 3)
-      expect(new Set(await states(queued))).toEqual(new Set(['settled']))
-    })
+    ] as const)(
+      '%s: the page says so, no payout is stopped, and all continue automatically',
+      async (_case, kind, begin, end) => {
+        await begin()
+        const queued = await world.queue(Array.from({ length: 60 }, () => ({})))
+        world.heard.held.length = 0
+        const runner = world.runner()
+        await world.finalize(runner, 3)
+        const found = await status()
+        await end()
+        expect(new Set(await states(queued))).toEqual(
+          new Set([kind === 'treasury_delegated' ? 'authorized' : 'queued']),
+        )
+        expect(world.heard.held).toEqual([])
+        expect(found.first).toMatch(
+          /^No money is moving: payouts have waited for \d+ s: the (USDC contract|treasury 0x)/,
+        )
+        expect([found.code, kinds(found)]).toEqual([1, [kind]])
+        aMinuteLater()
+        await world.finalize(runner, 3)
+        expect(new Set(await states(queued))).toEqual(new Set(['settled']))
+      },
+    )
 
     test('the key service is down: the page names signing, its failure and the setting', async () => {
       const [queued] = await world.queue([{}])
@@ -416,10 +426,17 @@ describe('the status', () => {
 
     test('a worker cannot start because its nodes refuse: the page says why instead of asking for a worker', async () => {
       await world.queue([{}])
-      const { rpc, stop } = { rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }), stop: new AbortController() }
+      const { rpc, stop } = {
+        rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }),
+        stop: new AbortController(),
+      }
       node.behave = () => ({ status: 400, text: 'no batches' })
       const running = world
-        .runner({ rpc, everyMs: 10, warn: (_about, message) => void (message.includes('cannot start') && stop.abort()) })
+        .runner({
+          rpc,
+          everyMs: 10,
+          warn: (_about, message) => void (message.includes('cannot start') && stop.abort()),
+        })
         .run(stop.signal)
       await running
       await world.chain.mine({ blocks: 3 })
@@ -439,7 +456,9 @@ describe('the status', () => {
       await world.finalize(world.runner(), 1)
       const found = await status()
       await world.db.query(`delete from payout where payment_id = $1`, [queued[0]!.paymentId])
-      expect(found.first).toMatch(/^No money is moving: the treasury has [\d.]+ USDC, and payouts of 999999\.999999 USDC wait/)
+      expect(found.first).toMatch(
+        /^No money is moving: the treasury has [\d.]+ USDC, and payouts of 999999\.999999 USDC wait/,
+      )
       expect(found.page).toContain(`Send USDC to the treasury ${world.treasury.address.toLowerCase()}`)
       expect([found.code, kinds(found)]).toEqual([1, ['treasury_low']])
     })
@@ -472,16 +491,26 @@ describe('the status', () => {
       const [relayer] = world.relayers
       const nonce = await world.chain.getTransactionCount({ address: relayer!.address })
       const raw = await relayer!.signTransaction({
-        type: 'eip1559', chainId: TOKEN.chainId, nonce, to: newAddress(), value: 1n, gas: 21_000n,
-        maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n,
+        type: 'eip1559',
+        chainId: TOKEN.chainId,
+        nonce,
+        to: newAddress(),
+        value: 1n,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 11n,
       })
       await world.chain.sendRawTransaction({ serializedTransaction: raw })
       await world.queue([{}])
       await world.finalize(world.runner(), 3)
       const found = await status()
       const wallet = relayer!.address.toLowerCase()
-      expect(found.first).toMatch(new RegExp(`^No money is moving: lane ${wallet} is quarantined: nonces ${nonce} were used`))
-      expect(found.page).toContain(`the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${wallet}\``)
+      expect(found.first).toMatch(
+        new RegExp(`^No money is moving: lane ${wallet} is quarantined: nonces ${nonce} were used`),
+      )
+      expect(found.page).toContain(
+        `the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${wallet}\``,
+      )
       expect([found.code, kinds(found)]).toEqual([1, ['lane_quarantined']])
     })
 

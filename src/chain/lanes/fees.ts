@@ -28,7 +28,7 @@ export function chooseFees(history: FeeHistory, cap: bigint): Fees {
   return { tip, maxFee: atMost(2n * history.nextBaseFee + tip, cap) }
 }
 
-/** What the next block takes at least for one unit of gas: with less no transaction gets into it. */
+/** Returns the lowest price of one unit of gas in the next block, in wei: with less no transaction gets into it. */
 export const leastPrice = ({ nextBaseFee }: FeeHistory): bigint => nextBaseFee + TIP_FLOOR
 
 /** In wei. Bor, geth and Erigon take no transaction whose gas limit costs more, unless told otherwise (`rpc.txfeecap`). */

@@ -28,7 +28,10 @@ export type LaneWallet = {
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex
 
-export const createLaneWallet = (deps: SettlementDeps, wallet: Pick<LaneWallet, 'account' | 'oneMore'>): LaneWallet => ({
+export const createLaneWallet = (
+  deps: SettlementDeps,
+  wallet: Pick<LaneWallet, 'account' | 'oneMore'>,
+): LaneWallet => ({
   ...wallet,
   stint: createStint(deps, { lane: lower(wallet.account.address) }),
   mayLog: createMinutely(deps.clock),

@@ -24,7 +24,7 @@ export type ChainView = {
   readonly head: Block
   readonly cursor: ChainCursor
   readonly fees: FeeHistory
-  /** Whether the next block takes nothing at the highest price that is allowed: then nothing is sent. */
+  /** True if the next block takes nothing at the highest price that is allowed: then nothing is sent. */
   readonly isTooDear: boolean
 }
 
@@ -117,7 +117,8 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
   if (fees === null) {
     if (await useUpInstead(sender, envelope)) return
     const prices = { maxFee: last.maxFee, payable, leastPrice: leastPrice(view.fees) }
-    if (sender.mayLog()) deps.log.error({ ...about, ...prices }, 'a transaction is stuck at the highest price it may have')
+    if (sender.mayLog())
+      deps.log.error({ ...about, ...prices }, 'a transaction is stuck at the highest price it may have')
     return
   }
   if (!late && (await isOver(sender, envelope))) return useUp(sender, nonce, fees)

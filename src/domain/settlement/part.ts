@@ -22,9 +22,9 @@ export type PartStanding = {
   readonly failure: string | null
 }
 
-/** What a worker reported longer ago may be over. */
+/** A report that is older may be over. */
 const CURRENT_SECONDS = 120
 
-/** What keeps the part from working now, in words; null: nothing that a worker has reported lately. */
-export const failureOf = ({ reportedSeconds, failure }: PartStanding): string | null =>
+/** Returns in words why the part does not work now; null if no worker has reported a reason lately. */
+export const getFailure = ({ reportedSeconds, failure }: PartStanding): string | null =>
   reportedSeconds > CURRENT_SECONDS ? null : failure

@@ -1,6 +1,6 @@
 import { formatUsdc } from '../money.ts'
 import { plural } from '../plural.ts'
-import { failureOf, type Part, type PartStanding, type RestCause } from './part.ts'
+import { getFailure, type Part, type PartStanding, type RestCause } from './part.ts'
 import { PASSING_HOLDS, REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
@@ -18,11 +18,11 @@ export function troublesOf(standing: Standing): Trouble[] {
     pauseOf,
     nodesOf,
     readingOf,
-    partsOf,
+    findFailingParts,
     depositsOf,
     lanesOf,
     treasuryOf,
-    limitOf,
+    findDailyLimit,
     minedOf,
     attendedOf,
     holdsOf,
@@ -51,7 +51,7 @@ function pauseOf({ cursor }: Standing): Trouble[] {
 
 function readingOf({ cursor, chain, parts }: Standing): Trouble[] {
   const failure = parts.find(({ part }) => part === 'observing')
-  const why = failure === undefined ? null : failureOf(failure)
+  const why = failure === undefined ? null : getFailure(failure)
   if (cursor === null)
     return [
       {
@@ -111,7 +111,8 @@ const WAITS: Readonly<Record<Part, readonly string[]>> = {
 }
 
 const REST_TODO: Readonly<Record<RestCause, string>> = {
-  token_paused: 'Wait: Circle has paused USDC for everybody. Payouts continue within a minute after the pause has ended.',
+  token_paused:
+    'Wait: Circle has paused USDC for everybody. Payouts continue within a minute after the pause has ended.',
   treasury_blacklisted:
     'Ask Circle why the treasury is on the blacklist. Payouts continue within a minute after it is off the list. USDC in it cannot be moved: do not send more. If it stays on the list, rotate the treasury and fund the new one.',
   treasury_delegated:
@@ -130,11 +131,11 @@ const FAILING_TODO: Readonly<Record<Part, string>> = {
 }
 
 /** Each cause once, although several parts rest for it. While no block is read, or no quorum agrees, that is the reason. */
-function partsOf({ parts, queue, cursor, chain }: Standing): Trouble[] {
+function findFailingParts({ parts, queue, cursor, chain }: Standing): Trouble[] {
   const isStuck = cursor === null || cursor.ageSeconds >= STUCK_SECONDS
   const found = parts.flatMap((standing): Trouble[] => {
     const { part, cause, failingSeconds: age, succeededSeconds: succeeded } = standing
-    const why = failureOf(standing)
+    const why = getFailure(standing)
     if (why === null || age === null) return []
     // What has succeeded since fails for some only: another treasury still pays.
     const fails = succeeded === null || succeeded > age
@@ -142,7 +143,9 @@ function partsOf({ parts, queue, cursor, chain }: Standing): Trouble[] {
     if (cause !== null)
       return [{ kind: cause, stops, what: `payouts have waited for ${ageText(age)}: ${why}`, todo: REST_TODO[cause] }]
     if (age < FAILING_SECONDS || chain.final === null || (part === 'observing' && isStuck)) return []
-    return [{ kind: 'part_fails', stops, what: `${part} has failed for ${ageText(age)}: ${why}`, todo: FAILING_TODO[part] }]
+    return [
+      { kind: 'part_fails', stops, what: `${part} has failed for ${ageText(age)}: ${why}`, todo: FAILING_TODO[part] },
+    ]
   })
   return found.filter(
     ({ kind }, at) => kind === 'part_fails' || found.findIndex((earlier) => earlier.kind === kind) === at,
@@ -150,7 +153,7 @@ function partsOf({ parts, queue, cursor, chain }: Standing): Trouble[] {
 }
 
 const isResting = (parts: readonly PartStanding[], cause: RestCause): boolean =>
-  parts.some((standing) => standing.cause === cause && failureOf(standing) !== null)
+  parts.some((standing) => standing.cause === cause && getFailure(standing) !== null)
 
 function depositsOf({ cursor }: Standing): Trouble[] {
   if (cursor === null || cursor.depositsBehind <= DEPOSITS_BLOCKS) return []
@@ -249,7 +252,7 @@ function treasuryOf({ queue, chain }: Standing): Trouble[] {
   ]
 }
 
-function limitOf({ queue }: Standing): Trouble[] {
+function findDailyLimit({ queue }: Standing): Trouble[] {
   const waiting = queue.filter(({ state, reason }) => state === 'held' && reason === 'limit')
   return waiting.map(({ count, micro }) => ({
     kind: 'daily_limit',

@@ -2,8 +2,8 @@ import type { Tenant } from '../../db/db.ts'
 import { attentionOf, searchPayments } from '../../db/operator/payments.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { readTimeline } from '../../db/payments/timeline.ts'
+import { readParts } from '../../db/settlement/parts.ts'
 import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
-import { readParts } from '../../db/settlement/watch/parts.ts'
 import { isCurrency } from '../../domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../domain/money.ts'
 import { DECISIONS, whyRefused } from '../../domain/payment/decision.ts'
@@ -18,7 +18,7 @@ import {
   type PaymentSnapshot,
   snapshotOf,
 } from '../../domain/payment/snapshot.ts'
-import { failureOf, type PartStanding } from '../../domain/settlement/part.ts'
+import { getFailure, type PartStanding } from '../../domain/settlement/part.ts'
 import { type Office, Refusal } from '../call.ts'
 import { stateText } from '../payouts.ts'
 
@@ -157,10 +157,10 @@ function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payou
   return lines
 }
 
-/** What keeps settlement from signing or sending the payout now. */
+/** Lists why settlement does not sign or send the payout now. */
 function waiting(payout: PayoutView | null, parts: readonly PartStanding[]): string[] {
   if (payout === null || payout.proof !== null || payout.holdReason !== null) return []
-  const reasons = parts.flatMap((standing) => (standing.part === 'deposits' ? [] : (failureOf(standing) ?? [])))
+  const reasons = parts.flatMap((standing) => (standing.part === 'deposits' ? [] : (getFailure(standing) ?? [])))
   return [...new Set(reasons)].map((why) => `payouts wait: ${why} (see \`pinrail settlement status\`)`)
 }
 

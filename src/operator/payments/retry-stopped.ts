@@ -11,7 +11,8 @@ const MOST = 1000
 
 /**
  * Sends the decision `retry` to every payment whose payout is stopped for the reason, one after the other: each partner is
- * asked whether its money is still there. Returns 1 if one of them was refused. A dry run lists them.
+ * asked whether its money is still there. Returns 1 if one of them was not retried,
+ * and ends when Temporal or the workers do not respond. A dry run lists them.
  */
 export async function retryStopped(office: Office): Promise<number> {
   const { db, settings, subjects, options, say, give } = office
@@ -34,6 +35,8 @@ export async function retryStopped(office: Office): Promise<number> {
       const outcome = await sendDecision(temporal.client, { workflowId, decision: 'retry', note })
       if (outcome.kind === 'done') done += 1
       else say(`${paymentId} was not retried: ${outcome.message}`)
+      // Without workers every further one would wait as long.
+      if (outcome.kind === 'unknown') break
     }
   } finally {
     await temporal.close()

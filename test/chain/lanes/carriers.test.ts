@@ -226,7 +226,9 @@ describe('two lanes', () => {
       const lane = (await journal.leaseLane(walletOf(first), { owner: 'before', leaseMs: 0, firstNonce: 0 }))!
       await abandon(operation(), walletOf(first))
       const encode = () => ({ target: walletOf(first), calldata: '0x' as const, gasLimit: 1n })
-      expect(await journal.reserve(lane, { payouts: await journal.readAssignable({ limit: 10, resting: [] }), encode })).toBeNull()
+      expect(
+        await journal.reserve(lane, { payouts: await journal.readAssignable({ limit: 10, resting: [] }), encode }),
+      ).toBeNull()
       await world.finalize(world.runner())
       await settledOnce(queued)
     })

@@ -75,7 +75,9 @@ describe('the chain', () => {
         kind: 'not_final',
         stops: true,
         what: 'the chain has finalized no block for 2 min: the last one is 1000, its newest block is 1010',
-        todo: expect.stringMatching(/^Wait: the finality of the chain itself stands still, which no restart of workers/),
+        todo: expect.stringMatching(
+          /^Wait: the finality of the chain itself stands still, which no restart of workers/,
+        ),
       },
     ])
     expect(stuck({}, null).at(-1)?.todo).toBe('Fix the nodes: the list below shows what each of them returns.')
@@ -101,12 +103,18 @@ describe('the chain', () => {
       what: 'no answer from one (timeout)',
       todo: 'A quorum is left. Bring the node back before a second one fails.',
     })
-    const both = [silent, { name: 'two', head: null, final: null, why: null }, { name: 'three', head: 5, final: 4, why: null }]
+    const both = [
+      silent,
+      { name: 'two', head: null, final: null, why: null },
+      { name: 'three', head: 5, final: 4, why: null },
+    ]
     expect(only({ chain: { ...CHAIN, nodes: both, final: null } })).toEqual({
       kind: 'no_quorum',
       stops: true,
       what: 'fewer than 2 of 3 nodes agree on a final block: no answer from one (timeout), two',
-      todo: expect.stringMatching(/^Read what the nodes answer\. .* POLYGON_RPC_URLS and restart the workers\. Never lower FINALITY_QUORUM\.$/),
+      todo: expect.stringMatching(
+        /^Read what the nodes answer\. .* POLYGON_RPC_URLS and restart the workers\. Never lower FINALITY_QUORUM\.$/,
+      ),
     })
     expect(only({ chain: { ...CHAIN, final: null } })?.what).toBe(
       'fewer than 2 of 3 nodes agree on a final block: one names 1005, two names 1005, three names 1005',

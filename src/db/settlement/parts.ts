@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { PARTS, type Part, type PartStanding, REST_CAUSES, type RestCause } from '../../../domain/settlement/part.ts'
-import { execute, many, type Queryable, type Statement, sql } from '../../db.ts'
-import type { JournalContext, SettlementScope } from '../context.ts'
+import { PARTS, type Part, type PartStanding, REST_CAUSES, type RestCause } from '../../domain/settlement/part.ts'
+import { execute, many, type Queryable, type Statement, sql } from '../db.ts'
+import type { JournalContext, SettlementScope } from './context.ts'
 
 /** How a round ended. `isDone`: it did something, or had nothing to do; with a failure, too, if only a part of it failed. */
 export type PartReport = {
