@@ -253,6 +253,7 @@ describe('the clock of a worker', () => {
   ])(
     'a worker whose clock is %s signs for the chain’s time, as far as clocks may differ',
     async (_case, minutes, valid) => {
+      await world.reset()
       world.clock.now = new Date(Date.now() + minutes * 60_000)
       const [queued] = await world.queue([{}])
       await world.runner({ relayers: [] }).tick()
