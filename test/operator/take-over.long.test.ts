@@ -83,8 +83,7 @@ describe('a take-over', () => {
 
   test('a take-over keeps one of which a later signature is known, until that one is dead too', async () => {
     const [queued] = await rotation.queueOn(old, [{}])
-    world.clock.now = new Date(Date.now() + 3 * 3_600_000)
-    await rotation.before({ options: { maxInFlight: 0 } }).tick()
+    await rotation.before({ options: { maxInFlight: 0, authorizationSeconds: (3 * 60 + 45) * 60 } }).tick()
     const silent = rotation.after({ options: { maxInFlight: 0 } })
     await silent.tick()
     await rotation.pass(MINUTES_UNTIL_DEAD)

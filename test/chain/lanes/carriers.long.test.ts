@@ -54,7 +54,7 @@ describe('a lane whose key was replaced', () => {
     const said: string[] = []
     const say = (line: string): void => void said.push(line)
     const code = await showStatus({ db: world.db, hooks: world.hooks, settings: settingsOf(world), dryRun: false, say })
-    return { code, about: said.filter((line) => line.includes(getWallet(removed)) && !line.startsWith('LOOK')) }
+    return { code, about: said.filter((line) => line.includes(getWallet(removed)) && !line.startsWith('WARNING')) }
   }
 
   const QUIET = { code: 0, about: [] }
