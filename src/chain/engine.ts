@@ -81,7 +81,8 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
 
   const holding = createHolding(deps)
 
-  async function send(): Promise<Progress> {
+  /** Puts failures of sweeps into `failures`: payouts are sent anyway. */
+  async function send(failures: unknown[]): Promise<Progress> {
     const cursor = await journal.readCursor()
     if (cursor === null) return NOTHING
     const { view, rest } = await readView(cursor)
@@ -93,7 +94,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
         view,
       )
       const done = await fillLanes(deps, { rounds, view, rests })
-      await sweep(rounds, view)
+      await sweep(rounds, view).catch((error: unknown) => failures.push(error))
       // Everything signed is sent, or every lane is full.
       return { ...NOTHING, done, rest: rest ?? rests.first() }
     })
@@ -102,7 +103,12 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   return {
     ...createObserving(deps, holding),
     ...createSigning(deps, rests),
-    send: () => reporter.report(send),
+    async send() {
+      const failures: unknown[] = []
+      const progress = await reporter.report(() => send(failures))
+      if (failures.length > 0) throw failures[0]
+      return progress
+    },
     close: () => journal.releaseLeases(options.owner),
   }
 }

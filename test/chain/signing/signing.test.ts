@@ -339,15 +339,12 @@ describe('a key service that refuses sometimes', () => {
     await paidOnce([...refused, ...paid])
   })
 
-  test('a treasury that is on the blacklist rests, and another treasury pays meanwhile, also beside a longer queue', async () => {
+  test('a treasury that is on the blacklist rests, and its long queue keeps no other treasury from paying', async () => {
     await world.reset()
     const other = accountOf(newKey())
     await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
     const admin = (functionName: 'blacklist' | 'unBlacklist') =>
-      asUsdcOwner(
-        world.chain,
-        encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [world.treasury.address] }),
-      )
+      asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [world.treasury.address] }))
     const treasuries = [createTreasurySigner(other, policy), createTreasurySigner(world.treasury, policy)]
     const waiting = await world.queue(Array.from({ length: 300 }, () => ({})))
     await world.runner({ treasuries, relayers: [], options: { authorizationSeconds: 4 * 3600 } }).tick()
