@@ -235,7 +235,7 @@ const officeSchema = z.object({
   RETIRED_API_KEY_PEPPERS: secret.optional(),
   RETIRED_WEBHOOK_ENCRYPTION_KEYS: secret.optional(),
   CHAIN_ID: commonSchema.shape.CHAIN_ID,
-  USDC_ADDRESS: commonSchema.shape.USDC_ADDRESS,
+  USDC_ADDRESS: commonSchema.shape.USDC_ADDRESS.transform((value) => value.toLowerCase() as Hex),
   POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS.optional(),
   FINALITY_QUORUM: workerSchema.shape.FINALITY_QUORUM.unwrap().optional(),
 })

@@ -3,7 +3,8 @@ import type { Hex } from '../domain/hex.ts'
 import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
 import { assertNotBehind, NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
-import { checkRotation, type Decision, PAID_ELSEWHERE } from './rotation.ts'
+import { findRest, type Rests } from './rests.ts'
+import { CLOCK_MARGIN, checkRotation, type Decision, PAID_ELSEWHERE } from './rotation.ts'
 import { leaseSigning, type StillOurs } from './signing-lease.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
@@ -21,12 +22,6 @@ const SIGNED_AT_A_STRETCH = 25
 
 const DAY_MS = 24 * 3_600_000
 
-/** It goes on by itself when the treasury is off the list. */
-export const TREASURY_BLACKLISTED = {
-  reason: 'paused',
-  detail: 'the USDC contract has blacklisted the treasury',
-} as const
-
 const TREASURY_SHORT = 'the treasury has less USDC than its open payouts'
 const LIMIT_REACHED = 'the limit of what the treasury signs in 24 hours is reached'
 
@@ -43,18 +38,16 @@ type Limits = {
 }
 
 /**
- * Decides about payouts in their order. Each takes its amount from `available` (micro-USDC). When that is too little,
- * the payout waits, and so do later ones of its recipient: a merchant's payouts keep their order. Other recipients go
- * on, so a large payout does not starve the small ones of other merchants.
+ * Decides about payouts in their order. Each takes its amount from `available` (micro-USDC) and, if it was not signed
+ * before, from `spendable`. When that is too little, the payout waits, and so do later ones of its recipient: a merchant's
+ * payouts keep their order. Other recipients continue, so a large payout does not starve the small ones of other merchants.
  */
 export function decidePayouts(payouts: readonly Payout[], state: TokenState, limits: Limits): Decision[] {
   let { available, spendable } = limits
-  const short = new Set<string>()
+  const short = new Map<string, 'funds' | 'limit'>()
   return payouts.map((payout, index): Decision => {
     const seen = state.payouts[index]
     if (seen === undefined || seen.used) return { kind: 'wait' }
-    if (state.paused) return { kind: 'hold', reason: 'paused', detail: 'the USDC contract is paused' }
-    if (state.treasuryBlacklisted) return { kind: 'hold', ...TREASURY_BLACKLISTED }
     if (seen.blacklisted)
       return { kind: 'hold', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
     if (seen.usedByOther) return { kind: 'hold', reason: 'policy', detail: PAID_ELSEWHERE }
@@ -62,11 +55,12 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
     if (forbidden !== undefined && forbidden !== null) return forbidden
     const micro = BigInt(payout.microUsdc)
     const fresh = !limits.signedBefore.has(payout.paymentId)
-    if (short.has(payout.recipient) || micro > available || (fresh && micro > spendable)) {
-      short.add(payout.recipient)
+    const own = micro > available ? 'funds' : fresh && micro > spendable ? 'limit' : null
+    const reason = short.get(payout.recipient) ?? own
+    if (reason !== null) {
+      short.set(payout.recipient, reason)
       if (payout.createdAt > limits.heldAfter) return { kind: 'wait' }
-      const isShort = available <= spendable
-      return { kind: 'hold', reason: 'funds', detail: isShort ? TREASURY_SHORT : LIMIT_REACHED }
+      return { kind: 'hold', reason, detail: reason === 'funds' ? TREASURY_SHORT : LIMIT_REACHED }
     }
     available -= micro
     if (fresh) spendable -= micro
@@ -76,9 +70,13 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
 
 const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
-/** The deadline of a signature made now, from the later of our clock and the chain's. Unix seconds. */
-export function deadline(deps: SettlementDeps, chainTime: number): number {
-  return Math.max(unixSeconds(deps.clock()), chainTime) + deps.options.authorizationSeconds
+/**
+ * The deadline of a signature made now, in Unix seconds: from our clock, as far as it is between the chain's time and
+ * CLOCK_MARGIN after it. A clock that is a year ahead must not make authorizations that are valid for a year.
+ */
+export function deadline({ clock, options }: Pick<SettlementDeps, 'clock' | 'options'>, chainTime: number): number {
+  const ours = Math.max(unixSeconds(clock()), chainTime)
+  return Math.min(ours, chainTime + CLOCK_MARGIN) + options.authorizationSeconds
 }
 
 type Signed = { readonly paymentId: string; readonly treasury: Hex; readonly signature: PayoutSignature }
@@ -205,7 +203,7 @@ export type Authorizer = {
  * Signs in rounds. In memory it keeps only the recipient after whom the next round begins, and that the journal knows its
  * treasuries.
  */
-export function createAuthorizer(deps: SettlementDeps): Authorizer {
+export function createAuthorizer(deps: SettlementDeps, rests: Rests): Authorizer {
   const { journal, rpc } = deps
   let lastRecipient: Hex | null = null
   let recorded = false
@@ -228,21 +226,22 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
       const stillOurs = payouts.length === 0 ? null : await leaseSigning(deps)
       if (stillOurs === null) return NOTHING
       lastRecipient = next
-      const treasuries = new Set(payouts.map((payout) => payout.treasury))
+      const resting = rests.treasuries()
+      const treasuries = new Set(payouts.map((payout) => payout.treasury).filter((one) => !resting.includes(one)))
       let done = 0
       const failures: unknown[] = []
       for (const treasury of treasuries)
         try {
           const { block: head } = await rpc.newest(final)
           const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
-          const toSign = await choosePayable(deps, { treasury, payouts: ofTreasury, head: head.number })
+          const toSign = await choosePayable(deps, { rests, treasury, payouts: ofTreasury, head: head.number })
           done += await signTransfers(deps, toSign, { validBefore: deadline(deps, head.timestamp), stillOurs })
         } catch (failure) {
           // The key of another treasury may still sign.
           failures.push(failure)
         }
       report(deps, { signed: done, refusals: failures })
-      return { ...NOTHING, done, more: done > 0 && payouts.length === ROUND }
+      return { ...NOTHING, done, more: done > 0 && payouts.length === ROUND, rest: rests.first() }
     },
   }
 }
@@ -251,9 +250,10 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_chunk, at) => items.slice(at * size, (at + 1) * size))
 }
 
+/** The payouts of the treasury that it may sign now. None while token or treasury cannot pay: then it rests. */
 async function choosePayable(
   deps: SettlementDeps,
-  { treasury, payouts, head }: { treasury: Hex; payouts: readonly Payout[]; head: number },
+  { rests, treasury, payouts, head }: { rests: Rests; treasury: Hex; payouts: readonly Payout[]; head: number },
 ): Promise<Payout[]> {
   const { journal, rpc, token, options } = deps
   // Before the balance, however long that takes: what is paid meanwhile is still in the balance of this block.
@@ -267,6 +267,11 @@ async function choosePayable(
   const state = await rpc.demand('what the state of token and treasury is', (node) =>
     readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at: head }),
   )
+  const rest = findRest(treasury, state)
+  if (rest !== null) {
+    rests.begin(treasury, rest)
+    return []
+  }
   const now = deps.clock().getTime()
   const inTreasury = state.balance - promised.micro
   const underLimit = options.maxMicroPerDay - (await journal.readAuthorizedSince(treasury, new Date(now - DAY_MS)))

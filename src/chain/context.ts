@@ -1,6 +1,7 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { SettlementJournal } from '../db/settlement/journal.ts'
 import type { Hex } from '../domain/hex.ts'
+import type { Rest } from '../domain/settlement/part.ts'
 import type { TransferLimits } from '../domain/settlement/payout.ts'
 import type { Token, TreasurySigner } from './authorization.ts'
 import type { PayoutCodec } from './codec.ts'
@@ -59,6 +60,17 @@ export const SETTLEMENT_DEFAULTS = {
  * worker's, and what waits for a time must not wait for as long as that clock was ahead.
  */
 export const isRecent = (at: number, now: number, ms: number): boolean => now >= at && now - at < ms
+
+/** Returns true once a minute: for lines of the log that every round would repeat. */
+export function createMinutely(clock: () => Date): () => boolean {
+  let at = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = clock().getTime()
+    if (isRecent(at, now, 60_000)) return false
+    at = now
+    return true
+  }
+}
 
 /** Blocks back from the head of which a node that prunes still has the state: Bor and geth keep 128. */
 export const KEPT_STATES = 100
@@ -122,6 +134,10 @@ export type Progress = {
   readonly ahead: boolean
   /** Whether nothing is to be done until somebody tells, or a longer time has passed. */
   readonly idle: boolean
+  /** Why payouts wait although nothing is wrong with them; null: none does. */
+  readonly rest: Rest | null
+  /** A failure that did not end the round, in words; null: none. */
+  readonly failure: string | null
 }
 
-export const NOTHING: Progress = { done: 0, more: false, ahead: false, idle: false }
+export const NOTHING: Progress = { done: 0, more: false, ahead: false, idle: false, rest: null, failure: null }

@@ -1,9 +1,11 @@
+import type { Rest } from '../domain/settlement/part.ts'
+import type { ChainCursor } from '../domain/settlement/payout.ts'
 import { createAuthorizer } from './authorizer.ts'
 import { createCancellations } from './cancellations.ts'
-import { assertNotBehind, NOTHING, type Progress, type SettlementDeps } from './context.ts'
+import { assertNotBehind, createMinutely, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { createSweeping } from './deposits/sweep.ts'
 import { createBlockMemo } from './lanes/block-memo.ts'
-import { mostItems } from './lanes/fees.ts'
+import { GWEI, leastPrice, mostItems } from './lanes/fees.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { createKeylessEnding } from './lanes/keyless.ts'
 import { advanceLane, createLaneWallet } from './lanes/lane.ts'
@@ -12,6 +14,8 @@ import type { ChainView } from './lanes/sender.ts'
 import { createRescue } from './lanes/stranded.ts'
 import { createTopUp } from './lanes/top-up.ts'
 import { createObserver } from './observer/observer.ts'
+import { createPartReporter, describeError } from './part-report.ts'
+import { createRests, type Rests } from './rests.ts'
 import type { Block, FeeHistory } from './rpc/node.ts'
 import { createStint } from './stint.ts'
 
@@ -44,7 +48,10 @@ const SHORTEST_RENEWAL_MS = 250
  * It has no other recovery: after a crash the first round is the recovery.
  */
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
-  const { journal, rpc, options, log } = deps
+  const { journal, options, log } = deps
+  const rests = createRests(deps)
+  const reporter = createPartReporter(deps, 'sending')
+  const readView = createViewReader(deps)
   const topUp = createTopUp(deps)
   const freeStranded = createRescue(deps)
   const endKeyless = createKeylessEnding(deps)
@@ -67,42 +74,71 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
 
   /** A failed top-up is logged and stops nothing: top-ups are for later rounds. */
   async function fund(view: ChainView): Promise<void> {
-    if (view.cursor.pausedReason !== null) return
+    if (view.cursor.pausedReason !== null || view.isTooDear) return
     await topUp(view).catch((error: unknown) =>
       log.warn({ err: error }, 'gas money could not be sent; tried again next round'),
     )
   }
 
   const holding = createHolding(deps)
-  const readFees = createBlockMemo<FeeHistory>()
+
+  /** Puts failures of sweeps into `failures`: payouts are sent anyway. */
+  async function send(failures: unknown[]): Promise<Progress> {
+    const cursor = await journal.readCursor()
+    if (cursor === null) return NOTHING
+    const { view, rest } = await readView(cursor)
+    return holding('lanes', async () => {
+      const [rounds] = await Promise.all([advance(view), fund(view), endKeyless(view)])
+      if (cursor.pausedReason !== null) return NOTHING
+      await freeStranded(
+        rounds.flatMap((round) => round.stuck),
+        view,
+      )
+      const done = await fillLanes(deps, { rounds, view, rests })
+      await sweep(rounds, view).catch((error: unknown) => failures.push(error))
+      // Everything signed is sent, or every lane is full.
+      return { ...NOTHING, done, rest: rest ?? rests.first() }
+    })
+  }
 
   return {
     ...createObserving(deps, holding),
-    ...createSigning(deps),
+    ...createSigning(deps, rests),
     async send() {
-      const cursor = await journal.readCursor()
-      if (cursor === null) return NOTHING
-      const { block: head } = await rpc.newest(cursor.number)
-      assertNotBehind(head, cursor.number)
-      const view: ChainView = { head, cursor, fees: await readFees(head.hash, () => rpc.fees(FEE_BLOCKS)) }
-      return holding('lanes', async () => {
-        const [rounds] = await Promise.all([advance(view), fund(view), endKeyless(view)])
-        if (cursor.pausedReason !== null) return NOTHING
-        await freeStranded(
-          rounds.flatMap((round) => round.stuck),
-          view,
-        )
-        const done = await fillLanes(deps, rounds, view)
-        await sweep(rounds, view)
-        // Everything signed is sent, or every lane is full.
-        return { ...NOTHING, done }
-      })
+      const failures: unknown[] = []
+      const progress = await reporter.report(() => send(failures))
+      if (failures.length > 0) throw failures[0]
+      return progress
     },
     close: () => journal.releaseLeases(options.owner),
   }
 }
 
 type Holding = ReturnType<typeof createHolding>
+
+const gwei = (wei: bigint): string => String(wei / GWEI)
+
+/** Reads what a round of sending needs from the chain, and why nothing is sent at the price of now. */
+function createViewReader({ rpc, options, log, clock }: SettlementDeps) {
+  const mayLog = createMinutely(clock)
+  const readFees = createBlockMemo<FeeHistory>()
+  const restAt = (fees: FeeHistory): Rest | null => {
+    const price = leastPrice(fees)
+    if (price <= options.maxFeeWei) return null
+    const why = `gas costs at least ${gwei(price)} gwei now, and MAX_FEE_GWEI allows ${gwei(options.maxFeeWei)}`
+    if (mayLog()) log.warn({ price, cap: options.maxFeeWei }, `${why}: nothing is sent until it is cheaper`)
+    return { cause: 'gas_above_cap', why }
+  }
+  return async function readView(cursor: ChainCursor): Promise<{ view: ChainView; rest: Rest | null }> {
+    const { block: head } = await rpc.newest(cursor.number)
+    assertNotBehind(head, cursor.number)
+    const fees = await readFees(head.hash, () => rpc.fees(FEE_BLOCKS))
+    const rest = restAt(fees)
+    return { view: { head, cursor, fees, isTooDear: rest !== null }, rest }
+  }
+}
+
+const NO_NEW_BLOCK = 'a quorum of nodes shows no new block'
 
 /** The parts that read. One engine at a time does, by lease. */
 function createObserving(
@@ -112,6 +148,10 @@ function createObserving(
   const { journal, options } = deps
   const observer = createObserver(deps)
   const stint = createStint(deps, 'observer')
+  const reporters = {
+    observing: createPartReporter(deps, 'observing'),
+    deposits: createPartReporter(deps, 'deposits'),
+  }
   return {
     async observe() {
       if (stint.rests()) return NOTHING
@@ -120,7 +160,10 @@ function createObserving(
       const lease = await journal.leaseObserver({ ...options, start })
       if (lease === null) return NOTHING
       try {
-        return { ...NOTHING, done: await holding('observer', () => observer.observe(lease, lease.cursor)) }
+        return await reporters.observing.report(async () => {
+          const done = await holding('observer', () => observer.observe(lease, lease.cursor))
+          return { ...NOTHING, done, failure: observer.isAnswered() ? null : NO_NEW_BLOCK }
+        })
       } finally {
         await stint.ended(!observer.isAnswered())
       }
@@ -129,16 +172,20 @@ function createObserving(
       const cursor = deps.deposits === null || stint.rests() ? null : await journal.readCursor()
       if (cursor === null || cursor.depositsNumber >= cursor.number) return NOTHING
       const lease = await journal.leaseObserver({ ...options, start: cursor })
-      if (lease !== null) await holding('observer', () => observer.observeDeposits(lease, cursor))
-      return NOTHING
+      if (lease === null) return NOTHING
+      return reporters.deposits.report(async () => {
+        await holding('observer', () => observer.observeDeposits(lease, cursor))
+        return NOTHING
+      })
     },
   }
 }
 
 /** The part that signs. One engine at a time does, by lease. */
-function createSigning(deps: SettlementDeps): Pick<SettlementEngine, 'begin' | 'authorize'> {
+function createSigning(deps: SettlementDeps, rests: Rests): Pick<SettlementEngine, 'begin' | 'authorize'> {
   const { journal, log } = deps
-  const authorizer = createAuthorizer(deps)
+  const reporter = createPartReporter(deps, 'signing')
+  const authorizer = createAuthorizer(deps, rests)
   const cancel = createCancellations(deps)
   const stint = createStint(deps, 'signing')
   return {
@@ -146,18 +193,21 @@ function createSigning(deps: SettlementDeps): Pick<SettlementEngine, 'begin' | '
     async authorize() {
       const cursor = await journal.readCursor()
       if (cursor === null || cursor.pausedReason !== null || stint.rests()) return NOTHING
-      let isRefused = false
+      let refusal: string | null = null
       const cancelled = await cancel().catch((error: unknown) => {
         log.error({ err: error }, 'cancellations could not be signed; tried again next round')
-        isRefused = true
+        refusal = describeError(error)
         return 0
       })
-      let signed: Progress | null = null
+      let isFruitless = true
       try {
-        signed = await authorizer.authorize(cursor.number)
-        return { ...signed, done: signed.done + cancelled }
+        return await reporter.report(async () => {
+          const signed = await authorizer.authorize(cursor.number)
+          isFruitless = refusal !== null && signed.done === 0
+          return { ...signed, done: signed.done + cancelled, failure: refusal }
+        })
       } finally {
-        await stint.ended(signed === null || (isRefused && signed.done === 0))
+        await stint.ended(isFruitless)
       }
     },
   }

@@ -125,7 +125,7 @@ async function checkElsewhere(
     if (final.timestamp >= dead) return null
     const until = new Date(dead * 1000).toISOString()
     const detail = `treasury ${treasury} may have signed it before the rotation, or a restore: that ends at ${until}`
-    return { kind: 'hold', reason: 'paused', detail }
+    return { kind: 'hold', reason: 'rotation', detail }
   }
   return { forbidden: suspects.map((nonces) => firstOf(nonces.map(forbid))), elsewhere }
 }

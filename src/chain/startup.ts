@@ -1,6 +1,7 @@
 import type { Hex } from '../domain/hex.ts'
 import { domainSeparator } from './authorization.ts'
 import { assertNotBehind, type SettlementDeps, watchedTreasuries } from './context.ts'
+import { describeError } from './part-report.ts'
 import type { RpcNode } from './rpc/node.ts'
 import { readToken } from './token/token-state.ts'
 
@@ -68,7 +69,10 @@ async function assertNodes({ rpc, log }: SettlementDeps): Promise<void> {
   const wrong = rpc.nodes.filter(({ health }) => health.leftOut()).map(({ health }) => health.view().why)
   const quorum = `a quorum needs ${rpc.quorum} of ${rpc.nodes.length} nodes`
   demand(rpc.nodes.length - wrong.length >= rpc.quorum, `${wrong.join(', ')}: ${quorum}`)
-  if (good < rpc.quorum) throw new Error(`${good} nodes answer: ${quorum}`)
+  if (good < rpc.quorum) {
+    const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [describeError(answer.reason)] : []))
+    throw new Error(`${good} nodes answer, and ${quorum}: ${refusals.join(', ')}`)
+  }
   for (const [index, answer] of answers.entries())
     if (answer.status === 'rejected')
       log.warn({ node: rpc.nodes[index]?.name, err: answer.reason }, 'settlement starts without this node')

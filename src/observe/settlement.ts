@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client'
 import { onceEach, type Sources, type Told, tell } from './told.ts'
 
-/** What of settlement is told. Queue, cursor, lanes and attention are the same from every worker; nodes are its own view. */
+/** What of settlement is told. Queue, cursor, lanes, parts and attention are the same from every worker; nodes are its own view. */
 export type SettlementSources = Sources<
-  'queue' | 'cursor' | 'lanes' | 'attention' | 'treasuries' | 'gas' | 'nodes' | 'calls' | 'quorum'
+  'queue' | 'cursor' | 'lanes' | 'parts' | 'attention' | 'treasuries' | 'gas' | 'nodes' | 'calls' | 'quorum'
 >
 
 const TOLD: Readonly<Record<string, Told<keyof SettlementSources>>> = {
@@ -72,6 +72,12 @@ const TOLD: Readonly<Record<string, Told<keyof SettlementSources>>> = {
     value: 'unmined_seconds',
     help: 'How long the oldest of them has been in no block; 0 when none is.',
     labels: ['wallet'],
+  },
+  pinrail_settlement_part_failing_seconds: {
+    from: 'parts',
+    value: 'failing_seconds',
+    help: 'How long the part of settlement has failed or rested, by cause; 0: its last round succeeded.',
+    labels: ['part', 'cause'],
   },
   pinrail_settlement_attention: {
     from: 'attention',

@@ -21,6 +21,7 @@ import { verifyFile } from './checks/verify.ts'
 import { decidePayment } from './payments/decide.ts'
 import { explainPayment } from './payments/explain.ts'
 import { findPayments } from './payments/find.ts'
+import { retryStopped } from './payments/retry-stopped.ts'
 import { preflight } from './preflight.ts'
 import { SETTLEMENT } from './settlement.ts'
 
@@ -113,6 +114,13 @@ const PAYMENTS: readonly Command[] = [
     options: [...SIGNED, 'attempt', 'version'],
     does: 'decide: approve, reject, refund, recordExternalRefund, hold, release, retry or acknowledge; give an attempt for late money',
     run: office(decidePayment),
+  },
+  {
+    words: 'payments retry-stopped',
+    subjects: ['reason'],
+    options: [...SIGNED, 'dry-run'],
+    does: 'retry every payment whose payout is stopped for the reason: blacklisted, policy, refused or operator',
+    run: office(retryStopped),
   },
 ]
 

@@ -152,7 +152,12 @@ const warnBy =
     say(message)
 
 /** The nodes of the configuration. What is wrong with one of them is said. */
-export function connectNodes({ settings, say }: Pick<Operation, 'settings' | 'say'>): Rpc {
+type Nodes = {
+  readonly settings: Pick<Operation['settings'], 'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID'>
+  readonly say: Operation['say']
+}
+
+export function connectNodes({ settings, say }: Nodes): Rpc {
   return connectRpc({
     urls: settings.POLYGON_RPC_URLS.map((url) => url.reveal()),
     quorum: settings.FINALITY_QUORUM,

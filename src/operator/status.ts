@@ -1,5 +1,9 @@
+import type { Block, RpcNode } from '../chain/rpc/node.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { readFunds } from '../chain/token/funds.ts'
+import type { OperatorConfig } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { readParts } from '../db/settlement/parts.ts'
 import {
   listSettlementAttention,
   listTreasuriesInUse,
@@ -27,29 +31,36 @@ export async function showStatus(operation: Operation): Promise<number> {
   const answer = answerOf(standing)
   give('settlement', { ...answer, ...standing })
   say(answer.text)
-  for (const line of [...todoLines(answer), ...queueLines(standing), ...chainLines(standing), ...walletLines(standing)])
-    say(line)
+  const sections = [queueLines, partLines, chainLines, walletLines]
+  for (const line of [...todoLines(answer), ...sections.flatMap((linesOf) => linesOf(standing))]) say(line)
   for (const { kind, subject, detail } of standing.attention)
     say(`WARNING: ${kind} ${subject}: ${detail ?? 'no detail'}`)
   return answer.troubles.length === 0 ? 0 : 1
 }
 
-async function readStanding(operation: Operation): Promise<Standing> {
-  const { db, settings } = operation
+type Asking = { readonly db: Db; readonly settings: ChainSettings }
+type ChainSettings = Pick<
+  OperatorConfig,
+  'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID' | 'USDC_ADDRESS' | 'TREASURY_ADDRESSES'
+>
+
+/** Reads everything that the answer rests on: from the database, and from each node. */
+export async function readStanding(asking: Asking): Promise<Standing> {
+  const { db, settings } = asking
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const lanes = await readLanes(db, scope)
-  const [queue, settled, cursor, attention, chain] = await Promise.all([
+  const [queue, settled, cursor, parts, attention, chain] = await Promise.all([
     readQueue(db, scope),
     readLatelySettled(db),
     readChainCursor(db, scope),
+    readParts(db, scope),
     listSettlementAttention(db),
-    readChain(operation, lanes),
+    readChain(asking, lanes),
   ])
-  return { queue, settled, cursor, lanes, attention, chain }
+  return { queue, settled, cursor, lanes, parts, attention, chain }
 }
 
-async function readChain(operation: Operation, lanes: Standing['lanes']): Promise<Standing['chain']> {
-  const { db, settings } = operation
+async function readChain({ db, settings }: Asking, lanes: Standing['lanes']): Promise<Standing['chain']> {
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const treasuries = [...new Set([...(await listTreasuriesInUse(db, scope)), ...settings.TREASURY_ADDRESSES])]
   const wallets = lanes.map(({ wallet }) => wallet)
@@ -69,17 +80,28 @@ async function readChain(operation: Operation, lanes: Standing['lanes']): Promis
   }
 }
 
-/** Each node for itself, so that the one that does not answer is named. */
+/** Several in one request, as a worker asks: a node may refuse that. */
+const ASKED_TOGETHER = 6
+
+/** Asks each node alone, so that the one that does not answer is named with its words. */
 function readHeads(rpc: Rpc): Promise<Standing['chain']['nodes'][number][]> {
   return Promise.all(
     rpc.nodes.map(async (node) => {
+      const { name } = node
       try {
-        return { name: node.name, head: (await node.block('latest')).number, why: null }
+        const [head, final] = await readHead(node)
+        return { name, head: head.number, final: final.number, why: null }
       } catch (error) {
-        return { name: node.name, head: null, why: error instanceof Error ? error.message : String(error) }
+        return { name, head: null, final: null, why: error instanceof Error ? error.message : String(error) }
       }
     }),
   )
+}
+
+async function readHead(node: RpcNode): Promise<readonly [Block, Block]> {
+  const others = Array.from({ length: ASKED_TOGETHER - 2 }, () => node.chainId())
+  const [head, final] = await Promise.all([node.block('latest'), node.block('finalized'), ...others])
+  return [head, final]
 }
 
 const todoLines = ({ troubles }: Answer): string[] =>
@@ -108,11 +130,22 @@ function chainLines({ cursor, chain }: Standing): string[] {
   const final =
     chain.final === null ? 'no quorum agrees on a final block' : `a quorum agrees that block ${chain.final} is final`
   const pause = cursor === null || cursor.pausedReason === null ? [] : [`  PAUSED: ${cursor.pausedReason}`]
-  const nodes = chain.nodes.map(({ name, head, why }) => [
+  const nodes = chain.nodes.map(({ name, head, final: last, why }) => [
     `  ${name}`,
-    head === null ? `no answer: ${why}` : `at ${head}`,
+    head === null ? `no answer: ${why}` : `at ${head}, final ${last}`,
   ])
   return ['', 'Chain', read, `  ${final}`, ...pause, ...columns(nodes)]
+}
+
+/** Shows the last success and the failure of each part of the engine, as its worker reported them. */
+function partLines({ parts }: Standing): string[] {
+  const rows = parts.map(({ part, reportedSeconds, succeededSeconds, failingSeconds, failure }) => [
+    `  ${part}`,
+    succeededSeconds === null ? 'never succeeded' : `succeeded ${ageText(succeededSeconds)} ago`,
+    `reported ${ageText(reportedSeconds)} ago`,
+    failingSeconds === null ? '' : `failing for ${ageText(failingSeconds)}: ${failure}`,
+  ])
+  return rows.length === 0 ? [] : ['', 'Workers', ...columns(rows)]
 }
 
 function walletLines({ lanes, chain }: Standing): string[] {

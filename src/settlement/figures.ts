@@ -1,8 +1,10 @@
 import { isRecent, type SettlementDeps } from '../chain/context.ts'
 import { type Funds, readFunds } from '../chain/token/funds.ts'
 import type { Db } from '../db/db.ts'
+import { readParts } from '../db/settlement/parts.ts'
 import { countSettlementAttention, readChainCursor, readLanes, readQueue } from '../db/settlement/watch/standing.ts'
 import type { Hex } from '../domain/hex.ts'
+import { getFailure } from '../domain/settlement/part.ts'
 
 /** Balances change slowly, and paid nodes count calls (milliseconds). */
 const FUNDS_MS = 30_000
@@ -13,7 +15,7 @@ const units = (amount: bigint, decimals: number): number => Number(amount) / 10 
 type Chain = Pick<SettlementDeps, 'rpc' | 'token' | 'treasuries' | 'relayers' | 'funding'>
 
 /**
- * What operators are told about settlement, a row for each series. Queue, cursor, lanes and attention are read by one
+ * What operators are told about settlement, a row for each series. Queue, cursor, lanes, parts and attention are read by one
  * statement each; what the nodes are like is known already.
  */
 export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: Chain; clock: () => Date }) {
@@ -54,6 +56,14 @@ export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: C
         one: 1,
         open,
         unmined_seconds: unminedSeconds ?? 0,
+      }))
+    },
+    async parts() {
+      const rows = await readParts(db, scope)
+      return rows.map((standing) => ({
+        part: standing.part,
+        cause: standing.cause ?? 'failure',
+        failing_seconds: getFailure(standing) === null ? 0 : (standing.failingSeconds ?? 0),
       }))
     },
     async attention() {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Bell, createBell } from '../bell.ts'
 import { isRecent, NOTHING, type Progress, type SettlementDeps } from '../chain/context.ts'
 import { createSettlementEngine, type SettlementEngine } from '../chain/engine.ts'
+import { createPartReporter } from '../chain/part-report.ts'
 import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
@@ -48,6 +49,13 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const engine = createSettlementEngine(deps)
   const bells = { observing: createBell(), deposits: createBell(), signing: createBell(), sending: createBell() }
   const ready = (): Promise<void> => assertReady(deps, livemode)
+  const reporter = createPartReporter(deps, 'observing')
+  const begin = (): Promise<unknown> =>
+    reporter.report(async () => {
+      await ready()
+      await engine.begin()
+      return NOTHING
+    })
   return {
     figures: createSettlementFigures({ db, chain, clock }),
     assertReady: ready,
@@ -66,7 +74,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
       if (failures.length > 0) throw failures[0]
     },
     async run(signal) {
-      await untilReady(options, () => ready().then(() => engine.begin()), signal)
+      await untilReady(options, begin, signal)
       const parts = createParts({ engine, journal, bells, clock, ended: options.onEnded })
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
       await engine
@@ -79,7 +87,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
 /** A refusal ends the start; anything else (a node that does not answer) is tried again. */
 async function untilReady(
   { log, everyMs }: SettlementRunnerOptions,
-  ready: () => Promise<void>,
+  ready: () => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {

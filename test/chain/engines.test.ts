@@ -35,9 +35,9 @@ describe('several engines', () => {
     await world.queue([{}])
     await world.runner({ relayers: [world.relayers[1]!], options: { maxInFlight: 0 } }).tick()
     const encode = () => ({ target: wallet, calldata: '0x' as const, gasLimit: 1n })
-    await expect(journal.reserve(stale, { payouts: await journal.readAssignable(1), encode })).rejects.toThrow(
-      LeaseLostError,
-    )
+    await expect(
+      journal.reserve(stale, { payouts: await journal.readAssignable({ limit: 1, resting: [] }), encode }),
+    ).rejects.toThrow(LeaseLostError)
     await expect(
       journal.storeAttempt(stale, { nonce: 0, txHash: '0x', raw: '0x', maxFee: 1n, tip: 1n, signedBlock: 1 }),
     ).rejects.toThrow(LeaseLostError)
@@ -55,7 +55,9 @@ describe('several engines', () => {
     const [paid, voided] = await world.queue([{}, {}])
     await world.runner({ options: { maxInFlight: 0 } }).tick()
     const asked = [paid!.paymentId, voided!.paymentId]
-    const payouts = (await journal.readAssignable(10)).filter(({ paymentId }) => asked.includes(paymentId))
+    const payouts = (await journal.readAssignable({ limit: 10, resting: [] })).filter(({ paymentId }) =>
+      asked.includes(paymentId),
+    )
     expect(payouts).toHaveLength(2)
     await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
     const firstNonce = await world.chain.getTransactionCount({ address: wallet })

@@ -82,6 +82,7 @@ export type RunnerChanges = {
   readonly everyMs?: number
   /** Told what the engine warns of. */
   readonly warn?: (about: object, message: string) => void
+  readonly error?: (about: object, message: string) => void
 }
 
 /** Of each relayer. */
@@ -199,7 +200,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
       },
     },
     clock: () => world.clock.now,
-    log: { info: () => undefined, warn: changes.warn ?? (() => undefined), error: () => undefined },
+    log: { info: () => undefined, warn: changes.warn ?? (() => undefined), error: changes.error ?? (() => undefined) },
     everyMs: changes.everyMs ?? 50,
     ...world.hooks,
     ...changes.hooks,

@@ -485,7 +485,7 @@ describe('settlement', () => {
       const signed = [own, other].map(({ id: paymentId }) => ({ paymentId, treasury: TREASURY, signature }))
       await journal().storeSignatures(signed, { maxMicroPerDay: 10n ** 12n })
       expect([await stateOf(own), await stateOf(other)]).toEqual(['authorized', 'queued'])
-      const assignable = await journal().readAssignable(10)
+      const assignable = await journal().readAssignable({ limit: 10, resting: [] })
       expect(assignable.map(({ paymentId }) => paymentId)).toEqual([own.id])
 
       await db.query("update payout set state = 'authorized' where payment_id = $1", [other.id])

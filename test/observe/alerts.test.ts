@@ -35,6 +35,7 @@ describe('what the alerts ask for', () => {
     queue: none,
     cursor: none,
     lanes: none,
+    parts: none,
     attention: none,
     treasuries: none,
     gas: none,
@@ -219,9 +220,21 @@ describe('alerts that are raised', () => {
         'pinrail_payouts_oldest_seconds{state="held"}': '9000x60',
       },
     },
+    PinrailPartFails: {
+      ...always('pinrail_settlement_part_failing_seconds{part="signing",cause="failure"}', 61, 60),
+      labels: { part: 'signing', cause: 'failure' },
+    },
+    PinrailDailyLimit: {
+      bad: { 'pinrail_payouts{state="held",reason="limit"}': '1x60' },
+      fine: { 'pinrail_payouts{state="held",reason="funds"}': '1x60' },
+    },
     PinrailPayoutsHeld: {
       bad: { 'pinrail_payouts{state="held",reason="blacklisted"}': '1x60' },
-      fine: { 'pinrail_payouts{state="held",reason="funds"}': '1x60' },
+      fine: {
+        'pinrail_payouts{state="held",reason="funds"}': '1x60',
+        'pinrail_payouts{state="held",reason="limit"}': '1x60',
+        'pinrail_payouts{state="held",reason="rotation"}': '1x60',
+      },
       labels: { reason: 'blacklisted' },
     },
     PinrailCursorStuck: always('pinrail_cursor_age_seconds', 121, 120),

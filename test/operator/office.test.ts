@@ -54,6 +54,13 @@ describe('accounts, payments and webhooks', () => {
     return { ...fields, code, out, err }
   }
 
+  const insertPayout = (id: string, { state, reason }: { state: string; reason: string | null }) =>
+    shop.db.query(
+      `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, hold_reason)
+       values ($1, false, 137, $2, $2, $2, 1000000, $3, $4, $5)`,
+      [id, `0x${'1'.repeat(40)}`, `0x${randomBytes(32).toString('hex')}`, state, reason],
+    )
+
   const inTest = (...args: string[]): Promise<Answer> =>
     run(
       {
@@ -339,6 +346,42 @@ describe('accounts, payments and webhooks', () => {
       expect(found.payments).toMatchObject([{ id: made['id'] }])
     })
 
+    test('one whose payout waits for the token says so, and says what settlement waits for', async () => {
+      const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+      const id = String(body['id'])
+      await insertPayout(id, { state: 'queued', reason: null })
+      await shop.db.query(
+        `insert into settlement_part (chain_id, token, part, reported_at, failing_since, cause, failure)
+         values (31337, '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', 'signing', now(), now(), 'token_paused',
+           'the USDC contract is paused')`,
+      )
+      expect((await inTest('payments', 'explain', id)).out).toContain('payouts wait: the USDC contract is paused')
+      await shop.db.query('delete from settlement_part')
+      expect((await inTest('payments', 'explain', id)).out).not.toContain('payouts wait')
+    })
+
+    test('all whose payouts are stopped for one reason are retried by one command; a dry run lists them', async () => {
+      const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+      const ids = [1, 2, 3].map(() => newId('payment'))
+      // Copies of it, so that no workflow of theirs was started.
+      await shop.db.query(
+        `insert into payment select copy.* from payment p, unnest($2::text[]) as u(id),
+           jsonb_populate_record(p, jsonb_build_object('id', u.id, 'checkout_token', u.id)) copy where p.id = $1`,
+        [body['id'], ids],
+      )
+      for (const [at, id] of ids.entries())
+        await insertPayout(id, { state: 'held', reason: at === 2 ? 'blacklisted' : 'policy' })
+      const retry = (...args: string[]) => inTest('payments', 'retry-stopped', ...args, ...SIGNED)
+      const dry = await retry('policy', '--dry-run')
+      expect(dry.code).toBe(0)
+      for (const [at, id] of ids.entries()) expect(dry.out.includes(`would retry ${id}`)).toBe(at < 2)
+      const found = await retry('policy')
+      expect(found.code).toBe(1)
+      for (const id of ids.slice(0, 2)) expect(found.out).toContain(`${id} was not retried: no workflow`)
+      expect(found.out).toContain('0 of 2 payments were retried')
+      expect(await retry('funds')).toMatchObject({ code: 2 })
+    })
+
     test('an unknown payment cannot be decided', async () => {
       expect(await inTest('payments', 'decide', 'pay_nobody', 'hold', ...SIGNED)).toMatchObject({ code: 1 })
     })
@@ -375,6 +418,7 @@ describe('accounts, payments and webhooks', () => {
     expect(out).toContain('ok    books:')
     expect(out).toContain('FAIL  workers of payments: no worker polls the queue payments: start one')
     expect(out).toMatch(/FAIL {2}nodes: /)
+    expect(out).toMatch(/FAIL {2}settlement: .*\./)
   }, 60_000)
 
   test('temporal prepare registers what its lists show, as often as one likes', async () => {

@@ -1,11 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { encodeFunctionData } from 'viem/utils'
+import { createTreasurySigner } from '../../src/chain/authorization.ts'
+import { GWEI } from '../../src/chain/lanes/fees.ts'
+import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { Secret } from '../../src/config/secret.ts'
+import type { Hex } from '../../src/domain/hex.ts'
 import type { Settlement } from '../../src/domain/settlement/payout.ts'
 import { changeOf, changePayout } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { showStatus } from '../../src/operator/status.ts'
-import { settingsOf, useWorld } from '../chain/world.ts'
+import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
+import { newAddress, settingsOf, stealUsdc, TOKEN, useWorld } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { createOperations, createReversals } from './operations.ts'
 
@@ -239,6 +245,8 @@ describe('the status', () => {
 
   test('cursor stuck: a worker that cannot read is told from one that does not run, and from nodes that do not agree', async () => {
     await world.queue([{}])
+    await world.chain.mine({ blocks: 3 })
+    await world.db.query('delete from settlement_part')
     await world.db.query(`update chain_cursor set scanned_at = now() - interval '20 minutes', lease_until = now()`)
     const stuck = await status()
     expect(stuck.first).toMatch(/^No money is moving: the chain was read to block \d+ 20 min ago, and no further\.$/)
@@ -315,6 +323,222 @@ describe('the status', () => {
     await world.queue([{}])
     expect((await status()).json.moving).toBe('partly')
     await world.db.query(`delete from payout where payment_id = $1`, [queued!.paymentId])
+  })
+
+  describe('in each of nine incidents', () => {
+    /** Nothing is left of the case before: what a new worker finds is written at once. */
+    beforeEach(() => world.db.query('delete from settlement_part'))
+    const since = (minutes: number) =>
+      world.db.query(
+        `update settlement_part set failing_since = now() - $1 * interval '1 minute'
+        where failing_since is not null`,
+        [minutes],
+      )
+    const admin = (functionName: 'blacklist' | 'unBlacklist' | 'pause' | 'unpause', args: readonly Hex[] = []) =>
+      asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
+    /** A worker looks again after a minute. */
+    const aMinuteLater = () => {
+      world.clock.now = new Date(world.clock.now.getTime() + 61_000)
+    }
+    const states = async (queued: readonly { paymentId: string }[]) =>
+      Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
+
+    test('the daily limit is reached: the page names the limit, and asks for no USDC', async () => {
+      await world.db.query('truncate treasury_hour')
+      const queued = await world.queue([{ micro: 4_000_000n }, { micro: 4_000_000n }])
+      world.clock.now = new Date(Date.now() + 120_000)
+      await world.finalize(world.runner({ options: { maxMicroPerDay: 5_000_000n } }), 3)
+      expect((await world.payout(queued[1]!.paymentId)).holdReason).toBe('limit')
+      const found = await status()
+      expect(found.first).toBe(
+        'No money is moving: the treasury has signed as much as it may in 24 hours (PAYOUT_MAX_USDC_PER_DAY), and 1 payout of 4.000000 USDC waits.',
+      )
+      expect(found.page).not.toContain('Send USDC to the treasury')
+      expect([found.code, kinds(found)]).toEqual([1, ['daily_limit']])
+      await world.finalize(world.runner(), 3)
+      expect(await states(queued)).toEqual(['settled', 'settled'])
+    })
+
+    test.each([
+      ['the USDC contract is paused', 'token_paused', () => admin('pause'), () => admin('unpause')],
+      [
+        'the treasury is on the blacklist',
+        'treasury_blacklisted',
+        () => admin('blacklist', [world.treasury.address]),
+        () => admin('unBlacklist', [world.treasury.address]),
+      ],
+      [
+        'the treasury carries a delegation',
+        'treasury_delegated',
+        () => world.chain.setCode({ address: world.treasury.address, bytecode: `0xef0100${'11'.repeat(20)}` }),
+        () => world.chain.setCode({ address: world.treasury.address, bytecode: '0x' }),
+      ],
+    ] as const)(
+      '%s: the page says so, no payout is stopped, and all continue automatically',
+      async (_case, kind, begin, end) => {
+        await begin()
+        const queued = await world.queue(Array.from({ length: 60 }, () => ({})))
+        world.heard.held.length = 0
+        const runner = world.runner()
+        await world.finalize(runner, 3)
+        const found = await status()
+        await end()
+        expect(new Set(await states(queued))).toEqual(
+          new Set([kind === 'treasury_delegated' ? 'authorized' : 'queued']),
+        )
+        expect(world.heard.held).toEqual([])
+        expect(found.first).toMatch(
+          /^No money is moving: payouts have waited for \d+ s: the (USDC contract|treasury 0x)/,
+        )
+        expect([found.code, kinds(found)]).toEqual([1, [kind]])
+        aMinuteLater()
+        await world.finalize(runner, 3)
+        expect(new Set(await states(queued))).toEqual(new Set(['settled']))
+      },
+    )
+
+    test('the key service is down: the page names signing, its failure and the setting', async () => {
+      const [queued] = await world.queue([{}])
+      const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+      const signer = createTreasurySigner(world.treasury, policy)
+      const down = () => Promise.reject(new Error('KMS: AccessDeniedException'))
+      const treasuries = [{ ...signer, signTransfer: down }]
+      await expect(world.runner({ treasuries }).tick()).rejects.toThrow('KMS')
+      await since(5)
+      const found = await status()
+      expect(found.first).toBe('No money is moving: signing has failed for 5 min: KMS: AccessDeniedException.')
+      expect(found.page).toContain('Make the key service of the treasury answer (TREASURY_KEY)')
+      expect([found.code, kinds(found)]).toEqual([1, ['part_fails']])
+      await world.finalize(world.runner(), 3)
+      expect(await states([queued!])).toEqual(['settled'])
+    })
+
+    test('nodes refuse: the page has the words of each, and no key', async () => {
+      await world.queue([{}])
+      const words = 'Batch of more than 3 requests are not allowed on free tier'
+      node.behave = () => ({ status: 400, text: words })
+      const found = await status([node.url])
+      expect(found.first).toMatch(new RegExp(`^No money is moving: fewer than 1 of 1 nodes agree .* rpc1 .*${words}`))
+      expect(found.page).toContain('Read what the nodes answer. If they refuse (a key, a plan, requests in batches)')
+      for (const secret of node.secrets) expect(found.page).not.toContain(secret)
+      expect([found.code, kinds(found)]).toEqual([1, ['no_quorum']])
+    })
+
+    test('a worker cannot start because its nodes refuse: the page says why instead of asking for a worker', async () => {
+      await world.queue([{}])
+      const { rpc, stop } = {
+        rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }),
+        stop: new AbortController(),
+      }
+      node.behave = () => ({ status: 400, text: 'no batches' })
+      const running = world
+        .runner({
+          rpc,
+          everyMs: 10,
+          warn: (_about, message) => void (message.includes('cannot start') && stop.abort()),
+        })
+        .run(stop.signal)
+      await running
+      await world.chain.mine({ blocks: 3 })
+      node.behave = () => 'honest'
+      await world.db.query(`update chain_cursor set scanned_at = now() - interval '20 minutes',
+        lease_until = now() - interval '20 minutes'`)
+      const found = await status()
+      expect(found.first).toMatch(
+        /^No money is moving: the chain was read to block \d+ 20 min ago, and no further: 0 nodes answer, .* rpc1 .*no batches/,
+      )
+      expect(found.page).not.toContain('no worker is running')
+    })
+
+    test('the treasury is empty: the page says which wallet needs USDC', async () => {
+      const queued = await world.queue([{ micro: 10n ** 12n - 1n }])
+      world.clock.now = new Date(Date.now() + 120_000)
+      await world.finalize(world.runner(), 1)
+      const found = await status()
+      await world.db.query(`delete from payout where payment_id = $1`, [queued[0]!.paymentId])
+      expect(found.first).toMatch(
+        /^No money is moving: the treasury has [\d.]+ USDC, and payouts of 999999\.999999 USDC wait/,
+      )
+      expect(found.page).toContain(`Send USDC to the treasury ${world.treasury.address.toLowerCase()}`)
+      expect([found.code, kinds(found)]).toEqual([1, ['treasury_low']])
+    })
+
+    test('gas costs more than the cap: the page names both prices, and the log says it once', async () => {
+      const queued = await world.queue([{}])
+      const lines: string[] = []
+      const runner = world.runner({ warn: (_about, message) => void lines.push(message) })
+      for (let round = 0; round < 5; round++) {
+        await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 1500n * GWEI })
+        await world.chain.mine({ blocks: 1 })
+        await runner.tick()
+      }
+      const found = await status()
+      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 30n * GWEI })
+      await world.chain.mine({ blocks: 1 })
+      expect(found.first).toMatch(
+        /^No money is moving: payouts have waited for \d+ s: gas costs at least 1\d{3} gwei now, and MAX_FEE_GWEI allows 500\.$/,
+      )
+      expect(found.page).toContain('raise MAX_FEE_GWEI and restart the workers')
+      expect([found.code, kinds(found)]).toEqual([1, ['gas_above_cap']])
+      expect(lines.filter((line) => line.startsWith('gas costs'))).toHaveLength(1)
+      await world.finalize(runner, 3)
+      expect(await states(queued)).toEqual(['settled'])
+    })
+
+    test('somebody else uses a relayer: the page names the wallet, and what to do if the key is stolen', async () => {
+      await world.queue([{}])
+      await world.finalize(world.runner(), 3)
+      const [relayer] = world.relayers
+      const nonce = await world.chain.getTransactionCount({ address: relayer!.address })
+      const raw = await relayer!.signTransaction({
+        type: 'eip1559',
+        chainId: TOKEN.chainId,
+        nonce,
+        to: newAddress(),
+        value: 1n,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 11n,
+      })
+      await world.chain.sendRawTransaction({ serializedTransaction: raw })
+      await world.queue([{}])
+      await world.finalize(world.runner(), 3)
+      const found = await status()
+      const wallet = relayer!.address.toLowerCase()
+      expect(found.first).toMatch(
+        new RegExp(`^No money is moving: lane ${wallet} is quarantined: nonces ${nonce} were used`),
+      )
+      expect(found.page).toContain(
+        `the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${wallet}\``,
+      )
+      expect([found.code, kinds(found)]).toEqual([1, ['lane_quarantined']])
+    })
+
+    test('the chain finalizes nothing: the page says that no worker and no node is the reason', async () => {
+      await world.queue([{}])
+      await world.runner().tick()
+      // Its newest worker gave the lease back, as one does that gets nowhere.
+      await world.db.query(`update chain_cursor set scanned_at = now() - interval '20 minutes', owner = null,
+        lease_until = '-infinity'`)
+      const found = await status()
+      expect(found.first).toMatch(
+        /^No money is moving: the chain has finalized no block for 20 min: the last one is \d+, its newest block is \d+\.$/,
+      )
+      expect(found.page).toContain('which no restart of workers and no other node changes')
+      expect([found.code, kinds(found)]).toEqual([1, ['not_final']])
+    })
+
+    test('USDC is stolen from the treasury: the page has the reason of the pause, and says that the key is stolen', async () => {
+      await world.queue([{}])
+      const hash = await stealUsdc(world)
+      await world.chain.mine({ blocks: 3 })
+      await world.runner().tick()
+      const found = await status()
+      expect(found.first).toMatch(/^No money is moving: signing and sending are paused, because /)
+      expect(found.page).toContain('the key is stolen: rotate the treasury and move the USDC')
+      expect([found.code, kinds(found)[0]]).toEqual([1, 'paused'])
+      await world.db.query(`update treasury_log set known_as = 'operator' where tx_hash = $1`, [hash])
+    })
   })
 
   test('a hook that fails, and a payout that waits for no reason that is known, are said', async () => {

@@ -83,8 +83,7 @@ describe('a take-over', () => {
 
   test('a take-over keeps one of which a later signature is known, until that one is dead too', async () => {
     const [queued] = await rotation.queueOn(old, [{}])
-    world.clock.now = new Date(Date.now() + 3 * 3_600_000)
-    await rotation.before({ options: { maxInFlight: 0 } }).tick()
+    await rotation.before({ options: { maxInFlight: 0, authorizationSeconds: (3 * 60 + 45) * 60 } }).tick()
     const silent = rotation.after({ options: { maxInFlight: 0 } })
     await silent.tick()
     await rotation.pass(MINUTES_UNTIL_DEAD)
@@ -206,7 +205,7 @@ describe('a restored database', () => {
         await runner.tick()
         await queueAll({ db, treasury: successor }, [payment])
         await world.finalize(runner, 4)
-        expect(await readPayout(db, payment.paymentId)).toMatchObject({ state: 'held', holdReason: 'paused' })
+        expect(await readPayout(db, payment.paymentId)).toMatchObject({ state: 'held', holdReason: 'rotation' })
         await mineAgain(raw, runner)
         await rotation.pass(MINUTES_UNTIL_DEAD)
         await world.finalize(runner, 2)
@@ -291,7 +290,7 @@ describe('a restored database', () => {
       await runner.tick()
       await world.finalize(runner, 4)
       const waiting = await rotation.found(payment)
-      expect(waiting).toMatchObject({ state: 'held', holdReason: 'paused' })
+      expect(waiting).toMatchObject({ state: 'held', holdReason: 'rotation' })
       expect(waiting.holdDetail).toContain(addressOf(successor))
       await mineAgain(raw, runner)
       await rotation.pass(MINUTES_UNTIL_DEAD)

@@ -59,7 +59,7 @@ describe('the figures of settlement', () => {
   }
   const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
 
-  test('tell queue, cursor, lanes and balances with four statements a page, and one call of one node in half a minute', async () => {
+  test('tell queue, cursor, lanes, parts and balances with five statements a page, and one call of one node in half a minute', async () => {
     const wallet = world.relayers[0]!.address.toLowerCase()
     await world.queue([{ micro: 1_500_000n }])
     await world.finalize(world.runner())
@@ -90,10 +90,10 @@ describe('the figures of settlement', () => {
     expect(told).toContain('pinrail_node{node="rpc1",state="good"} 1\n')
     expect(told).toMatch(/pinrail_node_calls_total\{node="rpc\d",method="eth_getBlockByNumber"\} 1\n/)
     expect(told).toMatch(/^pinrail_nodes_spare 1$/m)
-    expect([statements, calls() - before]).toEqual([4, 1])
+    expect([statements, calls() - before]).toEqual([5, 1])
     now = new Date(now.getTime() + 29_000)
     expect(await text()).toContain('role="current"} 11\n')
-    expect([statements, calls() - before]).toEqual([8, 1])
+    expect([statements, calls() - before]).toEqual([10, 1])
     now = new Date(now.getTime() + 2000)
     await text()
     expect(calls() - before).toBe(2)

@@ -28,6 +28,9 @@ export function chooseFees(history: FeeHistory, cap: bigint): Fees {
   return { tip, maxFee: atMost(2n * history.nextBaseFee + tip, cap) }
 }
 
+/** Returns the lowest price of one unit of gas in the next block, in wei: with less no transaction gets into it. */
+export const leastPrice = ({ nextBaseFee }: FeeHistory): bigint => nextBaseFee + TIP_FLOOR
+
 /** In wei. Bor, geth and Erigon take no transaction whose gas limit costs more, unless told otherwise (`rpc.txfeecap`). */
 const MOST_FEE = 10n ** 18n
 

@@ -1,10 +1,10 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { HoldReason, SignedPayout } from '../../domain/settlement/payout.ts'
-import { hold, TREASURY_BLACKLISTED } from '../authorizer.ts'
+import { hold } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
+import type { Rests } from '../rests.ts'
 import { CLOCK_MARGIN } from '../rotation.ts'
 import { simulate } from '../simulate.ts'
-import { readToken } from '../token/token-state.ts'
 import { chooseFees, mostItems } from './fees.ts'
 import type { LaneRound } from './round.ts'
 import type { ChainView } from './sender.ts'
@@ -15,30 +15,35 @@ const RENEWAL_SECONDS = 10 * 60
 /** How often the chain may refuse a payout that the simulation accepted, before it is held for an operator. */
 const MAX_REFUSALS = 3
 
+/** `token`: nothing of the payout. Every other reason to stop one may be the treasury's as well. */
+type Meaning = HoldReason | 'wait' | 'requeue' | 'token'
+
 /**
  * What a refusal of the token means for the payout. Texts: FiatTokenV2_2, EIP3009.sol, Blacklistable.sol,
  * Pausable.sol.
  */
-const REFUSALS: readonly (readonly [RegExp, HoldReason | 'wait' | 'requeue'])[] = [
+const REFUSALS: readonly (readonly [RegExp, Meaning])[] = [
   [/authorization is used or canceled/, 'wait'],
   [/authorization is expired/, 'requeue'],
   [/transfer amount exceeds balance/, 'requeue'],
   [/account is blacklisted/, 'blacklisted'],
-  [/Pausable: paused/, 'paused'],
+  [/Pausable: paused/, 'token'],
 ]
 
-export function meaningOf(reason: string): HoldReason | 'wait' | 'requeue' {
+export function meaningOf(reason: string): Meaning {
   return REFUSALS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'refused'
 }
 
+export type Filling = { readonly rounds: readonly LaneRound[]; readonly view: ChainView; readonly rests: Rests }
+
 /** Sends payouts by the lanes in turn, each in batches as full as nodes take now. Returns how many were sent. */
-export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound[], view: ChainView): Promise<number> {
+export async function fillLanes(deps: SettlementDeps, { rounds, view, rests }: Filling): Promise<number> {
   const { journal, codec, options } = deps
   const depth = Math.max(0, ...rounds.map((round) => round.free()))
   const slots = Array.from({ length: depth }, (_slot, turn) => rounds.filter((round) => round.free() > turn)).flat()
   if (slots.length === 0) return 0
   const size = mostItems(codec, chooseFees(view.fees, options.maxFeeWei).maxFee)
-  const waiting = await journal.readAssignable(slots.length * size)
+  const waiting = await journal.readAssignable({ limit: slots.length * size, resting: rests.treasuries() })
   const payouts = await renew(deps, waiting, view)
   const work = new Map<LaneRound, SignedPayout[][]>()
   for (const [index, slot] of slots.entries()) {
@@ -49,7 +54,7 @@ export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound
   const results = await Promise.allSettled(
     [...work].map(async ([lane, batches]) => {
       for (const batch of batches) {
-        const good = await preflight(deps, batch)
+        const good = await preflight(deps, batch, rests)
         sent += await lane.send(good)
       }
     }),
@@ -81,45 +86,26 @@ async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], vie
   return fresh
 }
 
-/** The payouts that the token would accept. The others wait, are queued again or are held, by the token's reason. */
-async function preflight(deps: SettlementDeps, batch: readonly SignedPayout[]): Promise<SignedPayout[]> {
+/**
+ * The payouts that the token would accept. The others are queued again or stopped, by the token's reason, or wait. Before
+ * one is stopped, the nodes are asked once for its treasury whether the reason is token or treasury: then no payout changes.
+ */
+async function preflight(deps: SettlementDeps, batch: readonly SignedPayout[], rests: Rests): Promise<SignedPayout[]> {
   const good: SignedPayout[] = []
-  const blocked = createBlocked(deps)
+  const looks = new Map<Hex, ReturnType<Rests['look']>>()
   for (const { item, reason } of await simulate(deps, batch, (payout) => payout)) {
-    if (reason === null) good.push(item)
-    else await leaveOut(deps, item, { reason, blocked })
+    const meaning = reason === null ? null : meaningOf(reason)
+    // "Used" means that the transfer or the cancellation is on chain.
+    if (meaning === 'wait') continue
+    if (reason === null || meaning === null) good.push(item)
+    else if (meaning === 'requeue') await deps.journal.requeue([item.paymentId])
+    else {
+      const look = looks.get(item.treasury) ?? rests.look(item.treasury)
+      looks.set(item.treasury, look)
+      // A cancellation can only be tried again.
+      if ((await look) !== 'pays' || meaning === 'token' || item.state === 'voiding') continue
+      await hold(deps, item, { reason: meaning, detail: reason })
+    }
   }
   return good
-}
-
-/**
- * Whether a treasury is on the blacklist, by quorum; null when it cannot be known now. Each is asked about once, and only
- * after a refusal: the token's text is the same for both sides of a transfer.
- */
-function createBlocked({ rpc, token }: SettlementDeps): (treasury: Hex) => Promise<boolean | null> {
-  const asked = new Map<Hex, Promise<boolean | null>>()
-  const ask = async (treasury: Hex): Promise<boolean | null> => {
-    const reads = [{ view: 'isBlacklisted', args: [treasury] }] as const
-    const answer = await rpc.agreed((node) => readToken(node, token.address, { reads }))
-    return answer === null ? null : answer.value[0] === 1n
-  }
-  return (treasury) => {
-    const answer = asked.get(treasury) ?? ask(treasury)
-    asked.set(treasury, answer)
-    return answer
-  }
-}
-
-type Refused = { readonly reason: string; readonly blocked: ReturnType<typeof createBlocked> }
-
-async function leaveOut(deps: SettlementDeps, payout: SignedPayout, { reason, blocked }: Refused): Promise<void> {
-  const meaning = meaningOf(reason)
-  // A cancellation can only be tried again. "Used" means that the transfer or the cancellation is on chain.
-  if (meaning === 'wait' || payout.state === 'voiding') return
-  if (meaning === 'requeue') return deps.journal.requeue([payout.paymentId])
-  const isTreasury = meaning === 'blacklisted' ? await blocked(payout.treasury) : false
-  if (isTreasury === null) return
-  // It goes on by itself, as a pause does: nothing is wrong with the merchant.
-  const held = isTreasury ? TREASURY_BLACKLISTED : { reason: meaning, detail: reason }
-  await hold(deps, payout, held)
 }

@@ -7,7 +7,7 @@ import {
   type Lane,
   LeaseLostError,
 } from '../../domain/settlement/payout.ts'
-import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { createMinutely, KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { isReplaced } from '../observer/replaced.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import { createStint, type Stint } from '../stint.ts'
@@ -25,6 +25,8 @@ export type LaneWallet = {
   readonly stint: Stint
   readonly finalNonce: BlockMemo<number | null>
   readonly standing: BlockMemo<Standing>
+  /** True once a minute. */
+  readonly mayLog: () => boolean
 }
 
 /** The number of nonces that the wallet has used at a block, and its balance there. */
@@ -40,6 +42,7 @@ export const createLaneWallet = (
   stint: createStint(deps, { lane: lower(wallet.account.address) }),
   finalNonce: createBlockMemo(),
   standing: createBlockMemo(),
+  mayLog: createMinutely(deps.clock),
 })
 
 /**
@@ -49,7 +52,7 @@ export const createLaneWallet = (
  */
 export async function advanceLane(
   deps: SettlementDeps,
-  { account, oneMore, stint, ...known }: LaneWallet,
+  { account, oneMore, stint, mayLog, ...known }: LaneWallet,
   view: ChainView,
 ): Promise<LaneRound | null> {
   const { journal, options } = deps
@@ -67,12 +70,12 @@ export async function advanceLane(
   const ends = final === null ? [] : await readEnds(deps, envelopes, { final, view })
   // Read before anything is written: when a read fails, the next round tries again.
   const trust = await judge(deps, lane, { strangers: strangeNonces(lane, ends, final ?? 0), view })
-  const sender: Sender = { deps, account, lane, view, wei: standing.wei, mined }
+  const sender: Sender = { deps, account, lane, view, wei: standing.wei, mined, mayLog }
   if (trust !== 'in_doubt') await adopt(deps, lane, final ?? 0)
   await conclude(sender, decided(ends, trust))
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final ?? 0))
   if (trust === 'quarantined') return createRound(sender, { stuck: unmined })
-  if (view.cursor.pausedReason !== null) return createRound(sender, {})
+  if (view.cursor.pausedReason !== null || view.isTooDear) return createRound(sender, {})
   // Also while an explanation is missing: these bytes are known anyway, and whoever has the key can do no more with them.
   const refused = await resumeAll(sender, unmined)
   await stint.ended(refused)
@@ -251,22 +254,22 @@ const RECEIPTS_KNOWN = 2
 /** Whether the nonce of an envelope was used by one of its transactions or by somebody else. Null: not known yet. */
 async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView): Promise<EnvelopeEnd | null> {
   const { nonce, attempts } = envelope
-  const endBy = (won: FinalTransaction): EnvelopeEnd | null =>
-    won.blockNumber > view.cursor.number ? null : { nonce, state: 'finalized', ...won }
+  const endBy = (won: FinalTransaction, isUnread: boolean): EnvelopeEnd | null =>
+    won.blockNumber > view.cursor.number ? null : { nonce, state: 'finalized', isUnread, ...won }
   // Its receipt was read with the payouts in it, and has every log of them.
   const read = attempts.find(({ final }) => final !== null)?.final
-  if (read) return endBy(read)
+  if (read) return endBy(read, false)
   for (const attempt of attempts) {
     const receipt = await deps.rpc.agreed(async (node) => {
       const head = await node.block('latest')
       const found = await node.receipt(attempt.txHash)
       // A node that is behind does not know the receipt yet. That must not count as an absent receipt.
       if (found === null && head.number < view.cursor.number + RECEIPTS_KNOWN) throw new Error(`${node.name} is behind`)
-      return found
+      return found && { ...found, hasLogs: (await node.receiptLogs(attempt.txHash))?.length !== 0 }
     })
     if (receipt === null) return null
     const won = receipt.value
-    if (won !== null) return endBy(won)
+    if (won !== null) return endBy(won, won.hasLogs)
   }
   return { nonce, state: 'foreign' }
 }

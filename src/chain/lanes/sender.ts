@@ -17,10 +17,16 @@ import { isRecent, type SettlementDeps } from '../context.ts'
 import { authorizationOf } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
-import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue } from './fees.ts'
+import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue, leastPrice } from './fees.ts'
 
 /** What the engine reads from the chain at the start of a round. */
-export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }
+export type ChainView = {
+  readonly head: Block
+  readonly cursor: ChainCursor
+  readonly fees: FeeHistory
+  /** True if the next block takes nothing at the highest price that is allowed: then nothing is sent. */
+  readonly isTooDear: boolean
+}
 
 /** One relayer wallet with its lease, in one round. */
 export type Sender = {
@@ -32,6 +38,8 @@ export type Sender = {
   readonly wei: bigint
   /** How many of its nonces have been used there. */
   readonly mined: number
+  /** True once a minute. */
+  readonly mayLog: () => boolean
 }
 
 type Call = Sending & { readonly value?: bigint }
@@ -108,10 +116,9 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
   if (!lowest || !(late || outcome === 'underpriced')) return
   if (fees === null) {
     if (await useUpInstead(sender, envelope)) return
-    deps.log.error(
-      { ...about, maxFee: last.maxFee, payable },
-      'a transaction is stuck at the highest price it may have',
-    )
+    const prices = { maxFee: last.maxFee, payable, leastPrice: leastPrice(view.fees) }
+    if (sender.mayLog())
+      deps.log.error({ ...about, ...prices }, 'a transaction is stuck at the highest price it may have')
     return
   }
   if (!late && (await isOver(sender, envelope))) return useUp(sender, nonce, fees)

@@ -11,7 +11,8 @@ create table payout (
   auth_nonce chain_hash not null,
   state text not null default 'queued' check (state in
     ('queued', 'authorized', 'assigned', 'mined', 'settled', 'held', 'voiding', 'voided')),
-  hold_reason text check (hold_reason in ('funds', 'blacklisted', 'paused', 'policy', 'refused', 'operator')),
+  hold_reason text check (hold_reason in
+    ('funds', 'limit', 'rotation', 'blacklisted', 'policy', 'refused', 'operator')),
   hold_detail text,
   lane_wallet chain_address,
   lane_nonce bigint,
@@ -36,7 +37,7 @@ comment on column payout.auth_nonce is
   'Its EIP-3009 nonce, derived from payment and treasury: the token contract refuses a second transfer, whatever happens to this database.';
 comment on column payout.state is
   '`queued`: waits for a signature. `authorized`: signed. `assigned`: in an envelope. `mined`: seen in a block that is not final. `voiding`: to be cancelled on chain.';
-comment on column payout.hold_reason is '`funds` and `paused` end without an operator. Null: not held.';
+comment on column payout.hold_reason is '`funds`, `limit` and `rotation` end without an operator. Null: not held.';
 comment on column payout.lane_wallet is 'The envelope that carries it now (`lane_tx`); null: none.';
 comment on column payout.mined_number is 'The block in which it was last seen, which is not final: a reorganization clears it. Null: not seen.';
 comment on column payout.refusals is
@@ -46,7 +47,7 @@ comment on column payout.hook_error is
 comment on column payout.rests_until is 'For a void that waits for a proof: not looked at before; null: in the next round.';
 -- The conditions of the next three are those of the statements in src/db/settlement/queue.ts, word for word.
 create index payout_payable on payout (chain_id, token, livemode, recipient, created_at, payment_id)
-  where (state = 'queued' or state = 'held' and hold_reason in ('funds', 'paused'));
+  where (state = 'queued' or state = 'held' and hold_reason in ('funds', 'limit', 'rotation'));
 create index payout_sendable on payout (chain_id, token, created_at, payment_id)
   where (state = 'voiding' or state = 'authorized' and lane_wallet is null);
 create index payout_seen on payout (chain_id, token) where mined_hash is not null and state not in ('settled', 'voided');
@@ -199,6 +200,27 @@ create table signing_lease (
 comment on table signing_lease is
   'The engine that signs, so that several workers do not pay a key service for the same signatures. Two would waste money and do no harm, because they sign the same nonce; so it has no epoch.';
 comment on column signing_lease.owner is 'The engine; null: none.';
+
+create table settlement_part (
+  chain_id int not null,
+  token chain_address not null,
+  part text not null check (part in ('observing', 'deposits', 'signing', 'sending')),
+  reported_at timestamptz not null,
+  succeeded_at timestamptz,
+  failing_since timestamptz,
+  cause text check (cause in ('token_paused', 'treasury_blacklisted', 'treasury_delegated', 'gas_above_cap')),
+  failure text,
+  primary key (chain_id, token, part),
+  check ((failing_since is null) = (failure is null)),
+  check (cause is null or failure is not null)
+);
+comment on table settlement_part is
+  'How the rounds of each part of the engine end. The worker that holds the lease of the part writes it, every few seconds at most.';
+comment on column settlement_part.succeeded_at is 'The last round that did something or found nothing to do; null: none yet.';
+comment on column settlement_part.failing_since is 'Null: the last round did not fail.';
+comment on column settlement_part.cause is
+  'Why the part rests although nothing is wrong with any payout; it continues automatically. Null: it fails for another reason, or does not fail.';
+comment on column settlement_part.failure is 'Why it fails, for people. It names nodes by their place in POLYGON_RPC_URLS.';
 
 create table lane (
   chain_id int not null,

@@ -89,7 +89,7 @@ create view settlement_attention as
     from payout where hook_error is not null and state not in ('settled', 'voided')
   union all
   select livemode, 'payout_held', payment_id, hold_reason || ': ' || coalesce(hold_detail, ''), updated_at
-    from payout where state = 'held' and hold_reason not in ('funds', 'paused')
+    from payout where state = 'held' and hold_reason not in ('funds', 'limit', 'rotation')
   union all
   select null, 'treasury_log', tx_hash || ':' || log_index, hook_error, finalized_at
     from treasury_log where applied_at is null and hook_error is not null

@@ -112,17 +112,18 @@ export type EnvelopesEnded = {
 }
 
 /**
- * Ends envelopes inside the caller's fenced transaction. Answers the payouts that a finalized one did not move. The token's
- * refusal counts against a payout only while its authorization is valid: an expired one is signed again.
+ * Ends envelopes inside the caller's fenced transaction. Returns the payouts that a finalized one did not move, if its logs
+ * were read. The token's refusal counts against a payout only while its authorization is valid: an expired one is signed again.
  */
 export async function concludeEnvelopes(tx: Tx, lane: Lane, { ends, chainTime }: EnvelopesEnded): Promise<string[]> {
   const rows = ends.map((end) => {
     const won = end.state === 'finalized' ? end : null
     const { gasUsed, gasPrice } = won ?? {}
-    return { ...end, gasUsed: gasUsed?.toString(), gasPrice: gasPrice?.toString(), won: won !== null }
+    const outcome = won === null ? 'replaced' : won.isUnread ? null : 'refused'
+    return { ...end, gasUsed: gasUsed?.toString(), gasPrice: gasPrice?.toString(), outcome }
   })
   const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e(nonce bigint, state text, "blockNumber" bigint,
-    "gasUsed" bigint, "gasPrice" numeric, won boolean)`
+    "gasUsed" bigint, "gasPrice" numeric, outcome text)`
   await change(
     tx,
     sql`update lane_tx t set state = e.state, block_number = e."blockNumber", gas_used = e."gasUsed",
@@ -132,28 +133,28 @@ export async function concludeEnvelopes(tx: Tx, lane: Lane, { ends, chainTime }:
   )
   const freed = await many(
     tx,
-    z.object({ payment_id: z.string(), won: z.boolean() }),
+    z.object({ payment_id: z.string(), outcome: z.string().nullable() }),
     sql`with freed as (
           update payout p set lane_wallet = null, lane_nonce = null, mined_number = null, mined_hash = null, updated_at = now(),
             state = case when p.state in ('assigned', 'mined') then 'authorized' else p.state end,
-            refusals = p.refusals + case when e.won and not coalesce((select max(s.valid_before) from payout_signature s
+            refusals = p.refusals + case when e.outcome = 'refused' and not coalesce((select max(s.valid_before) from payout_signature s
               where s.payment_id = p.payment_id and s.kind = 'transfer') <= ${chainTime}, false) then 1 else 0 end
           from ${given} where p.chain_id = ${lane.chainId} and p.lane_wallet = ${lane.wallet} and p.lane_nonce = e.nonce
             and p.state in ('assigned', 'mined', 'voiding')
             and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
               and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)
-          returning p.payment_id, e.nonce, e.won)
-        update lane_tx_item i set outcome = case when f.won then 'refused' else 'replaced' end
+          returning p.payment_id, e.nonce, e.outcome)
+        update lane_tx_item i set outcome = f.outcome
         from freed f where i.chain_id = ${lane.chainId} and i.wallet = ${lane.wallet} and i.nonce = f.nonce
           and i.payment_id = f.payment_id
-        returning f.payment_id, f.won`,
+        returning f.payment_id, f.outcome`,
   )
   await releaseSweeps(
     tx,
     lane,
     ends.map(({ nonce }) => nonce),
   )
-  return freed.filter((row) => row.won).map((row) => row.payment_id)
+  return freed.filter((row) => row.outcome === 'refused').map((row) => row.payment_id)
 }
 
 /** Gas, in wei, of finalized envelopes without a treasury log to share it. Their blocks were read before they end. */

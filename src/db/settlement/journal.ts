@@ -5,6 +5,7 @@ import * as envelopes from './envelopes.ts'
 import * as expired from './expired.ts'
 import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
+import * as parts from './parts.ts'
 import * as queue from './queue.ts'
 import { listRelayers } from './rebuild.ts'
 import * as record from './record.ts'
@@ -51,6 +52,7 @@ export function createSettlementJournal(context: JournalContext) {
     recordElsewhere: bind(treasuries.recordElsewhere),
     leaseSigning: bind(signing.leaseSigning),
     renewSigning: bind(signing.renewSigning),
+    reportPart: bind(parts.reportPart),
     leaseLane: bind(lanes.leaseLane),
     releaseLeases: bind(lanes.releaseLeases),
     giveBack: bind(lanes.giveBack),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { MicroUsdc } from '../../domain/money.ts'
-import { HOLD_REASONS, PAYOUT_STATES, type PayoutState } from '../../domain/settlement/payout.ts'
+import { HOLD_REASONS, type HoldReason, PAYOUT_STATES, type PayoutState } from '../../domain/settlement/payout.ts'
 import { payoutNonce } from '../../evm/payout-nonce.ts'
-import { execute, maybeOne, type Queryable, type Statement, sql, type Tx } from '../db.ts'
+import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 
 export type NewPayout = {
   readonly paymentId: string
@@ -147,6 +147,20 @@ export async function readPayout(db: Queryable, paymentId: string): Promise<Payo
         }
       : null,
   }
+}
+
+/** The payments whose payouts are stopped for the reason, the oldest first. */
+export async function listStopped(
+  db: Queryable,
+  { reason, limit }: { reason: HoldReason; limit: number },
+): Promise<string[]> {
+  const rows = await many(
+    db,
+    z.object({ payment_id: z.string() }),
+    sql`select payment_id from payout where state = 'held' and hold_reason = ${reason} and livemode = ${db.livemode}
+        order by created_at, payment_id limit ${limit}`,
+  )
+  return rows.map((row) => row.payment_id)
 }
 
 /**

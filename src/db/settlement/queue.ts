@@ -75,7 +75,7 @@ export async function readSigned(db: Queryable, where: Statement, limit: number)
 }
 
 /** As in the index payout_payable, word for word. */
-export const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))`
+export const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'limit', 'rotation'))`
 
 /** As in the index payout_sendable, word for word. */
 export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p.lane_wallet is null)`
@@ -169,9 +169,13 @@ export async function readUncancelled(
   return rows.map(toPayout)
 }
 
-/** Authorized payouts, and cancellations, that are in no envelope. */
-export function readAssignable(context: JournalContext, limit: number): Promise<SignedPayout[]> {
-  return readSigned(context.db, sql`${ours(context)} and ${sendable} and p.lane_wallet is null`, limit)
+/** Authorized payouts, and cancellations, that are in no envelope; without those of treasuries that rest. */
+export function readAssignable(
+  context: JournalContext,
+  { limit, resting }: { limit: number; resting: readonly Hex[] },
+): Promise<SignedPayout[]> {
+  const isAwake = sql`p.treasury <> all(${[...resting]}::text[])`
+  return readSigned(context.db, sql`${ours(context)} and ${sendable} and p.lane_wallet is null and ${isAwake}`, limit)
 }
 
 /** What became of a hold: nothing when the payout is held for that already, is another's now, or waits to be tried again. */
@@ -199,7 +203,7 @@ export async function hold(
 async function holdIn(tx: Tx, context: JournalContext, held: Parameters<typeof hold>[1]): Promise<boolean> {
   const mayBeHeld = sql`${ours(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
     and (p.state in ('queued', 'authorized')
-      or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'paused'))
+      or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'limit', 'rotation'))
     and (p.hook_retry_at is null or p.hook_retry_at <= now())`
   // As `lockPaymentsFirst`; of most payouts that are short of funds nothing is new, and nothing is locked.
   const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeHeld}

@@ -16,12 +16,16 @@ export const PAYOUT_STATES = [
 ] as const
 export type PayoutState = (typeof PAYOUT_STATES)[number]
 
-export const HOLD_REASONS = ['funds', 'blacklisted', 'paused', 'policy', 'refused', 'operator'] as const
+/**
+ * Why a payout is stopped. `funds`: the treasury has too little USDC. `limit`: it has signed as much as it may in 24 hours.
+ * `rotation`: another treasury may still have paid it.
+ */
+export const HOLD_REASONS = ['funds', 'limit', 'rotation', 'blacklisted', 'policy', 'refused', 'operator'] as const
 /** `held` is visible and not final; `settled` and `voided` are the only ends. */
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
-/** Holds that end by themselves when their cause is gone; the others wait for an operator. */
-export const PASSING_HOLDS: readonly HoldReason[] = ['funds', 'paused']
+/** Holds that end automatically when their cause ends; the others wait for an operator. */
+export const PASSING_HOLDS: readonly HoldReason[] = ['funds', 'limit', 'rotation']
 
 /** What is paid to whom: fixed when the payout is queued. */
 export type Payout = {
@@ -116,7 +120,8 @@ export type Reservation = {
 /** How the nonce of an envelope was used in the finalized chain. */
 export type EnvelopeEnd = { readonly nonce: number } & EnvelopeOutcome
 type EnvelopeOutcome =
-  | ({ readonly state: 'finalized' } & FinalTransaction)
+  /** `isUnread`: its receipt shows logs that the observer has not read, so what it moved is not known yet. */
+  | ({ readonly state: 'finalized'; readonly isUnread: boolean } & FinalTransaction)
   /** By another transaction: none of our attempts can be mined any more. */
   | { readonly state: 'foreign' }
 

@@ -1,5 +1,6 @@
 import type { Hex } from '../hex.ts'
 import type { MicroUsdc } from '../money.ts'
+import type { PartStanding } from './part.ts'
 import type { LaneStatus } from './payout.ts'
 
 /** Where settlement stands: what is known when somebody asks, and what follows from it. Ages are in seconds. */
@@ -21,7 +22,7 @@ export type Standing = {
     readonly ageSeconds: number
     /** Blocks before it to which transfers to deposit addresses were read: they have a cursor of their own. */
     readonly depositsBehind: number
-    /** Whether an engine has lately been at it. */
+    /** True if an engine has held the lease or reported within the last minute. */
     readonly isObserved: boolean
     readonly pausedReason: string | null
     /** The block that must become final for the pause to end by itself; null: an operator ends it. */
@@ -39,10 +40,19 @@ export type Standing = {
     /** It sends gas money to the others and no payouts. */
     readonly isFunding: boolean
   }[]
+  /** Those of which a worker has reported. */
+  readonly parts: readonly PartStanding[]
   readonly attention: readonly { readonly kind: string; readonly subject: string; readonly detail: string | null }[]
   /** What the nodes say. */
   readonly chain: {
-    readonly nodes: readonly { readonly name: string; readonly head: number | null; readonly why: string | null }[]
+    readonly nodes: readonly {
+      readonly name: string
+      /** Null: it does not answer. */
+      readonly head: number | null
+      readonly final: number | null
+      /** What it answers instead. */
+      readonly why: string | null
+    }[]
     readonly quorum: number
     /** On which a quorum agrees; null: there is none now. */
     readonly final: number | null
@@ -59,6 +69,7 @@ export type Trouble = {
     | 'unread'
     | 'no_worker'
     | 'cursor_stuck'
+    | 'not_final'
     | 'deposits_behind'
     | 'no_quorum'
     | 'node'
@@ -66,6 +77,12 @@ export type Trouble = {
     | 'lane_quarantined'
     | 'no_gas'
     | 'treasury_low'
+    | 'daily_limit'
+    | 'token_paused'
+    | 'treasury_blacklisted'
+    | 'treasury_delegated'
+    | 'gas_above_cap'
+    | 'part_fails'
     | 'not_mined'
     | 'held'
     | 'hook'
@@ -73,6 +90,7 @@ export type Trouble = {
     | 'void'
     | 'paid_elsewhere'
     | 'unclaimed'
+    | 'receipt'
     | 'unexplained'
   readonly stops: boolean
   readonly what: string

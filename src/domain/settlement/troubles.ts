@@ -1,6 +1,7 @@
 import { formatUsdc } from '../money.ts'
 import { plural } from '../plural.ts'
-import { MISSING_PAUSE, REVERSAL_PAUSE } from './payout.ts'
+import { getFailure, type Part, type PartStanding, type RestCause } from './part.ts'
+import { MISSING_PAUSE, PASSING_HOLDS, REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
 /** What keeps money from moving, or will: each look knows one cause and what to do about it. */
@@ -12,8 +13,35 @@ const UNMINED_SECONDS = 300
 /** Some ten minutes of Polygon: both cursors move in the same round. */
 const DEPOSITS_BLOCKS = 300
 
+/** What to do about a pause whose reason begins so. */
+const PAUSE_ACTS: readonly (readonly [beginning: string, todo: string])[] = [
+  [
+    MISSING_PAUSE,
+    'Compare the transfers of the treasury in an explorer with `treasury_log`. If the nodes withhold a transfer, name others in POLYGON_RPC_URLS: the pause ends when the transfer is booked. If you know where the USDC went, run `pinrail settlement acknowledge balance`. If you do not, the key is stolen: rotate the treasury and move the USDC first.',
+  ],
+  [
+    REVERSAL_PAUSE,
+    'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.',
+  ],
+]
+
+const TRANSFER_ACT =
+  'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.'
+
 export function troublesOf(standing: Standing): Trouble[] {
-  const looks = [pauseOf, nodesOf, readingOf, depositsOf, lanesOf, treasuryOf, minedOf, attendedOf, holdsOf]
+  const looks = [
+    pauseOf,
+    nodesOf,
+    readingOf,
+    findFailingParts,
+    depositsOf,
+    lanesOf,
+    treasuryOf,
+    findDailyLimit,
+    minedOf,
+    attendedOf,
+    holdsOf,
+  ]
   return looks.flatMap((look) => look(standing))
 }
 
@@ -30,26 +58,28 @@ function pauseOf({ cursor }: Standing): Trouble[] {
         todo: `Wait: when block ${until} is final without it, the pause ends automatically.`,
       },
     ]
-  const todo = reason.startsWith(MISSING_PAUSE)
-    ? 'Compare the transfers of the treasury in an explorer with `treasury_log`. If the nodes withhold a transfer, name others in POLYGON_RPC_URLS: the pause ends when the transfer is booked. If you know where the USDC went, run `pinrail settlement acknowledge balance`. If you do not, the key is stolen: rotate the treasury and move the USDC first.'
-    : reason.startsWith(REVERSAL_PAUSE)
-      ? 'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.'
-      : 'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.'
+  const [, todo] = PAUSE_ACTS.find(([beginning]) => reason.startsWith(beginning)) ?? ['', TRANSFER_ACT]
   return [{ kind: 'paused', stops: true, what, todo }]
 }
 
-function readingOf({ cursor, chain }: Standing): Trouble[] {
+function readingOf({ cursor, chain, parts }: Standing): Trouble[] {
+  const failure = parts.find(({ part }) => part === 'observing')
+  const why = failure === undefined ? null : getFailure(failure)
   if (cursor === null)
     return [
       {
         kind: 'unread',
         stops: true,
-        what: 'no worker has read the chain yet',
-        todo: 'Start a worker. If it does not start, its log has the reason.',
+        what: `no worker has read the chain yet${why === null ? '' : `: ${why}`}`,
+        todo:
+          why === null
+            ? 'Start a worker. If it does not start, its log has the reason.'
+            : 'Correct that: the worker tries to start again every few seconds.',
       },
     ]
   if (cursor.ageSeconds < STUCK_SECONDS) return []
-  const since = `the chain was read to block ${cursor.number} ${ageText(cursor.ageSeconds)} ago, and no further`
+  const age = ageText(cursor.ageSeconds)
+  const since = `the chain was read to block ${cursor.number} ${age} ago, and no further`
   if (!cursor.isObserved)
     return [
       {
@@ -59,14 +89,84 @@ function readingOf({ cursor, chain }: Standing): Trouble[] {
         todo: 'Start a worker. If one is running, its log has the reason why settlement is not.',
       },
     ]
+  if (chain.final !== null && chain.final <= cursor.number)
+    return [
+      {
+        kind: 'not_final',
+        stops: true,
+        what: `the chain has finalized no block for ${age}: the last one is ${cursor.number}${newestText(chain)}`,
+        todo: 'Wait: the finality of the chain itself stands still, which no restart of workers and no other node changes. Payouts settle when blocks are final again.',
+      },
+    ]
   const todo =
     chain.final === null
       ? 'Fix the nodes: the list below shows what each of them returns.'
-      : chain.final <= cursor.number
-        ? 'Wait: the chain itself is not finalizing blocks. Payouts settle when it does.'
-        : 'Read the worker’s log: it names the blocks that it could not read.'
-  return [{ kind: 'cursor_stuck', stops: true, what: since, todo }]
+      : why === null
+        ? 'Read the worker’s log: it names the blocks that it could not read.'
+        : 'Correct that: the worker tries again every few seconds.'
+  return [{ kind: 'cursor_stuck', stops: true, what: `${since}${why === null ? '' : `: ${why}`}`, todo }]
 }
+
+function newestText({ nodes }: Standing['chain']): string {
+  const newest = Math.max(...nodes.map(({ head }) => head ?? 0))
+  return newest === 0 ? '' : `, its newest block is ${newest}`
+}
+
+/** One round that failed may be a node that was busy. */
+const FAILING_SECONDS = 30
+
+/** In these states a payout waits for the part. */
+const WAITS: Readonly<Record<Part, readonly string[]>> = {
+  observing: ['queued', 'authorized', 'assigned', 'broadcast', 'mined', 'held', 'voiding'],
+  deposits: [],
+  signing: ['queued', 'held'],
+  sending: ['queued', 'authorized', 'assigned', 'broadcast', 'held'],
+}
+
+const REST_TODO: Readonly<Record<RestCause, string>> = {
+  token_paused:
+    'Wait: Circle has paused USDC for everybody. Payouts continue within a minute after the pause has ended.',
+  treasury_blacklisted:
+    'Ask Circle why the treasury is on the blacklist. Payouts continue within a minute after it is off the list. USDC in it cannot be moved: do not send more. If it stays on the list, rotate the treasury and fund the new one.',
+  treasury_delegated:
+    'Someone signed a delegation with the treasury’s key: the key is stolen. Rotate the treasury and move the USDC. If you signed it, revoke it: payouts continue within a minute.',
+  gas_above_cap:
+    'Wait until gas is cheaper: payouts continue automatically. To pay the price of now, raise MAX_FEE_GWEI and restart the workers.',
+}
+
+const FAILING_TODO: Readonly<Record<Part, string>> = {
+  observing: 'Correct that: no payout settles meanwhile. The worker tries again every few seconds.',
+  deposits: 'Correct that: what buyers send in USDC is seen late. The worker tries again every few seconds.',
+  signing:
+    'Make the key service of the treasury answer (TREASURY_KEY): check its status, its quota, and that the worker may use the key. If a node (rpc1, …) is named, fix the node. Payouts continue automatically.',
+  sending:
+    'If a node (rpc1, …) is named, fix the node. If a key is named, check the keys of RELAYER_KEYS. Payouts continue automatically.',
+}
+
+/** Each cause once, although several parts rest for it. While no block is read, or no quorum agrees, that is the reason. */
+function findFailingParts({ parts, queue, cursor, chain }: Standing): Trouble[] {
+  const isStuck = cursor === null || cursor.ageSeconds >= STUCK_SECONDS
+  const found = parts.flatMap((standing): Trouble[] => {
+    const { part, cause, failingSeconds: age, succeededSeconds: succeeded } = standing
+    const why = getFailure(standing)
+    if (why === null || age === null) return []
+    // What has succeeded since fails for some only: another treasury still pays.
+    const fails = succeeded === null || succeeded > age
+    const stops = fails && part !== 'deposits' && queue.every(({ state }) => WAITS[part].includes(state))
+    if (cause !== null)
+      return [{ kind: cause, stops, what: `payouts have waited for ${ageText(age)}: ${why}`, todo: REST_TODO[cause] }]
+    if (age < FAILING_SECONDS || chain.final === null || (part === 'observing' && isStuck)) return []
+    return [
+      { kind: 'part_fails', stops, what: `${part} has failed for ${ageText(age)}: ${why}`, todo: FAILING_TODO[part] },
+    ]
+  })
+  return found.filter(
+    ({ kind }, at) => kind === 'part_fails' || found.findIndex((earlier) => earlier.kind === kind) === at,
+  )
+}
+
+const isResting = (parts: readonly PartStanding[], cause: RestCause): boolean =>
+  parts.some((standing) => standing.cause === cause && getFailure(standing) !== null)
 
 function depositsOf({ cursor }: Standing): Trouble[] {
   if (cursor === null || cursor.depositsBehind <= DEPOSITS_BLOCKS) return []
@@ -83,15 +183,17 @@ function depositsOf({ cursor }: Standing): Trouble[] {
 function nodesOf({ chain }: Standing): Trouble[] {
   const silent = chain.nodes.filter(({ head }) => head === null)
   const names = silent.map(({ name, why }) => (why === null ? name : `${name} (${why})`)).join(', ')
-  if (chain.final === null)
+  if (chain.final === null) {
+    const told = chain.nodes.flatMap(({ name, final }) => (final === null ? [] : `${name} names ${final}`)).join(', ')
     return [
       {
         kind: 'no_quorum',
         stops: true,
-        what: `fewer than ${chain.quorum} of ${chain.nodes.length} nodes agree on a final block${names === '' ? '' : `: no answer from ${names}`}`,
-        todo: 'Bring the nodes back, or name others in POLYGON_RPC_URLS and restart the workers.',
+        what: `fewer than ${chain.quorum} of ${chain.nodes.length} nodes agree on a final block: ${names === '' ? told : `no answer from ${names}`}`,
+        todo: 'Read what the nodes answer. If they refuse (a key, a plan, requests in batches), ask their provider, or name other nodes in POLYGON_RPC_URLS and restart the workers. Never lower FINALITY_QUORUM.',
       },
     ]
+  }
   if (silent.length === 0) return []
   return [
     {
@@ -127,7 +229,7 @@ function lanesOf({ lanes, cursor }: Standing): Trouble[] {
         kind: 'lane_quarantined',
         stops,
         what: `lane ${wallet} is quarantined: ${reason ?? 'no reason is stored'}`,
-        todo: `Find out who used its key. Then run \`pinrail settlement reopen ${wallet}\`, or give the worker another key in RELAYER_KEYS.`,
+        todo: `Find out who used its key. If it was you, run \`pinrail settlement reopen ${wallet}\`. If it was not, the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${wallet}\`, put a new key into RELAYER_KEYS, and restart the workers.`,
       }),
     ),
     ...broke.map(
@@ -163,7 +265,19 @@ function treasuryOf({ queue, chain }: Standing): Trouble[] {
   ]
 }
 
-function minedOf({ lanes }: Standing): Trouble[] {
+function findDailyLimit({ queue }: Standing): Trouble[] {
+  const waiting = queue.filter(({ state, reason }) => state === 'held' && reason === 'limit')
+  return waiting.map(({ count, micro }) => ({
+    kind: 'daily_limit',
+    stops: queue.every(({ state }) => state === 'held'),
+    what: `the treasury has signed as much as it may in 24 hours (PAYOUT_MAX_USDC_PER_DAY), and ${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'waits' : 'wait'}`,
+    todo: 'Find out first whether so much was to be paid. If it was, raise PAYOUT_MAX_USDC_PER_DAY and restart the workers, or wait: payouts continue automatically, hour by hour, as earlier ones become older than 24 hours. The treasury needs no USDC for it.',
+  }))
+}
+
+/** Behind a price above the cap every transaction is late. */
+function minedOf({ lanes, parts }: Standing): Trouble[] {
+  if (isResting(parts, 'gas_above_cap')) return []
   return lanes.flatMap(({ wallet, unminedSeconds: age }): Trouble[] =>
     age === null || age < UNMINED_SECONDS
       ? []
@@ -172,7 +286,7 @@ function minedOf({ lanes }: Standing): Trouble[] {
             kind: 'not_mined',
             stops: false,
             what: `a transaction of lane ${wallet} has not been mined for ${ageText(age)}`,
-            todo: 'Compare the price of gas with MAX_FEE_GWEI. Above the cap it waits until gas is cheaper, or you raise the cap.',
+            todo: 'Check that the nodes pass transactions on: the list below shows what each of them returns. If others pay a higher tip than MAX_FEE_GWEI leaves room for, raise it and restart the workers.',
           },
         ],
   )
@@ -186,6 +300,12 @@ type Attended = Pick<Trouble, 'kind' | 'todo'> & {
 
 /** What waits for attention and stops no money: the first of each kind is told by name. */
 const ATTENDED: readonly Attended[] = [
+  {
+    kind: 'receipt',
+    kinds: ['receipt'],
+    what: () => 'receipts have not been proved for an hour',
+    todo: 'Payments are paid, and their receipts are late. Check that the nodes give block receipts, or name others in POLYGON_RPC_URLS.',
+  },
   {
     kind: 'unclaimed',
     kinds: ['unclaimed_transfer'],
@@ -230,23 +350,22 @@ function attendedOf({ attention }: Standing): Trouble[] {
 }
 
 function holdsOf({ queue }: Standing): Trouble[] {
-  const held = queue.filter(({ state, reason }) => state === 'held' && reason !== 'funds')
+  const held = queue.filter(({ state, reason }) => state === 'held' && reason !== 'funds' && reason !== 'limit')
+  const stops = queue.every(({ state }) => state === 'held')
   return held.map(({ reason, count, micro }): Trouble => {
-    const others = queue.some((entry) => entry.state !== 'held')
-    const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC`
-    const verb = count === 1 ? 'is' : 'are'
-    if (reason === 'paused')
+    const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'is' : 'are'} stopped`
+    if (PASSING_HOLDS.some((passing) => passing === reason))
       return {
         kind: 'held',
-        stops: !others,
-        what: `${payouts} ${verb} stopped until the token is no longer paused, or the wait after a rotation is over`,
-        todo: 'Wait: they continue automatically. `pinrail payments explain <payment>` says what they wait for.',
+        stops,
+        what: `${payouts} until no earlier treasury can have paid them any more`,
+        todo: 'Wait: they continue automatically, at most 55 minutes after the rotation or the restore. `pinrail payments explain <payment>` says when.',
       }
     return {
       kind: 'held',
-      stops: !others,
-      what: `${payouts} ${verb} stopped (${reason ?? 'no reason'}) until an operator decides`,
-      todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund.',
+      stops,
+      what: `${payouts} (${reason ?? 'no reason'}) until an operator decides`,
+      todo: `\`pinrail attention\` names them. Then \`pinrail payments decide <payment> retry\`, or \`pinrail settlement void <payment>\` before a refund. When the cause has ended, \`pinrail payments retry-stopped ${reason ?? '<reason>'}\` tries all of them again.`,
     }
   })
 }

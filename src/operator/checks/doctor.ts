@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connectRpc } from '../../chain/rpc/rpc.ts'
-import type { OfficeConfig } from '../../config.ts'
 import { compareSchema, findContradictions, readWaiting } from '../../db/operator/health.ts'
 import { countAttention } from '../../db/payments/attention.ts'
 import { plural } from '../../domain/plural.ts'
+import { answerOf } from '../../domain/settlement/answer.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { missingSearchAttributes, pollersOf } from '../../temporal/namespace.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../../workflows/queues.ts'
 import type { Office } from '../call.ts'
+import { readStanding } from '../status.ts'
 
 /** Milliseconds that each look may take: a part that is slower fails. */
 const PATIENCE_MS = 10_000
@@ -25,7 +26,7 @@ type Look = { readonly part: string; readonly look: () => Promise<string> }
 export async function doctor(office: Office): Promise<number> {
   const temporal = createTemporalClient(office.settings)
   try {
-    const looks = [...lookAtDatabase(office), ...lookAtTemporal(office, temporal), ...lookAtChain(office.settings)]
+    const looks = [...lookAtDatabase(office), ...lookAtTemporal(office, temporal), ...lookAtChain(office)]
     const found = await Promise.all(looks.map(examine))
     office.give('parts', found)
     for (const { part, well, found: text } of found) office.say(`${well ? 'ok  ' : 'FAIL'}  ${part}: ${text}`)
@@ -127,10 +128,23 @@ function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof create
   ]
 }
 
-function lookAtChain({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum = 1, ...settings }: OfficeConfig): Look[] {
+function lookAtChain({ db, settings: given }: Office): Look[] {
+  const { POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum = 1, ...settings } = given
   if (urls === undefined)
     return [{ part: 'nodes', look: () => Promise.reject(new Failure('POLYGON_RPC_URLS is not set')) }]
+  const asking = {
+    db,
+    settings: { ...settings, POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum, TREASURY_ADDRESSES: [] },
+  }
   return [
+    {
+      part: 'settlement',
+      look: async () => {
+        const { text, troubles } = answerOf(await readStanding(asking))
+        if (troubles.length > 0) throw new Failure(troubles.map(({ what, todo }) => `${what}. ${todo}`).join(' '))
+        return text
+      },
+    },
     {
       part: 'nodes',
       look: async () => {

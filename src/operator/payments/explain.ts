@@ -2,6 +2,7 @@ import type { Tenant } from '../../db/db.ts'
 import { attentionOf, searchPayments } from '../../db/operator/payments.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { readTimeline } from '../../db/payments/timeline.ts'
+import { readParts } from '../../db/settlement/parts.ts'
 import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
 import { isCurrency } from '../../domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../domain/money.ts'
@@ -17,6 +18,7 @@ import {
   type PaymentSnapshot,
   snapshotOf,
 } from '../../domain/payment/snapshot.ts'
+import { getFailure, type PartStanding } from '../../domain/settlement/part.ts'
 import { type Office, Refusal } from '../call.ts'
 import { stateText } from '../payouts.ts'
 
@@ -52,8 +54,10 @@ export async function explainPayment(office: Office): Promise<number> {
   const state = await loadPayment(db, id)
   const { payment } = state
   const tenant: Tenant = { merchantId: payment.merchantId, livemode: db.livemode }
-  const [payout, attention, timeline] = await Promise.all([
+  const scope = { chainId: office.settings.CHAIN_ID, token: office.settings.USDC_ADDRESS }
+  const [payout, parts, attention, timeline] = await Promise.all([
     readPayout(db, id),
+    readParts(db, scope),
     attentionOf(db, id),
     readTimeline(db, tenant, { paymentId: id, page: { limit: MOST_ENTRIES, after: null, before: null } }),
   ])
@@ -78,7 +82,7 @@ export async function explainPayment(office: Office): Promise<number> {
   )
   give('timeline', timeline.rows)
 
-  for (const line of [...standing(state, snapshot), ...money(state, payout)]) say(line)
+  for (const line of [...standing(state, snapshot), ...money(state, payout), ...waiting(payout, parts)]) say(line)
   for (const { kind, detail, since } of attention) say(`WARNING: ${kind} since ${since}: ${detail ?? 'no detail'}`)
   for (const line of commands(state, decisions)) say(line)
   say('')
@@ -151,6 +155,13 @@ function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payou
     if (payout.txHash !== null) lines.push(`transaction ${explorerUrl(payment) ?? payout.txHash}`)
   }
   return lines
+}
+
+/** Lists why settlement does not sign or send the payout now. */
+function waiting(payout: PayoutView | null, parts: readonly PartStanding[]): string[] {
+  if (payout === null || payout.proof !== null || payout.holdReason !== null) return []
+  const reasons = parts.flatMap((standing) => (standing.part === 'deposits' ? [] : (getFailure(standing) ?? [])))
+  return [...new Set(reasons)].map((why) => `payouts wait: ${why} (see \`pinrail settlement status\`)`)
 }
 
 const amountText = (units: string, asset: string): string =>

@@ -230,7 +230,9 @@ describe('two lanes', () => {
       }))!
       await abandon(operation(), walletOf(first))
       const encode = () => ({ target: walletOf(first), calldata: '0x' as const, gasLimit: 1n })
-      expect(await journal.reserve(lane, { payouts: await journal.readAssignable(10), encode })).toBeNull()
+      expect(
+        await journal.reserve(lane, { payouts: await journal.readAssignable({ limit: 10, resting: [] }), encode }),
+      ).toBeNull()
       await world.finalize(world.runner())
       await settledOnce(queued)
     })

@@ -64,6 +64,27 @@ describe('the fee of a transaction', () => {
     await world.finalize(runner)
   })
 
+  test('a transaction that is stuck at the highest price is logged once a minute, and not in every round', async () => {
+    const lines: string[] = []
+    const runner = world.runner({
+      options: { bumpAfterBlocks: 1, maxFeeWei: 40n * GWEI },
+      error: (_about, message) => void lines.push(message),
+    })
+    const round = async (): Promise<void> => {
+      await dropTransactions()
+      await world.chain.mine({ blocks: 1 })
+      await runner.tick()
+    }
+    await world.queue([{}])
+    await runner.tick()
+    for (let count = 0; count < 8; count++) await round()
+    expect(lines).toEqual(['a transaction is stuck at the highest price it may have'])
+    world.clock.now = new Date(world.clock.now.getTime() + 60_000)
+    await round()
+    expect(lines).toHaveLength(2)
+    await world.finalize(world.runner(), 3)
+  })
+
   test('a batch whose authorizations have expired is not made dearer: an empty transfer takes its nonce', async () => {
     const runner = world.runner({ options: { authorizationSeconds: 900 } })
     await world.finalize(runner)

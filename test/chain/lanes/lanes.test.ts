@@ -276,6 +276,28 @@ describe('the clock of a worker', () => {
     }
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
   })
+
+  test.each([
+    ['a year ahead', 365 * 24 * 60, 55],
+    ['forty minutes behind', -40, 45],
+  ])(
+    'a worker whose clock is %s signs for the chain’s time, as far as clocks may differ',
+    async (_case, minutes, valid) => {
+      await world.reset()
+      world.clock.now = new Date(Date.now() + minutes * 60_000)
+      const [queued] = await world.queue([{}])
+      await world.runner({ relayers: [] }).tick()
+      const { rows } = await world.db.query('select valid_before from payout_signature where payment_id = $1', [
+        queued!.paymentId,
+      ])
+      const { timestamp } = await world.chain.getBlock()
+      expect(Number(rows[0].valid_before) - Number(timestamp)).toBeLessThanOrEqual(valid * 60)
+      expect(Number(rows[0].valid_before) - Number(timestamp)).toBeGreaterThan((valid - 1) * 60)
+      world.clock.now = new Date()
+      await world.finalize(world.runner(), 3)
+      expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    },
+  )
 })
 
 describe('a pause', () => {

@@ -19,6 +19,24 @@ describe('logs that nodes did not show', () => {
     expect(world.heard.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
   })
 
+  test('an envelope that ended by its receipt before its logs were read counts nothing as refused', async () => {
+    const runner = createRunner()
+    const queued = await missed(runner, nodes.slice(0, 2))
+    await world.chain.mine({ blocks: 4 })
+    await runner.tick()
+    const { rows } = await world.db.query(
+      `select t.state, i.outcome, p.refusals from lane_tx_item i join lane_tx t using (chain_id, wallet, nonce)
+       join payout p using (payment_id) where i.payment_id = $1`,
+      [queued.paymentId],
+    )
+    expect(rows).toEqual([{ state: 'finalized', outcome: null, refusals: 0 }])
+    for (const node of nodes) node.behave = () => 'honest'
+    await world.chain.mine({ blocks: 20 })
+    await runner.tick()
+    await runner.tick()
+    expect(await state(queued)).toBe('settled')
+  })
+
   test('two of three nodes have lost the logs of a block: within a minute the third one shows where to look', async () => {
     const runner = createRunner()
     const queued = await missed(runner, nodes.slice(0, 2))

@@ -144,7 +144,7 @@ describe('the watch of the treasury', () => {
     const queued = await world.queue([{ micro: 3_000_000n }, { micro: 3_000_000n }])
     await world.finalize(world.runner({ options: { maxMicroPerDay: spent + 5_000_000n } }))
     expect(await state(queued[0]!.paymentId)).toBe('settled')
-    expect(await world.payout(queued[1]!.paymentId)).toMatchObject({ state: 'held', holdReason: 'funds' })
+    expect(await world.payout(queued[1]!.paymentId)).toMatchObject({ state: 'held', holdReason: 'limit' })
     await world.finalize(world.runner())
     expect(await state(queued[1]!.paymentId)).toBe('settled')
   })

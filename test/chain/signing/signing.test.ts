@@ -278,4 +278,29 @@ describe('a key service that refuses sometimes', () => {
     await world.finalize(world.runner({ treasuries: [treasuries[0]!, treasuryThat(() => false)] }), 3)
     await paidOnce([...refused, ...paid])
   })
+
+  test('a treasury that is on the blacklist rests, and its long queue keeps no other treasury from paying', async () => {
+    await world.reset()
+    const other = accountOf(newKey())
+    await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
+    const admin = (functionName: 'blacklist' | 'unBlacklist') =>
+      asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [world.treasury.address] }))
+    const treasuries = [createTreasurySigner(other, policy), createTreasurySigner(world.treasury, policy)]
+    const waiting = await world.queue(Array.from({ length: 300 }, () => ({})))
+    await world.runner({ treasuries, relayers: [], options: { authorizationSeconds: 4 * 3600 } }).tick()
+    expect(await signed(waiting)).toBe(300)
+    // Nothing that the one treasury signed before the other one followed it is valid any more.
+    await world.chain.increaseTime({ seconds: 56 * 60 })
+    await world.chain.mine({ blocks: 4 })
+    const runner = world.runner({ treasuries, options: { maxInFlight: 1 } })
+    await admin('blacklist')
+    const paid = await queueAll({ ...world, treasury: other }, [{}])
+    await world.finalize(runner, 4)
+    await paidOnce(paid)
+    expect(world.heard.held.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)
+    await admin('unBlacklist')
+    world.clock.now = new Date(world.clock.now.getTime() + 60_000)
+    await world.finalize(runner, 4)
+    await paidOnce(waiting)
+  })
 })

@@ -80,17 +80,18 @@ describe('the token', () => {
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
   })
 
-  test('while USDC is paused payouts are held; afterwards they continue automatically', async () => {
+  test('while USDC is paused payouts wait in their state; afterwards they continue within a minute', async () => {
     await admin('pause')
     const queued = await world.queue([{}])
     const runner = world.runner()
     await runner.assertReady()
     await runner.tick()
-    expect(await state(queued[0]!)).toBe('held(paused)')
+    expect(await state(queued[0]!)).toBe('queued')
     await admin('unpause')
+    world.clock.now = new Date(world.clock.now.getTime() + 60_000)
     await world.finalize(runner)
     expect(await state(queued[0]!)).toBe('settled')
-    expect(world.heard.released).toContain(queued[0]!.paymentId)
+    expect(world.heard.held.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
   })
 
   test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid meanwhile', async () => {
@@ -98,7 +99,7 @@ describe('the token', () => {
     const treasury = await world.balance(world.treasury.address)
     const queued = await world.queue([{ recipient: big, micro: treasury + 1n }, { recipient: big }, {}, {}])
     const runner = world.runner()
-    world.clock.now = new Date(Date.now() + 1000)
+    world.clock.now = new Date(world.clock.now.getTime() + 1000)
     await world.finalize(runner)
     expect(await Promise.all(queued.map(state))).toEqual(['held(funds)', 'held(funds)', 'settled', 'settled'])
     await mintUsdc(world.chain, { to: world.treasury.address, micro: 20_000_000n })
@@ -261,13 +262,17 @@ describe('the token while a batch is on its way', () => {
   const refusals = async ({ paymentId }: Queued): Promise<number> =>
     (await world.db.query('select refusals from payout where payment_id = $1', [paymentId])).rows[0].refusals
 
+  /** An engine looks again then whether token and treasury can pay. */
+  const aMinuteLater = () => {
+    world.clock.now = new Date(world.clock.now.getTime() + 60_000)
+  }
   /** Everything in the pool is lost; the engine has it stored, and sends it again. */
   const dropPool = () => world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
   const paidOnce = async (queued: readonly Queued[]) => {
     for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
   }
 
-  test('USDC is paused while a batch is on its way: the token refuses it, it is held, and paid once afterwards', async () => {
+  test('USDC is paused while a batch is on its way: the token refuses it, it waits, and it is paid once afterwards', async () => {
     const queued = await world.queue([{}, {}])
     const runner = world.runner()
     await runner.tick()
@@ -275,10 +280,11 @@ describe('the token while a batch is on its way', () => {
     await dropPool()
     await admin('pause')
     await world.finalize(runner)
-    expect(await states(queued)).toEqual(['held(paused)', 'held(paused)'])
+    expect(await states(queued)).toEqual(['authorized', 'authorized'])
     expect(await Promise.all(queued.map(refusals))).toEqual([1, 1])
     for (const { recipient } of queued) expect(await world.balance(recipient)).toBe(0n)
     await admin('unpause')
+    aMinuteLater()
     await world.finalize(runner, 3)
     expect(await states(queued)).toEqual(['settled', 'settled'])
     await paidOnce(queued)
@@ -302,7 +308,7 @@ describe('the token while a batch is on its way', () => {
     ['signed', { maxInFlight: 0 }],
     ['on its way', {}],
   ])(
-    'the treasury is blacklisted while a batch is %s: it is held as paused, and goes on by itself afterwards',
+    'the treasury is blacklisted while a batch is %s: it waits, and continues automatically afterwards',
     async (_case, options) => {
       const queued = await world.queue([{}, {}])
       await world.runner({ options }).tick()
@@ -310,9 +316,9 @@ describe('the token while a batch is on its way', () => {
       await admin('blacklist', [world.treasury.address])
       const runner = world.runner()
       await world.finalize(runner)
-      expect(await states(queued)).toEqual(['held(paused)', 'held(paused)'])
-      expect(world.heard.held.at(-1)).toMatchObject({ detail: 'the USDC contract has blacklisted the treasury' })
+      expect(await states(queued)).toEqual(['authorized', 'authorized'])
       await admin('unBlacklist', [world.treasury.address])
+      aMinuteLater()
       await world.finalize(runner, 3)
       expect(await states(queued)).toEqual(['settled', 'settled'])
       await paidOnce(queued)
@@ -353,7 +359,7 @@ describe('the token while a batch is on its way', () => {
     await dropPool()
     await admin('pause')
     await world.finalize(runner)
-    expect(await states([queued!])).toEqual(['held(paused)'])
+    expect(await states([queued!])).toEqual(['authorized'])
     const hold = () => world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'is it fraud?'))
     expect(await hold()).toBe(false)
     // It has expired, and the blocks of that minute are read.

@@ -50,7 +50,7 @@ describe('is money moving, and if not, why', () => {
       'No money is moving: signing and sending are paused, because a foreign transfer came.',
     ])
     const [, ...others] = CHAIN.nodes
-    const chain = { ...CHAIN, nodes: [{ name: 'one', head: null, why: null }, ...others] }
+    const chain = { ...CHAIN, nodes: [{ name: 'one', head: null, final: null, why: null }, ...others] }
     const unread = answer({ chain, cursor: { ...CURSOR, ageSeconds: 300, isObserved: false } })
     expect(unread.troubles.map(({ kind }) => kind)).toEqual(['no_worker', 'node'])
     const later = answer({ attention: [{ kind: 'payout_hook', subject: 'pay_1', detail: null }], lanes: [one] })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
 import { ageText, troublesOf } from '../../../src/domain/settlement/troubles.ts'
-import { CHAIN, CURSOR, FUNDING, held, LANE, OPEN_LANE, QUEUED, TREASURY, WELL } from './well.ts'
+import { CHAIN, CURSOR, FUNDING, held, LANE, OPEN_LANE, part, QUEUED, TREASURY, WELL } from './well.ts'
 
 const kinds = (fields: Partial<Standing>) =>
   troublesOf({ ...WELL, ...fields }).map(({ kind, stops }) => (stops ? `${kind}!` : kind))
@@ -70,15 +70,32 @@ describe('the chain', () => {
         todo: 'Read the worker’s log: it names the blocks that it could not read.',
       },
     ])
-    expect(stuck({}, 1000)[0]?.todo).toBe(
-      'Wait: the chain itself is not finalizing blocks. Payouts settle when it does.',
-    )
+    expect(stuck({}, 1000)).toEqual([
+      {
+        kind: 'not_final',
+        stops: true,
+        what: 'the chain has finalized no block for 2 min: the last one is 1000, its newest block is 1010',
+        todo: expect.stringMatching(
+          /^Wait: the finality of the chain itself stands still, which no restart of workers/,
+        ),
+      },
+    ])
     expect(stuck({}, null).at(-1)?.todo).toBe('Fix the nodes: the list below shows what each of them returns.')
+  })
+
+  test('is not read, and a worker has reported why', () => {
+    const parts = [part('observing', { failingSeconds: 300, failure: 'rpc1 eth_getLogs: refused' })]
+    const stuck = only({ parts, cursor: { ...CURSOR, ageSeconds: 300 } })
+    expect(stuck).toMatchObject({
+      kind: 'cursor_stuck',
+      what: 'the chain was read to block 1000 5 min ago, and no further: rpc1 eth_getLogs: refused',
+    })
+    expect(only({ parts, cursor: null })?.what).toBe('no worker has read the chain yet: rpc1 eth_getLogs: refused')
   })
 
   test('has a node that does not answer, or no quorum', () => {
     const [, two, three] = CHAIN.nodes
-    const silent = { name: 'one', head: null, why: 'timeout' }
+    const silent = { name: 'one', head: null, final: null, why: 'timeout' }
     const nodes = [silent, two, three].flatMap((node) => (node === undefined ? [] : [node]))
     expect(only({ chain: { ...CHAIN, nodes } })).toEqual({
       kind: 'node',
@@ -86,14 +103,22 @@ describe('the chain', () => {
       what: 'no answer from one (timeout)',
       todo: 'A quorum is left. Bring the node back before a second one fails.',
     })
-    const both = [silent, { name: 'two', head: null, why: null }, { name: 'three', head: 5, why: null }]
+    const both = [
+      silent,
+      { name: 'two', head: null, final: null, why: null },
+      { name: 'three', head: 5, final: 4, why: null },
+    ]
     expect(only({ chain: { ...CHAIN, nodes: both, final: null } })).toEqual({
       kind: 'no_quorum',
       stops: true,
       what: 'fewer than 2 of 3 nodes agree on a final block: no answer from one (timeout), two',
-      todo: 'Bring the nodes back, or name others in POLYGON_RPC_URLS and restart the workers.',
+      todo: expect.stringMatching(
+        /^Read what the nodes answer\. .* POLYGON_RPC_URLS and restart the workers\. Never lower FINALITY_QUORUM\.$/,
+      ),
     })
-    expect(only({ chain: { ...CHAIN, final: null } })?.what).toBe('fewer than 2 of 3 nodes agree on a final block')
+    expect(only({ chain: { ...CHAIN, final: null } })?.what).toBe(
+      'fewer than 2 of 3 nodes agree on a final block: one names 1005, two names 1005, three names 1005',
+    )
   })
 })
 
@@ -118,7 +143,7 @@ describe('the lanes', () => {
       kind: 'lane_quarantined',
       stops: true,
       what: `lane ${LANE} is quarantined: no reason is stored`,
-      todo: `Find out who used its key. Then run \`pinrail settlement reopen ${LANE}\`, or give the worker another key in RELAYER_KEYS.`,
+      todo: `Find out who used its key. If it was you, run \`pinrail settlement reopen ${LANE}\`. If it was not, the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${LANE}\`, put a new key into RELAYER_KEYS, and restart the workers.`,
     })
     expect(kinds({ lanes: [quarantined, OPEN_LANE] })).toEqual(['lane_quarantined'])
   })
@@ -147,8 +172,10 @@ describe('the lanes', () => {
       kind: 'not_mined',
       stops: false,
       what: `a transaction of lane ${LANE} has not been mined for 5 min`,
-      todo: 'Compare the price of gas with MAX_FEE_GWEI. Above the cap it waits until gas is cheaper, or you raise the cap.',
+      todo: 'Check that the nodes pass transactions on: the list below shows what each of them returns. If others pay a higher tip than MAX_FEE_GWEI leaves room for, raise it and restart the workers.',
     })
+    const dear = part('sending', { failingSeconds: 300, cause: 'gas_above_cap', failure: 'gas costs 900 gwei' })
+    expect(kinds({ lanes: [{ ...OPEN_LANE, unminedSeconds: 300 }], parts: [dear] })).toEqual(['gas_above_cap!'])
   })
 })
 
@@ -186,6 +213,63 @@ describe('the treasury', () => {
 
   test('of which no node says anything is no trouble by itself', () => {
     expect(kinds({ chain: treasury(null) })).toEqual([])
+  })
+})
+
+describe('the parts of the engine', () => {
+  const signing = part('signing', { failingSeconds: 60, failure: 'the key service does not answer' })
+  const paused = { failingSeconds: 60, cause: 'token_paused', failure: 'the USDC contract is paused' } as const
+
+  test('one that fails for half a minute is named with its failure, and stops what waits for it', () => {
+    expect(only({ parts: [signing] })).toEqual({
+      kind: 'part_fails',
+      stops: true,
+      what: 'signing has failed for 60 s: the key service does not answer',
+      todo: expect.stringMatching(/^Make the key service of the treasury answer \(TREASURY_KEY\)/),
+    })
+    expect(kinds({ parts: [{ ...signing, failingSeconds: 29 }] })).toEqual([])
+    // What is signed already is sent.
+    expect(kinds({ parts: [signing], queue: [QUEUED, { ...QUEUED, state: 'authorized' }] })).toEqual(['part_fails'])
+    expect(kinds({ parts: [part('deposits', { ...signing, part: 'deposits' })] })).toEqual(['part_fails'])
+  })
+
+  test('a failure that no worker has reported for two minutes says nothing', () => {
+    expect(kinds({ parts: [{ ...signing, reportedSeconds: 120 }] })).toEqual(['part_fails!'])
+    expect(kinds({ parts: [{ ...signing, reportedSeconds: 121 }] })).toEqual([])
+  })
+
+  test('nodes that do not agree are the reason why all parts fail', () => {
+    expect(kinds({ parts: [signing], chain: { ...CHAIN, final: null } })).toEqual(['no_quorum!'])
+    const observing = part('observing', { failingSeconds: 200, failure: 'no answer' })
+    expect(kinds({ parts: [observing] })).toEqual(['part_fails!'])
+    expect(kinds({ parts: [observing], cursor: { ...CURSOR, ageSeconds: 200 } })).toEqual(['cursor_stuck!'])
+  })
+
+  test('a cause for which signing and sending rest is named once and at once', () => {
+    expect(only({ parts: [part('sending', paused), part('signing', { ...paused, failingSeconds: 1 })] })).toEqual({
+      kind: 'token_paused',
+      stops: true,
+      what: 'payouts have waited for 60 s: the USDC contract is paused',
+      todo: expect.stringMatching(/^Wait: Circle has paused USDC for everybody\./),
+    })
+    expect(kinds({ parts: [part('sending', { ...paused, failingSeconds: 0 })] })).toEqual(['token_paused!'])
+  })
+
+  test('a cause for which only one of two treasuries rests does not stop everything', () => {
+    const one = { ...paused, cause: 'treasury_blacklisted', succeededSeconds: 5 } as const
+    expect(kinds({ parts: [part('signing', one)] })).toEqual(['treasury_blacklisted'])
+  })
+})
+
+describe('the limit of a day', () => {
+  test('asks nobody to send USDC to a treasury that is full', () => {
+    expect(only({ queue: [held('limit', 3)] })).toEqual({
+      kind: 'daily_limit',
+      stops: true,
+      what: 'the treasury has signed as much as it may in 24 hours (PAYOUT_MAX_USDC_PER_DAY), and 3 payouts of 10.000000 USDC wait',
+      todo: expect.stringMatching(/raise PAYOUT_MAX_USDC_PER_DAY .* The treasury needs no USDC for it\.$/),
+    })
+    expect(kinds({ queue: [held('limit'), { ...QUEUED, state: 'broadcast' }] })).toEqual(['daily_limit'])
   })
 })
 
@@ -241,20 +325,20 @@ describe('the record', () => {
   })
 
   test('payouts that are held', () => {
-    expect(only({ queue: [held('paused')] })).toEqual({
+    expect(only({ queue: [held('rotation')] })).toEqual({
       kind: 'held',
       stops: true,
-      what: '1 payout of 10.000000 USDC is stopped until the token is no longer paused, or the wait after a rotation is over',
-      todo: 'Wait: they continue automatically. `pinrail payments explain <payment>` says what they wait for.',
+      what: '1 payout of 10.000000 USDC is stopped until no earlier treasury can have paid them any more',
+      todo: 'Wait: they continue automatically, at most 55 minutes after the rotation or the restore. `pinrail payments explain <payment>` says when.',
     })
     expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({
       kind: 'held',
       stops: false,
       what: '3 payouts of 10.000000 USDC are stopped (review) until an operator decides',
-      todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund.',
+      todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund. When the cause has ended, `pinrail payments retry-stopped review` tries all of them again.',
     })
     expect(only({ queue: [held(null)] })?.what).toContain('is stopped (no reason)')
-    expect(kinds({ queue: [held('paused'), QUEUED] })).toEqual(['held'])
+    expect(kinds({ queue: [held('rotation'), QUEUED] })).toEqual(['held'])
   })
 })
 

@@ -1,3 +1,4 @@
+import type { Part, PartStanding } from '../../../src/domain/settlement/part.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
 
 /** A settlement in which nothing is wrong, to spoil one thing in. */
@@ -26,7 +27,7 @@ export const OPEN_LANE = {
   isFunding: false,
 } as const
 export const CHAIN = {
-  nodes: ['one', 'two', 'three'].map((name) => ({ name, head: 1010, why: null })),
+  nodes: ['one', 'two', 'three'].map((name) => ({ name, head: 1010, final: 1005, why: null })),
   quorum: 2,
   final: 1005,
   treasuries: [{ wallet: TREASURY, micro: 500_000_000n }],
@@ -38,6 +39,7 @@ export const WELL: Standing = {
   settled: { count: 4, secondsAgo: 9 },
   cursor: CURSOR,
   lanes: [OPEN_LANE],
+  parts: [],
   attention: [],
   chain: CHAIN,
 }
@@ -47,4 +49,14 @@ export const held = (reason: string | null, count = 1) => ({
   count,
   micro: '10000000',
   oldestSeconds: 5,
+})
+/** A part of the engine that succeeded ten minutes ago, and reported just now. */
+export const part = (name: Part, fields: Partial<PartStanding> = {}): PartStanding => ({
+  part: name,
+  reportedSeconds: 1,
+  succeededSeconds: 600,
+  failingSeconds: null,
+  cause: null,
+  failure: null,
+  ...fields,
 })

@@ -39,7 +39,7 @@ const cursorRow = z.object({
   pausedUntilFinal: z.coerce.number().nullable(),
 })
 
-/** An engine renews its lease at every round; one that is idle goes round every five seconds. */
+/** An engine renews its lease at every round, and reports; one that is idle goes round every five seconds. */
 const OBSERVED_SECONDS = 60
 
 /** How far the final chain was read, when that moved last, and whether an engine has lately been at it. */
@@ -49,7 +49,8 @@ export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promi
     cursorRow,
     sql`select scanned_number as number, scanned_hash as hash, extract(epoch from now() - scanned_at) as "ageSeconds",
           scanned_number - deposits_number as "depositsBehind",
-          lease_until > now() - ${OBSERVED_SECONDS} * interval '1 second' as "isObserved",
+          greatest(lease_until, (select reported_at from settlement_part p where p.chain_id = ${chainId} and p.token = ${token}
+            and p.part = 'observing')) > now() - ${OBSERVED_SECONDS} * interval '1 second' as "isObserved",
           pause as "pausedReason", paused_until_final as "pausedUntilFinal"
         from chain_cursor where chain_id = ${chainId} and token = ${token}`,
   )

@@ -1,0 +1,30 @@
+/** The parts of the settlement engine. Each works apart from the others. */
+export const PARTS = ['observing', 'deposits', 'signing', 'sending'] as const
+export type Part = (typeof PARTS)[number]
+
+/** Why a part rests although nothing is wrong with any payout. The engine checks each of them again once a minute or sooner. */
+export const REST_CAUSES = ['token_paused', 'treasury_blacklisted', 'treasury_delegated', 'gas_above_cap'] as const
+export type RestCause = (typeof REST_CAUSES)[number]
+
+/** `why`: in words, with the wallet or the price. */
+export type Rest = { readonly cause: RestCause; readonly why: string }
+
+/** How the rounds of a part end. Ages are in seconds. */
+export type PartStanding = {
+  readonly part: Part
+  readonly reportedSeconds: number
+  /** Null: it has never succeeded. */
+  readonly succeededSeconds: number | null
+  /** Null: the last round did not fail. */
+  readonly failingSeconds: number | null
+  /** Null: it fails for another reason than one to rest for, or not at all. */
+  readonly cause: RestCause | null
+  readonly failure: string | null
+}
+
+/** A report that is older may be over. */
+const CURRENT_SECONDS = 120
+
+/** Returns in words why the part does not work now; null if no worker has reported a reason lately. */
+export const getFailure = ({ reportedSeconds, failure }: PartStanding): string | null =>
+  reportedSeconds > CURRENT_SECONDS ? null : failure

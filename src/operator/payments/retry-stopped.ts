@@ -1,0 +1,47 @@
+import { listStopped } from '../../db/settlement/payouts.ts'
+import { paymentWorkflowId } from '../../domain/ids.ts'
+import { plural } from '../../domain/plural.ts'
+import { HOLD_REASONS, PASSING_HOLDS } from '../../domain/settlement/payout.ts'
+import { createTemporalClient } from '../../temporal/connect.ts'
+import { sendDecision } from '../../temporal/decisions.ts'
+import { type Office, signedBy, UsageError } from '../call.ts'
+
+/** Payouts in one run. */
+const MOST = 1000
+
+/**
+ * Sends the decision `retry` to every payment whose payout is stopped for the reason, one after the other: each partner is
+ * asked whether its money is still there. Returns 1 if one of them was not retried,
+ * and ends when Temporal or the workers do not respond. A dry run lists them.
+ */
+export async function retryStopped(office: Office): Promise<number> {
+  const { db, settings, subjects, options, say, give } = office
+  const reasons = HOLD_REASONS.filter((reason) => !PASSING_HOLDS.includes(reason))
+  const reason = reasons.find((one) => one === subjects[0])
+  if (reason === undefined) throw new UsageError(`a reason is one of ${reasons.join(', ')}`)
+  const note = signedBy(office)
+  const stopped = await listStopped(db, { reason, limit: MOST })
+  give('payments', stopped)
+  if (options['dry-run'] === true) {
+    for (const paymentId of stopped) say(`would retry ${paymentId}`)
+    say(`${plural(stopped.length, 'payment')} would be retried`)
+    return 0
+  }
+  const temporal = createTemporalClient(settings)
+  let done = 0
+  try {
+    for (const paymentId of stopped) {
+      const workflowId = paymentWorkflowId(paymentId)
+      const outcome = await sendDecision(temporal.client, { workflowId, decision: 'retry', note })
+      if (outcome.kind === 'done') done += 1
+      else say(`${paymentId} was not retried: ${outcome.message}`)
+      // Without workers every further one would wait as long.
+      if (outcome.kind === 'unknown') break
+    }
+  } finally {
+    await temporal.close()
+  }
+  give('retried', done)
+  say(`${done} of ${plural(stopped.length, 'payment')} were retried`)
+  return done === stopped.length ? 0 : 1
+}
