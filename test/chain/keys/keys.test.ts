@@ -481,7 +481,7 @@ describe('errors of a key service', () => {
       }
       const publicKey = async () => point
       const account = await accountOfKeyService({ publicKey, signDigest })
-      await Promise.allSettled(Array.from({ length: 60 }, () => account.sign?.({ hash })))
+      await Promise.allSettled(Array.from({ length: 60 }, async () => account.sign?.({ hash })))
       expect(most).toBe(25)
       const silent = { publicKey, signDigest: () => new Promise<never>(() => undefined) }
       await expect((await accountOfKeyService(silent, 20)).sign?.({ hash })).rejects.toThrow(

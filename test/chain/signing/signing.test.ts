@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner, type TreasurySigner } from '../../../src/chain/authorization.ts'
