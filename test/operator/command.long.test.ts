@@ -55,7 +55,7 @@ describe('npm run pinrail', () => {
     const worker = workerVariables(world)
     await world.queue([{}])
     // No worker has run here, which is something to look at.
-    const shown = { code: 1, stdout: expect.stringMatching(/^No money is moving.*\n[^]*queued +\d payouts/) }
+    const shown = { code: 1, stdout: expect.stringMatching(/^No money is moving.*\n[^]*queued +\d payout/) }
     await expect(pinrail(['settlement', 'status'], worker)).rejects.toMatchObject(shown)
     const { DATABASE_URL: _mine, ...others } = worker
     const failed = pinrail(['settlement', 'status'], others)

@@ -34,14 +34,14 @@ export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: 
 
   async function compare(lease: Lease, cursor: ChainCursor): Promise<void> {
     const { number } = cursor
-    const held = await ask(
-      cursor,
-      treasuries.map((treasury) => ({ view: 'balanceOf', args: [treasury] })),
-    )
-    if (held === null) return
     const books = await journal.readTreasuryBooks(treasuries)
     // Another engine has read on.
     if (books.number !== number) return
+    const held = await ask(
+      cursor,
+      books.treasuries.map((treasury) => ({ view: 'balanceOf', args: [treasury] })),
+    )
+    if (held === null) return
     const difference = held.value.reduce((sum, micro) => sum + micro, 0n) - books.micro
     const unproved = difference < 0n ? await readUnproved(cursor) : 0n
     if (unproved === null) return
@@ -59,7 +59,7 @@ export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: 
     more = difference <= 0n ? null : { since: more?.since ?? number, micro: least }
     const isDue = more !== null && number - more.since >= MORE_STANDS
     if (!books.isOpening && !isDue) return
-    await journal.bookMore(lease, { micro: least > 0n ? least : 0n, number, treasuries })
+    await journal.bookMore(lease, { micro: least > 0n ? least : 0n, number, treasuries: books.treasuries })
     if (least > 0n) log.warn({ micro: least.toString(), block: number }, 'the treasuries hold more than the books say')
     more = null
   }

@@ -3,6 +3,7 @@ import type { Hex } from '../../domain/hex.ts'
 import type { Lease } from '../../domain/settlement/payout.ts'
 import { execute, one, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
+import { hex } from './payouts.ts'
 import { changeCursor, fence } from './record.ts'
 
 /** The equation of the treasury: its balance on chain is its balance in the books. */
@@ -15,16 +16,15 @@ export type TreasuryBooks = {
   readonly number: number
   /** Micro-USDC in the ledger's account `treasury`, with the logs that are stored and not booked yet. */
   readonly micro: bigint
-  /** True if the books have not taken over yet what one of the treasuries held before its transfers were watched. */
+  /** The given treasuries, and every other that an engine has recorded: one that is out of the configuration is still ours. */
+  readonly treasuries: readonly Hex[]
+  /** True if the books have not taken over yet what one of them held before its transfers were watched. */
   readonly isOpening: boolean
   /** Micro-USDC that were missing at the last comparison; null: none. */
   readonly missing: bigint | null
 }
 
-export async function readTreasuryBooks(
-  { db, scope }: JournalContext,
-  treasuries: readonly Hex[],
-): Promise<TreasuryBooks> {
+export async function readTreasuryBooks({ db, scope }: JournalContext, given: readonly Hex[]): Promise<TreasuryBooks> {
   const { chainId, token } = scope
   const row = await one(
     db,
@@ -32,16 +32,18 @@ export async function readTreasuryBooks(
       number: z.coerce.number(),
       micro: z.string(),
       rows: z.coerce.number(),
+      known: z.array(hex).nullable(),
       opened: z.coerce.number(),
       missing: z.string().nullable(),
     }),
     sql`select c.scanned_number as number, (booked.micro + stored.micro)::text as micro, booked.rows, c.missing_micro::text as missing,
-          (select count(*) from treasury where chain_id = ${chainId} and token = ${token}
-            and address = any(${[...treasuries]}) and opened_number is not null) as opened
+          t.known, t.opened
         from (select coalesce(sum(micro), 0) as micro, count(*) as rows from treasury_change) booked,
           (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) as micro from treasury_log
             where chain_id = ${chainId} and token = ${token} and kind <> 'cancel' and (applied_at is null
               or payment_id is null and auth_nonce is not null and known_as = 'payout')) stored,
+          (select array_agg(address::text) as known, count(opened_number) as opened from treasury
+            where chain_id = ${chainId} and token = ${token}) t,
           chain_cursor c
         where c.chain_id = ${chainId} and c.token = ${token}`,
   )
@@ -51,8 +53,10 @@ export async function readTreasuryBooks(
       sql`with folded as (delete from treasury_change returning micro)
           insert into treasury_change (micro) select sum(micro) from folded`,
     )
+  const treasuries = [...new Set([...given, ...(row.known ?? [])])]
   return {
     number: row.number,
+    treasuries,
     micro: BigInt(row.micro),
     isOpening: row.opened < treasuries.length,
     missing: row.missing === null ? null : BigInt(row.missing),
