@@ -528,23 +528,14 @@ describe('settlement', () => {
 
     test('does not become mined, and one that was does not go back', async () => {
       const lease = await journal().leaseObserver({ owner: 'me', leaseMs: 60_000, start })
-      const unseen = { above: 0, upTo: 0, from: 99 }
-      for (const [index, { id }] of [own, other].entries())
-        await db.query(
-          `insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind) values ($1, $2, 0, $3, $4, 'transfer')`,
-          [SCOPE.chainId, RECIPIENT, index, id],
-        )
-      const seen = [own, other].map((of) => ({ authNonce: nonceOf(of), blockNumber: 1, blockHash: hash(1) }))
-      expect(await journal().markMined(lease!, { seen, chain: [hash(1)], unseen })).toEqual({ mined: 1, reverted: 0 })
+      const ids = [own.id, other.id]
+      await journal().markMined(lease!, { number: 1, mined: ids, gone: [] })
+      expect(await stateOf(own)).toBe('mined')
       await untouched()
-      await db.query("update payout set state = 'mined', mined_number = 1, mined_hash = $2 where payment_id = $1", [
-        other.id,
-        hash(1),
-      ])
-      expect(await journal().markMined(lease!, { seen: [], chain: [hash(2)], unseen })).toEqual({
-        mined: 0,
-        reverted: 1,
-      })
+      await db.query("update payout set state = 'mined', mined_number = 1 where payment_id = $1", [other.id])
+      expect((await journal().readSent(9)).map(({ paymentId }) => paymentId)).toEqual([own.id])
+      await journal().markMined(lease!, { number: 2, mined: [], gone: ids })
+      expect(await stateOf(own)).not.toBe('mined')
       expect(await stateOf(other)).toBe('mined')
     })
 
@@ -561,7 +552,9 @@ describe('settlement', () => {
         ...(of === mine && { counterparty: DESTINATION }),
       }))
       const limits = { maxMicroPerPayout: 10n ** 12n, fillTolerancePercent: 2 }
-      const unknown = await journal().findUnknown({ logs, ownTransactions: [], treasuries: [TREASURY], limits })
+      const lease = await journal().leaseObserver({ owner: 'me', leaseMs: 60_000, start })
+      const scan = { logs, ownTransactions: [], paid: [], treasuries: [TREASURY], limits, at: new Date() }
+      const unknown = await journal().recordFinalized(lease!, { ...scan, number: 1, hash: hash(1) })
       expect(unknown.map(({ authNonce }) => authNonce)).toEqual([nonceOf(other), nonceOf(third)])
     })
 

@@ -129,8 +129,6 @@ describe('the repair of finality', () => {
     const runner = world.runner()
     await runner.tick()
     expect(await paused()).toMatch(/^finalized block/)
-    const { rows } = await world.db.query('select paused_until_final as "endsAt" from chain_cursor')
-    expect(rows).toEqual([{ endsAt: null }])
     await expect(runner.assertReady()).rejects.toThrow('repair-finality')
 
     expect(await repairFinality(operation(true))).toBe(1)
@@ -172,7 +170,7 @@ describe('the status', () => {
   // Each case makes its own trouble.
   afterEach(async () => {
     node.behave = () => 'honest'
-    await world.db.query(`update chain_cursor set paused_reason = null, paused_until_final = null, scanned_at = now()`)
+    await world.db.query(`update chain_cursor set paused_reason = null, scanned_at = now()`)
     await world.db.query(`update lane set status = 'open', status_reason = null`)
     await world.db.query(`update payout set created_at = now() where state not in ('settled', 'voided')`)
     await world.finalize(world.runner(), 3)
@@ -237,9 +235,7 @@ describe('the status', () => {
     )
     expect([replaced.code, replaced.json.moving]).toEqual([1, 'no'])
     expect(replaced.page).toContain('pinrail settlement repair-finality --dry-run')
-    await world.db.query(`update chain_cursor set paused_reason = 'somebody sent 5', paused_until_final = 99`)
-    expect((await status()).page).toContain('when block 99 is final without it, the pause ends automatically')
-    await world.db.query('update chain_cursor set paused_until_final = null')
+    await world.db.query(`update chain_cursor set paused_reason = 'somebody sent 5'`)
     expect((await status()).page).toContain('pinrail settlement acknowledge <tx hash>')
   })
 

@@ -86,9 +86,9 @@ function payoutRows({ count, chainId, token, treasury, withBytes }: Fill): strin
   const dropped = withBytes ? 'null' : 'now()'
   return [
     `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state,
-       mined_number, mined_hash, created_at, updated_at)
+       mined_number, created_at, updated_at)
      select ${pay}, false, ${chainId}, '${token}', '${treasury}', ${recipient}, 1000000, ${hash('nonce')}, 'settled',
-       n / 1000, ${hash('block', '(n / 1000)')}, ${SINCE}, ${SINCE} from ${each}`,
+       n / 1000, ${SINCE}, ${SINCE} from ${each}`,
     `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
        block_number, block_hash, gas_share, finalized_at, payment_id, known_as, receipt_due_at)
      select ${chainId}, ${hash('tx', `(n / ${FULL})`)}, 2 * (n % ${FULL}), '${token}', '${treasury}', 'out', ${recipient},

@@ -1,3 +1,4 @@
+import type { TreasuryBooks } from '../../db/settlement/balance.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { readToken } from '../token/token-state.ts'
@@ -9,15 +10,21 @@ const MORE_STANDS = 64
 /** Most nonces in flight that are asked for in one comparison that shows too little. */
 const ASKED = 2400
 
+export type BalanceWatch = ReturnType<typeof createBalanceWatch>
+
 /**
  * The equation that no thief passes: at each final block, the treasuries hold what the books say. Less pauses everything,
  * whatever the logs show. More is booked. Payouts whose nonce is used, and whose log is still to be read, are no difference.
- * In memory it keeps the block that was compared last, and since when there is more.
+ * At the newest block, which is not final, they hold at least that without what is signed and has not ended.
+ * In memory it keeps the block that was compared last, and since when there is more or less.
  */
 export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: Scope) {
   const { journal, rpc, log } = deps
   let compared = -1
   let more: { readonly since: number; readonly micro: bigint } | null = null
+  let less = { final: 0n, newest: 0n }
+  /** What was read in this round: both comparisons need it. */
+  let fresh: TreasuryBooks | null = null
 
   const ask = (cursor: ChainCursor, reads: Parameters<typeof readToken>[2]['reads']) =>
     rpc.agreed((node) => readToken(node, token, { reads, at: cursor.number }))
@@ -32,29 +39,19 @@ export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: 
     return used && open.reduce((sum, { micro }, index) => (used.value[index] === 0n ? sum : sum + micro), 0n)
   }
 
-  async function compare(lease: Lease, cursor: ChainCursor): Promise<void> {
-    const { number } = cursor
-    const books = await journal.readTreasuryBooks(treasuries)
-    // Another engine has read on.
-    if (books.number !== number) return
-    const held = await ask(
-      cursor,
-      books.treasuries.map((treasury) => ({ view: 'balanceOf', args: [treasury] })),
-    )
-    if (held === null) return
-    const difference = held.value.reduce((sum, micro) => sum + micro, 0n) - books.micro
-    const unproved = difference < 0n ? await readUnproved(cursor) : 0n
-    if (unproved === null) return
-    compared = number
-    const missing = difference + unproved < 0n ? -difference - unproved : null
-    if (missing !== books.missing) {
-      await journal.storeMissing(lease, missing)
-      if (missing !== null)
-        log.error(
-          { micro: missing.toString(), block: number },
-          'the treasuries hold less than the books say; all lanes pause',
-        )
-    }
+  /** Stores what is missing now, if that has changed. */
+  async function noteLess(lease: Lease, books: TreasuryBooks, change: Partial<typeof less>): Promise<void> {
+    less = { ...less, ...change }
+    const missing = less.final > less.newest ? less.final : less.newest
+    if (missing === (books.missing ?? 0n)) return
+    await journal.storeMissing(lease, missing === 0n ? null : missing)
+    if (missing > 0n)
+      log.error({ micro: missing.toString() }, 'the treasuries hold less than the books say; all lanes pause')
+  }
+
+  /** Books what there is more at the block, once it has stood long enough, or when a treasury is watched for the first time. */
+  async function noteMore(lease: Lease, books: TreasuryBooks, difference: bigint): Promise<void> {
+    const { number } = books
     const least = difference <= 0n || more === null || more.micro > difference ? difference : more.micro
     more = difference <= 0n ? null : { since: more?.since ?? number, micro: least }
     const isDue = more !== null && number - more.since >= MORE_STANDS
@@ -64,10 +61,43 @@ export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: 
     more = null
   }
 
-  /** `newest`: the newest block that a quorum has shown; null: none. Nodes that prune have no state of older blocks. */
-  return async function checkBalance(lease: Lease, cursor: ChainCursor, newest: number | null): Promise<void> {
-    if (deps.treasuries.length === 0 || cursor.number === compared) return
-    if (newest === null || newest - cursor.number > KEPT_STATES) return
-    await compare(lease, cursor)
+  async function compare(lease: Lease, cursor: ChainCursor, books: TreasuryBooks): Promise<void> {
+    // Another engine has read on.
+    if (books.number !== cursor.number) return
+    const held = await ask(
+      cursor,
+      books.treasuries.map((treasury) => ({ view: 'balanceOf', args: [treasury] })),
+    )
+    if (held === null) return
+    const difference = held.value.reduce((sum, micro) => sum + micro, 0n) - books.micro
+    const unproved = difference < 0n ? await readUnproved(cursor) : 0n
+    if (unproved === null) return
+    compared = cursor.number
+    await noteLess(lease, books, { final: largest(0n, -difference - unproved) })
+    await noteMore(lease, books, difference)
+  }
+
+  return {
+    async readBooks(): Promise<TreasuryBooks> {
+      fresh = await journal.readTreasuryBooks(treasuries)
+      return fresh
+    },
+
+    /** `newest`: the newest block that a quorum has shown; null: none. Nodes that prune have no state of older blocks. */
+    async compareFinal(lease: Lease, cursor: ChainCursor, newest: number | null): Promise<void> {
+      const known = fresh
+      fresh = null
+      if (deps.treasuries.length === 0 || cursor.number === compared) return
+      if (newest === null || newest - cursor.number > KEPT_STATES) return
+      await compare(lease, cursor, known ?? (await journal.readTreasuryBooks(treasuries)))
+    },
+
+    /** `held`: micro-USDC in all treasuries at the newest block. */
+    async compareNewest(lease: Lease, { books, held }: { books: TreasuryBooks; held: bigint }): Promise<void> {
+      if (deps.treasuries.length === 0 || books.isOpening) return
+      await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - held) })
+    },
   }
 }
+
+const largest = (a: bigint, b: bigint): bigint => (a > b ? a : b)

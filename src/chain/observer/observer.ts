@@ -3,7 +3,7 @@ import { isRecent, type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { createDepositScan } from '../deposits/scan.ts'
 import { createBalanceWatch } from './balance.ts'
 import { proveExpired } from './expired.ts'
-import { createHeadWatch } from './head/head.ts'
+import { createMinedWatch } from './mined.ts'
 import { createReconciliation } from './reconcile.ts'
 import { createScan } from './scan.ts'
 
@@ -15,7 +15,7 @@ const GROUPS_AT_ONCE = 2
 const APPLIED_AT_ONCE = 500
 
 /** While it is not known what there is to do, all of it is tried. */
-const EVERYTHING = { pending: true, proven: true, mined: true, voiding: true }
+const EVERYTHING = { pending: true, proven: true, sent: true, voiding: true }
 
 /**
  * In milliseconds. Nodes that show no new block for so long may have stopped, and those of another engine may go on: Polygon
@@ -24,8 +24,7 @@ const EVERYTHING = { pending: true, proven: true, mined: true, voiding: true }
 const STILL_MS = 30_000
 
 /**
- * The observer of one engine. In memory it keeps only hashes of blocks that are not final, and which block it saw last; losing
- * them does no harm.
+ * The observer of one engine. In memory it keeps only which block it saw last; losing that does no harm.
  */
 export function createObserver(deps: SettlementDeps) {
   const { journal, token, log, clock } = deps
@@ -35,8 +34,8 @@ export function createObserver(deps: SettlementDeps) {
   const scanDeposits = createDepositScan(deps)
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
   const reconcile = createReconciliation(deps, scope)
-  const watchHead = createHeadWatch(deps, scope)
-  const checkBalance = createBalanceWatch(deps, scope)
+  const balance = createBalanceWatch(deps, scope)
+  const watchMined = createMinedWatch(deps, balance)
 
   async function applyPending(): Promise<void> {
     const { failed } = await journal.applyPending(APPLIED_AT_ONCE)
@@ -101,8 +100,8 @@ export function createObserver(deps: SettlementDeps) {
         async () => due.proven && void (ended = await applyProven()),
         () => reconcile(lease, cursor),
         async () => due.voiding && proveExpired(deps, lease, cursor),
-        async () => void (seen = await watchHead(lease, { cursor, isMined: due.mined })),
-        () => checkBalance(lease, cursor, seen),
+        async () => void (seen = await watchMined(lease, { cursor, isSent: due.sent })),
+        () => balance.compareFinal(lease, cursor, seen),
       ]
       for (const part of parts) await part().catch((error: unknown) => failures.push(error))
       noteHeard(Math.max(cursor.number, seen ?? 0), seen !== null || isAnswered())

@@ -49,7 +49,7 @@ export function createScan(deps: SettlementDeps) {
     if (known.value.hash !== start.hash) {
       const reason = `${REVERSAL_PAUSE}${start.number} was ${start.hash} and is ${known.value.hash} now`
       log.error({}, `${reason}; all lanes pause`)
-      await journal.pause({ reason, untilFinal: null })
+      await journal.pause(reason)
       return start
     }
     const open = { from: start.number + 1, to: final.number }

@@ -37,32 +37,6 @@ export const askQuorum = <T>(
   read: (node: RpcNode) => Promise<T>,
 ): Promise<{ value: T } | null> => gather({ ...asked, first: quorum, ...createVote(quorum, read) })
 
-/**
- * The first answer of any node when it `suffices`, and otherwise the one on which a quorum agrees, of which it is a vote.
- * Null when none does; throws when no node answers.
- */
-export function askFirst<T>(
-  { quorum, ...asked }: Electorate,
-  { suffices, read }: { suffices: (value: T) => boolean; read: (node: RpcNode) => Promise<T> },
-): Promise<{ value: T } | null> {
-  const vote = createVote(quorum, read)
-  return gather<T, { value: T } | null>({
-    ...asked,
-    first: 1,
-    read: (node) => vote.read(node),
-    judge(standing) {
-      const { answers, failures, open } = standing
-      const [first] = answers
-      if (first === undefined) {
-        if (open === 0) throw noAnswerOf(failures)
-        // Also where too few are left for a quorum: the last one may say what suffices.
-        return undefined
-      }
-      return suffices(first.value) ? { value: first.value } : vote.judge(standing)
-    },
-  })
-}
-
 /** How a quorum is found among answers. */
 function createVote<T>(quorum: number, read: (node: RpcNode) => Promise<T>) {
   const votes = new Map<string, Vote<T>>()

@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import { askAny, askFirst, askQuorum, sendToAll } from './ask.ts'
+import { askAny, askQuorum, sendToAll } from './ask.ts'
 import type { Asked, Nodes } from './gather.ts'
 import { noQuorum, readFees, readFinalized, readHead } from './heads.ts'
 import type { NodeHealth } from './health.ts'
@@ -19,11 +19,6 @@ export type Rpc = {
    * ask fewer nodes.
    */
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
-  /**
-   * One node's answer when it `suffices`; otherwise the one on which a quorum agrees, and no node is asked twice for it. Null
-   * when they do not; throws when no node answers.
-   */
-  first<T>(ask: { suffices: (value: T) => boolean; read: (node: RpcNode) => Promise<T> }): Promise<{ value: T } | null>
   /** As `agreed`, for what nothing can go on without: throws NodeFailure when they do not agree now. `what` is for people. */
   demand<T>(what: string, read: (node: RpcNode) => Promise<T>): Promise<T>
   /** Sends the signed transaction to every node. One may accept it; why not is said by a quorum. */
@@ -58,7 +53,6 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
       return answer.value
     },
     any: (read) => askAny(asked(), read),
-    first: (ask) => askFirst({ quorum, ...asked() }, ask),
     broadcast: (raw) => sendToAll({ quorum, ...asked() }, raw),
     newest: (floor = 0) => readHead(shared, floor),
     finalized: () => readFinalized(shared),

@@ -17,7 +17,6 @@ create table payout (
   lane_wallet chain_address,
   lane_nonce bigint,
   mined_number bigint,
-  mined_hash chain_hash,
   refusals int not null default 0,
   hook_error text,
   hook_retry_at timestamptz,
@@ -27,8 +26,7 @@ create table payout (
   -- The nonce first: it alone finds the row.
   unique (auth_nonce, treasury, token, chain_id),
   check ((state = 'held') = (hold_reason is not null)),
-  check ((lane_wallet is null) = (lane_nonce is null)),
-  check ((mined_number is null) = (mined_hash is null))
+  check ((lane_wallet is null) = (lane_nonce is null))
 );
 comment on table payout is
   'The USDC transfer for one payment. Only a proof in a final block ends it: paid (`settled`) or never to be paid (`voided`).';
@@ -39,7 +37,8 @@ comment on column payout.state is
   '`queued`: waits for a signature. `authorized`: signed. `assigned`: in an envelope. `mined`: seen in a block that is not final. `voiding`: to be cancelled on chain.';
 comment on column payout.hold_reason is '`funds`, `limit` and `rotation` end without an operator. Null: not held.';
 comment on column payout.lane_wallet is 'The envelope that carries it now (`lane_tx`); null: none.';
-comment on column payout.mined_number is 'The block in which it was last seen, which is not final: a reorganization clears it. Null: not seen.';
+comment on column payout.mined_number is
+  'The newest block when its nonce was first seen used, which is not final: a reorganization clears it. Null: not seen.';
 comment on column payout.refusals is
   'How many final envelopes did not move it although the simulation had shown that they would.';
 comment on column payout.hook_error is
@@ -50,7 +49,7 @@ create index payout_payable on payout (chain_id, token, livemode, recipient, cre
   where (state = 'queued' or state = 'held' and hold_reason in ('funds', 'limit', 'rotation'));
 create index payout_sendable on payout (chain_id, token, created_at, payment_id)
   where (state = 'voiding' or state = 'authorized' and lane_wallet is null);
-create index payout_seen on payout (chain_id, token) where mined_hash is not null and state not in ('settled', 'voided');
+create index payout_seen on payout (chain_id, token) where mined_number is not null and state not in ('settled', 'voided');
 create index payout_in_envelope on payout (chain_id, lane_wallet, lane_nonce) where lane_wallet is not null;
 -- The reconciliation compares these every minute.
 create index payout_not_ended on payout (chain_id, token, payment_id) where state not in ('settled', 'voided');
@@ -342,7 +341,6 @@ create table chain_cursor (
   first_number bigint not null,
   deposits_number bigint not null,
   paused_reason text,
-  paused_until_final bigint,
   missing_micro units,
   pause text generated always as (coalesce(paused_reason,
     'the treasuries hold ' || trim_scale(missing_micro / 1000000)::text || ' USDC less than the books say')) stored,
@@ -362,8 +360,6 @@ comment on column chain_cursor.deposits_number is
 comment on column chain_cursor.pause is 'Why nothing is signed and no lane sends anything new; null: no pause.';
 comment on column chain_cursor.paused_reason is
   'An unknown transfer, a second payout of a payment, or a replaced final block; null: none.';
-comment on column chain_cursor.paused_until_final is
-  'The block, not final yet, that showed the reason: the pause ends when final blocks have passed it without the reason. Null: only an operator ends the pause.';
 comment on column chain_cursor.missing_micro is
   'Micro-USDC that the treasuries hold less than the books at the last final block that was compared; null: not less. It pauses as long as it lasts.';
 comment on column chain_cursor.restored_at is

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { Lease } from '../../domain/settlement/payout.ts'
 import { execute, one, sql, type Tx } from '../db.ts'
-import type { JournalContext, SettlementScope } from './context.ts'
+import { type JournalContext, ours, type SettlementScope } from './context.ts'
 import { hex } from './payouts.ts'
 import { changeCursor, fence } from './record.ts'
 
@@ -18,30 +18,37 @@ export type TreasuryBooks = {
   readonly micro: bigint
   /** The given treasuries, and every other that an engine has recorded: one that is out of the configuration is still ours. */
   readonly treasuries: readonly Hex[]
+  /** Micro-USDC of payouts that are signed and have not ended: they may have left the treasuries since. */
+  readonly promised: bigint
   /** True if the books have not taken over yet what one of them held before its transfers were watched. */
   readonly isOpening: boolean
   /** Micro-USDC that were missing at the last comparison; null: none. */
   readonly missing: bigint | null
 }
 
-export async function readTreasuryBooks({ db, scope }: JournalContext, given: readonly Hex[]): Promise<TreasuryBooks> {
+export async function readTreasuryBooks(context: JournalContext, given: readonly Hex[]): Promise<TreasuryBooks> {
+  const { db, scope } = context
   const { chainId, token } = scope
   const row = await one(
     db,
     z.object({
       number: z.coerce.number(),
       micro: z.string(),
+      promised: z.string(),
       rows: z.coerce.number(),
       known: z.array(hex).nullable(),
       opened: z.coerce.number(),
       missing: z.string().nullable(),
     }),
-    sql`select c.scanned_number as number, (booked.micro + stored.micro)::text as micro, booked.rows, c.missing_micro::text as missing,
+    sql`select c.scanned_number as number, (booked.micro + stored.micro)::text as micro, booked.rows, c.missing_micro::text as missing, signed.micro::text as promised,
           t.known, t.opened
         from (select coalesce(sum(micro), 0) as micro, count(*) as rows from treasury_change) booked,
           (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) as micro from treasury_log
             where chain_id = ${chainId} and token = ${token} and kind <> 'cancel' and (applied_at is null
               or payment_id is null and auth_nonce is not null and known_as = 'payout')) stored,
+          (select coalesce(sum(p.micro_usdc), 0) as micro from payout p where ${ours(context)}
+            and (p.state in ('authorized', 'assigned', 'mined') or p.state in ('queued', 'held', 'voiding') and exists (
+              select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer'))) signed,
           (select array_agg(address::text) as known, count(opened_number) as opened from treasury
             where chain_id = ${chainId} and token = ${token}) t,
           chain_cursor c
@@ -58,6 +65,7 @@ export async function readTreasuryBooks({ db, scope }: JournalContext, given: re
     number: row.number,
     treasuries,
     micro: BigInt(row.micro),
+    promised: BigInt(row.promised),
     isOpening: row.opened < treasuries.length,
     missing: row.missing === null ? null : BigInt(row.missing),
   }

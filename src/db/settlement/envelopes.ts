@@ -135,7 +135,7 @@ export async function concludeEnvelopes(tx: Tx, lane: Lane, { ends, chainTime }:
     tx,
     z.object({ payment_id: z.string(), outcome: z.string().nullable() }),
     sql`with freed as (
-          update payout p set lane_wallet = null, lane_nonce = null, mined_number = null, mined_hash = null, updated_at = now(),
+          update payout p set lane_wallet = null, lane_nonce = null, mined_number = null, updated_at = now(),
             state = case when p.state in ('assigned', 'mined') then 'authorized' else p.state end,
             refusals = p.refusals + case when e.outcome = 'refused' and not coalesce((select max(s.valid_before) from payout_signature s
               where s.payment_id = p.payment_id and s.kind = 'transfer') <= ${chainTime}, false) then 1 else 0 end

@@ -5,6 +5,7 @@ import * as envelopes from './envelopes.ts'
 import * as expired from './expired.ts'
 import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
+import * as mined from './mined.ts'
 import * as parts from './parts.ts'
 import * as queue from './queue.ts'
 import { listRelayers } from './rebuild.ts'
@@ -13,7 +14,6 @@ import * as signing from './signing/lease.ts'
 import * as signatures from './signing/signatures.ts'
 import * as treasuries from './signing/treasuries.ts'
 import * as forgotten from './watch/forgotten.ts'
-import * as known from './watch/known.ts'
 import * as pauses from './watch/pause.ts'
 import * as pending from './watch/pending.ts'
 import * as reconcile from './watch/reconcile.ts'
@@ -77,8 +77,6 @@ export function createSettlementJournal(context: JournalContext) {
     readCursor: bind(record.readCursor),
     recordFinalized: bind(logs.recordFinalized),
     areStored: bind(logs.areStored),
-    findUnknown: bind(known.findUnknown),
-    findSuspects: bind(known.findSuspects),
     pause: bind(pauses.pause),
     readTreasuryBooks: bind(balance.readTreasuryBooks),
     bookMore: bind(balance.bookMore),
@@ -93,7 +91,8 @@ export function createSettlementJournal(context: JournalContext) {
     readExpiring: bind(expired.readExpiring),
     restVoids: bind(expired.restVoids),
     voidExpired: bind(expired.voidExpired),
-    markMined: bind(record.markMined),
+    readSent: bind(mined.readSent),
+    markMined: bind(mined.markMined),
   }
 }
 

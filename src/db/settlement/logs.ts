@@ -43,17 +43,11 @@ export async function recordFinalized(
   })
 }
 
-/**
- * A reason that is final stays until an operator ends it. One that only a block without finality has shown ends when
- * final blocks have passed that block without it.
- */
+/** The first reason stays until an operator ends it. */
 function moved(context: JournalContext, scan: FinalizedScan, reason: string | null): Statement {
   const isAgain = scan.again === true
   return sql`
-    paused_reason = case when ${reason}::text is not null and (paused_reason is null or paused_until_final is not null)
-        then ${reason}::text when paused_until_final <= ${scan.number} then null else paused_reason end,
-    paused_until_final = case when ${reason}::text is null and paused_until_final > ${scan.number}
-        then paused_until_final end,
+    paused_reason = coalesce(paused_reason, ${reason}::text),
     scanned_number = case when ${isAgain} then scanned_number else ${scan.number}::bigint end,
     scanned_hash = case when ${isAgain} then scanned_hash else ${scan.hash}::text end,
     scanned_at = case when ${isAgain} then scanned_at else now() end,

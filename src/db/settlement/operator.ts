@@ -70,7 +70,7 @@ export async function acknowledgeTransfers(tx: Tx, scope: Place, txHash: Hex): P
   await execute(
     tx,
     // That of a replaced block is ended by its repair, also by one that was begun and is not at its end.
-    sql`update chain_cursor set paused_reason = null, paused_until_final = null where chain_id = ${scope.chainId}
+    sql`update chain_cursor set paused_reason = null where chain_id = ${scope.chainId}
           and token = ${scope.token} and paused_reason not like ${`${REVERSAL_PAUSE}%`}`,
   )
   return 0

@@ -176,7 +176,6 @@ export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
           items as (update lane_tx_item i set outcome = 'moved' from before b where b.state <> 'voiding'
             and (i.chain_id, i.wallet, i.nonce, i.payment_id) = (b.chain_id, b.lane_wallet, b.lane_nonce, b.payment_id))
         update payout p set state = 'voiding', hold_reason = null, hold_detail = null, mined_number = null,
-          mined_hash = null,
           -- Asked for again it is as old as before: what a lost treasury may have signed is waited for from then on.
           updated_at = case b.state when 'voiding' then p.updated_at else now() end,
           lane_wallet = case b.state when 'voiding' then p.lane_wallet end,

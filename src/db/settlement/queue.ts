@@ -81,7 +81,7 @@ export const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_re
 export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p.lane_wallet is null)`
 
 /** As in the index payout_seen, word for word. */
-export const seen = sql`(p.mined_hash is not null and p.state not in ('settled', 'voided'))`
+export const seen = sql`(p.mined_number is not null and p.state not in ('settled', 'voided'))`
 
 /** Not of voids that were found waiting for a proof just now. */
 export const rested = sql`(p.rests_until is null or p.rests_until <= now())`

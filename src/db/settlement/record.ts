@@ -15,7 +15,6 @@ import {
   type FailedHook,
   type JournalContext,
   type LeaseAsk,
-  ours,
   type SettlementScope,
 } from './context.ts'
 import { hex } from './payouts.ts'
@@ -199,54 +198,6 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
         await context.hooks.onVoided(tx, proof)
       })
     return { ended: rows.length - failed.length, failed }
-  })
-}
-
-/**
- * Records what the blocks that are not final yet show. Payouts seen there become mined. Those that were mined in a block
- * that has left the chain (a reorganization) go back to the state before. `chain` has the hash of every block after the cursor but
- * those `unseen` (above one up to another, and from a third on), `seen` what the new blocks show. Answers how many became
- * mined and how many went back.
- */
-export function markMined(
-  context: JournalContext,
-  lease: Lease,
-  view: {
-    seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[]
-    chain: readonly Hex[]
-    unseen: { above: number; upTo: number; from: number }
-  },
-): Promise<{ mined: number; reverted: number }> {
-  return context.db.transaction(async (tx) => {
-    await fence(context, tx, lease)
-    const { above, upTo, from } = view.unseen
-    const given = sql`jsonb_to_recordset(${JSON.stringify(view.seen)}::jsonb)
-      as s("authNonce" text, "blockNumber" bigint, "blockHash" text)`
-    const mined = await execute(
-      tx,
-      sql`update payout p set mined_number = s."blockNumber", mined_hash = s."blockHash", updated_at = now(),
-            state = case when p.state in ('queued', 'authorized', 'assigned') then 'mined' else p.state end
-          from ${given} where ${ours(context)}
-            and p.auth_nonce = s."authNonce" and p.state not in ('settled', 'voided')
-            -- What was never sent is not kept from being sent by a block that may leave the chain.
-            and exists (select 1 from lane_tx_item i where i.payment_id = p.payment_id)
-            and p.mined_hash is distinct from s."blockHash"`,
-    )
-    const reverted = await execute(
-      tx,
-      sql`update payout p set mined_number = null, mined_hash = null, updated_at = now(),
-            state = case when p.state <> 'mined' then p.state when p.lane_wallet is not null then 'assigned'
-              when exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
-                then 'authorized'
-              else 'queued' end
-          where ${ours(context)} and p.mined_hash is not null
-            and p.state not in ('settled', 'voided')
-            and not (p.mined_number > ${above} and (p.mined_number <= ${upTo} or p.mined_number >= ${from}))
-            and p.mined_hash <> all(${[...view.chain]}::text[])
-            and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
-              and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)`,
-    )
-    return { mined, reverted }
   })
 }
 

@@ -25,8 +25,6 @@ export type Standing = {
     /** True if an engine has held the lease or reported within the last minute. */
     readonly isObserved: boolean
     readonly pausedReason: string | null
-    /** The block that must become final for the pause to end by itself; null: an operator ends it. */
-    readonly pausedUntilFinal: number | null
   } | null
   readonly lanes: readonly {
     readonly wallet: Hex

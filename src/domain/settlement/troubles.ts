@@ -47,17 +47,8 @@ export function troublesOf(standing: Standing): Trouble[] {
 
 function pauseOf({ cursor }: Standing): Trouble[] {
   if (cursor === null || cursor.pausedReason === null) return []
-  const { pausedReason: reason, pausedUntilFinal: until } = cursor
+  const { pausedReason: reason } = cursor
   const what = `signing and sending are paused, because ${reason}`
-  if (until !== null)
-    return [
-      {
-        kind: 'paused',
-        stops: true,
-        what,
-        todo: `Wait: when block ${until} is final without it, the pause ends automatically.`,
-      },
-    ]
   const [, todo] = PAUSE_ACTS.find(([beginning]) => reason.startsWith(beginning)) ?? ['', TRANSFER_ACT]
   return [{ kind: 'paused', stops: true, what, todo }]
 }

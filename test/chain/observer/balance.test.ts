@@ -238,6 +238,21 @@ describe('the balance of the treasury', () => {
     }
   })
 
+  test('a theft pauses everything in the block that shows it, for as long as the block is in the chain', async () => {
+    const engine = runner()
+    const [queued] = await world.queue([{ micro: 3_000_000n }])
+    await engine.tick()
+    await world.finalize(engine)
+    await take(accountOf(newKey()), { to: newAddress(), micro: 7_000_000n })
+    await engine.tick()
+    expect(await pause()).toEqual({ pause: 'the treasuries hold 7 USDC less than the books say' })
+    await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
+    await world.chain.mine({ blocks: 1 })
+    await engine.tick()
+    expect(await pause()).toEqual({ pause: null })
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+  })
+
   test('a payout whose log no node shows yet is no difference, and settles when a node shows it', async () => {
     const node = await startHostileNode(world.anvil.url)
     try {

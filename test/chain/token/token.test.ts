@@ -418,10 +418,9 @@ describe('the token while a batch is on its way', () => {
 
   const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
   /** As the solvency watch does when an unknown transfer leaves the treasury. */
-  const pauseEngine = () =>
-    pause({ db: world.db, scope, hooks: world.hooks }, { reason: 'somebody looks into it', untilFinal: null })
+  const pauseEngine = () => pause({ db: world.db, scope, hooks: world.hooks }, 'somebody looks into it')
   /** As it ends when an operator has looked into every unknown transfer. */
-  const endPause = () => world.db.query('update chain_cursor set paused_reason = null, paused_until_final = null')
+  const endPause = () => world.db.query('update chain_cursor set paused_reason = null')
 })
 
 describe('the results of Multicall3', () => {

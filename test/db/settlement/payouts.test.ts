@@ -387,12 +387,12 @@ describe('the work of a payout', () => {
     const identity: unknown[] = [scope.chainId, scope.token, TREASURY, MICRO.toString(), `0x${'1'.repeat(64)}`]
     await db.query(
       `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, hold_reason,
-       lane_wallet, lane_nonce, mined_number, mined_hash, rests_until)
-     values ('pay_work', false, $1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+       lane_wallet, lane_nonce, mined_number, rests_until)
+     values ('pay_work', false, $1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       identity.concat(
         [state, holdReason ?? null],
         inLane ? [LANE, 0] : [null, null],
-        isSeen ? [SEEN_IN, `0x${'9'.repeat(64)}`] : [null, null],
+        [isSeen ? SEEN_IN : null],
         [rests ? '2100-01-01T00:00:00Z' : null],
       ),
     )

@@ -15,7 +15,6 @@ export const CURSOR = {
   depositsBehind: 0,
   isObserved: true,
   pausedReason: null,
-  pausedUntilFinal: null,
 } as const
 export const OPEN_LANE = {
   wallet: LANE,

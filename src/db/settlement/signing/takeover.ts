@@ -115,7 +115,7 @@ async function moveOne(
           items as (update lane_tx_item i set outcome = 'moved' from payout p where p.payment_id = ${paymentId}
             and (i.chain_id, i.wallet, i.nonce, i.payment_id) = (p.chain_id, p.lane_wallet, p.lane_nonce, p.payment_id))
         update payout set treasury = ${to}, auth_nonce = ${nonce}, lane_wallet = null, lane_nonce = null,
-          mined_number = null, mined_hash = null, refusals = 0, updated_at = now(),
+          mined_number = null, refusals = 0, updated_at = now(),
           state = case when hold_reason is null or ${isFreed} then 'queued' else state end,
           hold_detail = case when ${isFreed} then null when hold_reason = 'policy' then ${WAITS} else hold_detail end,
           hold_reason = case when ${isFreed} then null else hold_reason end

@@ -4,7 +4,7 @@ import type { FinalizedScan, TreasuryLog } from '../../../domain/settlement/payo
 import { isPlausiblePayout, isWithinLimit, type UnpaidPayment } from '../../../domain/settlement/transfers.ts'
 import { payoutNonce } from '../../../evm/payout-nonce.ts'
 import { many, type Queryable, sql } from '../../db.ts'
-import type { JournalContext, SettlementScope } from '../context.ts'
+import type { SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
 
 /** What the solvency watch knows about transfers of a treasury. */
@@ -20,20 +20,6 @@ type Logs = Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries' | 'lim
 const SEARCHED_PAYMENTS = 200_000
 
 export const keyOf = (log: { txHash: string; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
-
-/** Which transfers out of a treasury, in blocks that need not be final, nobody knows. */
-export async function findUnknown(context: JournalContext, scan: Logs): Promise<TreasuryLog[]> {
-  return unknownOf(scan, await explain(context.db, context.scope, scan))
-}
-
-/** … or only a payment without a payout may explain. For logs that one node shows: to look through all payments costs seconds. */
-export async function findSuspects(context: JournalContext, scan: Logs): Promise<TreasuryLog[]> {
-  const { known } = await explainByPayouts(context.db, context.scope, scan)
-  return unknownOf(scan, known)
-}
-
-const unknownOf = ({ logs }: Logs, known: ReadonlyMap<string, Known>): TreasuryLog[] =>
-  logs.filter((log) => log.kind === 'out' && !known.has(keyOf(log)))
 
 /**
  * Why each log is known: a payout with that treasury, recipient and amount; a movement; the nonce of a payment, as its

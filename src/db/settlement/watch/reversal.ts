@@ -72,7 +72,7 @@ export async function takeBack(
   await execute(
     tx,
     sql`update payout p set state = case state when 'settled' then 'queued' else 'voiding' end, updated_at = now(),
-          mined_number = null, mined_hash = null
+          mined_number = null
         where ${ours(context)} and payment_id = any(${paymentIds}) and state in ('settled', 'voided')
           -- One that was voided and paid after all may have lost the transfer alone.
           and not exists (select 1 from void_proof v where v.payment_id = p.payment_id)`,
@@ -98,8 +98,7 @@ export async function takeBack(
           deposits_number = least(deposits_number, ${ask.to.number}),
           -- No worker may have seen the reversal, and from here on none does: killed now, the repair must be gone on with.
           paused_reason = case when ${begun}::text is null or paused_reason like ${`${REVERSAL_PAUSE}%`} then paused_reason
-            else ${begun} end,
-          paused_until_final = case when ${begun}::text is null then paused_until_final end
+            else ${begun} end
         where ${here(context)}`,
   )
   return { paymentIds, unsendable: lanes.filter(({ dropped }) => dropped) }
@@ -212,9 +211,6 @@ export async function endPause(tx: Tx, context: JournalContext): Promise<boolean
     sql`select 1 from treasury_log where ${here(context)} and kind = 'out' and known_as is null limit 1`,
   )
   const reason = unknown === 0 ? null : 'unknown transfers left the treasury: see settlement status'
-  await execute(
-    tx,
-    sql`update chain_cursor set paused_reason = ${reason}, paused_until_final = null where ${here(context)}`,
-  )
+  await execute(tx, sql`update chain_cursor set paused_reason = ${reason} where ${here(context)}`)
   return unknown > 0
 }

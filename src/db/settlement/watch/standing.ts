@@ -36,7 +36,6 @@ const cursorRow = z.object({
   depositsBehind: z.coerce.number(),
   isObserved: z.boolean(),
   pausedReason: z.string().nullable(),
-  pausedUntilFinal: z.coerce.number().nullable(),
 })
 
 /** An engine renews its lease at every round, and reports; one that is idle goes round every five seconds. */
@@ -51,7 +50,7 @@ export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promi
           scanned_number - deposits_number as "depositsBehind",
           greatest(lease_until, (select reported_at from settlement_part p where p.chain_id = ${chainId} and p.token = ${token}
             and p.part = 'observing')) > now() - ${OBSERVED_SECONDS} * interval '1 second' as "isObserved",
-          pause as "pausedReason", paused_until_final as "pausedUntilFinal"
+          pause as "pausedReason"
         from chain_cursor where chain_id = ${chainId} and token = ${token}`,
   )
 }
@@ -84,7 +83,7 @@ export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): P
         from lane l, lateral (
           select count(*) as open, extract(epoch from now() - min(t.created_at) filter (where not exists (
               select 1 from payout p where p.chain_id = t.chain_id and p.lane_wallet = t.wallet and p.lane_nonce = t.nonce
-                and p.mined_hash is not null))) as seconds
+                and p.mined_number is not null))) as seconds
           from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet
             and t.state in ('reserved', 'signed', 'broadcast')) t
         where l.chain_id = ${chainId} and (

@@ -47,8 +47,8 @@ export type Due = {
   readonly pending: boolean
   /** Logs of payouts that have not ended. */
   readonly proven: boolean
-  /** Payouts that a block without finality has shown. */
-  readonly mined: boolean
+  /** Payouts that are on their way. */
+  readonly sent: boolean
   /** Voids that do not rest. */
   readonly voiding: boolean
 }
@@ -57,13 +57,14 @@ export async function readDue(context: JournalContext): Promise<Due> {
   const { chainId } = context.scope
   return one(
     context.db,
-    z.object({ pending: z.boolean(), proven: z.boolean(), mined: z.boolean(), voiding: z.boolean() }),
+    z.object({ pending: z.boolean(), proven: z.boolean(), sent: z.boolean(), voiding: z.boolean() }),
     sql`select
           exists (select 1 from treasury_log where ${here(context)} and applied_at is null)
             or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null)
             or exists (select 1 from lane_tx where chain_id = ${chainId} and gas_error is not null) as pending,
           exists (select 1 from treasury_log where ${here(context)} and payment_id is null and auth_nonce is not null) as proven,
-          exists (select 1 from payout p where ${ours(context)} and ${seen}) as mined,
+          exists (select 1 from payout p where ${ours(context)} and p.lane_wallet is not null)
+            or exists (select 1 from payout p where ${ours(context)} and ${seen}) as sent,
           exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}) as voiding`,
   )
 }

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
-import { createDepositKeys } from '../../../../src/chain/deposits/deposit-keys.ts'
-import { accountOf } from '../../../../src/chain/keys/private-key.ts'
-import { mintUsdc } from '../../../../src/sandbox/chain.ts'
-import type { HostileNode, Malice } from '../../../support/hostile-node.ts'
-import { addAwaited } from '../../deposits/awaited.ts'
-import { behindBy, HEADERS, rawBlock } from '../../rpc/laggard.ts'
-import { newKey, type Queued, TOKEN } from '../../world.ts'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import type { HostileNode, Malice } from '../../support/hostile-node.ts'
+import { addAwaited } from '../deposits/awaited.ts'
+import { behindBy, HEADERS, rawBlock } from '../rpc/laggard.ts'
+import { newKey, type Queued, TOKEN } from '../world.ts'
 import { connectTo, ticks, useThreeNodes } from './three-nodes.ts'
 
 /**

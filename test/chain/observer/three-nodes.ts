@@ -1,9 +1,7 @@
 import { beforeEach } from '@jest/globals'
-import { connectRpc, type Rpc } from '../../../../src/chain/rpc/rpc.ts'
-import { TOPICS } from '../../../../src/chain/token/contracts.ts'
-import { type HostileNode, useHostileNodes } from '../../../support/hostile-node.ts'
-import { quantity } from '../../rpc/laggard.ts'
-import { type Queued, TOKEN, useWorld, type World } from '../../world.ts'
+import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
+import { type HostileNode, useHostileNodes } from '../../support/hostile-node.ts'
+import { TOKEN, useWorld, type World } from '../world.ts'
 
 /** A world whose chain is seen through three nodes, of which two are a quorum. */
 export type ThreeNodes = {
@@ -33,23 +31,4 @@ export const connectTo = (nodes: readonly HostileNode[]): Rpc =>
 
 export async function ticks(runner: { tick(): Promise<unknown> }, times = 2): Promise<void> {
   for (let time = 0; time < times; time++) await runner.tick()
-}
-
-/** An address or a number as a topic, or as the data of a log. */
-export const pad = (hex: string): string => `0x${hex.slice(2).toLowerCase().padStart(64, '0')}`
-
-/** The logs of the payout's transfer, in a transaction that is none. */
-export async function inventTransfer(
-  world: World,
-  { paymentId, recipient, micro }: Queued,
-  place: { readonly blockNumber: string; readonly blockHash: string },
-): Promise<object[]> {
-  const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [paymentId])
-  const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
-  const treasury = pad(world.treasury.address)
-  const log = { address: TOKEN.address, transactionHash: `0x${'ab'.repeat(32)}`, ...place }
-  return [
-    { ...log, logIndex: '0x0', topics: [TOPICS.authorizationUsed, treasury, nonce], data: '0x' },
-    { ...log, logIndex: '0x1', topics: [TOPICS.transfer, treasury, pad(recipient)], data: pad(quantity(micro)) },
-  ]
 }

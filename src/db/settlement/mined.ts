@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
+import type { Lease } from '../../domain/settlement/payout.ts'
+import { execute, many, sql } from '../db.ts'
+import { type JournalContext, ours } from './context.ts'
+import { hex } from './payouts.ts'
+import { seen } from './queue.ts'
+import { fence } from './record.ts'
+
+/** Payouts that are on their way, and whether a new block has shown them. */
+export async function readSent(
+  context: JournalContext,
+  limit: number,
+): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex; isMined: boolean }[]> {
+  const rows = await many(
+    context.db,
+    z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, is_mined: z.boolean() }),
+    sql`select p.payment_id, p.treasury, p.auth_nonce, p.mined_number is not null as is_mined from payout p
+          where ${ours(context)} and p.lane_wallet is not null
+        union select p.payment_id, p.treasury, p.auth_nonce, true from payout p where ${ours(context)} and ${seen}
+        limit ${limit}`,
+  )
+  return rows.map((row) => ({
+    paymentId: row.payment_id,
+    treasury: row.treasury,
+    authNonce: row.auth_nonce,
+    isMined: row.is_mined,
+  }))
+}
+
+/** Records which payouts the newest block shows, and which it shows no more: these go back to the state before. */
+export function markMined(
+  context: JournalContext,
+  lease: Lease,
+  { number, mined, gone }: { number: number; mined: readonly string[]; gone: readonly string[] },
+): Promise<void> {
+  return context.db.transaction(async (tx) => {
+    await fence(context, tx, lease)
+    await execute(
+      tx,
+      sql`update payout p set mined_number = ${number}, updated_at = now(),
+            state = case when p.state in ('queued', 'authorized', 'assigned') then 'mined' else p.state end
+          where ${ours(context)} and p.payment_id = any(${[...mined]}) and p.state not in ('settled', 'voided')`,
+    )
+    await execute(
+      tx,
+      sql`update payout p set mined_number = null, updated_at = now(),
+            state = case when p.state <> 'mined' then p.state when p.lane_wallet is not null then 'assigned'
+              when exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
+                then 'authorized'
+              else 'queued' end
+          where ${ours(context)} and p.payment_id = any(${[...gone]}) and ${seen}
+            and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
+              and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)`,
+    )
+  })
+}

@@ -1,0 +1,175 @@
+import { describe, expect, test } from '@jest/globals'
+import { behindBy, HEADERS, quantity, rawBlock } from '../rpc/laggard.ts'
+import { type Queued } from '../world.ts'
+import { within } from './catching-up.ts'
+import { connectTo, ticks, useThreeNodes } from './three-nodes.ts'
+
+describe('the newest blocks while finality stands still', () => {
+  const { world, nodes } = useThreeNodes({ finalBelow: 10_000 })
+
+  const connect = () => connectTo(nodes)
+  const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+
+  test('a reorganization that has the payout again takes it back in no round', async () => {
+    const runner = world.runner({ rpc: connect() })
+    await ticks(runner)
+    const [queued] = await world.queue([{ micro: 50_000_000n }])
+    await ticks(runner)
+    await world.chain.mine({ blocks: 1 })
+    const { transactions } = await world.chain.getBlock()
+    const raws = await Promise.all(
+      transactions.map((hash) =>
+        world.chain.request({ method: 'eth_getRawTransactionByHash', params: [hash] } as never),
+      ),
+    )
+    await world.chain.mine({ blocks: 2 })
+    await ticks(runner)
+    await world.chain.request({ method: 'anvil_reorg', params: [3, raws.map((raw) => [raw, 0])] } as never)
+    await world.chain.mine({ blocks: 1 })
+    expect(await world.balance(queued!.recipient)).toBe(50_000_000n)
+    for (let round = 0; round < 3; round++) {
+      await runner.tick()
+      expect(await stateOf(queued!)).toBe('mined')
+    }
+  })
+
+  describe('a node that is asked first for the newest block, and tells its hash,', () => {
+    /** More than enough: on a busy machine the honest nodes answer too late in some rounds. */
+    const ROUNDS = 50
+    const lying = (lie: (block: Record<string, string>) => object) => {
+      for (const [index, node] of nodes.entries())
+        node.behave = ({ method, params }) => {
+          if (index > 0) return { afterMs: 40 }
+          const isNewest = method === HEADERS && params[0] === 'latest'
+          return isNewest ? { lie: (block) => lie(block as Record<string, string>) } : 'honest'
+        }
+      return connect()
+    }
+
+    // its signature would have been good for ten years, and for a second payout after a rotation
+    test('makes no signature live longer by another time', async () => {
+      const rpc = lying((block) => ({ ...block, timestamp: quantity(BigInt(block['timestamp'] ?? 0) + 315_360_000n) }))
+      const [queued] = await world.queue([{ micro: 50_000_000n }])
+      const signatures = async () =>
+        (
+          await world.db.query('select valid_before::int as until from payout_signature where payment_id = $1', [
+            queued!.paymentId,
+          ])
+        ).rows as { until: number }[]
+      const runner = world.runner({ rpc })
+      expect(await within(ROUNDS, runner, async () => (await signatures()).length > 0)).toBe(true)
+      for (const { until } of await signatures()) expect(until).toBeLessThan(Date.now() / 1000 + 7200)
+    })
+  })
+})
+
+describe('one bad node of three while an honest one is late', () => {
+  /** One of three nodes is bad, and an honest one is a little behind or late: they are no two that could be left out. */
+
+  const STATES = ['eth_call', 'eth_getBalance', 'eth_getTransactionCount']
+
+  const { world, nodes } = useThreeNodes({ finalBelow: 10_000 })
+
+  const connect = () => connectTo(nodes)
+  const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+
+  /** A payout that is paid and marked as mined, so many blocks ago. */
+  async function mined(runner: { tick(): Promise<unknown> }, blocks: number, micro = 50_000_000n): Promise<Queued> {
+    await ticks(runner)
+    const [queued] = await world.queue([{ micro }])
+    await ticks(runner)
+    await world.chain.mine({ blocks: 1 })
+    await runner.tick()
+    if (blocks > 0) await world.chain.mine({ blocks })
+    await runner.tick()
+    expect(await stateOf(queued!)).toBe('mined')
+    return queued!
+  }
+
+  // the newest block was one that only those two had, and of its state only one told
+  test('a node that tells the newest block and no states stops nothing where another is a block behind', async () => {
+    const runner = world.runner({ rpc: connect() })
+    await runner.tick()
+    const [queued] = await world.queue([{}])
+    for (let round = 0; round < 3; round++) {
+      await world.chain.mine({ blocks: 1 })
+      nodes[0]!.behave = ({ method }) =>
+        STATES.includes(method) ? { error: { code: -32000, message: 'missing trie node' } } : 'honest'
+      nodes[2]!.behave = await behindBy(world, 1)
+      await runner.tick()
+    }
+    await world.chain.mine({ blocks: 1 })
+    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+  })
+
+  test('where no quorum gives the state at the newest block, a warning is logged once a minute', async () => {
+    const warnings: string[] = []
+    const runner = world.runner({ rpc: connect(), warn: (_about, message) => void warnings.push(message) })
+    await ticks(runner)
+    for (const node of nodes.slice(1))
+      node.behave = ({ method }) => (method === 'eth_call' ? { error: { code: -32000, message: 'busy' } } : 'honest')
+    for (let round = 0; round < 5; round++) {
+      await world.chain.mine({ blocks: 2 })
+      await runner.tick().catch(() => undefined)
+      world.clock.now = new Date(world.clock.now.getTime() + 31_000)
+    }
+    expect(warnings.filter((warning) => warning.includes('watch of new blocks does not come on'))).toHaveLength(2)
+  })
+
+  describe('what is mined stays so', () => {
+    // a block above the head of one round counted as gone
+    test('when an honest node is two blocks behind, and another is late once', async () => {
+      const runner = world.runner({ rpc: connect() })
+      const queued = await mined(runner, 0)
+      const behind = await rawBlock(world, (await world.chain.getBlockNumber()) - 2n)
+      const isNewest = ({ method, params }: { method: string; params: readonly unknown[] }) =>
+        method === HEADERS && params[0] === 'latest'
+      nodes[2]!.behave = (call) => (isNewest(call) ? { lie: () => behind } : 'honest')
+      nodes[0]!.behave = (call) => (isNewest(call) ? { afterMs: 350 } : 'honest')
+      await runner.tick()
+      expect(await stateOf(queued)).toBe('mined')
+    })
+
+    test('when a node that stands still is quicker than an honest one', async () => {
+      const runner = world.runner({ rpc: connect() })
+      const queued = await mined(runner, 40)
+      const old = await rawBlock(world, 3n)
+      nodes[0]!.behave = ({ method, params }) =>
+        method === HEADERS && params[0] === 'latest' ? { lie: () => old } : 'honest'
+      nodes[2]!.behave = ({ method }) => (method === HEADERS ? { afterMs: 250 } : 'honest')
+      await runner.tick()
+      expect(await stateOf(queued)).toBe('mined')
+    })
+  })
+
+  // what was mined since was in the balance, and reserved no more
+  test('what was mined after the block whose balance is read is not promised again', async () => {
+    const runner = world.runner({ rpc: connect() })
+    await mined(runner, 0, 90_000_000n)
+    const [second] = await world.queue([{ micro: 90_000_000n }])
+    // Two blocks below the newest the treasury has all of it.
+    nodes[0]!.behave = ({ method }) =>
+      STATES.includes(method) ? { error: { code: -32000, message: 'missing trie node' } } : 'honest'
+    nodes[2]!.behave = await behindBy(world, 1)
+    await ticks(runner)
+    const { rows } = await world.db.query('select from payout_signature where payment_id = $1', [second!.paymentId])
+    expect(rows).toEqual([])
+  })
+
+  test('what one node alone calls used marks no payout as mined, whichever of the three it is', async () => {
+    const runner = world.runner({ rpc: connect() })
+    await ticks(runner)
+    const [queued] = await world.queue([{}])
+    await ticks(runner)
+    // The last word of what Multicall3 returns is the state of the last nonce.
+    const lie = (result: unknown): unknown => String(result).replace(/0$/, '1')
+    for (const liar of [...nodes, ...nodes, ...nodes]) {
+      await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+      await world.chain.mine({ blocks: 1 })
+      for (const node of nodes)
+        node.behave = ({ method }) => (method === 'eth_call' && node === liar ? { lie } : 'honest')
+      await runner.tick().catch(() => undefined)
+      expect(await stateOf(queued!)).toBe('broadcast')
+    }
+  })
+})

@@ -1,0 +1,137 @@
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { startHostileNode } from '../../support/hostile-node.ts'
+import { HEADERS, quantity, rawBlock } from '../rpc/laggard.ts'
+import { type Queued, useWorld } from '../world.ts'
+import { connectTo, ticks, useThreeNodes } from './three-nodes.ts'
+
+describe('a long standstill of finality', () => {
+  // Final is the newest block less twice this.
+  const world = useWorld({ micro: 100_000_000n, anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
+  beforeEach(async () => {
+    await world.reset()
+    await world.runner().tick()
+    await world.chain.mine({ blocks: 600 })
+  })
+
+  const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+
+  test('payouts are marked as mined, and count against the treasury once', async () => {
+    const runner = world.runner()
+    const [first] = await world.queue([{ micro: 50_000_000n }])
+    await ticks(runner)
+    await world.chain.mine({ blocks: 2 })
+    await ticks(runner)
+    expect(await stateOf(first!)).toBe('mined')
+    const [second] = await world.queue([{ micro: 45_000_000n }])
+    await ticks(runner)
+    await world.chain.mine({ blocks: 2 })
+    await ticks(runner)
+    expect(await world.balance(second!.recipient)).toBe(45_000_000n)
+    expect(await stateOf(second!)).toBe('mined')
+  })
+
+  test('a payout that a reorganization removed is sent again, and one in an older block stays mined', async () => {
+    const runner = world.runner()
+    await ticks(runner)
+    const [early] = await world.queue([{ micro: 1_000_000n }])
+    await ticks(runner)
+    await world.chain.mine({ blocks: 1 })
+    await ticks(runner)
+    expect(await stateOf(early!)).toBe('mined')
+    await world.chain.mine({ blocks: 600 })
+    const [late] = await world.queue([{ micro: 1_000_000n }])
+    await ticks(runner)
+    await world.chain.mine({ blocks: 1 })
+    await ticks(runner)
+    expect(await stateOf(late!)).toBe('mined')
+    await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
+    await runner.tick()
+    expect([await stateOf(early!), await stateOf(late!)]).toEqual(['mined', 'broadcast'])
+    await world.chain.mine({ blocks: 1 })
+    await ticks(runner)
+    expect(await stateOf(late!)).toBe('mined')
+    expect(await world.balance(late!.recipient)).toBe(1_000_000n)
+  })
+
+  test('what is mined stays so when the head is a block lower for a moment', async () => {
+    const node = await startHostileNode(world.anvil.url)
+    try {
+      const runner = world.runner({ url: node.url })
+      await ticks(runner)
+      const [queued] = await world.queue([{ micro: 1_000_000n }])
+      await ticks(runner)
+      await world.chain.mine({ blocks: 1 })
+      await ticks(runner)
+      expect(await stateOf(queued!)).toBe('mined')
+      await world.chain.mine({ blocks: 5 })
+      await runner.tick()
+      const block = await rawBlock(world, (await world.chain.getBlockNumber()) - 1n)
+      node.behave = ({ method, params }) =>
+        method === HEADERS && params[0] === 'latest' ? { lie: () => block } : 'honest'
+      await runner.tick()
+      node.behave = () => 'honest'
+      await ticks(runner)
+      expect(await stateOf(queued!)).toBe('mined')
+    } finally {
+      await node.close()
+    }
+  })
+})
+
+describe('the questions to nodes about a payout', () => {
+  /** What a payout that goes through costs in questions to three nodes, of which two are a quorum. */
+
+  const { world, nodes } = useThreeNodes({ finalBelow: 4 })
+
+  /** How often each node was asked so, by those that were asked at all. */
+  function asked(method: string, about: (params: readonly unknown[]) => boolean = () => true): number[] {
+    const counts = nodes.map((node) => node.calls.filter((call) => call.method === method && about(call.params)).length)
+    return counts.filter((count) => count > 0)
+  }
+
+  async function mineOne(): Promise<{ look: () => Promise<void>; block: string }> {
+    const runner = world.runner({ rpc: connectTo(nodes) })
+    await ticks(runner)
+    await world.queue([{}])
+    await ticks(runner)
+    await world.chain.mine({ blocks: 1 })
+    const block = quantity(await world.chain.getBlockNumber())
+    for (const node of nodes) node.calls.length = 0
+    return { look: () => ticks(runner, 1), block }
+  }
+
+  test('no logs are asked for of a block that is not final', async () => {
+    const { look, block } = await mineOne()
+    await look()
+    expect((await world.db.query('select state from payout')).rows).toEqual([{ state: 'mined' }])
+    expect(asked('eth_getLogs', ([range]) => (range as { toBlock: string }).toBlock === block)).toEqual([])
+  })
+
+  test('blocks are read a second time without asking for the receipts of what is stored', async () => {
+    const { look, block } = await mineOne()
+    await world.chain.mine({ blocks: 4 })
+    await look()
+    for (const node of nodes) node.calls.length = 0
+    await world.chain.mine({ blocks: 24 })
+    await look()
+    const covers = ([range]: readonly unknown[]): boolean => {
+      const { fromBlock, toBlock } = range as { fromBlock: string; toBlock: string }
+      return Number(fromBlock) <= Number(block) && Number(block) <= Number(toBlock)
+    }
+    expect(asked('eth_getLogs', covers)).toEqual([2, 2])
+    expect(asked('eth_getTransactionReceipt')).toEqual([])
+  })
+
+  test('no node is asked who sent what a lane of ours has signed', async () => {
+    const { look } = await mineOne()
+    await world.chain.mine({ blocks: 4 })
+    await look()
+    const { rows } = await world.db.query('select state from payout')
+    expect(rows).toEqual([{ state: 'settled' }])
+    expect(asked('eth_getTransactionByHash')).toEqual([])
+    // For the share of its gas; its envelope ends by the same.
+    expect(asked('eth_getTransactionReceipt')).toEqual([1, 1])
+    const envelopes = await world.db.query('select state, gas_used > 0 as paid from lane_tx')
+    expect(envelopes.rows).toEqual([{ state: 'finalized', paid: true }])
+  })
+})
