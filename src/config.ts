@@ -216,6 +216,7 @@ const operatorSchema = z.object({
   USDC_ADDRESS: lowerAddress,
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).default(0),
   PAYOUT_MAX_USDC: workerSchema.shape.PAYOUT_MAX_USDC,
+  PAYOUT_MAX_USDC_PER_DAY: workerSchema.shape.PAYOUT_MAX_USDC_PER_DAY,
   CONVERSION_TOLERANCE_PERCENT: workerSchema.shape.CONVERSION_TOLERANCE_PERCENT,
   /** Every treasury that ever paid. Those that this database knows need not be named. */
   TREASURY_ADDRESSES: list.pipe(z.array(lowerAddress)).default([]),

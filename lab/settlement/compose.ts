@@ -79,7 +79,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
         maxFeeWei: 500n * 10n ** 9n,
         startBlock: 0,
         maxMicroPerDay: 10n ** 15n,
-        limits: { maxMicroPerPayout: policy.maxMicroPerPayout, fillTolerancePercent: 2 },
+        limits: { maxMicroPerPayout: policy.maxMicroPerPayout, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 },
         ...parts.options,
       },
     },

@@ -220,7 +220,7 @@ export function createAuthorizer(deps: SettlementDeps, rests: Rests): Authorizer
     record,
     async authorize(final) {
       await record()
-      if ((await journal.countWaiting()) >= AHEAD) return { ...NOTHING, ahead: true }
+      if ((await journal.countWaiting(rests.treasuries())) >= AHEAD) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
       // Asked only when there is something to sign, so that nothing is written while nothing happens.
       const stillOurs = payouts.length === 0 ? null : await leaseSigning(deps)

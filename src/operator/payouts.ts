@@ -1,7 +1,7 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { loadPayment } from '../db/payments/payments.ts'
-import { acknowledgeMissing } from '../db/settlement/balance.ts'
+import { acknowledgeMissing, storeDifference } from '../db/settlement/balance.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { abandonLane, acknowledgeTransfers, listUnclaimed, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
@@ -112,7 +112,8 @@ async function acknowledgeBalance({ db, settings, hooks, say }: Operation): Prom
   const { chainId, token } = scopeOf(settings)
   const missing = await db.transaction(async (tx) => {
     const found = await acknowledgeMissing(tx, { chainId, token })
-    if (found !== null) await hooks.onBalanceDifference(tx, { ...found, chainId, micro: -found.micro })
+    if (found !== null)
+      await storeDifference(tx, { scope: { chainId, token }, hooks }, { ...found, chainId, micro: -found.micro })
     return found
   })
   say(

@@ -136,8 +136,13 @@ async function endIfReversed(work: PaymentWork): Promise<void> {
 type Fact = Parameters<typeof toppedUp>[0]
 
 /** Books more as delivered: a treasury held it before it was watched. Books less as spent. */
-async function bookDifference(tx: Tx, { chainId, blockNumber, micro }: BalanceDifference, now: number): Promise<void> {
-  const fact = { reference: `balance:${chainId}:${blockNumber}`, micro: (micro < 0n ? -micro : micro).toString() }
+async function bookDifference(tx: Tx, difference: BalanceDifference, now: number): Promise<void> {
+  const { chainId, blockNumber, micro, explainedBy } = difference
+  const size = (micro < 0n ? -micro : micro).toString()
+  const fact =
+    explainedBy === undefined
+      ? { reference: `balance:${chainId}:${blockNumber}`, micro: size }
+      : { reference: `balance:${explainedBy}`, micro: subtract('0', size) }
   const at = new Date(now).toISOString()
   for (const booked of micro < 0n ? [withdrawn, acknowledged] : [toppedUp]) await book(tx, booked(fact), at)
 }

@@ -551,7 +551,7 @@ describe('settlement', () => {
         authNonce: nonceOf(of),
         ...(of === mine && { counterparty: DESTINATION }),
       }))
-      const limits = { maxMicroPerPayout: 10n ** 12n, fillTolerancePercent: 2 }
+      const limits = { maxMicroPerPayout: 10n ** 12n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }
       const lease = await journal().leaseObserver({ owner: 'me', leaseMs: 60_000, start })
       const scan = { logs, ownTransactions: [], paid: [], treasuries: [TREASURY], limits, at: new Date() }
       const unknown = await journal().recordFinalized(lease!, { ...scan, number: 1, hash: hash(1) })

@@ -7,6 +7,7 @@ import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { holdPayout, readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { takeOver } from '../../src/db/settlement/signing/takeover.ts'
 import { markRestored } from '../../src/db/settlement/watch/forgotten.ts'
+import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { Booking } from '../../src/domain/ledger.ts'
 import { renderPayment } from '../../src/domain/payment/payment-object.ts'
@@ -385,7 +386,7 @@ describe('a payout that a backup has forgotten', () => {
       ownTransactions: [],
       paid: [],
       treasuries: [treasury],
-      limits: { maxMicroPerPayout: 10n ** 12n, fillTolerancePercent: 2 },
+      limits: { maxMicroPerPayout: 10n ** 12n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 },
       at: new Date(),
       number: block,
       hash: hashOf(block),
@@ -465,19 +466,21 @@ describe('a payout that a backup has forgotten', () => {
       expect(rows).toEqual([{ kind: 'void', state: 'refused' }])
     })
 
-    test('an expired payment is converted when its money is read, and waits for no payout', async () => {
+    test('an expired payment claims the transfer only when its money is read', async () => {
       const { id, attemptId } = await world.opened()
       await db.query(`update payment set status = 'expired' where id = $1`, [id])
       await paidUnknown(id, NET)
-      expect(await observe()).toEqual({ found: 1, ended: 1 })
-      expect(await world.attention(id)).toEqual([expect.stringContaining('unexpected_settlement')])
+      expect(await observe()).toEqual({ found: 0, ended: 0 })
+      expect(await listSettlementAttention(db)).toContainEqual(
+        expect.objectContaining({ kind: 'unclaimed_transfer', detail: expect.stringContaining(id) }),
+      )
       await world.act(attemptId, { action: 'pay', receivedMinor: '10000' })
       await world.read({ id, attemptId })
       expect((await world.payment(id)).status).toBe('processing')
       await world.convert(id)
-      await world.activities().transferUsdc(id)
-      expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'unexpected_settlement' })
-      await world.decide(id, 'approve')
+      // It is completed when the payout has ended.
+      await expect(world.activities().transferUsdc(id)).rejects.toThrow()
+      expect(await observe()).toEqual({ found: 0, ended: 1 })
       expect((await world.payment(id)).status).toBe('succeeded')
       expect(await world.books(id)).toEqual(await booksOfAnother())
     })

@@ -128,6 +128,7 @@ const settingsOf = (stage: Stage, treasuries: Hex[]): Parameters<typeof rebuild>
   USDC_ADDRESS: stage.token,
   SETTLEMENT_START_BLOCK: 0,
   PAYOUT_MAX_USDC: 1_000_000,
+  PAYOUT_MAX_USDC_PER_DAY: 1_000_000_000,
   CONVERSION_TOLERANCE_PERCENT: 2,
   TREASURY_ADDRESSES: treasuries,
   RETIRED_TREASURIES: [],

@@ -265,7 +265,10 @@ async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView
       const found = await node.receipt(attempt.txHash)
       // A node that is behind does not know the receipt yet. That must not count as an absent receipt.
       if (found === null && head.number < view.cursor.number + RECEIPTS_KNOWN) throw new Error(`${node.name} is behind`)
-      return found && { ...found, hasLogs: (await node.receiptLogs(attempt.txHash))?.length !== 0 }
+      if (found === null) return null
+      // Bor adds a log of its own to each transaction.
+      const logs = await node.receiptLogs(attempt.txHash)
+      return { ...found, hasLogs: logs?.some(({ address }) => address === deps.token.address) !== false }
     })
     if (receipt === null) return null
     const won = receipt.value

@@ -1,13 +1,13 @@
 import type { TreasuryBooks } from '../../db/settlement/balance.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
-import { readToken } from '../token/token-state.ts'
+import { readToken, type TokenRead } from '../token/token-state.ts'
 import type { Scope } from './facts.ts'
 
 /** More than the books say is booked when it has stood for so many final blocks: a log that was missed is found before. */
 const MORE_STANDS = 64
 
-/** Most nonces in flight that are asked for in one comparison that shows too little. */
+/** Nonces that are asked for together. */
 const ASKED = 2400
 
 export type BalanceWatch = ReturnType<typeof createBalanceWatch>
@@ -18,26 +18,13 @@ export type BalanceWatch = ReturnType<typeof createBalanceWatch>
  * At the newest block, which is not final, they hold at least that without what is signed and has not ended.
  * In memory it keeps the block that was compared last, and since when there is more or less.
  */
-export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: Scope) {
-  const { journal, rpc, log } = deps
+export function createBalanceWatch(deps: SettlementDeps, { treasuries }: Scope) {
+  const { journal, log } = deps
   let compared = -1
   let more: { readonly since: number; readonly micro: bigint } | null = null
   let less = { final: 0n, newest: 0n }
   /** What was read in this round: both comparisons need it. */
   let fresh: TreasuryBooks | null = null
-
-  const ask = (cursor: ChainCursor, reads: Parameters<typeof readToken>[2]['reads']) =>
-    rpc.agreed((node) => readToken(node, token, { reads, at: cursor.number }))
-
-  /** Micro-USDC of payouts that the token calls used, paid or canceled, and whose log is not stored. Null: no quorum says. */
-  async function readUnproved(cursor: ChainCursor): Promise<bigint | null> {
-    const open = await journal.readOpenNonces({ after: '', limit: ASKED })
-    const used = await ask(
-      cursor,
-      open.map(({ treasury, authNonce }) => ({ view: 'authorizationState', args: [treasury, authNonce] })),
-    )
-    return used && open.reduce((sum, { micro }, index) => (used.value[index] === 0n ? sum : sum + micro), 0n)
-  }
 
   /** Stores what is missing now, if that has changed. */
   async function noteLess(lease: Lease, books: TreasuryBooks, change: Partial<typeof less>): Promise<void> {
@@ -64,15 +51,17 @@ export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: 
   async function compare(lease: Lease, cursor: ChainCursor, books: TreasuryBooks): Promise<void> {
     // Another engine has read on.
     if (books.number !== cursor.number) return
-    const held = await ask(
+    const held = await askFinal(
+      deps,
       cursor,
       books.treasuries.map((treasury) => ({ view: 'balanceOf', args: [treasury] })),
     )
     if (held === null) return
     const difference = held.value.reduce((sum, micro) => sum + micro, 0n) - books.micro
-    const unproved = difference < 0n ? await readUnproved(cursor) : 0n
+    const unproved = difference < 0n ? await readUnproved(deps, cursor) : 0n
     if (unproved === null) return
     compared = cursor.number
+    if (books.isStale) await journal.noteComparison(lease)
     await noteLess(lease, books, { final: largest(0n, -difference - unproved) })
     await noteMore(lease, books, difference)
   }
@@ -98,6 +87,25 @@ export function createBalanceWatch(deps: SettlementDeps, { token, treasuries }: 
       await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - held) })
     },
   }
+}
+
+const askFinal = ({ rpc, token }: SettlementDeps, { number: at }: ChainCursor, reads: readonly TokenRead[]) =>
+  rpc.agreed((node) => readToken(node, token.address, { reads, at }))
+
+/** Micro-USDC of payouts that the token calls used, paid or canceled, and whose log is not stored. Null: no quorum says. */
+async function readUnproved(deps: SettlementDeps, cursor: ChainCursor): Promise<bigint | null> {
+  let sum = 0n
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const open = await deps.journal.readOpenNonces({ after, limit: ASKED })
+    const reads = open.map(
+      ({ treasury, authNonce }): TokenRead => ({ view: 'authorizationState', args: [treasury, authNonce] }),
+    )
+    const used = await askFinal(deps, cursor, reads)
+    if (used === null) return null
+    sum += open.reduce((total, { micro }, index) => (used.value[index] === 0n ? total : total + micro), 0n)
+    after = open.length < ASKED ? undefined : open.at(-1)?.paymentId
+  }
+  return sum
 }
 
 const largest = (a: bigint, b: bigint): bigint => (a > b ? a : b)

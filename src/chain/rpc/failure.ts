@@ -122,6 +122,8 @@ export const lacksMethod = (failure: unknown): failure is NodeFailure =>
   (failure.code === -32601 || (failure.code !== null && LACKING.test(failure.answer)))
 
 /** The failure in an answer that is not JSON, or whose HTTP status is not a success. */
+export const isBusy = ({ status }: Response): boolean => BUSY_STATUS.includes(status)
+
 export function createHttpFailure({ ok, status, headers }: Response, text: string): Unanswered {
   const words = text.replaceAll(/\s+/g, ' ').trim() || 'an empty body'
   const answer = `HTTP ${status}: ${ok ? 'not JSON: ' : ''}${words}`

@@ -64,6 +64,7 @@ const SMALL_LAG = 3
 /** The weight of the newest answer in the smoothed latency. */
 const NEWEST = 0.2
 const NEVER = Number.NEGATIVE_INFINITY
+const OUTVOTED = 'a quorum of other nodes says something else'
 
 export function createHealth({ name, now, warn }: HealthOptions): Health {
   const calls: Record<string, number> = {}
@@ -117,6 +118,8 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       count(method)
       latencyMs = latencyMs === null ? ms : latencyMs + NEWEST * (ms - latencyMs)
       lacks.remove(method)
+      // Also one whose key is revoked says which chain it serves.
+      if (method === 'eth_chainId') return
       errorsSince = null
       ;[inARow, restMs, restsUntil] = [0, 0, NEVER]
     },
@@ -132,11 +135,10 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       if (failure.retryAfterMs > 0 || (inARow >= FAILURES_UNTIL_REST && !resting()))
         rest(failure.retryAfterMs, failure.message)
     },
-    outvoted: () => wasWrong('a quorum of other nodes says something else'),
+    outvoted: () => wasWrong(OUTVOTED),
     sawHead: (number) => void (head = number),
     leaveOut(reason) {
-      if (reason === null) leftOutUntil = NEVER
-      else leftOutUntil = now() + LEFT_OUT_MS
+      leftOutUntil = reason === null ? NEVER : now() + LEFT_OUT_MS
       if (reason !== null && reason !== why) warn({ node: name, why: reason }, 'a node is left out')
       why = reason
     },

@@ -1,4 +1,4 @@
-import { bloated, createHttpFailure, cutOff, Unanswered } from './failure.ts'
+import { bloated, createHttpFailure, cutOff, isBusy, Unanswered } from './failure.ts'
 
 /** One HTTP request to a node, and the limits of its answer. */
 
@@ -39,7 +39,8 @@ export function createPost(url: string): Post {
     // Another host than the configured one would count for the quorum.
     const { response, text } = await fetchText(address, { ...init, redirect: 'error' }, limits).catch(silence)
     const answer = parseJson(text)
-    if (response.ok ? answer !== undefined : isError(answer)) return answer
+    // A status that asks for patience counts before the words of the body.
+    if (!isBusy(response) && (response.ok ? answer !== undefined : isError(answer))) return answer
     throw createHttpFailure(response, text)
   }
 }

@@ -134,6 +134,17 @@ comment on column treasury.keyless_at is
 comment on column treasury.opened_number is
   'The final block at which the books took over what it held before its transfers were watched; null: not yet.';
 
+create table treasury_difference (
+  chain_id int not null,
+  token chain_address not null,
+  block_number bigint not null,
+  micro signed_units not null,
+  primary key (chain_id, token, block_number)
+);
+comment on table treasury_difference is
+  'What the books took over at a final block although no log had shown it: more, or less (negative) that an operator has acknowledged. A transfer up to that block that is read later uses it up, or it would count twice.';
+comment on column treasury_difference.micro is 'Micro-USDC that are left.';
+
 create table treasury_hour (
   chain_id int not null,
   token chain_address not null,
@@ -143,7 +154,7 @@ create table treasury_hour (
   primary key (chain_id, token, treasury, hour)
 );
 comment on table treasury_hour is
-  'What a treasury has authorized in one hour, for its limit a day, and what left it in that hour without a payout. A second signature of a payout does not count.';
+  'What a treasury has authorized in one hour, for its limit a day. A second signature of a payout does not count.';
 comment on column treasury_hour.micro_usdc is 'Micro-USDC.';
 
 create table payout_elsewhere (
@@ -342,6 +353,7 @@ create table chain_cursor (
   deposits_number bigint not null,
   paused_reason text,
   missing_micro units,
+  compared_at timestamptz not null default now(),
   pause text generated always as (coalesce(paused_reason,
     'the treasuries hold ' || trim_scale(missing_micro / 1000000)::text || ' USDC less than the books say')) stored,
   restored_at timestamptz,
@@ -360,6 +372,8 @@ comment on column chain_cursor.deposits_number is
 comment on column chain_cursor.pause is 'Why nothing is signed and no lane sends anything new; null: no pause.';
 comment on column chain_cursor.paused_reason is
   'An unknown transfer, a second payout of a payment, or a replaced final block; null: none.';
+comment on column chain_cursor.compared_at is
+  'When the treasuries were last compared with the books at a final block. It is written once a minute.';
 comment on column chain_cursor.missing_micro is
   'Micro-USDC that the treasuries hold less than the books at the last final block that was compared; null: not less. It pauses as long as it lasts.';
 comment on column chain_cursor.restored_at is

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import type { Lease } from '../../domain/settlement/payout.ts'
-import { execute, one, sql, type Tx } from '../db.ts'
+import type { BalanceDifference, Lease, TreasuryMovement } from '../../domain/settlement/payout.ts'
+import { execute, many, one, sql, type Tx } from '../db.ts'
 import { type JournalContext, ours, type SettlementScope } from './context.ts'
 import { hex } from './payouts.ts'
 import { changeCursor, fence } from './record.ts'
@@ -24,6 +24,8 @@ export type TreasuryBooks = {
   readonly isOpening: boolean
   /** Micro-USDC that were missing at the last comparison; null: none. */
   readonly missing: bigint | null
+  /** True if the comparison has not been noted for a minute. */
+  readonly isStale: boolean
 }
 
 export async function readTreasuryBooks(context: JournalContext, given: readonly Hex[]): Promise<TreasuryBooks> {
@@ -39,9 +41,10 @@ export async function readTreasuryBooks(context: JournalContext, given: readonly
       known: z.array(hex).nullable(),
       opened: z.coerce.number(),
       missing: z.string().nullable(),
+      stale: z.boolean(),
     }),
     sql`select c.scanned_number as number, (booked.micro + stored.micro)::text as micro, booked.rows, c.missing_micro::text as missing, signed.micro::text as promised,
-          t.known, t.opened
+          t.known, t.opened, c.compared_at < now() - interval '1 minute' as stale
         from (select coalesce(sum(micro), 0) as micro, count(*) as rows from treasury_change) booked,
           (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) as micro from treasury_log
             where chain_id = ${chainId} and token = ${token} and kind <> 'cancel' and (applied_at is null
@@ -68,6 +71,7 @@ export async function readTreasuryBooks(context: JournalContext, given: readonly
     promised: BigInt(row.promised),
     isOpening: row.opened < treasuries.length,
     missing: row.missing === null ? null : BigInt(row.missing),
+    isStale: row.stale,
   }
 }
 
@@ -80,8 +84,8 @@ export function bookMore(
   const { chainId, token } = context.scope
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
-    if (more.micro > 0n)
-      await context.hooks.onBalanceDifference(tx, { micro: more.micro, chainId, blockNumber: more.number })
+    const difference = { micro: more.micro, chainId, blockNumber: more.number }
+    if (more.micro > 0n) await storeDifference(tx, context, difference)
     await execute(
       tx,
       sql`update treasury set opened_number = ${more.number} where chain_id = ${chainId} and token = ${token}
@@ -90,9 +94,54 @@ export function bookMore(
   })
 }
 
+/** Notes that the treasuries were compared with the books. */
+export const noteComparison = (context: JournalContext, lease: Lease): Promise<void> =>
+  changeCursor(context.db, context, { lease, set: sql`compared_at = now()` })
+
 /** Stores how much is missing (null: nothing), which pauses everything. */
 export const storeMissing = (context: JournalContext, lease: Lease, micro: bigint | null): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`missing_micro = ${micro?.toString() ?? null}::numeric` })
+
+/** Books a difference, and keeps it for the transfers that may explain it later. */
+export async function storeDifference(
+  tx: Tx,
+  { scope, hooks }: Pick<JournalContext, 'hooks'> & { readonly scope: Pick<SettlementScope, 'chainId' | 'token'> },
+  difference: BalanceDifference,
+): Promise<void> {
+  await hooks.onBalanceDifference(tx, difference)
+  await execute(
+    tx,
+    sql`insert into treasury_difference as d (chain_id, token, block_number, micro)
+        values (${scope.chainId}, ${scope.token}, ${difference.blockNumber}, ${difference.micro.toString()})
+        on conflict (chain_id, token, block_number) do update set micro = d.micro + excluded.micro`,
+  )
+}
+
+/** Books back as much of a difference as the transfer explains, which was in an earlier block or the same. */
+export async function explainDifference(
+  tx: Tx,
+  { scope, hooks }: JournalContext,
+  { txHash, logIndex, blockNumber, direction, micro }: TreasuryMovement,
+): Promise<void> {
+  const { chainId, token } = scope
+  const sign = direction === 'in' ? 1 : -1
+  const rows = await many(
+    tx,
+    z.object({ used: z.string() }),
+    sql`with found as (select d.block_number, least(abs(d.micro), ${micro}::numeric) * ${sign} as used from treasury_difference d
+          where d.chain_id = ${chainId} and d.token = ${token} and d.block_number >= ${blockNumber} and sign(d.micro) = ${sign}
+          order by d.block_number limit 1 for update)
+        update treasury_difference d set micro = d.micro - f.used from found f
+        where d.chain_id = ${chainId} and d.token = ${token} and d.block_number = f.block_number returning f.used::text as used`,
+  )
+  for (const { used } of rows)
+    await hooks.onBalanceDifference(tx, {
+      chainId,
+      blockNumber,
+      micro: BigInt(used),
+      explainedBy: `${txHash}:${logIndex}`,
+    })
+}
 
 /** Books what is missing as spent, and ends the pause for it. Null if nothing is missing. */
 export async function acknowledgeMissing(

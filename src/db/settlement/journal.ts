@@ -81,6 +81,7 @@ export function createSettlementJournal(context: JournalContext) {
     readTreasuryBooks: bind(balance.readTreasuryBooks),
     bookMore: bind(balance.bookMore),
     storeMissing: bind(balance.storeMissing),
+    noteComparison: bind(balance.noteComparison),
     applyPending: bind(pending.applyPending),
     applyProven: bind(record.applyProven),
     readOpenNonces: bind(reconcile.readOpenNonces),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import { describeTransfer, type FinalizedScan, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
-import { execute, many, one, type Statement, sql, type Tx } from '../db.ts'
+import { many, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { FINAL_MARGIN } from './deposits.ts'
 import { hex } from './payouts.ts'
@@ -30,13 +30,7 @@ export async function recordFinalized(
     const booked = scan.paid.length === 0 ? new Set() : await storePaid(tx, context.scope, scan.paid)
     const logs = scan.logs.map((log) => (booked.has(log.txHash) ? { ...log, gasShare: null } : log))
     const fresh = await insertLogs(tx, context.scope, { scan: { ...scan, logs }, known })
-    const outgoing = scan.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)))
-    await countUnclaimed(
-      tx,
-      context.scope,
-      outgoing.filter((log) => isMovement(log, scan.treasuries, known.get(keyOf(log)))),
-    )
-    const unknown = outgoing.filter((log) => !known.has(keyOf(log)))
+    const unknown = scan.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)) && !known.has(keyOf(log)))
     const reason = unknown[0] === undefined ? null : describeTransfer(unknown[0])
     await changeCursor(tx, context, { lease, set: moved(context, scan, reason) })
     return unknown
@@ -65,23 +59,6 @@ function isMovement(log: TreasuryLog, treasuries: readonly string[], known: Know
   if (log.kind === 'cancel' || known?.as === 'payout') return false
   // From one treasury of ours to another: together they hold what they held.
   return log.counterparty !== null && !treasuries.includes(log.counterparty)
-}
-
-/** What leaves without a payout counts toward the limit of a day, so that a thief's transfers use up what may be signed. */
-async function countUnclaimed(
-  tx: Tx,
-  { chainId, token }: SettlementScope,
-  logs: readonly TreasuryLog[],
-): Promise<void> {
-  if (logs.length === 0) return
-  const left = logs.map(({ treasury, microUsdc }) => ({ treasury, micro: microUsdc }))
-  await execute(
-    tx,
-    sql`insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
-        select ${chainId}, ${token}, treasury, date_trunc('hour', now()), sum(micro)
-        from jsonb_to_recordset(${JSON.stringify(left)}::jsonb) as g(treasury text, micro numeric) group by treasury
-        on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc`,
-  )
 }
 
 /** Returns the keys of the logs that were not stored before. */

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import { REVERSAL_PAUSE, type TreasuryMovement } from '../../domain/settlement/payout.ts'
+import type { TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { leaveEnvelopes } from './envelopes.ts'
+import { unclaimed } from './watch/known.ts'
+import { endTransferPause } from './watch/pause.ts'
 import { listMovements } from './watch/pending.ts'
 
 /** What an operator may do to lanes and to the pause of the solvency watch. */
@@ -34,9 +36,6 @@ export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }
 
 type Place = { readonly chainId: number; readonly token: Hex }
 
-/** A transfer out of a treasury that no payout claims. */
-const unclaimed = sql`l.kind = 'out' and l.payment_id is null and (l.known_as is null or l.known_as in ('payment', 'own_lane'))`
-
 /** The transfers of a transaction that no payout claims, and those of them that are not booked yet. */
 export async function listUnclaimed(
   tx: Tx,
@@ -66,12 +65,6 @@ export async function acknowledgeTransfers(tx: Tx, scope: Place, txHash: Hex): P
   )
   const remaining = left?.count ?? 0
   if (remaining > 0) return remaining
-  if (known === 0) return null
-  await execute(
-    tx,
-    // That of a replaced block is ended by its repair, also by one that was begun and is not at its end.
-    sql`update chain_cursor set paused_reason = null where chain_id = ${scope.chainId}
-          and token = ${scope.token} and paused_reason not like ${`${REVERSAL_PAUSE}%`}`,
-  )
-  return 0
+  const isEnded = await endTransferPause(tx, scope)
+  return known === 0 && !isEnded ? null : 0
 }

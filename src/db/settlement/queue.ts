@@ -144,11 +144,12 @@ async function payableBetween(
 }
 
 /** Payouts that are signed and in no envelope. */
-export async function countWaiting(context: JournalContext): Promise<number> {
+export async function countWaiting(context: JournalContext, resting: readonly Hex[]): Promise<number> {
   const row = await one(
     context.db,
     z.object({ count: z.coerce.number() }),
-    sql`select count(*) from payout p where ${ours(context)} and ${sendable} and p.state = 'authorized'`,
+    sql`select count(*) from payout p where ${ours(context)} and ${sendable} and p.state = 'authorized'
+          and p.treasury <> all(${[...resting]}::text[])`,
   )
   return row.count
 }
@@ -174,7 +175,7 @@ export function readAssignable(
   context: JournalContext,
   { limit, resting }: { limit: number; resting: readonly Hex[] },
 ): Promise<SignedPayout[]> {
-  const isAwake = sql`p.treasury <> all(${[...resting]}::text[])`
+  const isAwake = sql`(p.state = 'voiding' or p.treasury <> all(${[...resting]}::text[]))`
   return readSigned(context.db, sql`${ours(context)} and ${sendable} and p.lane_wallet is null and ${isAwake}`, limit)
 }
 

@@ -18,6 +18,7 @@ import {
   type SettlementScope,
 } from './context.ts'
 import { hex } from './payouts.ts'
+import { endTransferPause } from './watch/pause.ts'
 
 const HOOK_RETRY_SECONDS = 30
 
@@ -33,6 +34,7 @@ const provenRow = z.object({
   finalized_at: z.date(),
   gas_share: z.string().nullable(),
   claimed_from: z.enum(['suspense', 'exchange']).nullable(),
+  is_unknown: z.boolean(),
   failed_before: z.boolean(),
 })
 type Proven = z.infer<typeof provenRow>
@@ -166,7 +168,8 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
             l.block_hash, l.finalized_at, l.gas_share::text, p.hook_error is not null as failed_before,
             -- It was booked as nobody's before its payout was known.
             case when l.known_as is distinct from 'payout' and l.applied_at is not null
-              then case l.known_as when 'operator' then 'exchange' else 'suspense' end end as claimed_from
+              then case l.known_as when 'operator' then 'exchange' else 'suspense' end end as claimed_from,
+            l.kind = 'out' and l.known_as is null as is_unknown
           from treasury_log l join payout p on p.auth_nonce = l.auth_nonce and p.treasury = l.treasury
             join payment on payment.id = p.payment_id
           where l.chain_id = ${context.scope.chainId} and l.token = ${context.scope.token} and l.payment_id is null
@@ -197,6 +200,8 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
         const proof: VoidProof = { kind: 'cancelled', ...placeOf(row), gasWei: gasOf(row) }
         await context.hooks.onVoided(tx, proof)
       })
+    // What paused everything has its payout now.
+    if (rows.some((row) => row.is_unknown)) await endTransferPause(tx, context.scope)
     return { ended: rows.length - failed.length, failed }
   })
 }

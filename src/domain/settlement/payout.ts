@@ -175,6 +175,8 @@ export type TreasuryLog = {
 export type TransferLimits = {
   /** Most micro-USDC of one transfer. */
   readonly maxMicroPerPayout: bigint
+  /** Most micro-USDC of all of them within a day. */
+  readonly maxMicroPerDay: bigint
   /** Whole percent by which a converter's fill may be above the payment's quote. */
   readonly fillTolerancePercent: number
 }
@@ -255,7 +257,13 @@ export type TreasuryMovement = {
 }
 
 /** Micro-USDC, signed: what the treasuries held at a final block beyond what the books said. */
-export type BalanceDifference = { readonly chainId: number; readonly blockNumber: number; readonly micro: bigint }
+export type BalanceDifference = {
+  readonly chainId: number
+  readonly blockNumber: number
+  readonly micro: bigint
+  /** The transfer that was read later and explains it (`hash:index`): it is booked back. */
+  readonly explainedBy?: string
+}
 
 /** Another engine holds the lease now: whatever this one wanted to write was not written. */
 export class LeaseLostError extends Error {

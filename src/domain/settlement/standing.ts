@@ -20,6 +20,8 @@ export type Standing = {
     readonly number: number
     readonly hash: Hex
     readonly ageSeconds: number
+    /** Since the treasuries were compared with the books at a final block. */
+    readonly comparedSeconds: number
     /** Blocks before it to which transfers to deposit addresses were read: they have a cursor of their own. */
     readonly depositsBehind: number
     /** True if an engine has held the lease or reported within the last minute. */
@@ -88,6 +90,7 @@ export type Trouble = {
     | 'void'
     | 'paid_elsewhere'
     | 'unclaimed'
+    | 'uncompared'
     | 'receipt'
     | 'unexplained'
   readonly stops: boolean

@@ -34,8 +34,10 @@ export const isWithinLimit = ({ microUsdc }: Transfer, { maxMicroPerPayout }: Tr
 /** The limits of a configuration: whole USDC and whole percent. */
 export const transferLimits = (config: {
   readonly PAYOUT_MAX_USDC: number
+  readonly PAYOUT_MAX_USDC_PER_DAY: number
   readonly CONVERSION_TOLERANCE_PERCENT: number
 }): TransferLimits => ({
   maxMicroPerPayout: BigInt(config.PAYOUT_MAX_USDC) * 1_000_000n,
+  maxMicroPerDay: BigInt(config.PAYOUT_MAX_USDC_PER_DAY) * 1_000_000n,
   fillTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
 })

@@ -31,6 +31,7 @@ const TRANSFER_ACT =
 export function troublesOf(standing: Standing): Trouble[] {
   const looks = [
     pauseOf,
+    attendedOf,
     nodesOf,
     readingOf,
     findFailingParts,
@@ -39,8 +40,8 @@ export function troublesOf(standing: Standing): Trouble[] {
     treasuryOf,
     findDailyLimit,
     minedOf,
-    attendedOf,
     holdsOf,
+    findUncompared,
   ]
   return looks.flatMap((look) => look(standing))
 }
@@ -154,6 +155,21 @@ function findFailingParts({ parts, queue, cursor, chain }: Standing): Trouble[] 
   return found.filter(
     ({ kind }, at) => kind === 'part_fails' || found.findIndex((earlier) => earlier.kind === kind) === at,
   )
+}
+
+/** A comparison is noted once a minute. */
+const COMPARED_SECONDS = 600
+
+function findUncompared({ cursor }: Standing): Trouble[] {
+  if (cursor === null || cursor.comparedSeconds < COMPARED_SECONDS || cursor.ageSeconds >= STUCK_SECONDS) return []
+  return [
+    {
+      kind: 'uncompared',
+      stops: false,
+      what: `the treasury has not been compared with the books for ${ageText(cursor.comparedSeconds)}, so a theft may be unseen`,
+      todo: 'The nodes do not give the state of the last final block. Name nodes in POLYGON_RPC_URLS that keep it for 128 blocks.',
+    },
+  ]
 }
 
 const isResting = (parts: readonly PartStanding[], cause: RestCause): boolean =>
@@ -330,13 +346,15 @@ const ATTENDED: readonly Attended[] = [
   },
 ]
 
-function attendedOf({ attention }: Standing): Trouble[] {
+function attendedOf({ attention, queue }: Standing): Trouble[] {
+  // A thief may be who has used up the limit.
+  const isLimited = queue.some(({ state, reason }) => state === 'held' && reason === 'limit')
   return ATTENDED.flatMap(({ kind, kinds, what, todo }) => {
     const open = attention.filter((entry) => kinds.includes(entry.kind))
     const [first] = open
     if (first === undefined) return []
     const named = `${first.subject}: ${first.detail ?? 'no detail'}`
-    return [{ kind, stops: false, what: `${what(open.length)} (${named})`, todo }]
+    return [{ kind, stops: kind === 'unclaimed' && isLimited, what: `${what(open.length)} (${named})`, todo }]
   })
 }
 

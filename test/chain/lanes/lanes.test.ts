@@ -10,6 +10,7 @@ import { readSigned } from '../../../src/db/settlement/queue.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { type Fate, startLossyProxy } from '../../support/anvil.ts'
+import { startHostileNode } from '../../support/hostile-node.ts'
 import { createWorld, newAddress, newKey, type Queued, TOKEN, useWorld, type World } from '../world.ts'
 
 describe('the nonces of a lane', () => {
@@ -415,5 +416,41 @@ describe('an envelope that is final and has paid nobody', () => {
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
     expect(await refusals(queued!)).toBe(0)
     expect(world.heard.gas).toHaveLength(gas)
+  })
+})
+
+describe('a payout that the token refuses in each batch', () => {
+  const world = useWorld()
+
+  /** The log that Bor adds to each transaction that pays a fee (core/bor_fee_log.go). */
+  function addFeeLog(answer: unknown): unknown {
+    if (answer === null) return null
+    const receipt = answer as Record<string, unknown> & { logs: object[] }
+    const { blockNumber, blockHash, transactionHash } = receipt
+    const place = { blockNumber, blockHash, transactionHash, logIndex: `0x${receipt.logs.length.toString(16)}` }
+    const topics = ['0x4dfe1bbbcf077ddc3e01291eea2d5c70c2b422b415d95645b9adcfd678cb1d63']
+    const log = { ...place, address: '0x0000000000000000000000000000000000001010', topics, data: '0x' }
+    return { ...receipt, logs: [...receipt.logs, log] }
+  }
+
+  test('counts as refused although the chain adds a log of its own to the transaction', async () => {
+    const node = await startHostileNode(world.anvil.url)
+    const list = (functionName: 'blacklist' | 'unBlacklist', who: Hex) =>
+      asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [who] }))
+    try {
+      node.behave = ({ method }) => (method === 'eth_getTransactionReceipt' ? { lie: addFeeLog } : 'honest')
+      const runner = world.runner({ url: node.url })
+      const [queued] = await world.queue([{}])
+      await runner.tick()
+      await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+      await list('blacklist', queued!.recipient)
+      await runner.tick()
+      await world.chain.mine({ blocks: 3 })
+      await runner.tick()
+      const { rows } = await world.db.query('select refusals from payout')
+      expect(rows).toEqual([{ refusals: 1 }])
+    } finally {
+      await node.close()
+    }
   })
 })

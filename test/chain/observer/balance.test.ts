@@ -10,12 +10,15 @@ import { listSettlementAttention } from '../../../src/db/settlement/watch/standi
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { acknowledge } from '../../../src/operator/payouts.ts'
+import { rebuild } from '../../../src/operator/rebuild.ts'
+import { repairFinality } from '../../../src/operator/repair.ts'
 import { showStatus } from '../../../src/operator/status.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { listBookings } from '../../../src/settlement/settled.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { takeDatabase } from '../databases.ts'
+import { reorganize } from '../deposits/reversal.ts'
 import {
   insertPayments,
   newAddress,
@@ -35,7 +38,7 @@ const BOOKS: Partial<SettlementHooks> = {
   onBalanceDifference: real.onBalanceDifference,
   onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString()),
 }
-const LIMITS = { maxMicroPerPayout: 25_000_000_000n, fillTolerancePercent: 2 }
+const LIMITS = { maxMicroPerPayout: 25_000_000_000n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }
 
 describe('the balance of the treasury', () => {
   const world = useWorld({ relayers: 1 })
@@ -136,6 +139,9 @@ describe('the balance of the treasury', () => {
     expect(await acknowledge(operation(), hash)).toBe(0)
     expect(await kinds()).toEqual([])
     expect((await balances()).get('suspense')).toBe('0')
+    // What is acknowledged gives the limit back.
+    await world.finalize(engine)
+    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
     await expectBooksToMatch()
   })
 
@@ -156,11 +162,60 @@ describe('the balance of the treasury', () => {
     const hash = await take(stranger, { to: big!.recipient, micro: 5101n, nonce: deriveNonce(big!.paymentId) })
     await world.finalize(engine)
     expect((await pause()).pause).toContain(hash)
-    await world.db.query(`update payment set status = 'expired' where id = $1`, [big!.paymentId])
+    await world.db.query(`update payment set status = 'expired' where id = any($1)`, [
+      [big!.paymentId, small!.paymentId],
+    ])
     world.clock.now = new Date(Date.now() + 120_000)
     await world.finalize(engine)
-    expect((await world.db.query('select from payout where payment_id = $1', [big!.paymentId])).rowCount).toBe(0)
+    // Money that never came is owed to nobody.
+    expect((await world.db.query('select from payout')).rowCount).toBe(0)
+    expect(await kinds()).toEqual(expect.arrayContaining(['unclaimed_transfer', 'unknown_transfer']))
     await expectBooksToMatch()
+  })
+
+  test('many transfers that no payout claims pause everything when they are more than the limit of a day', async () => {
+    const engine = runner({ options: { limits: { ...LIMITS, maxMicroPerDay: 45_000_000n } } })
+    await world.finalize(engine)
+    for (let time = 0; time < 2; time++) await take(world.relayers[0]!, { to: newAddress(), micro: 20_000_000n })
+    await world.finalize(engine)
+    expect(await pause()).toEqual({ pause: null })
+    const third = await take(world.relayers[0]!, { to: newAddress(), micro: 20_000_000n })
+    await world.finalize(engine)
+    expect((await pause()).pause).toContain(third)
+    expect(await acknowledge(operation(), third)).toBe(0)
+    expect(await pause()).toEqual({ pause: null })
+    await expectBooksToMatch()
+  })
+
+  test('a payout that claims an unknown transfer ends the pause for it', async () => {
+    const payment = { paymentId: 'pay_overpaid', recipient: newAddress() }
+    await insertPayments(world.db, [payment])
+    const engine = runner()
+    await world.finalize(engine)
+    const hash = await take(accountOf(newKey()), {
+      to: payment.recipient,
+      micro: 7000n,
+      nonce: deriveNonce(payment.paymentId),
+    })
+    await world.finalize(engine)
+    expect((await pause()).pause).toContain(hash)
+    await queueAll(world, [{ ...payment, micro: 7000n }])
+    await world.finalize(engine)
+    expect((await world.payout(payment.paymentId)).state).toBe('settled')
+    expect(await pause()).toEqual({ pause: null })
+    await expectBooksToMatch()
+  })
+
+  test('what the books took over is not booked again when a rebuild reads its transfers', async () => {
+    await world.chain.mine({ blocks: 5 })
+    const { number } = await world.chain.getBlock({ blockTag: 'finalized' })
+    await world.finalize(runner({ options: { startBlock: Number(number) } }))
+    await expectBooksToMatch()
+    await world.db.query(`update chain_cursor set owner = null`)
+    expect(await rebuild(operation())).toBe(0)
+    await world.finalize(runner())
+    await expectBooksToMatch()
+    expect(await pause()).toEqual({ pause: null })
   })
 
   test('two deployments with the same keys see each other’s payouts, and their books say what the treasury holds', async () => {
@@ -233,6 +288,13 @@ describe('the balance of the treasury', () => {
       await world.finalize(engine, 3)
       expect((await world.payout(queued!.paymentId)).state).toBe('settled')
       await expectBooksToMatch()
+      // The transfer that was withheld explains what was acknowledged: it counts once.
+      node.behave = () => 'honest'
+      await world.db.query(`update chain_cursor set owner = null`)
+      await rebuild(operation())
+      expect((await balances()).get('exchange') ?? '0').toBe('0')
+      expect((await balances()).get('suspense')).toBe('7000000')
+      await expectBooksToMatch()
     } finally {
       await node.close()
     }
@@ -284,6 +346,40 @@ describe('the balance of the treasury', () => {
     expect((await balances()).get('treasury')).toBe((1_000_000_000_000n + 5_000_000n).toString())
     await world.finalize(runner({ treasuries: [current!] }), 2)
     expect(await pause()).toEqual({ pause: null })
+  })
+
+  test('a log that is late is no difference either while thousands of payouts wait for funds', async () => {
+    const node = await startHostileNode(world.anvil.url)
+    try {
+      const engine = runner({ url: node.url })
+      await world.finalize(engine)
+      const tooMuch = 1_000_000_000_001n
+      await world.queue(Array.from({ length: 2400 }, (_payout, at) => ({ paymentId: `pay_${at}`, micro: tooMuch })))
+      const [queued] = await world.queue([{ paymentId: 'pay_zzz' }])
+      node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
+      await world.finalize(engine, 5)
+      expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+      expect(await pause()).toEqual({ pause: null })
+    } finally {
+      await node.close()
+    }
+  })
+
+  test('a transfer that no payout claims leaves the books with its block, and comes again with another one', async () => {
+    const engine = runner()
+    await world.finalize(engine, 4)
+    await take(world.relayers[0]!, { to: newAddress(), micro: 5_000_000n })
+    await world.chain.mine({ blocks: 3 })
+    await engine.tick()
+    expect((await balances()).get('suspense')).toBe('5000000')
+    await reorganize(world, 4, [])
+    await engine.tick().catch(() => undefined)
+    await repairFinality(operation())
+    await world.chain.mine({ blocks: 40 })
+    await world.finalize(engine)
+    expect((await balances()).get('suspense')).toBe('0')
+    expect(await pause()).toEqual({ pause: null })
+    await expectBooksToMatch()
   })
 
   test('what the treasury held before the first block that was read is in the books, and so is what comes later', async () => {

@@ -84,7 +84,7 @@ describe('the watch of the treasury', () => {
     const payouts = async () =>
       (await world.db.query('select state from payout where payment_id = $1', [payment.paymentId])).rows
     expect(await payouts()).toEqual([])
-    await world.db.query(`update payment set status = 'refunded' where id = $1`, [payment.paymentId])
+    await world.db.query(`update payment set status = 'refunded', net_micro = 4000 where id = $1`, [payment.paymentId])
     // Another engine looks at once; the same one looks once a minute.
     await world.finalize(world.runner())
     expect(await payouts()).toEqual([{ state: 'settled' }])

@@ -398,13 +398,16 @@ describe('the calls of a node', () => {
       expect(rpc.health()[0]?.calls).toMatchObject({ eth_chainId: 1 })
     })
 
-    test('a node that asks to be left alone is left alone', async () => {
-      nodes[0]!.behave = () => ({ status: 429, text: 'slow down', headers: { 'retry-after': '7' } })
-      const rpc = connect()
-      await rpc.newest()
-      await rpc.nodes[0]!.block(0).catch(() => undefined)
-      expect(rpc.health()[0]?.state).toBe('resting')
-    })
+    test.each(['slow down', '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"daily quota"}}'])(
+      'a node that asks to be left alone is left alone, whatever its body is: %s',
+      async (text) => {
+        nodes[0]!.behave = () => ({ status: 429, text, headers: { 'retry-after': '7' } })
+        const rpc = connect()
+        await rpc.newest()
+        await rpc.nodes[0]!.block(0).catch(() => undefined)
+        expect(rpc.health()[0]?.state).toBe('resting')
+      },
+    )
 
     // it was asked first each time, because all others seemed to be behind
     test('a node that invents a very high block is asked in its turn', async () => {

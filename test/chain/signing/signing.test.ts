@@ -3,6 +3,7 @@ import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner, type TreasurySigner } from '../../../src/chain/authorization.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { requestVoid } from '../../../src/db/settlement/payouts.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -254,6 +255,18 @@ describe('a key service that refuses sometimes', () => {
       await world.finalize(next, 3)
       await paidOnce(queued)
     })
+  })
+
+  test('what a resting treasury has signed does not count as waiting for lanes', async () => {
+    await world.queue([{}, {}])
+    const treasury = world.treasury.address.toLowerCase() as Hex
+    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    const waiting = await journal.countWaiting([])
+    expect(waiting).toBeGreaterThanOrEqual(2)
+    expect(await journal.countWaiting([treasury])).toBe(0)
+    await world.finalize(world.runner(), 3)
   })
 
   test('the key of one treasury that refuses does not keep another treasury from signing', async () => {

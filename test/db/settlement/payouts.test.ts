@@ -15,7 +15,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { addPayment, CHAIN_ID, openDatabase } from './database.ts'
 
-const LIMITS = { maxMicroPerPayout: 10n ** 12n, fillTolerancePercent: 2 }
+const LIMITS = { maxMicroPerPayout: 10n ** 12n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }
 const scope = { livemode: false, chainId: CHAIN_ID, token: `0x${'c'.repeat(40)}` as Hex } as const
 
 let db: Db

@@ -12,6 +12,7 @@ export const CURSOR = {
   number: 1000,
   hash: '0x00',
   ageSeconds: 3,
+  comparedSeconds: 30,
   depositsBehind: 0,
   isObserved: true,
   pausedReason: null,

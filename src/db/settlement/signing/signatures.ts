@@ -6,6 +6,7 @@ import { attempt, type FailedHook, type JournalContext, ours } from '../context.
 import { hex } from '../payouts.ts'
 import { seen, sendable } from '../queue.ts'
 import { here } from '../record.ts'
+import { readUnclaimed } from '../watch/known.ts'
 
 /**
  * Micro-USDC promised by signatures, which the chain has not shown up to the block. What is settled is promised no more: it
@@ -46,7 +47,10 @@ export async function readSignedBefore({ db }: JournalContext, paymentIds: reado
   return new Set(rows.map((row) => row.payment_id))
 }
 
-/** Micro-USDC that a treasury authorized since the beginning of the hour of `since`. Signing again counts once. */
+/**
+ * Micro-USDC that a treasury authorized since the beginning of the hour of `since`, and what left it within a day without a
+ * payout that claims it: a thief's transfers use up what may be signed. Signing again counts once.
+ */
 export async function readAuthorizedSince(context: JournalContext, treasury: Hex, since: Date): Promise<bigint> {
   const { chainId, token } = context.scope
   const row = await one(
@@ -55,7 +59,7 @@ export async function readAuthorizedSince(context: JournalContext, treasury: Hex
     sql`select coalesce(sum(micro_usdc), 0)::text as micro from treasury_hour where chain_id = ${chainId}
           and token = ${token} and treasury = ${treasury} and hour >= date_trunc('hour', ${since}::timestamptz)`,
   )
-  return BigInt(row.micro)
+  return BigInt(row.micro) + (await readUnclaimed(context.db, context.scope, treasury))
 }
 
 /**

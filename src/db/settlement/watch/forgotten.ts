@@ -40,6 +40,8 @@ export function queueForgotten({ db, scope }: JournalContext): Promise<number> {
         from treasury_log l join payment m on m.id = l.nonce_of
         where l.nonce_of is not null and l.payment_id is null and l.kind = 'out' and l.chain_id = ${scope.chainId}
           and l.token = ${scope.token} and m.livemode = ${scope.livemode}
+          -- For money that never came nothing is owed: whoever has the treasury's key may have used the nonce.
+          and (m.net_micro is not null or exists (select 1 from part t where t.payment_id = m.id))
           and (m.status = any(${[...CLOSED]}) or m.status in ('under_review', 'settling') and m.net_micro = l.micro_usdc)
         on conflict (payment_id) do nothing`,
   )

@@ -3,7 +3,7 @@ import type { Hex } from '../../../domain/hex.ts'
 import type { FinalizedScan, TreasuryLog } from '../../../domain/settlement/payout.ts'
 import { isPlausiblePayout, isWithinLimit, type UnpaidPayment } from '../../../domain/settlement/transfers.ts'
 import { payoutNonce } from '../../../evm/payout-nonce.ts'
-import { many, type Queryable, sql } from '../../db.ts'
+import { many, one, type Queryable, sql } from '../../db.ts'
 import type { SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
 
@@ -15,6 +15,9 @@ export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
 export type Known = { readonly as: KnownAs; readonly nonceOf?: string }
 
 type Logs = Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>
+
+/** A transfer out of a treasury (`l`) that no payout claims, and no operator has acknowledged. */
+export const unclaimed = sql`(l.kind = 'out' and l.payment_id is null and (l.known_as is null or l.known_as in ('payment', 'own_lane')))`
 
 /** Payments looked through for nonces that no payout has: only after a backup was restored are there such nonces. */
 const SEARCHED_PAYMENTS = 200_000
@@ -29,14 +32,38 @@ export async function explain(db: Queryable, scope: SettlementScope, scan: Logs)
   const { known, forgotten } = await explainByPayouts(db, scope, scan)
   const own = new Set(scan.ownTransactions)
   const payments = await findPayments(db, scope, forgotten)
+  let left = scan.limits.maxMicroPerDay - (forgotten.length === 0 ? 0n : await readUnclaimed(db, scope))
   for (const log of forgotten) {
     const payment = payments.get(log.authNonce)
-    if (payment === undefined) {
-      if (own.has(log.txHash) && isWithinLimit(log, scan.limits)) known.set(keyOf(log), { as: 'own_lane' })
-    } else if (!payment.isPaid && isPlausiblePayout(log, payment, scan.limits))
-      known.set(keyOf(log), { as: 'payment', nonceOf: payment.id })
+    const isPlausible =
+      payment === undefined
+        ? own.has(log.txHash) && isWithinLimit(log, scan.limits)
+        : !payment.isPaid && isPlausiblePayout(log, payment, scan.limits)
+    left -= BigInt(log.microUsdc ?? 0)
+    // Many small ones are as much as a large one.
+    if (isPlausible && left >= 0n)
+      known.set(keyOf(log), payment === undefined ? { as: 'own_lane' } : { as: 'payment', nonceOf: payment.id })
   }
   return known
+}
+
+/** A day of Polygon, with a block every two seconds. */
+const BLOCKS_OF_A_DAY = 43_200
+
+/** Micro-USDC that left in the blocks of a day without a payout that claims it: of one treasury, or of all. */
+export async function readUnclaimed(
+  db: Queryable,
+  { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,
+  treasury: Hex | null = null,
+): Promise<bigint> {
+  const { micro } = await one(
+    db,
+    z.object({ micro: z.string() }),
+    sql`select coalesce(sum(l.micro_usdc), 0)::numeric::text as micro from treasury_log l join chain_cursor c using (chain_id, token)
+        where l.chain_id = ${chainId} and l.token = ${token} and ${unclaimed}
+          and (${treasury}::text is null or l.treasury = ${treasury}) and l.block_number > c.scanned_number - ${BLOCKS_OF_A_DAY}`,
+  )
+  return BigInt(micro)
 }
 
 /** By payouts and movements alone. `forgotten`: those with a nonce that no payout has. */

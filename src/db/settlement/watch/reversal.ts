@@ -142,7 +142,7 @@ async function removeLogs(tx: Tx, context: JournalContext, gone: readonly Hex[])
           sql`select chain_id, tx_hash, told_index, token, micro_usdc as units, kind as direction, block_number,
                 case kind when 'in' then counterparty else treasury end as sender,
                 case kind when 'in' then treasury else counterparty end as recipient
-              from removed where kind <> 'cancel' and (known_as is null or known_as in ('movement', 'operator'))`,
+              from removed where kind <> 'cancel' and known_as is distinct from 'payout'`,
         )}`,
   )
 }

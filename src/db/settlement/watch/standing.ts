@@ -33,6 +33,7 @@ const cursorRow = z.object({
   number: z.coerce.number(),
   hash: hex,
   ageSeconds: z.coerce.number(),
+  comparedSeconds: z.coerce.number(),
   depositsBehind: z.coerce.number(),
   isObserved: z.boolean(),
   pausedReason: z.string().nullable(),
@@ -46,7 +47,7 @@ export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promi
   return maybeOne(
     db,
     cursorRow,
-    sql`select scanned_number as number, scanned_hash as hash, extract(epoch from now() - scanned_at) as "ageSeconds",
+    sql`select scanned_number as number, scanned_hash as hash, extract(epoch from now() - scanned_at) as "ageSeconds", extract(epoch from now() - compared_at) as "comparedSeconds",
           scanned_number - deposits_number as "depositsBehind",
           greatest(lease_until, (select reported_at from settlement_part p where p.chain_id = ${chainId} and p.token = ${token}
             and p.part = 'observing')) > now() - ${OBSERVED_SECONDS} * interval '1 second' as "isObserved",
