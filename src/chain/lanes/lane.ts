@@ -266,7 +266,7 @@ async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView
       // A node that is behind does not know the receipt yet. That must not count as an absent receipt.
       if (found === null && head.number < view.cursor.number + RECEIPTS_KNOWN) throw new Error(`${node.name} is behind`)
       if (found === null) return null
-      // Bor adds a log of its own to each transaction.
+      // Bor adds its own log to each transaction.
       const logs = await node.receiptLogs(attempt.txHash)
       return { ...found, hasLogs: logs?.some(({ address }) => address === deps.token.address) !== false }
     })

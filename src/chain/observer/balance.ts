@@ -23,7 +23,7 @@ export function createBalanceWatch(deps: SettlementDeps, { treasuries }: Scope) 
   let compared = -1
   let more: { readonly since: number; readonly micro: bigint } | null = null
   let less = { final: 0n, newest: 0n }
-  /** What was read in this round: both comparisons need it. */
+  /** The books of this round: both comparisons need them. */
   let fresh: TreasuryBooks | null = null
 
   /** Stores what is missing now, if that has changed. */

@@ -252,10 +252,12 @@ function lanesOf({ lanes, cursor }: Standing): Trouble[] {
   ]
 }
 
-function treasuryOf({ queue, chain }: Standing): Trouble[] {
+function treasuryOf({ queue, chain, parts }: Standing): Trouble[] {
   const [current] = chain.treasuries
+  // What an earlier treasury cannot pay now is not what the current one lacks.
+  const isBlocked = isResting(parts, 'treasury_blacklisted') || isResting(parts, 'treasury_delegated')
   const wanting = queue.filter(({ state, reason }) => state === 'held' && reason === 'funds')
-  const unsent = queue.filter(({ state }) => state === 'queued' || state === 'authorized')
+  const unsent = queue.filter(({ state }) => state === 'queued' || (state === 'authorized' && !isBlocked))
   const needed = [...wanting, ...unsent].reduce((sum, { micro }) => sum + BigInt(micro), 0n)
   const has = current?.micro ?? null
   if (wanting.length === 0 && (has === null || has >= needed)) return []

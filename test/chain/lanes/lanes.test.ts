@@ -433,7 +433,7 @@ describe('a payout that the token refuses in each batch', () => {
     return { ...receipt, logs: [...receipt.logs, log] }
   }
 
-  test('counts as refused although the chain adds a log of its own to the transaction', async () => {
+  test('counts as refused although the chain adds its own log to the transaction', async () => {
     const node = await startHostileNode(world.anvil.url)
     const list = (functionName: 'blacklist' | 'unBlacklist', who: Hex) =>
       asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [who] }))
