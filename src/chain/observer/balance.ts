@@ -28,10 +28,14 @@ export function createBalanceWatch(deps: SettlementDeps, { treasuries }: Scope) 
 
   /** Stores what is missing now, if that has changed. */
   async function noteLess(lease: Lease, books: TreasuryBooks, change: Partial<typeof less>): Promise<void> {
+    // Acknowledged by an operator.
+    if (books.missing === null) less = { final: 0n, newest: 0n }
     less = { ...less, ...change }
     const missing = less.final > less.newest ? less.final : less.newest
     if (missing === (books.missing ?? 0n)) return
-    await journal.storeMissing(lease, missing === 0n ? null : missing)
+    const stored = missing === 0n ? null : missing
+    await journal.storeMissing(lease, stored)
+    if (fresh !== null) fresh = { ...fresh, missing: stored }
     if (missing > 0n)
       log.error({ micro: missing.toString() }, 'the treasuries hold less than the books say; all lanes pause')
   }

@@ -4,6 +4,7 @@ import type { BalanceDifference, Lease, TreasuryMovement } from '../../domain/se
 import { execute, many, one, sql, type Tx } from '../db.ts'
 import { type JournalContext, ours, type SettlementScope } from './context.ts'
 import { hex } from './payouts.ts'
+import { seen, sendable } from './queue.ts'
 import { changeCursor, fence } from './record.ts'
 
 /** The equation of the treasury: its balance on chain is its balance in the books. */
@@ -49,9 +50,12 @@ export async function readTreasuryBooks(context: JournalContext, given: readonly
           (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) as micro from treasury_log
             where chain_id = ${chainId} and token = ${token} and kind <> 'cancel' and (applied_at is null
               or payment_id is null and auth_nonce is not null and known_as = 'payout')) stored,
-          (select coalesce(sum(p.micro_usdc), 0) as micro from payout p where ${ours(context)}
-            and (p.state in ('authorized', 'assigned', 'mined') or p.state in ('queued', 'held', 'voiding') and exists (
-              select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer'))) signed,
+          -- By the indexes of what is on its way: a long queue is not looked through.
+          (select coalesce(sum(micro_usdc), 0) as micro from (
+            select p.micro_usdc from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null
+            union all select p.micro_usdc from payout p where ${ours(context)} and p.lane_wallet is not null
+            union all select p.micro_usdc from payout p where ${ours(context)} and ${seen} and p.state = 'mined'
+              and p.lane_wallet is null) sent) signed,
           (select array_agg(address::text) as known, count(opened_number) as opened from treasury
             where chain_id = ${chainId} and token = ${token}) t,
           chain_cursor c
