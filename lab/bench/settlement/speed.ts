@@ -104,7 +104,9 @@ async function settleAll(
     if (payments) await hooks.onSettled(tx, settlements)
     settled += settlements.length
   }
-  const parts = { db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS }
+  // What an earlier run has paid is in no journal of this one.
+  const options = { startBlock: Number(await stage.chain.getBlockNumber()) }
+  const parts = { db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS, options }
   const engine = composeEngine({ ...parts, hooks: { ...(payments ? hooks : {}), onSettled } })
   const stop = new AbortController()
   await stage.chain.setIntervalMining({ interval: 1 })
