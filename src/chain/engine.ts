@@ -89,7 +89,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     const { view, rest } = await readView(cursor)
     return holding('lanes', async () => {
       const [rounds] = await Promise.all([advance(view), fund(view), endKeyless(view)])
-      if (cursor.pausedReason !== null) return NOTHING
+      if (cursor.pausedReason !== null) return { ...NOTHING }
       await freeStranded(
         rounds.flatMap((round) => round.stuck),
         view,

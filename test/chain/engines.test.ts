@@ -116,6 +116,18 @@ describe('several engines', () => {
     await paidOnce(queued)
   })
 
+  test('a worker that starts with an empty queue opens its lanes as soon as it has read a block', async () => {
+    await world.reset()
+    const stop = new AbortController()
+    const running = world.runner({ everyMs: 20 }).run(stop.signal)
+    await until(
+      async () => (await world.db.query('select from lane')).rowCount,
+      (count) => count === world.relayers.length,
+    )
+    stop.abort()
+    await running
+  })
+
   test('while one engine holds the lease another one waits', async () => {
     const first = world.runner({ options: { leaseMs: 60_000 } })
     await first.tick()
