@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import { onceEach, type Sources, type Told, tell } from './told.ts'
 
-/** What of settlement is told. Queue, cursor, lanes, parts and attention are the same from every worker; nodes are its own view. */
+/** The state of settlement for operators. Queue, cursor, lanes, parts and attention are the same from every worker; nodes are its own view. */
 export type SettlementSources = Sources<
   'queue' | 'cursor' | 'lanes' | 'parts' | 'attention' | 'treasuries' | 'gas' | 'nodes' | 'calls' | 'quorum'
 >

@@ -9,13 +9,13 @@ import { getFailure } from '../domain/settlement/part.ts'
 /** Balances change slowly, and paid nodes count calls (milliseconds). */
 const FUNDS_MS = 30_000
 
-/** Figures are told as floating point numbers, because that is all that the format of the metrics has. */
+/** Figures are given as floating point numbers, because that is all that the format of the metrics has. */
 const units = (amount: bigint, decimals: number): number => Number(amount) / 10 ** decimals
 
 type Chain = Pick<SettlementDeps, 'rpc' | 'token' | 'treasuries' | 'relayers' | 'funding'>
 
 /**
- * What operators are told about settlement, a row for each series. Queue, cursor, lanes, parts and attention are read by one
+ * The metrics of settlement, a row for each series. Queue, cursor, lanes, parts and attention are read by one
  * statement each; what the nodes are like is known already.
  */
 export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: Chain; clock: () => Date }) {

@@ -32,7 +32,7 @@ export type Operator = {
    * False: it has not yet.
    */
   endTheft(db: Db): Promise<boolean>
-  /** Where stolen USDC went. */
+  /** The address that the stolen USDC was sent to. */
   readonly thief: Hex
   rotate(): void
   /** As the runbook for a restored database asks, by a node that loses nothing; for these payments. */

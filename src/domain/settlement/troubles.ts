@@ -127,7 +127,7 @@ const REST_TODO: Readonly<Record<RestCause, string>> = {
 }
 
 const FAILING_TODO: Readonly<Record<Part, string>> = {
-  observing: 'Correct that: no payout settles meanwhile. The worker tries again every few seconds.',
+  observing: 'Correct that: no payout settles until then. The worker tries again every few seconds.',
   deposits: 'Correct that: what buyers send in USDC is seen late. The worker tries again every few seconds.',
   signing:
     'Make the key service of the treasury answer (TREASURY_KEY): check its status, its quota, and that the worker may use the key. If a node (rpc1, …) is named, fix the node. Payouts continue automatically.',
@@ -191,12 +191,12 @@ function nodesOf({ chain }: Standing): Trouble[] {
   const silent = chain.nodes.filter(({ head }) => head === null)
   const names = silent.map(({ name, why }) => (why === null ? name : `${name} (${why})`)).join(', ')
   if (chain.final === null) {
-    const told = chain.nodes.flatMap(({ name, final }) => (final === null ? [] : `${name} names ${final}`)).join(', ')
+    const named = chain.nodes.flatMap(({ name, final }) => (final === null ? [] : `${name} names ${final}`)).join(', ')
     return [
       {
         kind: 'no_quorum',
         stops: true,
-        what: `fewer than ${chain.quorum} of ${chain.nodes.length} nodes agree on a final block: ${names === '' ? told : `no answer from ${names}`}`,
+        what: `fewer than ${chain.quorum} of ${chain.nodes.length} nodes agree on a final block: ${names === '' ? named : `no answer from ${names}`}`,
         todo: 'Read what the nodes answer. If they refuse (a key, a plan, requests in batches), ask their provider, or name other nodes in POLYGON_RPC_URLS and restart the workers. Never lower FINALITY_QUORUM.',
       },
     ]

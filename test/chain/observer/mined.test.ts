@@ -33,7 +33,7 @@ describe('the newest blocks while finality stands still', () => {
     }
   })
 
-  describe('a node that is asked first for the newest block, and tells its hash,', () => {
+  describe('a node that is asked first for the newest block, and gives its hash,', () => {
     /** More than enough: on a busy machine the honest nodes answer too late in some rounds. */
     const ROUNDS = 50
     const lying = (lie: (block: Record<string, string>) => object) => {
@@ -86,8 +86,8 @@ describe('one bad node of three while an honest one is late', () => {
     return queued!
   }
 
-  // the newest block was one that only those two had, and of its state only one told
-  test('a node that tells the newest block and no states stops nothing where another is a block behind', async () => {
+  // the newest block was one that only those two had, and only one gave its state
+  test('a node that gives the newest block and no states stops nothing where another is a block behind', async () => {
     const runner = world.runner({ rpc: connect() })
     await runner.tick()
     const [queued] = await world.queue([{}])

@@ -43,7 +43,7 @@ async function rounds(runner: { tick(): Promise<unknown> }, count: number, bad: 
   }
 }
 
-/** The first node tells a newest block that is four lower, and the third is honest and gives blocks late. */
+/** The first node gives a newest block that is four lower, and the third is honest and gives blocks late. */
 async function holdDown(): Promise<void> {
   const lower = await rawBlock(world, (await world.chain.getBlockNumber()) - 4n)
   nodes[0]!.behave = ({ method, params }) =>
@@ -86,7 +86,7 @@ test('deposits are read, and envelopes end, although one node has another hash f
   expect(await envelopes()).toEqual([{ state: 'finalized' }, { state: 'finalized' }])
 })
 
-test('envelopes end although one node tells no states', async () => {
+test('envelopes end although one node gives no states', async () => {
   const runner = world.runner({ rpc: connect() })
   await ticks(runner)
   await world.queue([{ micro: 50_000_000n }])
@@ -123,7 +123,7 @@ test('an envelope is nobody else’s because a node has the final block, and not
 
 // it was in the balance of a lower block, and reserved no more
 test.each([
-  ['one node tells no states, and another is behind what is final', () => behindFinal()],
+  ['one node gives no states, and another is behind what is final', () => behindFinal()],
   ['one node holds the newest block down, and another is late', holdDown],
 ])('what is settled is not promised again where %s', async (_, misbehave) => {
   await settled(90_000_000n)
@@ -142,7 +142,7 @@ async function behindFinal(): Promise<void> {
 // the first was final, and not in the balance that was read
 test.each([
   [
-    'one node tells no balances, and another is seven blocks behind',
+    'one node gives no balances, and another is seven blocks behind',
     async () => {
       nodes[0]!.behave = ({ method }) => (method === 'eth_getBalance' ? GONE : 'honest')
       nodes[2]!.behave = await behindBy(world, 7, 2)

@@ -11,7 +11,7 @@ const { onTreasuryMovement, onBalanceDifference } = createSettlementHooks({
 })
 
 /**
- * What payments are told is written down, to be counted. Sweeps end and USDC is booked as in the worker, so the balance of
+ * Writes down every notice to a payment, so that notices can be counted. Sweeps end and USDC is booked as in the worker, so the balance of
  * the treasuries is compared with the books at each final block.
  */
 export const ANNOUNCING: SettlementHooks = {
