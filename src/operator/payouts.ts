@@ -1,7 +1,7 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { loadPayment } from '../db/payments/payments.ts'
-import { acknowledgeMissing, storeDifference } from '../db/settlement/balance.ts'
+import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlement/balance.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { abandonLane, acknowledgeTransfers, listUnclaimed, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
@@ -92,7 +92,7 @@ export async function acknowledge(operation: Operation, subject: Hex | 'balance'
   const txHash = subject
   const left = await db.transaction(async (tx) => {
     const { all, unbooked } = await listUnclaimed(tx, scopeOf(settings), txHash)
-    for (const movement of unbooked) await hooks.onTreasuryMovement(tx, movement)
+    for (const movement of unbooked) await bookMovement(tx, { scope: scopeOf(settings), hooks }, movement)
     for (const movement of all) await hooks.onTreasuryMovement(tx, { ...movement, isAcknowledged: true })
     return acknowledgeTransfers(tx, scopeOf(settings), txHash)
   })

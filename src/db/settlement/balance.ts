@@ -106,12 +106,11 @@ export const noteComparison = (context: JournalContext, lease: Lease): Promise<v
 export const storeMissing = (context: JournalContext, lease: Lease, micro: bigint | null): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`missing_micro = ${micro?.toString() ?? null}::numeric` })
 
+/** The hooks that book, and the token and chain whose transfers they book. */
+type Booking = Pick<JournalContext, 'hooks'> & { readonly scope: Pick<SettlementScope, 'chainId' | 'token'> }
+
 /** Books a difference, and keeps it for the transfers that may explain it later. */
-export async function storeDifference(
-  tx: Tx,
-  { scope, hooks }: Pick<JournalContext, 'hooks'> & { readonly scope: Pick<SettlementScope, 'chainId' | 'token'> },
-  difference: BalanceDifference,
-): Promise<void> {
+export async function storeDifference(tx: Tx, { scope, hooks }: Booking, difference: BalanceDifference): Promise<void> {
   await hooks.onBalanceDifference(tx, difference)
   await execute(
     tx,
@@ -121,10 +120,16 @@ export async function storeDifference(
   )
 }
 
+/** Books a transfer of the treasuries, and books back what it explains of a difference that was booked before. */
+export async function bookMovement(tx: Tx, booking: Booking, movement: TreasuryMovement): Promise<void> {
+  await booking.hooks.onTreasuryMovement(tx, movement)
+  await explainDifference(tx, booking, movement)
+}
+
 /** Books back as much of a difference as the transfer explains, which was in an earlier block or the same. */
-export async function explainDifference(
+async function explainDifference(
   tx: Tx,
-  { scope, hooks }: JournalContext,
+  { scope, hooks }: Booking,
   { txHash, logIndex, blockNumber, direction, micro }: TreasuryMovement,
 ): Promise<void> {
   const { chainId, token } = scope

@@ -300,6 +300,28 @@ describe('the balance of the treasury', () => {
     }
   })
 
+  test('a transfer that is acknowledged after what was missing counts once too', async () => {
+    const node = await startHostileNode(world.anvil.url)
+    try {
+      const engine = runner({ url: node.url })
+      await world.finalize(engine)
+      node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
+      const hash = await take(accountOf(newKey()), { to: newAddress(), micro: 7_000_000n })
+      await world.finalize(engine)
+      expect(await acknowledge(operation(), 'balance')).toBe(0)
+      node.behave = () => 'honest'
+      await world.db.query(`update chain_cursor set owner = null`)
+      const onTreasuryMovement = () => Promise.reject(new Error('the books are closed'))
+      await rebuild({ ...operation(), hooks: { ...operation().hooks, onTreasuryMovement } })
+      expect(await acknowledge(operation(), hash)).toBe(0)
+      expect((await balances()).get('exchange')).toBe('7000000')
+      expect((await balances()).get('suspense')).toBe('0')
+      await expectBooksToMatch()
+    } finally {
+      await node.close()
+    }
+  })
+
   test('a theft pauses everything in the block that shows it, for as long as the block is in the chain', async () => {
     const engine = runner()
     const [queued] = await world.queue([{ micro: 3_000_000n }])

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { RecordedDeposit } from '../../../domain/settlement/deposit.ts'
 import type { TreasuryMovement } from '../../../domain/settlement/payout.ts'
 import { execute, many, type Statement, sql, type Tx } from '../../db.ts'
-import { explainDifference } from '../balance.ts'
+import { bookMovement } from '../balance.ts'
 import { attempt, type JournalContext, lockPaymentsFirst } from '../context.ts'
 import { hex } from '../payouts.ts'
 import { here } from '../record.ts'
@@ -60,10 +60,7 @@ export function applyPending(
       })),
       ...(await applyEach(tx, movements, {
         table: sql`treasury_log`,
-        async apply(movement) {
-          await context.hooks.onTreasuryMovement(tx, movement)
-          await explainDifference(tx, context, movement)
-        },
+        apply: (movement) => bookMovement(tx, context, movement),
         chainId: context.scope.chainId,
       })),
     ]
