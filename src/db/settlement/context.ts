@@ -15,8 +15,7 @@ export type SettlementScope = { readonly livemode: boolean; readonly chainId: nu
 
 /**
  * What else is written in the transaction that changes payouts. A hook that throws undoes only its own payments.
- * `onHeld` is told every new reason, `onReleased` that a payout
- * whose hold has ended automatically continues.
+ * `onHeld` learns every new reason, `onReleased` that a payout whose hold has ended automatically continues.
  */
 export type SettlementHooks = {
   onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void>

@@ -74,8 +74,11 @@ export async function readSigned(db: Queryable, where: Statement, limit: number)
   return rows.map(toSigned)
 }
 
+/** Held for one of PASSING_HOLDS, as in the index payout_payable, word for word. */
+export const passing = sql`p.state = 'held' and p.hold_reason in ('funds', 'limit', 'rotation')`
+
 /** As in the index payout_payable, word for word. */
-export const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'limit', 'rotation'))`
+export const payable = sql`(p.state = 'queued' or ${passing})`
 
 /** As in the index payout_sendable, word for word. */
 export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p.lane_wallet is null)`
@@ -204,7 +207,7 @@ export async function hold(
 async function holdIn(tx: Tx, context: JournalContext, held: Parameters<typeof hold>[1]): Promise<boolean> {
   const mayBeHeld = sql`${ours(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
     and (p.state in ('queued', 'authorized')
-      or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'limit', 'rotation'))
+      or ${passing} and p.hold_reason <> ${held.reason})
     and (p.hook_retry_at is null or p.hook_retry_at <= now())`
   // As `lockPaymentsFirst`; of most payouts that are short of funds nothing is new, and nothing is locked.
   const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeHeld}

@@ -4,7 +4,7 @@ import type { PayoutSignature } from '../../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../../db.ts'
 import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
 import { hex } from '../payouts.ts'
-import { seen, sendable } from '../queue.ts'
+import { passing, seen, sendable } from '../queue.ts'
 import { here } from '../record.ts'
 import { readUnclaimed } from '../watch/known.ts'
 
@@ -105,7 +105,7 @@ export function storeSignatures(
           -- The update answers new states only, and the hook asks which were held.
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
             where ${ours(context)} and g.kind = 'transfer' and (p.state in ('queued', 'authorized')
-              or p.state = 'held' and p.hold_reason in ('funds', 'limit', 'rotation')) for update of p),
+              or ${passing}) for update of p),
           -- With the signature: a payout without one cannot be sent.
           authorized as (
             update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
@@ -128,7 +128,7 @@ async function lockHeldFirst(tx: Tx, ids: readonly string[]): Promise<void> {
   await execute(
     tx,
     sql`select 1 from payment join payout p on p.payment_id = payment.id where payment.id = any(${[...ids]})
-          and p.state = 'held' and p.hold_reason in ('funds', 'limit', 'rotation') order by payment.id for update of payment`,
+          and ${passing} order by payment.id for update of payment`,
   )
 }
 

@@ -7,7 +7,7 @@ import type { JournalContext } from '../context.ts'
 export async function pause({ db, scope }: JournalContext, reason: string): Promise<void> {
   await execute(
     db,
-    sql`update chain_cursor set paused_reason = coalesce(paused_reason, ${reason}) 
+    sql`update chain_cursor set paused_reason = coalesce(paused_reason, ${reason})
         where chain_id = ${scope.chainId} and token = ${scope.token}`,
   )
 }
