@@ -32,8 +32,8 @@ export type SettlementEngine = {
   observeDeposits(): Promise<Progress>
   /** Signs the payouts that may be paid now. */
   authorize(): Promise<Progress>
-  /** Resumes envelopes that were sent, then sends what is signed. */
-  send(): Promise<Progress>
+  /** Resumes envelopes that were sent, then sends what is signed. Null: no block is read yet, and no lane was looked at. */
+  send(): Promise<Progress | null>
   /** Releases the leases. */
   close(): Promise<void>
 }
@@ -83,13 +83,11 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const holding = createHolding(deps)
 
   /** Puts failures of sweeps into `failures`: payouts are sent anyway. */
-  async function send(failures: unknown[]): Promise<Progress> {
-    const cursor = await journal.readCursor()
-    if (cursor === null) return NOTHING
+  async function send(cursor: ChainCursor, failures: unknown[]): Promise<Progress> {
     const { view, rest } = await readView(cursor)
     return holding('lanes', async () => {
       const [rounds] = await Promise.all([advance(view), fund(view), endKeyless(view)])
-      if (cursor.pausedReason !== null) return { ...NOTHING }
+      if (cursor.pausedReason !== null) return NOTHING
       await freeStranded(
         rounds.flatMap((round) => round.stuck),
         view,
@@ -106,7 +104,10 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     ...createSigning(deps, rests),
     async send() {
       const failures: unknown[] = []
-      const progress = await reporter.report(() => send(failures))
+      const progress = await reporter.report(async () => {
+        const cursor = await journal.readCursor()
+        return cursor === null ? null : send(cursor, failures)
+      })
       if (failures.length > 0) throw failures[0]
       return progress
     },

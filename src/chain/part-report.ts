@@ -36,11 +36,11 @@ export function createPartReporter({ journal, options, log }: SettlementDeps, pa
   }
 
   return {
-    /** Reports how `work` ends, and returns or throws the same. */
-    async report(work: () => Promise<Progress>): Promise<Progress> {
+    /** Reports how `work` ends, and returns or throws the same. Null: there was nothing to do it with yet. */
+    async report<T extends Progress | null>(work: () => Promise<T>): Promise<T> {
       try {
         const progress = await work()
-        await write(progress)
+        await write(progress ?? NOTHING)
         return progress
       } catch (error) {
         await write({ ...NOTHING, failure: describeError(error) })

@@ -154,8 +154,8 @@ function createParts({ engine, journal, bells, clock, ended }: Parts): Part[] {
         const now = clock().getTime()
         if (isRecent(lookedAt, now, LANES_MS) && !(await journal.readWork()).send) return IDLE
         const progress = await engine.send().finally(() => isAhead && bells.signing.ring())
-        // Before a block is read no lane is looked at.
-        if (progress !== NOTHING) lookedAt = now
+        if (progress === null) return NOTHING
+        lookedAt = now
         if (progress.done > 0) bells.observing.ring()
         return progress
       },
