@@ -3,9 +3,9 @@ import type { Hex } from '../domain/hex.ts'
 import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
 import { assertNotBehind, NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
+import type { StillLeads } from './lead.ts'
 import { findRest, type Rests } from './rests.ts'
 import { CLOCK_MARGIN, checkRotation, type Decision, PAID_ELSEWHERE } from './rotation.ts'
-import { leaseSigning, type StillOurs } from './signing-lease.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
 /** Most payouts decided in one round: about a fifth of a second of signing. */
@@ -86,18 +86,18 @@ type Signing = { readonly signed: readonly Signed[]; readonly refusals: readonly
 
 type Signatures = {
   readonly how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>
-  readonly stillOurs: StillOurs
+  readonly stillLeads: StillLeads
 }
 
 /**
- * Signs with the treasury of each payout, as long as this engine is the one that signs. One that the policy refuses is held.
+ * Signs with the treasury of each payout, as long as this engine leads. One that the policy refuses is held.
  * One that the key refuses now is left for the next round, and the others go on; when the key refuses a whole stretch, the
  * rest waits too.
  */
 export async function sign(
   deps: SettlementDeps,
   payouts: readonly Payout[],
-  { how, stillOurs }: Signatures,
+  { how, stillLeads }: Signatures,
 ): Promise<Signing> {
   const signed: Signed[] = []
   const refusals: unknown[] = []
@@ -116,7 +116,7 @@ export async function sign(
       .catch((failure: unknown) => refusals.push(failure))
   // Concurrently, because a key service is slow; in groups, so that it is not flooded.
   for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
-    if (!(await stillOurs())) break
+    if (!(await stillLeads())) break
     const before = refusals.length
     await Promise.all(stretch.map(trySigning))
     if (refusals.length - before === stretch.length) break
@@ -148,7 +148,7 @@ export function report(
 async function signTransfers(
   deps: SettlementDeps,
   payouts: readonly Payout[],
-  { validBefore, stillOurs }: { validBefore: number; stillOurs: StillOurs },
+  { validBefore, stillLeads }: { validBefore: number; stillLeads: StillLeads },
 ): Promise<number> {
   const refusals: unknown[] = []
   let storing = Promise.resolve()
@@ -159,7 +159,7 @@ async function signTransfers(
       storing.catch(() => undefined)
       const round = await sign(deps, together, {
         how: (treasury, payout) => treasury.signTransfer(payout, validBefore),
-        stillOurs,
+        stillLeads,
       })
       await storing
       storing = store(deps, round.signed)
@@ -203,7 +203,10 @@ export type Authorizer = {
  * Signs in rounds. In memory it keeps only the recipient after whom the next round begins, and that the journal knows its
  * treasuries.
  */
-export function createAuthorizer(deps: SettlementDeps, rests: Rests): Authorizer {
+export function createAuthorizer(
+  deps: SettlementDeps,
+  { rests, stillLeads }: { rests: Rests; stillLeads: StillLeads },
+): Authorizer {
   const { journal, rpc } = deps
   let lastRecipient: Hex | null = null
   let recorded = false
@@ -222,9 +225,7 @@ export function createAuthorizer(deps: SettlementDeps, rests: Rests): Authorizer
       await record()
       if ((await journal.countWaiting(rests.treasuries())) >= AHEAD) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
-      // Asked only when there is something to sign, so that nothing is written while nothing happens.
-      const stillOurs = payouts.length === 0 ? null : await leaseSigning(deps)
-      if (stillOurs === null) return NOTHING
+      if (payouts.length === 0) return NOTHING
       lastRecipient = next
       const resting = rests.treasuries()
       const treasuries = new Set(payouts.map((payout) => payout.treasury).filter((one) => !resting.includes(one)))
@@ -235,7 +236,7 @@ export function createAuthorizer(deps: SettlementDeps, rests: Rests): Authorizer
           const { block: head } = await rpc.newest(final)
           const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
           const toSign = await choosePayable(deps, { rests, treasury, payouts: ofTreasury, head: head.number })
-          done += await signTransfers(deps, toSign, { validBefore: deadline(deps, head.timestamp), stillOurs })
+          done += await signTransfers(deps, toSign, { validBefore: deadline(deps, head.timestamp), stillLeads })
         } catch (failure) {
           // The key of another treasury may still sign.
           failures.push(failure)

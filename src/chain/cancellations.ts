@@ -1,15 +1,15 @@
 import type { Payout } from '../domain/settlement/payout.ts'
 import { ROUND, report, sign, store } from './authorizer.ts'
 import type { SettlementDeps } from './context.ts'
+import type { StillLeads } from './lead.ts'
 import { checkVoids, VOID_REST_SECONDS } from './rotation.ts'
-import { leaseSigning } from './signing-lease.ts'
 
 /**
  * Signs the requested cancellations. Returns how many. One that another treasury has paid, or still may, waits: its
  * money would go back to the buyer, and be at the merchant too. It rests, as does what a key signs nothing of, so that others have
  * their turn and a deployment that only waits for it is idle. In memory are the payments whose waiting was logged.
  */
-export function createCancellations(deps: SettlementDeps): () => Promise<number> {
+export function createCancellations(deps: SettlementDeps, stillLeads: StillLeads): () => Promise<number> {
   const { journal, log } = deps
   const told = new Set<string>()
 
@@ -41,8 +41,7 @@ export function createCancellations(deps: SettlementDeps): () => Promise<number>
     // Payouts of treasuries without a key are voided when their signatures have expired (observer/expired.ts).
     const keys = deps.treasuries.map(({ address }) => address)
     const ours = await journal.readUncancelled({ keys, limit: ROUND })
-    const stillOurs = ours.length === 0 ? null : await leaseSigning(deps)
-    if (stillOurs === null) return 0
+    if (ours.length === 0) return 0
     const toSign = await free(ours)
     const refusals: unknown[] = []
     let count = 0
@@ -51,13 +50,13 @@ export function createCancellations(deps: SettlementDeps): () => Promise<number>
       const ofTreasury = toSign.filter(({ treasury }) => treasury === key)
       const round = await sign(deps, ofTreasury, {
         how: (treasury, payout) => treasury.signCancellation(payout),
-        stillOurs,
+        stillLeads,
       })
       await store(deps, round.signed)
       refusals.push(...round.refusals)
       count += round.signed.length
       // A key that signs others is asked again in the next round.
-      if (round.signed.length === 0 && (await stillOurs())) await rest(ofTreasury.map(({ paymentId }) => paymentId))
+      if (round.signed.length === 0 && (await stillLeads())) await rest(ofTreasury.map(({ paymentId }) => paymentId))
     }
     report(deps, { signed: count, refusals })
     return count

@@ -132,12 +132,10 @@ export type Progress = {
   readonly more: boolean
   /** Whether signing is so far ahead of the lanes that it waits until something is sent. */
   readonly ahead: boolean
-  /** Whether nothing is to be done until somebody tells, or a longer time has passed. */
-  readonly idle: boolean
   /** Why payouts wait although nothing is wrong with them; null: none does. */
   readonly rest: Rest | null
   /** A failure that did not end the round, in words; null: none. */
   readonly failure: string | null
 }
 
-export const NOTHING: Progress = { done: 0, more: false, ahead: false, idle: false, rest: null, failure: null }
+export const NOTHING: Progress = { done: 0, more: false, ahead: false, rest: null, failure: null }

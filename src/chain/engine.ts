@@ -1,5 +1,5 @@
+import type { Lead } from '../domain/settlement/lead.ts'
 import type { Rest } from '../domain/settlement/part.ts'
-import type { ChainCursor } from '../domain/settlement/payout.ts'
 import { createAuthorizer } from './authorizer.ts'
 import { createCancellations } from './cancellations.ts'
 import { assertNotBehind, createMinutely, NOTHING, type Progress, type SettlementDeps } from './context.ts'
@@ -7,67 +7,139 @@ import { createSweeping } from './deposits/sweep.ts'
 import { createBlockMemo } from './lanes/block-memo.ts'
 import { GWEI, leastPrice, mostItems } from './lanes/fees.ts'
 import { fillLanes } from './lanes/fill.ts'
-import { createKeylessEnding } from './lanes/keyless.ts'
 import { advanceLane, createLaneWallet } from './lanes/lane.ts'
 import type { LaneRound } from './lanes/round.ts'
 import type { ChainView } from './lanes/sender.ts'
 import { createRescue } from './lanes/stranded.ts'
 import { createTopUp } from './lanes/top-up.ts'
-import { createObserver } from './observer/observer.ts'
+import type { Doubts } from './lanes/trust.ts'
+import { createLeadership, type Leadership } from './lead.ts'
+import { createObserver, type Observed } from './observer/observer.ts'
 import { createPartReporter, describeError } from './part-report.ts'
 import { createRests, type Rests } from './rests.ts'
 import type { Block, FeeHistory } from './rpc/node.ts'
-import { createStint } from './stint.ts'
+
+/** The facts with which a round begins. `head`: the newest block; null if no quorum says which it is. */
+export type Look = { readonly lead: Lead; readonly head: Block | null }
 
 /**
- * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others, in this process and in
- * others. They share what they know through the journal.
+ * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others. They share what they know
+ * through the journal.
  */
 export type SettlementEngine = {
   /** Makes its treasuries known, also while everything is paused: from then on the time of a rotation runs. */
   begin(): Promise<void>
+  /** Takes or renews the lead. Null if another engine leads, or this one rests: then nothing is to be done. */
+  lead(): Promise<Lead | null>
+  /** The same, with the newest block. */
+  look(): Promise<Look | null>
   /** Reads final blocks, ends payouts by them, and watches the treasury. */
-  observe(): Promise<Progress>
-  /** Reads what came to the addresses of payments in the blocks that were read for payouts. */
-  observeDeposits(): Promise<Progress>
+  observe(look: Look): Promise<Progress & { readonly hasDeposits: boolean }>
+  /** Reads what came to the addresses of payments that hold more than before. */
+  readDeposits(lead: Lead): Promise<void>
   /** Signs the payouts that may be paid now. */
-  authorize(): Promise<Progress>
-  /** Resumes envelopes that were sent, then sends what is signed. Null: no block is read yet, and no lane was looked at. */
-  send(): Promise<Progress | null>
-  /** Releases the leases. */
+  authorize(lead: Lead): Promise<Progress>
+  /** Resumes envelopes that were sent, then sends what is signed. `isDue`: lanes with nothing to do are looked at too. */
+  send(look: Look, isDue: boolean): Promise<Progress>
+  /** Renews the lead, so that a slow round does not lose it. */
+  renew(): Promise<void>
+  /** Gives the lead back. */
   close(): Promise<void>
 }
 
 /** How many of the last blocks fees are estimated from. */
 const FEE_BLOCKS = 20
 
-const SHORTEST_RENEWAL_MS = 250
-
 /**
- * The settlement engine: reads final blocks, ends payouts by them, signs more, resumes what was sent and sends more.
- * It has no other recovery: after a crash the first round is the recovery.
+ * The settlement engine: reads final blocks, ends payouts by them, signs more, resumes what was sent and sends more. One
+ * engine at a time leads, and the others ask nobody anything. It has no other recovery: after a crash the first round is it.
  */
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
-  const { journal, options, log } = deps
+  const { journal, rpc } = deps
   const rests = createRests(deps)
+  const doubts: Doubts = new Map()
+  const leadership = createLeadership(deps, async () => {
+    const start = await firstBlock(deps)
+    if (start !== null) await journal.openCursor(start)
+  })
+  const observer = createObserver(deps, doubts)
+  const reporters = {
+    observing: createPartReporter(deps, 'observing'),
+    deposits: createPartReporter(deps, 'deposits'),
+  }
+  return {
+    ...createSigning(deps, rests, leadership),
+    send: createSending(deps, { rests, doubts, leadership }),
+    lead: leadership.take,
+    async look() {
+      const lead = await leadership.take()
+      // What fails is reported by the parts that need it.
+      return (
+        lead && {
+          lead,
+          head: await rpc.newest(lead.cursor.number).then(
+            ({ block }) => block,
+            () => null,
+          ),
+        }
+      )
+    },
+    async observe({ lead, head }) {
+      let observed: Observed = { ended: 0, hasDeposits: false }
+      try {
+        const progress = await reporters.observing.report(async () => {
+          observed = await observer.observe(lead, head)
+          return { ...NOTHING, done: observed.ended, failure: observer.isAnswered() ? null : NO_NEW_BLOCK }
+        })
+        return { ...progress, hasDeposits: observed.hasDeposits }
+      } finally {
+        await leadership.ended('observing', !observer.isAnswered())
+      }
+    },
+    async readDeposits(lead) {
+      await reporters.deposits.report(async () => {
+        await observer.readDeposits(lead)
+        return NOTHING
+      })
+    },
+    renew: leadership.renew,
+    close: leadership.release,
+  }
+}
+
+const NO_NEW_BLOCK = 'a quorum of nodes shows no new block'
+
+/** Returns the block after which reading begins. Null if nothing is final now. */
+async function firstBlock({ rpc, options }: SettlementDeps): Promise<Block | null> {
+  const { startBlock } = options
+  if (startBlock === undefined) return rpc.finalized()
+  const block = await rpc.agreed((node) => node.block(Math.max(0, startBlock - 1)))
+  return block?.value ?? null
+}
+
+/** The part that sends. */
+function createSending(
+  deps: SettlementDeps,
+  { rests, doubts, leadership }: { rests: Rests; doubts: Doubts; leadership: Leadership },
+): SettlementEngine['send'] {
+  const { rpc, log } = deps
   const reporter = createPartReporter(deps, 'sending')
-  const readView = createViewReader(deps)
+  const readPrices = createPriceReader(deps)
   const topUp = createTopUp(deps)
   const freeStranded = createRescue(deps)
-  const endKeyless = createKeylessEnding(deps)
   const sweep = createSweeping(deps)
-
   const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(mostItems(deps.codec, maxFee)) * maxFee
   const wallets = deps.relayers.map((account) => createLaneWallet(deps, { account, oneMore }))
 
-  async function advance(view: ChainView): Promise<LaneRound[]> {
-    const rounds = await Promise.allSettled(wallets.map((wallet) => advanceLane(deps, wallet, view)))
+  /** Lanes with something on the way; all of them when there is something to send. */
+  async function advance(view: ChainView, isDue: boolean): Promise<LaneRound[]> {
+    const busy = new Set(view.lanes.flatMap(({ lane, envelopes }) => (envelopes.length > 0 ? [lane.wallet] : [])))
+    const advanced = wallets.filter(({ wallet }) => isDue || busy.has(wallet))
+    const rounds = await Promise.allSettled(advanced.map((wallet) => advanceLane(deps, wallet, view)))
     return rounds.flatMap((round, index) => {
-      if (round.status === 'fulfilled') return round.value === null ? [] : [round.value]
-      log.warn(
-        { wallet: deps.relayers[index]?.address, err: round.reason },
-        'a lane could not advance; tried again next round',
-      )
+      if (round.status === 'fulfilled') return [round.value]
+      const { wallet } = advanced[index] ?? {}
+      log.warn({ wallet, err: round.reason }, 'a lane could not advance; tried again next round')
       return []
     })
   }
@@ -80,47 +152,37 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     )
   }
 
-  const holding = createHolding(deps)
-
   /** Puts failures of sweeps into `failures`: payouts are sent anyway. */
-  async function send(cursor: ChainCursor, failures: unknown[]): Promise<Progress> {
-    const { view, rest } = await readView(cursor)
-    return holding('lanes', async () => {
-      const [rounds] = await Promise.all([advance(view), fund(view), endKeyless(view)])
-      if (cursor.pausedReason !== null) return NOTHING
-      await freeStranded(
-        rounds.flatMap((round) => round.stuck),
-        view,
-      )
-      const done = await fillLanes(deps, { rounds, view, rests })
-      await sweep(rounds, view).catch((error: unknown) => failures.push(error))
-      // Everything signed is sent, or every lane is full.
-      return { ...NOTHING, done, rest: rest ?? rests.first() }
-    })
+  async function send({ lead, head }: Look, isDue: boolean, failures: unknown[]): Promise<Progress> {
+    const { cursor, lanes, lease, work } = lead
+    const newest = head ?? (await rpc.newest(cursor.number)).block
+    assertNotBehind(newest, cursor.number)
+    const { fees, rest } = await readPrices(newest)
+    const view = { lease, lanes, cursor, head: newest, fees, isTooDear: rest !== null, doubts }
+    const isAll = isDue || work.send || work.sweep
+    const [rounds] = await Promise.all([advance(view, isAll), isAll ? fund(view) : null])
+    if (cursor.pausedReason !== null) return NOTHING
+    const stuck = rounds.flatMap((round) => round.stuck)
+    const isFreed = await freeStranded(stuck, view)
+    const done = work.send || isFreed ? await fillLanes(deps, { rounds, view, rests }) : 0
+    if (rounds.length > 0) await leadership.ended('sending', done === 0 && rounds.every(({ isRefused }) => isRefused))
+    if (isAll) await sweep(rounds, view).catch((error: unknown) => failures.push(error))
+    // Everything signed is sent, or every lane is full.
+    return { ...NOTHING, done, rest: rest ?? rests.first() }
   }
 
-  return {
-    ...createObserving(deps, holding),
-    ...createSigning(deps, rests),
-    async send() {
-      const failures: unknown[] = []
-      const progress = await reporter.report(async () => {
-        const cursor = await journal.readCursor()
-        return cursor === null ? null : send(cursor, failures)
-      })
-      if (failures.length > 0) throw failures[0]
-      return progress
-    },
-    close: () => journal.releaseLeases(options.owner),
+  return async (look, isDue) => {
+    const failures: unknown[] = []
+    const progress = await reporter.report(() => send(look, isDue, failures))
+    if (failures.length > 0) throw failures[0]
+    return progress
   }
 }
 
-type Holding = ReturnType<typeof createHolding>
-
 const gwei = (wei: bigint): string => String(wei / GWEI)
 
-/** Reads what a round of sending needs from the chain, and why nothing is sent at the price of now. */
-function createViewReader({ rpc, options, log, clock }: SettlementDeps) {
+/** Reads what gas costs, and why nothing is sent at the price of now. */
+function createPriceReader({ rpc, options, log, clock }: SettlementDeps) {
   const mayLog = createMinutely(clock)
   const readFees = createBlockMemo<FeeHistory>()
   const restAt = (fees: FeeHistory): Rest | null => {
@@ -130,70 +192,26 @@ function createViewReader({ rpc, options, log, clock }: SettlementDeps) {
     if (mayLog()) log.warn({ price, cap: options.maxFeeWei }, `${why}: nothing is sent until it is cheaper`)
     return { cause: 'gas_above_cap', why }
   }
-  return async function readView(cursor: ChainCursor): Promise<{ view: ChainView; rest: Rest | null }> {
-    const { block: head } = await rpc.newest(cursor.number)
-    assertNotBehind(head, cursor.number)
+  return async function readPrices(head: Block): Promise<{ fees: FeeHistory; rest: Rest | null }> {
     const fees = await readFees(head.hash, () => rpc.fees(FEE_BLOCKS))
-    const rest = restAt(fees)
-    return { view: { head, cursor, fees, isTooDear: rest !== null }, rest }
+    return { fees, rest: restAt(fees) }
   }
 }
 
-const NO_NEW_BLOCK = 'a quorum of nodes shows no new block'
-
-/** The parts that read. One engine at a time does, by lease. */
-function createObserving(
+/** The part that signs. */
+function createSigning(
   deps: SettlementDeps,
-  holding: Holding,
-): Pick<SettlementEngine, 'observe' | 'observeDeposits'> {
-  const { journal, options } = deps
-  const observer = createObserver(deps)
-  const stint = createStint(deps, 'observer')
-  const reporters = {
-    observing: createPartReporter(deps, 'observing'),
-    deposits: createPartReporter(deps, 'deposits'),
-  }
-  return {
-    async observe() {
-      if (stint.rests()) return NOTHING
-      const start = (await journal.readCursor()) ?? (await firstCursor(deps))
-      if (start === null) return NOTHING
-      const lease = await journal.leaseObserver({ ...options, start })
-      if (lease === null) return NOTHING
-      try {
-        return await reporters.observing.report(async () => {
-          const done = await holding('observer', () => observer.observe(lease, lease.cursor))
-          return { ...NOTHING, done, failure: observer.isAnswered() ? null : NO_NEW_BLOCK }
-        })
-      } finally {
-        await stint.ended(!observer.isAnswered())
-      }
-    },
-    async observeDeposits() {
-      const cursor = deps.deposits === null || stint.rests() ? null : await journal.readCursor()
-      if (cursor === null || cursor.depositsNumber >= cursor.number) return NOTHING
-      const lease = await journal.leaseObserver({ ...options, start: cursor })
-      if (lease === null) return NOTHING
-      return reporters.deposits.report(async () => {
-        await holding('observer', () => observer.observeDeposits(lease, cursor))
-        return NOTHING
-      })
-    },
-  }
-}
-
-/** The part that signs. One engine at a time does, by lease. */
-function createSigning(deps: SettlementDeps, rests: Rests): Pick<SettlementEngine, 'begin' | 'authorize'> {
-  const { journal, log } = deps
+  rests: Rests,
+  { stillLeads, ended }: Leadership,
+): Pick<SettlementEngine, 'begin' | 'authorize'> {
+  const { log } = deps
   const reporter = createPartReporter(deps, 'signing')
-  const authorizer = createAuthorizer(deps, rests)
-  const cancel = createCancellations(deps)
-  const stint = createStint(deps, 'signing')
+  const authorizer = createAuthorizer(deps, { rests, stillLeads })
+  const cancel = createCancellations(deps, stillLeads)
   return {
     begin: () => authorizer.record(),
-    async authorize() {
-      const cursor = await journal.readCursor()
-      if (cursor === null || cursor.pausedReason !== null || stint.rests()) return NOTHING
+    async authorize({ cursor }) {
+      if (cursor.pausedReason !== null) return NOTHING
       let refusal: string | null = null
       const cancelled = await cancel().catch((error: unknown) => {
         log.error({ err: error }, 'cancellations could not be signed; tried again next round')
@@ -208,32 +226,8 @@ function createSigning(deps: SettlementDeps, rests: Rests): Pick<SettlementEngin
           return { ...signed, done: signed.done + cancelled, failure: refusal }
         })
       } finally {
-        await stint.ended(isFruitless)
+        await ended('signing', isFruitless)
       }
     },
   }
-}
-
-/** Renews the leases of one part while it works: a slow node must not cost them. */
-function createHolding({ journal, options, log }: SettlementDeps) {
-  return async function holding<T>(part: 'observer' | 'lanes', work: () => Promise<T>): Promise<T> {
-    const renew = (): void =>
-      void journal
-        .renewLeases({ ...options, part })
-        .catch((error: unknown) => log.warn({ err: error, part }, 'a lease could not be renewed; tried again'))
-    const timer = setInterval(renew, Math.max(SHORTEST_RENEWAL_MS, options.leaseMs / 3))
-    try {
-      return await work()
-    } finally {
-      clearInterval(timer)
-    }
-  }
-}
-
-/** The first cursor, when nothing was read yet. */
-async function firstCursor(deps: SettlementDeps): Promise<Block | null> {
-  const { startBlock } = deps.options
-  if (startBlock === undefined) return deps.rpc.finalized()
-  const block = await deps.rpc.agreed((node) => node.block(Math.max(0, startBlock - 1)))
-  return block?.value ?? null
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type LocalAccount, toAccount } from 'viem/accounts'
 import { multicallCodec } from '../chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps } from '../chain/context.ts'
+import { readAgain } from '../chain/observer/again.ts'
 import { type Fact, readFacts, treasuryLogs } from '../chain/observer/facts.ts'
-import { createObserver } from '../chain/observer/observer.ts'
 import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import type { JournalContext } from '../db/settlement/context.ts'
 import { createSettlementJournal, type SettlementJournal } from '../db/settlement/journal.ts'
@@ -12,7 +12,8 @@ import { readRetired, retireAnew } from '../db/settlement/signing/treasuries.ts'
 import { markRestored, nameForgotten } from '../db/settlement/watch/forgotten.ts'
 import type { Hex } from '../domain/hex.ts'
 import { plural } from '../domain/plural.ts'
-import type { ChainCursor, Lease } from '../domain/settlement/payout.ts'
+import type { Lead } from '../domain/settlement/lead.ts'
+import type { ChainCursor } from '../domain/settlement/payout.ts'
 import { isPlausiblePayout, transferLimits } from '../domain/settlement/transfers.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import { type Operation, stateText } from './payouts.ts'
@@ -57,18 +58,17 @@ export async function rebuild(operation: Operation): Promise<number> {
   const owner = randomUUID()
   const first = await rpc.agreed((node) => node.block(start))
   if (first === null) throw new Error(`the nodes do not agree on block ${start}`)
-  const lease = await journal.leaseObserver({ owner, leaseMs: 60_000, start: first.value })
-  if (lease === null) throw new Error('an engine is observing the chain: stop the workers first')
+  const lead = await takeLead(journal, { owner, start: first.value })
   try {
     // The cursor may have been made just now.
     await markRestored(db, scope)
-    await rewindCursor(context, lease, first.value)
-    const parts = { rpc, journal, lease, treasuries }
+    await rewindCursor(context, lead.lease, first.value)
+    const parts = { rpc, journal, lead, treasuries }
     await readAnew(operation, parts)
     await nameForgotten(db, scope, found.forgotten)
     if ((await journal.queueForgotten()) > 0) await readAnew(operation, parts)
   } finally {
-    await journal.releaseLeases(owner)
+    await journal.releaseLead(owner)
   }
   say(`read to block ${(await journal.readCursor())?.number}`)
   return found.problems.length === 0 ? 0 : 1
@@ -99,12 +99,23 @@ async function refuseReplaced(rpc: Rpc, cursor: ChainCursor | null): Promise<voi
     throw new Error(`block ${number} was final as ${hash} and is ${now.hash} now: run repair-finality first`)
 }
 
-/** Has an observer without keys read the chain from the cursor on, as far as it is final. */
+/** Takes the lead for a command. Throws if a worker leads. `start`: where reading begins, if nothing was read yet. */
+export async function takeLead(
+  journal: SettlementJournal,
+  { owner, start }: { owner: string; start: { number: number; hash: Hex } },
+): Promise<Lead> {
+  await journal.openCursor(start)
+  const lead = await journal.lead({ owner, leaseMs: 60_000, wallets: [] })
+  if (lead === null || 'othersMs' in lead) throw new Error('a worker is reading the chain: stop the workers first')
+  return lead
+}
+
+/** Reads the chain from the cursor on, without keys, as far as it is final. */
 export async function readAnew(
   { db, settings, say }: Operation,
-  parts: { rpc: Rpc; journal: SettlementJournal; lease: Lease; treasuries: readonly Hex[] },
+  parts: { rpc: Rpc; journal: SettlementJournal; lead: Lead; treasuries: readonly Hex[] },
 ): Promise<void> {
-  const { rpc, journal, lease, treasuries } = parts
+  const { rpc, journal, lead, treasuries } = parts
   const log = { info: () => undefined, warn: warnBy(say), error: warnBy(say) }
   const deps: SettlementDeps = {
     journal,
@@ -119,17 +130,7 @@ export async function readAnew(
     token: { chainId: settings.CHAIN_ID, address: settings.USDC_ADDRESS, name: '' },
     options: { ...READING, limits: transferLimits(settings), retiredTreasuries: treasuries },
   }
-  const observer = createObserver(deps)
-  for (let before = ''; ; ) {
-    const start = await journal.readCursor()
-    if (start !== null) await observer.observe(lease, start)
-    const read = await journal.readCursor()
-    if (read !== null) await observer.observeDeposits(lease, read)
-    const cursor = await journal.readCursor()
-    const reached = `${cursor?.number} ${cursor?.depositsNumber}`
-    if (cursor === null || reached === before) break
-    before = reached
-  }
+  await readAgain(deps, lead)
 }
 
 /**

@@ -16,7 +16,7 @@ import type { Hex } from '../domain/hex.ts'
 import { plural } from '../domain/plural.ts'
 import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'
 import type { Operation } from './payouts.ts'
-import { connectNodes, readAnew } from './rebuild.ts'
+import { connectNodes, readAnew, takeLead } from './rebuild.ts'
 
 /** Blocks asked for together. */
 const TOGETHER = 20
@@ -25,8 +25,6 @@ type Found = {
   readonly gone: readonly Hex[]
   readonly oldest: number
   readonly cursorIsGone: boolean
-  /** The newest final block. */
-  readonly final: number
 }
 
 /**
@@ -54,28 +52,21 @@ export async function repairFinality(operation: Operation): Promise<number> {
   const number = Math.max(cursor.firstNumber, found.oldest - READ_AGAIN)
   const to = await agreedHash(rpc, number)
   const owner = randomUUID()
-  const lease = await journal.leaseObserver({ owner, leaseMs: 60_000, start: { number, hash: to } })
-  if (lease === null) throw new Error('an engine is observing the chain: stop the workers first')
+  const lead = await takeLead(journal, { owner, start: { number, hash: to } })
   try {
     const takenBack = await db.transaction(async (tx) => {
-      const ended = await takeBack(tx, context, { lease, gone: found.gone, to: { number, hash: to } })
+      const ended = await takeBack(tx, context, { lease: lead.lease, gone: found.gone, to: { number, hash: to } })
       tell(ended, say)
       return ended
     })
     say(`${plural(takenBack.paymentIds.length, 'payout')} had a proof there; read again from block ${number + 1}`)
     const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
     const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
-    await readAnew(operation, { rpc, journal, lease, treasuries })
-    const read = await journal.readCursor()
-    const upTo = Math.min(read?.number ?? 0, read?.depositsNumber ?? 0)
-    // What no quorum has shown yet is not gone.
-    if (upTo < found.final)
-      throw new Error(
-        `the chain could not be read again after block ${upTo}: nothing was marked as gone. Run the repair again`,
-      )
+    // Throws for what no quorum shows now: that is not gone.
+    await readAnew(operation, { rpc, journal, lead: await takeLead(journal, { owner, start: cursor }), treasuries })
     return await conclude(operation, takenBack)
   } finally {
-    await journal.releaseLeases(owner)
+    await journal.releaseLead(owner)
   }
 }
 
@@ -95,7 +86,7 @@ async function compare(
   }
   const cursorIsGone = (await agreedHash(rpc, cursor.number)) !== cursor.hash
   const oldest = Math.min(cursor.number, ...gone.map((block) => block.number))
-  return { gone: gone.map(({ hash }) => hash), oldest, cursorIsGone, final: final.number }
+  return { gone: gone.map(({ hash }) => hash), oldest, cursorIsGone }
 }
 
 async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {

@@ -1,6 +1,6 @@
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
 import { deadAfter, readFinal } from '../chain/rotation.ts'
-import { readCursor } from '../db/settlement/record.ts'
+import { readCursor } from '../db/settlement/cursor.ts'
 import { readOpenOf, takeOver } from '../db/settlement/signing/takeover.ts'
 import { readCurrentTreasury, readRetired } from '../db/settlement/signing/treasuries.ts'
 import type { Hex } from '../domain/hex.ts'

@@ -1,16 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bell, createBell } from '../bell.ts'
 import { isRecent, NOTHING, type Progress, type SettlementDeps } from '../chain/context.ts'
-import { createSettlementEngine, type SettlementEngine } from '../chain/engine.ts'
+import { createSettlementEngine, type Look, type SettlementEngine } from '../chain/engine.ts'
+import { hasToSend, isUnderWay } from '../chain/lead.ts'
 import { createPartReporter } from '../chain/part-report.ts'
 import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
+import type { Lead } from '../domain/settlement/lead.ts'
 import { createSettlementFigures, type SettlementFigures } from './figures.ts'
 
-/** While nothing happens, so many rounds are left out: a notice or another part ends the waiting. */
+/** While nothing happens, a round takes so many times as long: a notice or another part ends the waiting. */
 const IDLE_ROUNDS = 10
+
+/** While what is sent waits for its block, and nothing else. */
+const WAITING_ROUNDS = 2
+
+const SHORTEST_RENEWAL_MS = 250
 
 /** The lanes and their gas money are looked at that often though there is nothing to send: five minutes. */
 const LANES_MS = 300_000
@@ -48,6 +55,11 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const deps: SettlementDeps = { ...chain, journal, clock, log }
   const engine = createSettlementEngine(deps)
   const bells = { observing: createBell(), deposits: createBell(), signing: createBell(), sending: createBell() }
+  /** Does the work with a fresh look, unless another engine leads. */
+  const withLook = async (work: (look: Look) => Promise<unknown>): Promise<void> => {
+    const look = await engine.look()
+    if (look !== null) await work(look)
+  }
   const ready = (): Promise<void> => assertReady(deps, livemode)
   const reporter = createPartReporter(deps, 'observing')
   const begin = (): Promise<unknown> =>
@@ -59,24 +71,24 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   return {
     figures: createSettlementFigures({ db, chain, clock }),
     assertReady: ready,
-    wake() {
-      for (const bell of Object.values(bells)) bell.ring()
-    },
+    wake: () => bells.observing.ring(),
     async tick() {
       const failures: unknown[] = []
       const parts = [
-        () => engine.observe(),
-        () => engine.observeDeposits(),
-        () => engine.authorize(),
-        () => engine.send(),
+        () => withLook((look) => engine.observe(look)),
+        () => withLook(({ lead }) => engine.readDeposits(lead)),
+        () => withLook(({ lead }) => engine.authorize(lead)),
+        () => withLook((look) => engine.send(look, true)),
       ]
       for (const part of parts) await part().catch((error: unknown) => failures.push(error))
       if (failures.length > 0) throw failures[0]
     },
     async run(signal) {
       await untilReady(options, begin, signal)
-      const parts = createParts({ engine, journal, bells, clock, ended: options.onEnded })
+      const renewal = setInterval(() => void engine.renew(), Math.max(SHORTEST_RENEWAL_MS, chain.options.leaseMs / 3))
+      const parts = createParts({ engine, bells, clock, ended: options.onEnded })
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
+      clearInterval(renewal)
       await engine
         .close()
         .catch((error: unknown) => log.warn({ err: error }, 'leases run out instead of being given back'))
@@ -104,14 +116,42 @@ async function untilReady(
 
 type Parts = {
   readonly engine: SettlementEngine
-  readonly journal: Pick<SettlementDeps['journal'], 'readWork'>
   readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
   readonly clock: () => Date
   readonly ended: (() => void) | undefined
 }
 
-/** What goes round. Each asks in one statement whether there is anything to do before it does more. */
-function createParts({ engine, journal, bells, clock, ended }: Parts): Part[] {
+/** In milliseconds. What was looked up so lately for one part another one uses too. */
+const FRESH_MS = 300
+
+/** Looks that are shared, so that there is one statement for what several parts ask. */
+function createLooks(engine: SettlementEngine) {
+  let latest: { readonly look: Look; readonly at: number } | null = null
+  return {
+    async take(): Promise<Look | null> {
+      const look = await engine.look()
+      latest = look && { look, at: performance.now() }
+      return look
+    },
+    /** The latest look, once, if it is fresh; else a new one. */
+    async share(): Promise<Look | null> {
+      const known = latest
+      latest = null
+      return known !== null && performance.now() - known.at < FRESH_MS ? known.look : engine.look()
+    },
+    async lead(): Promise<Lead | null> {
+      return latest?.look.lead ?? engine.lead()
+    },
+    /** After a change that a new look shows. */
+    forget(): void {
+      latest = null
+    },
+  }
+}
+
+/** What goes round. The first looks what there is to do, in one statement, and wakes the others. */
+function createParts({ engine, bells, clock, ended }: Parts): Part[] {
+  const looks = createLooks(engine)
   let isAhead = false
   let lookedAt = Number.NEGATIVE_INFINITY
   return [
@@ -119,31 +159,45 @@ function createParts({ engine, journal, bells, clock, ended }: Parts): Part[] {
       name: 'observing',
       bell: bells.observing,
       async work() {
-        const progress = await engine.observe()
+        const found = await looks.take()
+        if (found === null) return IDLE
+        const isBusy = isUnderWay(found.lead)
+        if (found.lead.work.sign) bells.signing.ring()
+        if (hasToSend(found.lead) || !isRecent(lookedAt, clock().getTime(), LANES_MS)) bells.sending.ring()
+        const progress = await engine.observe(found)
         if (progress.done > 0) ended?.()
-        bells.deposits.ring()
-        return { ...progress, idle: !(await journal.readWork()).underWay }
+        if (progress.hasDeposits) bells.deposits.ring()
+        const { sign, send, sweep } = found.lead.work
+        return { ...progress, rounds: !isBusy ? IDLE_ROUNDS : sign || send || sweep ? 1 : WAITING_ROUNDS }
       },
     },
     // Apart from payouts, which a question about addresses must not hold up.
     {
       name: 'deposits',
       bell: bells.deposits,
-      work: async () => ({ ...(await engine.observeDeposits()), idle: true }),
+      async work() {
+        const lead = await looks.lead()
+        if (lead !== null) await engine.readDeposits(lead)
+        return IDLE
+      },
     },
     // What is signed can be sent at once, also when a later signature of the round failed.
     {
       name: 'signing',
       bell: bells.signing,
       async work() {
-        if (!(await journal.readWork()).sign) return IDLE
-        const progress = await engine.authorize().catch((error: unknown) => {
+        const lead = await looks.lead()
+        if (lead?.work.sign !== true) return IDLE
+        const progress = await engine.authorize(lead).catch((error: unknown) => {
           bells.sending.ring()
           throw error
         })
         isAhead = progress.ahead
-        if (progress.done > 0) bells.sending.ring()
-        return progress
+        if (progress.done > 0) {
+          looks.forget()
+          bells.sending.ring()
+        }
+        return { ...progress, rounds: IDLE_ROUNDS }
       },
     },
     // Signing that waited for room goes on; else it waits for its time, so that payouts travel together.
@@ -151,21 +205,25 @@ function createParts({ engine, journal, bells, clock, ended }: Parts): Part[] {
       name: 'sending',
       bell: bells.sending,
       async work() {
+        const found = await looks.share()
+        if (found === null) return IDLE
         const now = clock().getTime()
-        if (isRecent(lookedAt, now, LANES_MS) && !(await journal.readWork()).send) return IDLE
-        const progress = await engine.send().finally(() => isAhead && bells.signing.ring())
-        if (progress === null) return NOTHING
+        const isDue = !isRecent(lookedAt, now, LANES_MS)
+        if (!isDue && !hasToSend(found.lead)) return IDLE
+        const progress = await engine.send(found, isDue).finally(() => isAhead && bells.signing.ring())
         lookedAt = now
         if (progress.done > 0) bells.observing.ring()
-        return progress
+        return { ...progress, rounds: IDLE_ROUNDS }
       },
     },
   ]
 }
 
-const IDLE = { ...NOTHING, idle: true }
+type Round = Pick<Progress, 'more'> & { readonly rounds: number }
 
-type Part = { readonly name: string; readonly bell: Bell; readonly work: () => Promise<Progress> }
+const IDLE: Round = { more: false, rounds: IDLE_ROUNDS }
+
+type Part = { readonly name: string; readonly bell: Bell; readonly work: () => Promise<Round> }
 
 async function goRound(
   { log, everyMs }: SettlementRunnerOptions,
@@ -175,9 +233,9 @@ async function goRound(
   signal.addEventListener('abort', () => bell.ring(), { once: true })
   let failing = false
   while (!signal.aborted) {
-    let progress = NOTHING
+    let round: Round = { more: false, rounds: 1 }
     try {
-      progress = await work()
+      round = await work()
       if (failing) log.info({ round: name }, 'settlement works again')
       failing = false
     } catch (error) {
@@ -185,7 +243,7 @@ async function goRound(
       failing = true
     }
     // With a queue to work off, the rounds follow each other at once.
-    if (!progress.more) await bell.wait(progress.idle ? everyMs * IDLE_ROUNDS : everyMs)
+    if (!round.more) await bell.wait(everyMs * round.rounds)
   }
 }
 

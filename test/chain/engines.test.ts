@@ -6,6 +6,7 @@ import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { LeaseLostError, type SignedPayout } from '../../src/domain/settlement/payout.ts'
 import { copyDatabase } from './databases.ts'
+import { freeLead, nothingFound, takeLane, tryLead } from './lead.ts'
 import { type Queued, queueAll, TOKEN, useWorld, type World } from './world.ts'
 
 describe('several engines', () => {
@@ -28,11 +29,13 @@ describe('several engines', () => {
   test('an engine whose lease was taken over can write nothing more for the lane', async () => {
     const journal = journalOf(world)
     const wallet = world.relayers[0]!.address.toLowerCase() as `0x${string}`
-    const stale = (await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: async () => 0 }))!
-    const fresh = (await journal.leaseLane(wallet, { owner: 'second', leaseMs: 60_000, firstNonce: async () => 0 }))!
+    await world.runner().tick()
+    const stale = await takeLane(journal, { owner: 'first', leaseMs: 0, wallet })
+    const fresh = await takeLane(journal, { owner: 'second', wallet })
     expect(BigInt(fresh.lease.epoch)).toBeGreaterThan(BigInt(stale.lease.epoch))
-    expect(await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: async () => 0 })).toBeNull()
+    expect(await tryLead(journal, { owner: 'first' })).toBeNull()
     await world.queue([{}])
+    await freeLead(world.db)
     await world.runner({ relayers: [world.relayers[1]!], options: { maxInFlight: 0 } }).tick()
     const encode = () => ({ target: wallet, calldata: '0x' as const, gasLimit: 1n })
     await expect(
@@ -42,11 +45,10 @@ describe('several engines', () => {
       journal.storeAttempt(stale, { nonce: 0, txHash: '0x', raw: '0x', maxFee: 1n, tip: 1n, signedBlock: 1 }),
     ).rejects.toThrow(LeaseLostError)
     await expect(journal.setLaneStatus(stale, { status: 'open', reason: null })).rejects.toThrow(LeaseLostError)
-    await expect(journal.endEnvelopes(stale, { ends: [{ nonce: 0, state: 'foreign' }], chainTime: 0 })).rejects.toThrow(
-      LeaseLostError,
-    )
+    const ended = { ends: [{ nonce: 0, state: 'foreign' }], chainTime: 0, found: nothingFound() } as const
+    await expect(journal.endEnvelopes(stale, ended)).rejects.toThrow(LeaseLostError)
     await expect(journal.adoptNonces(stale, 5)).rejects.toThrow(LeaseLostError)
-    await journal.releaseLeases('second')
+    await journal.releaseLead('second')
   })
 
   test('what is to be voided since it was read is not sent as a transfer', async () => {
@@ -61,11 +63,7 @@ describe('several engines', () => {
     expect(payouts).toHaveLength(2)
     await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
     const firstNonce = await world.chain.getTransactionCount({ address: wallet })
-    const lane = (await journal.leaseLane(wallet, {
-      owner: 'third',
-      leaseMs: 60_000,
-      firstNonce: async () => firstNonce,
-    }))!
+    const lane = await takeLane(journal, { owner: 'third', wallet, nonce: firstNonce })
     const carried: string[] = []
     const encode = (free: readonly SignedPayout[]) => {
       carried.push(...free.map(({ paymentId }) => paymentId))
@@ -73,7 +71,7 @@ describe('several engines', () => {
     }
     await journal.reserve(lane, { payouts, encode })
     expect(carried).toEqual([paid!.paymentId])
-    await journal.releaseLeases('third')
+    await journal.releaseLead('third')
     // The envelope that this test has taken does nothing; its payout is free again and paid.
     await world.finalize(world.runner(), 4)
     await paidOnce([paid!])
@@ -137,9 +135,7 @@ describe('several engines', () => {
     expect((await world.payout(queued[0]!.paymentId)).lane).toBeNull()
     await world.finalize(first)
     await paidOnce(queued)
-    await world.db.query(`update lane set lease_until = '-infinity'`)
-    await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
-    await world.db.query(`update signing_lease set lease_until = '-infinity'`)
+    await freeLead(world.db)
   })
 
   test('two engines at once, with leases that hold for nothing, pay each payout once', async () => {

@@ -7,6 +7,7 @@ import { listSettlementAttention } from '../../src/db/settlement/watch/standing.
 import { newId } from '../../src/ids.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { copyDatabase } from './databases.ts'
+import { readWork } from './lead.ts'
 import { addressOf, MINUTES_UNTIL_DEAD, signerOf, useRotation } from './rotation-world.ts'
 import { insertPayments, newAddress, newKey, type Queued, queueAll, settingsOf, TOKEN } from './world.ts'
 
@@ -246,15 +247,14 @@ describe('a void that waits', () => {
       await rotation.after().tick()
       const payouts = await rotation.queueOn(who === 'the treasury before' ? successor : old, [{}, {}])
       await voidAll(payouts)
-      expect(await journal().readWork()).toMatchObject({ underWay: true })
+      expect(await readWork(journal())).toMatchObject({ underWay: true })
       await world.finalize(rotation.after(), 2)
-      expect(await journal().readWork()).toEqual({ sign: false, send: false, underWay: false })
-      expect(await journal().readDue()).toMatchObject({ voiding: false })
+      expect(await readWork(journal())).toEqual({ sign: false, send: false, voiding: false, underWay: false })
       for (const seconds of await rests()) expect(seconds).toBeLessThanOrEqual(60)
       await rotation.pass(1)
-      expect(await journal().readWork()).toEqual({ sign: true, send: false, underWay: true })
+      expect(await readWork(journal())).toEqual({ sign: true, send: false, voiding: true, underWay: true })
       await world.finalize(rotation.after(), 2)
-      expect(await journal().readWork()).toEqual({ sign: false, send: false, underWay: false })
+      expect(await readWork(journal())).toEqual({ sign: false, send: false, voiding: false, underWay: false })
       await rotation.pass(MINUTES_UNTIL_DEAD)
       await world.finalize(rotation.after(), 4)
       for (const payout of payouts) expect((await rotation.found(payout)).state).toBe('voided')
@@ -326,7 +326,7 @@ describe('a void that waits', () => {
       await world.chain.mine({ blocks: 3 })
     }
     expect((await rotation.found(other!)).state).toBe('voided')
-    expect(await journal().readWork()).toMatchObject({ sign: false })
+    expect(await readWork(journal())).toMatchObject({ sign: false })
 
     expect(await listSettlementAttention(world.db)).toEqual([])
     await world.db.query(`update payout set updated_at = now() - interval '121 minutes' where state = 'voiding'`)

@@ -32,6 +32,7 @@ import { newWebhookSecret } from '../../src/webhooks/sign.ts'
 import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
 import { createRelay } from '../../src/worker/relay.ts'
 import { type AskOptions, openShop, type Shop } from '../api/support/shop.ts'
+import { nothingFound, takeLane, takeLease } from '../chain/lead.ts'
 import { DESTINATION, type Planted, plant, storedOf } from './two-modes.ts'
 
 describe('the doors of a system', () => {
@@ -438,7 +439,6 @@ describe('settlement', () => {
   const stateOf = async ({ id }: Planted) =>
     (await db.query('select state from payout where payment_id = $1', [id])).rows[0]?.state
   const journal = () => createSettlementJournal({ db, scope: SCOPE, hooks })
-  const start = { number: 0, hash: hash(0) }
 
   beforeEach(async () => {
     heard.length = 0
@@ -489,10 +489,10 @@ describe('settlement', () => {
       expect(assignable.map(({ paymentId }) => paymentId)).toEqual([own.id])
 
       await db.query("update payout set state = 'authorized' where payment_id = $1", [other.id])
-      const lane = await journal().leaseLane(RECIPIENT, { owner: 'me', leaseMs: 60_000, firstNonce: async () => 0 })
+      const lane = await takeLane(journal(), { owner: 'me', wallet: RECIPIENT })
       const carried = assignable.flatMap((payout) => [payout, { ...payout, paymentId: other.id }])
       const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
-      expect(await journal().reserve(lane!, { payouts: carried, encode })).toMatchObject({ items: 1 })
+      expect(await journal().reserve(lane, { payouts: carried, encode })).toMatchObject({ items: 1 })
       expect([await stateOf(own), await stateOf(other)]).toEqual(['assigned', 'authorized'])
       await journal().requeue([other.id])
       expect(await stateOf(other)).toBe('authorized')
@@ -527,14 +527,14 @@ describe('settlement', () => {
     })
 
     test('does not become mined, and one that was does not go back', async () => {
-      const lease = await journal().leaseObserver({ owner: 'me', leaseMs: 60_000, start })
+      const lease = await takeLease(journal(), { owner: 'me' })
       const ids = [own.id, other.id]
-      await journal().markMined(lease!, { number: 1, mined: ids, gone: [] })
+      await journal().markMined(lease, { number: 1, mined: ids, gone: [] })
       expect(await stateOf(own)).toBe('mined')
       await untouched()
       await db.query("update payout set state = 'mined', mined_number = 1 where payment_id = $1", [other.id])
       expect((await journal().readSent(9)).map(({ paymentId }) => paymentId)).toEqual([own.id])
-      await journal().markMined(lease!, { number: 2, mined: [], gone: ids })
+      await journal().markMined(lease, { number: 2, mined: [], gone: ids })
       expect(await stateOf(own)).not.toBe('mined')
       expect(await stateOf(other)).toBe('mined')
     })
@@ -551,10 +551,8 @@ describe('settlement', () => {
         authNonce: nonceOf(of),
         ...(of === mine && { counterparty: DESTINATION }),
       }))
-      const limits = { maxMicroPerPayout: 10n ** 12n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }
-      const lease = await journal().leaseObserver({ owner: 'me', leaseMs: 60_000, start })
-      const scan = { logs, ownTransactions: [], paid: [], treasuries: [TREASURY], limits, at: new Date() }
-      const unknown = await journal().recordFinalized(lease!, { ...scan, number: 1, hash: hash(1) })
+      const lease = await takeLease(journal(), { owner: 'me' })
+      const unknown = await journal().recordLogs(lease, { ...nothingFound([TREASURY]), logs })
       expect(unknown.map(({ authNonce }) => authNonce)).toEqual([nonceOf(other), nonceOf(third)])
     })
 
@@ -580,7 +578,8 @@ describe('settlement', () => {
         [TOKEN, own.id, own.attemptId, mine, other.id, other.attemptId, theirs],
       )
       const before = await storedOf(db, other)
-      expect(await journal().readWatchedDeposits(null)).toEqual([mine])
+      await takeLease(journal(), { owner: 'me' })
+      expect((await journal().readWatchedDeposits()).map(({ address }) => address)).toEqual([mine])
       expect((await journal().readUnswept({ after: '', limit: 10 })).map(({ paymentId }) => paymentId)).toEqual([
         own.id,
       ])
@@ -596,9 +595,9 @@ describe('settlement', () => {
       }
       const sendable = await journal().readSendableSweeps({ treasury: TREASURY, validAt: 1, limit: 10 })
       expect(sendable.map(({ paymentId }) => paymentId)).toEqual([own.id])
-      const lane = await journal().leaseLane(RECIPIENT, { owner: 'me', leaseMs: 60_000, firstNonce: async () => 0 })
+      const lane = await takeLane(journal(), { owner: 'me', wallet: RECIPIENT })
       const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
-      const reserved = await journal().reserveSweeps(lane!, { paymentIds: [own.id, other.id], encode })
+      const reserved = await journal().reserveSweeps(lane, { paymentIds: [own.id, other.id], encode })
       expect(reserved).toMatchObject({ items: 1 })
     })
   })

@@ -280,7 +280,7 @@ describe('the status', () => {
       /^No money is moving: lane 0x[0-9a-f]{40} is quarantined: nonces 3 were used by strangers\.$/,
     )
     expect(alone.page).toContain('pinrail settlement reopen 0x')
-    await world.db.query(`insert into lane (chain_id, wallet, next_nonce, lease_until)
+    await world.db.query(`insert into lane (chain_id, wallet, next_nonce, led_at)
     values (31337, '0x${'9'.repeat(40)}', 0, now())`)
     const two = await status()
     await world.db.query(`delete from lane where wallet = '0x${'9'.repeat(40)}'`)

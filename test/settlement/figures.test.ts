@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Registry } from 'prom-client'
 import { encodeFunctionData } from 'viem/utils'
 import { poll } from '../../scripts/system/waiting.ts'
+import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
 import { readBalances } from '../../src/db/ledger.ts'
@@ -15,6 +16,7 @@ import { acknowledge } from '../../src/operator/payouts.ts'
 import { usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementFigures } from '../../src/settlement/figures.ts'
 import { createSettlementHooks } from '../../src/settlement/hooks.ts'
+import { addAwaited } from '../chain/deposits/awaited.ts'
 import { createWorld, newAddress, settingsOf, TOKEN, type World } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { fillSettled, GROWING } from '../support/settled.ts'
@@ -61,6 +63,7 @@ describe('the figures of settlement', () => {
 
   test('tell queue, cursor, lanes, parts and balances with five statements a page, and one call of one node in half a minute', async () => {
     const wallet = world.relayers[0]!.address.toLowerCase()
+    await addAwaited(world.db, createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId), 'behind')
     await world.queue([{ micro: 1_500_000n }])
     await world.finalize(world.runner())
     await world.queue([{ micro: 2_000_000n }])
@@ -269,7 +272,7 @@ describe('a worker that waits for hours', () => {
       return world.db.query(text, values)
     }
     const leaving = new AbortController()
-    const runner = world.runner({ db: { ...world.db, query }, everyMs: 3_600_000 })
+    const runner = world.runner({ db: { ...world.db, query }, everyMs: 3_600_000, options: { leaseMs: 60_000 } })
     const work = runner.run(leaving.signal)
     // Rounds follow each other only while there is something to do.
     let last = 0

@@ -16,6 +16,7 @@ import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { changeOf, changePayout } from '../../src/operator/payouts.ts'
 import { createMoneyWorld, type MoneyWorld } from '../activities/payment/money-world.ts'
 import { perform } from '../activities/payment/world.ts'
+import { nothingFound, takeLease } from '../chain/lead.ts'
 
 describe('payouts that are proved', () => {
   let world: MoneyWorld
@@ -356,8 +357,7 @@ describe('a payout that a backup has forgotten', () => {
     const { payment } = await world.state((await world.opened()).id)
     scope = { livemode: false, chainId: payment.chainId, token: payment.token.toLowerCase() as Hex }
     journal = createSettlementJournal({ db, scope, hooks: world.hooks })
-    const start = { number: block, hash: hashOf(block) }
-    lease = (await journal.leaseObserver({ owner: 'here', leaseMs: 600_000, start })) as Lease
+    lease = await takeLease(journal, { owner: 'here', leaseMs: 600_000 })
   })
   afterAll(() => world.close())
   beforeEach(() => db.query('update chain_cursor set restored_at = null'))
@@ -381,17 +381,7 @@ describe('a payout that a backup has forgotten', () => {
       blockHash: hashOf(block),
       gasShare: null,
     } as const
-    const scan = {
-      logs: [log],
-      ownTransactions: [],
-      paid: [],
-      treasuries: [treasury],
-      limits: { maxMicroPerPayout: 10n ** 12n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 },
-      at: new Date(),
-      number: block,
-      hash: hashOf(block),
-    }
-    expect(await journal.recordFinalized(lease, scan)).toEqual([])
+    expect(await journal.recordLogs(lease, { ...nothingFound([treasury]), logs: [log] })).toEqual([])
   }
 
   /** A round of the observer a minute later: how many payouts were found, and how many have ended. */
@@ -567,11 +557,11 @@ describe('the order of locks', () => {
       expect(failed).toEqual([])
     },
     'a void that is proved by its time': async (id, journal) => {
-      const lease = await journal.leaseObserver({ owner: id, leaseMs: 60_000, start: { number: 1, hash: HASH } })
+      const lease = await takeLease(journal, { owner: id })
       const block = { number: 9, hash: HASH, timestamp: 2, at: new Date() }
       const unused = [{ paymentId: id, treasury: TREASURY, authNonce: HASH, validBefore: 1 }]
-      const failed = await journal.voidExpired(lease!, { block, unused })
-      await journal.releaseLeases(id)
+      const failed = await journal.voidExpired(lease, { block, unused })
+      await journal.releaseLead(id)
       expect(failed).toEqual([])
     },
     'another treasury': async (id, journal) => {

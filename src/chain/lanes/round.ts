@@ -7,6 +7,8 @@ import type { Stuck } from './stranded.ts'
 export type LaneRound = {
   /** Its envelopes that other lanes should carry too: the lane is stopped, or the lowest of them does not get through. */
   readonly stuck: readonly Stuck[]
+  /** True if its key signed nothing again of what the lane has on the way. */
+  readonly isRefused: boolean
   /** How many more envelopes the lane may send now. */
   free(): number
   /** Wei of the wallet that nothing in flight may still cost. */
@@ -22,14 +24,19 @@ type Means = {
   readonly slots?: number
   readonly spare?: bigint
   readonly stuck?: readonly { readonly nonce: number }[]
+  readonly isRefused?: boolean
 }
 
-export function createRound(sender: Sender, { slots = 0, spare = 0n, stuck = [] }: Means): LaneRound {
+export function createRound(
+  sender: Sender,
+  { slots = 0, spare = 0n, stuck = [], isRefused = false }: Means,
+): LaneRound {
   const { wallet } = sender.lane
   let free = slots
   let left = spare
   return {
     stuck: stuck.map(({ nonce }) => ({ wallet, nonce })),
+    isRefused,
     free: () => free,
     spare: () => left,
     send(payouts) {

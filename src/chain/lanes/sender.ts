@@ -1,6 +1,7 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
 import type { Sweep } from '../../domain/settlement/deposit.ts'
+import type { Lead } from '../../domain/settlement/lead.ts'
 import type {
   ChainCursor,
   Envelope,
@@ -18,14 +19,16 @@ import { authorizationOf } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
 import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue, leastPrice } from './fees.ts'
+import type { Doubts } from './trust.ts'
 
 /** What the engine reads from the chain at the start of a round. */
-export type ChainView = {
+export type ChainView = Pick<Lead, 'lease' | 'lanes'> & {
   readonly head: Block
   readonly cursor: ChainCursor
   readonly fees: FeeHistory
   /** True if the next block takes nothing at the highest price that is allowed: then nothing is sent. */
   readonly isTooDear: boolean
+  readonly doubts: Doubts
 }
 
 /** One relayer wallet with its lease, in one round. */

@@ -13,7 +13,7 @@ export const STRANDED_BLOCKS = 12
 /** An envelope that does not get through. */
 export type Stuck = { readonly wallet: Hex; readonly nonce: number }
 
-/** Time between two looks at lanes of which this engine has no lease. */
+/** Time between two looks at lanes of which this engine has no key. */
 const LOOK_MS = 5000
 
 /**
@@ -25,14 +25,16 @@ export function createRescue(deps: SettlementDeps) {
   const carriers = deps.relayers.map(({ address }) => address.toLowerCase() as Hex)
   let looked = Number.NEGATIVE_INFINITY
 
-  return async function freeStranded(stuck: readonly Stuck[], view: ChainView): Promise<void> {
+  /** Returns whether anything was freed. */
+  return async function freeStranded(stuck: readonly Stuck[], view: ChainView): Promise<boolean> {
     const now = clock().getTime()
-    if (stuck.length === 0 && isRecent(looked, now, LOOK_MS)) return
+    if (stuck.length === 0 && isRecent(looked, now, LOOK_MS)) return false
     looked = now
     // At the cap of the price another lane would be as slow.
     const expensive = chooseFees(view.fees, options.maxFeeWei).maxFee >= options.maxFeeWei
     const freed = await journal.freeStranded({ idleMs: STRANDED_MS, slow: expensive ? [] : stuck, carriers })
     for (const { wallet, count } of freed)
       log.warn({ wallet, payouts: count }, 'a lane does not get through: other lanes carry its payouts too')
+    return freed.length > 0
   }
 }

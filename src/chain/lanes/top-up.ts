@@ -25,7 +25,6 @@ export function createTopUp(deps: SettlementDeps) {
     if (funding === null || lender === null) return
     const { wei, maxWeiPerDay } = funding
     const lane = await advanceLane(deps, lender, view)
-    if (lane === null) return
     const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
     const low = codec.gasLimit(codec.maxItems) * maxFee * BigInt(options.maxInFlight + 1)
     const balances = await readBalances(view.head.hash, () =>

@@ -1,14 +1,18 @@
 import type { TreasuryBooks } from '../../db/settlement/balance.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { createBlockMemo } from '../lanes/block-memo.ts'
 import { readToken, type TokenRead } from '../token/token-state.ts'
+import type { Place } from './endings.ts'
 import type { Scope } from './facts.ts'
+import { createLogReader } from './logs.ts'
+import type { NonceWatch } from './nonces.ts'
 
-/** More than the books say is booked when it has stood for so many final blocks: a log that was missed is found before. */
+/** More than the books say is booked when it has stood for so many final blocks: a node may have a block before its logs. */
 const MORE_STANDS = 64
 
-/** Nonces that are asked for together. */
-const ASKED = 2400
+/** Final blocks after which the logs are read although all is as the books say: a top-up may hide a theft of the same amount. */
+const LOGS_EVERY = 256
 
 export type BalanceWatch = ReturnType<typeof createBalanceWatch>
 
@@ -16,28 +20,115 @@ export type BalanceWatch = ReturnType<typeof createBalanceWatch>
  * The equation that no thief passes: at each final block, the treasuries hold what the books say. Less pauses everything,
  * whatever the logs show. More is booked. Payouts whose nonce is used, and whose log is still to be read, are no difference.
  * At the newest block, which is not final, they hold at least that without what is signed and has not ended.
- * In memory it keeps the block that was compared last, and since when there is more or less.
+ * In memory it keeps the block that was compared last.
  */
-export function createBalanceWatch(deps: SettlementDeps, { treasuries }: Scope) {
-  const { journal, log } = deps
-  let compared = -1
-  let more: { readonly since: number; readonly micro: bigint } | null = null
-  let less = { final: 0n, newest: 0n }
-  /** The books of this round: both comparisons need them. */
+export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: NonceWatch) {
+  const { journal, rpc, token } = deps
+  const { treasuries } = scope
+  const { noteLess, noteMore } = createDifferences(deps)
+  const readLogs = createLogReader(deps, scope)
+  const readHeld = createBlockMemo<bigint | null>()
+  let compared = ''
+  let logsRead = ''
+  /** The books of this round: all comparisons need them. */
   let fresh: TreasuryBooks | null = null
 
-  /** Stores what is missing now, if that has changed. */
-  async function noteLess(lease: Lease, books: TreasuryBooks, change: Partial<typeof less>): Promise<void> {
+  async function readBooks(): Promise<TreasuryBooks> {
+    fresh ??= await journal.readTreasuryBooks(treasuries)
+    return fresh
+  }
+
+  /** Micro-USDC in all treasuries at the cursor, by quorum. Null: no quorum says. */
+  const askHeld = (books: TreasuryBooks, { number: at, hash }: ChainCursor): Promise<bigint | null> =>
+    readHeld(`${hash} ${books.treasuries.join(' ')}`, async () => {
+      const reads = books.treasuries.map((treasury): TokenRead => ({ view: 'balanceOf', args: [treasury] }))
+      const held = await rpc.agreed((node) => readToken(node, token.address, { reads, at }))
+      return held && held.value.reduce((sum, micro) => sum + micro, 0n)
+    })
+
+  /** True if the treasuries can be compared at the cursor: nodes that prune have no state of older blocks. */
+  const isComparable = ({ cursor, head }: Place): boolean =>
+    deps.treasuries.length > 0 && head.number - cursor.number <= KEPT_STATES
+
+  return {
+    /** Has the books read again. */
+    beginRound(): void {
+      fresh = null
+    },
+
+    readBooks,
+
+    /**
+     * Reads the logs of the treasuries if what they hold at the cursor is not what the books say; and every 256 final blocks,
+     * or when they are needed for something else (`again`). What the logs show is booked before the comparison. Returns true if any were.
+     */
+    async readLogs(lease: Lease, place: Place, again: boolean): Promise<boolean> {
+      const { cursor } = place
+      if (logsRead === cursor.hash || (compared === cursor.hash && !again)) return false
+      const isDue = again || cursor.number - cursor.logsNumber >= LOGS_EVERY
+      const books = isComparable(place) ? await readBooks() : null
+      const held = books && (await askHeld(books, cursor))
+      const isDifferent = books !== null && held !== null && held !== books.micro
+      if (!isDue && !isDifferent) return false
+      const read = await readLogs(lease, cursor, isDifferent ? MORE_STANDS : 0)
+      if (read === cursor.number) logsRead = cursor.hash
+      fresh = null
+      return true
+    },
+
+    /** True if the logs up to the cursor are stored. */
+    hasLogs: (cursor: ChainCursor): boolean => logsRead === cursor.hash || cursor.logsNumber >= cursor.number,
+
+    /** Compares at the cursor. */
+    async compareFinal(lease: Lease, place: Place): Promise<void> {
+      const { cursor } = place
+      if (cursor.hash === compared || !isComparable(place)) return
+      const books = await readBooks()
+      // Another engine has read on.
+      if (books.number !== cursor.number) return
+      const held = await askHeld(books, cursor)
+      if (held === null) return
+      const difference = held - books.micro
+      const used = difference < 0n ? await nonces.findUsed(cursor) : []
+      if (used === null) return
+      if (used.length > 0) await nonces.search(lease, cursor, used)
+      const unproved = used.reduce((sum, { micro }) => sum + micro, 0n)
+      if (books.isStale) await journal.noteComparison(lease)
+      fresh = await noteLess(lease, books, { final: largest(0n, -difference - unproved) })
+      await noteMore(lease, books, difference)
+      // What was just found is compared again when it is booked.
+      if (used.length === 0) compared = cursor.hash
+    },
+
+    /** `held`: micro-USDC in all treasuries at the newest block. */
+    async compareNewest(lease: Lease, { books, held }: { books: TreasuryBooks; held: bigint }): Promise<void> {
+      if (deps.treasuries.length === 0 || books.isOpening) return
+      fresh = await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - held) })
+    },
+  }
+}
+
+/** Books what is more, and pauses for what is less. In memory it keeps since when there is more, and where there is less. */
+function createDifferences({ journal, log }: Pick<SettlementDeps, 'journal' | 'log'>) {
+  let more: { readonly since: number; readonly micro: bigint } | null = null
+  let less = { final: 0n, newest: 0n }
+
+  /** Stores what is missing now, if that has changed. Returns the books with it. */
+  async function noteLess(lease: Lease, books: TreasuryBooks, change: Partial<typeof less>): Promise<TreasuryBooks> {
     // Acknowledged by an operator.
     if (books.missing === null) less = { final: 0n, newest: 0n }
     less = { ...less, ...change }
     const missing = less.final > less.newest ? less.final : less.newest
-    if (missing === (books.missing ?? 0n)) return
+    if (missing === (books.missing ?? 0n)) return books
     const stored = missing === 0n ? null : missing
     await journal.storeMissing(lease, stored)
-    if (fresh !== null) fresh = { ...fresh, missing: stored }
+    const { number: block, micro, promised } = books
     if (missing > 0n)
-      log.error({ micro: missing.toString() }, 'the treasuries hold less than the books say; all lanes pause')
+      log.error(
+        { missing, block, micro, promised, less },
+        'the treasuries hold less than the books say; all lanes pause',
+      )
+    return { ...books, missing: stored }
   }
 
   /** Books what there is more at the block, once it has stood long enough, or when a treasury is watched for the first time. */
@@ -52,64 +143,7 @@ export function createBalanceWatch(deps: SettlementDeps, { treasuries }: Scope) 
     more = null
   }
 
-  async function compare(lease: Lease, cursor: ChainCursor, books: TreasuryBooks): Promise<void> {
-    // Another engine has read on.
-    if (books.number !== cursor.number) return
-    const held = await askFinal(
-      deps,
-      cursor,
-      books.treasuries.map((treasury) => ({ view: 'balanceOf', args: [treasury] })),
-    )
-    if (held === null) return
-    const difference = held.value.reduce((sum, micro) => sum + micro, 0n) - books.micro
-    const unproved = difference < 0n ? await readUnproved(deps, cursor) : 0n
-    if (unproved === null) return
-    compared = cursor.number
-    if (books.isStale) await journal.noteComparison(lease)
-    await noteLess(lease, books, { final: largest(0n, -difference - unproved) })
-    await noteMore(lease, books, difference)
-  }
-
-  return {
-    async readBooks(): Promise<TreasuryBooks> {
-      fresh = await journal.readTreasuryBooks(treasuries)
-      return fresh
-    },
-
-    /** `newest`: the newest block that a quorum has shown; null: none. Nodes that prune have no state of older blocks. */
-    async compareFinal(lease: Lease, cursor: ChainCursor, newest: number | null): Promise<void> {
-      const known = fresh
-      fresh = null
-      if (deps.treasuries.length === 0 || cursor.number === compared) return
-      if (newest === null || newest - cursor.number > KEPT_STATES) return
-      await compare(lease, cursor, known ?? (await journal.readTreasuryBooks(treasuries)))
-    },
-
-    /** `held`: micro-USDC in all treasuries at the newest block. */
-    async compareNewest(lease: Lease, { books, held }: { books: TreasuryBooks; held: bigint }): Promise<void> {
-      if (deps.treasuries.length === 0 || books.isOpening) return
-      await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - held) })
-    },
-  }
-}
-
-const askFinal = ({ rpc, token }: SettlementDeps, { number: at }: ChainCursor, reads: readonly TokenRead[]) =>
-  rpc.agreed((node) => readToken(node, token.address, { reads, at }))
-
-/** Micro-USDC of payouts that the token calls used, paid or canceled, and whose log is not stored. Null: no quorum says. */
-async function readUnproved(deps: SettlementDeps, cursor: ChainCursor): Promise<bigint | null> {
-  let sum = 0n
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const open = await deps.journal.readOpenNonces({ after, limit: ASKED })
-    const reads = open.map(
-      ({ treasury, authNonce }): TokenRead => ({ view: 'authorizationState', args: [treasury, authNonce] }),
-    )
-    const used = await askFinal(deps, cursor, reads)
-    if (used === null) return null
-    sum += open.reduce((total, { micro }, index) => (used.value[index] === 0n ? total : total + micro), 0n)
-    after = open.length < ASKED ? undefined : open.at(-1)?.paymentId
-  }
-  return sum
+  return { noteLess, noteMore }
 }
 
 const largest = (a: bigint, b: bigint): bigint => (a > b ? a : b)

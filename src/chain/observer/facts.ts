@@ -1,9 +1,8 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { FinalizedScan, TreasuryLog } from '../../domain/settlement/payout.ts'
+import type { FinalLogs, TreasuryLog } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { NodeFailure } from '../rpc/failure.ts'
-import type { Log, LogFilter, Receipt, RpcNode } from '../rpc/node.ts'
-import type { Rpc } from '../rpc/rpc.ts'
+import type { Log, LogFilter, RpcNode } from '../rpc/node.ts'
 import { TOPICS } from '../token/contracts.ts'
 
 /** An event of the treasury as read from logs, without the gas paid for it. */
@@ -62,64 +61,39 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
   })
 }
 
-/**
- * The share of each authorization, in wei, of the gas that one of our wallets paid for its transaction: also a lane whose
- * key was removed since, because what it has sent may be mined later. Such a key explains no transfer any more, so only
- * transactions of the relayers that we have are answered as our own.
- */
-export async function shareGas(
-  { rpc, journal, relayers }: Pick<SettlementDeps, 'rpc' | 'journal' | 'relayers'>,
-  facts: readonly Fact[],
-): Promise<Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'paid'>> {
-  const counts = new Map<Hex, bigint>()
-  for (const fact of facts) if (fact.authNonce !== null) counts.set(fact.txHash, (counts.get(fact.txHash) ?? 0n) + 1n)
-  const keyed = new Set<string>(relayers.map(({ address }) => address.toLowerCase()))
-  const unshared = { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [], paid: [] }
-  // Most blocks have nothing of ours, and ask nothing.
-  if (counts.size === 0) return unshared
-  const hashes = [...counts.keys()]
-  const { wallets, sent } = await journal.readSenders(hashes)
-  const payers = new Set([...keyed, ...wallets])
-  // Without lanes nothing was paid by us, and receipts of years ago may be gone.
-  if (payers.size === 0) return unshared
-  const receipts = await Promise.all(hashes.map((hash) => paidReceipt(rpc, hash, { payers, isSent: sent.has(hash) })))
-  const paid = new Map(receipts.flatMap((receipt) => (receipt === null ? [] : [[receipt.txHash, receipt]])))
-  const logs = facts.map((fact): TreasuryLog => {
-    const receipt = fact.authNonce === null ? undefined : paid.get(fact.txHash)
-    const count = counts.get(fact.txHash) ?? 1n
-    return { ...fact, gasShare: receipt === undefined ? null : (receipt.gasUsed * receipt.gasPrice) / count }
-  })
-  const own = [...paid.values()].filter(({ from }) => keyed.has(from))
-  return { logs, ownTransactions: own.map(({ txHash }) => txHash), paid: [...paid.values()] }
+/** The logs of a receipt that are of the token and about our treasuries. */
+export function ourLogs(logs: readonly Log[], { token, treasuries }: Scope): Log[] {
+  const topics = new Set(treasuries.map(asTopic))
+  return logs.filter((entry) => entry.address === token && entry.topics.slice(1, 3).some((topic) => topics.has(topic)))
 }
 
-/**
- * What one of our wallets paid for the transaction, by a quorum; null when somebody else has sent it. Such a receipt is not
- * asked for: who carries payouts of ours may put 16 MB of logs beside them. Of what we have signed the hash says whose it is.
- */
-async function paidReceipt(
-  rpc: Rpc,
-  txHash: Hex,
-  { payers, isSent }: { payers: ReadonlySet<string>; isSent: boolean },
-): Promise<Receipt | null> {
-  if (!isSent && (await isOfOthers(rpc, txHash, payers))) return null
-  const receipt = await rpc.agreed((node) => present(node, `receipt of ${txHash}`, node.receipt(txHash)))
-  if (receipt === null)
-    throw new NodeFailure('rpc', { kind: 'silent', answer: `no quorum has the receipt of ${txHash}` })
-  return payers.has(receipt.value.from) ? receipt.value : null
-}
+type Reading = Pick<SettlementDeps, 'rpc' | 'journal' | 'relayers' | 'options' | 'clock'>
 
-/** What a quorum says. Nodes that do not give the transaction may give its receipt, which tells the sender too. */
-async function isOfOthers(rpc: Rpc, txHash: Hex, payers: ReadonlySet<string>): Promise<boolean> {
-  const sender = await rpc.agreed(
-    async (node) => (await present(node, `transaction ${txHash}`, node.transaction(txHash))).from,
-  )
-  return sender !== null && !payers.has(sender.value)
+/**
+ * What the logs of a range of blocks say, as the journal stores it. Who sent a transaction is asked only if it used a nonce that
+ * no payout here has: the database may have forgotten what a lane of ours has sent.
+ */
+export async function readFound(
+  { rpc, journal, relayers, options, clock }: Reading,
+  logs: readonly Log[],
+  treasuries: readonly Hex[],
+): Promise<FinalLogs> {
+  const facts = readFacts(logs, treasuries)
+  const nonces = facts.flatMap(({ kind, authNonce }) => (kind === 'out' && authNonce !== null ? [authNonce] : []))
+  const strange = nonces.length === 0 ? new Set() : await journal.listStrange(nonces)
+  const asked = new Set(facts.filter(({ authNonce }) => strange.has(authNonce)).map(({ txHash }) => txHash))
+  const ours = new Set<string>(relayers.map(({ address }) => address.toLowerCase()))
+  const ownTransactions: Hex[] = []
+  for (const txHash of asked)
+    if (ours.has(await rpc.demand(`who sent ${txHash}`, (node) => readSender(node, txHash))))
+      ownTransactions.push(txHash)
+  const stored = facts.map((fact) => ({ ...fact, gasShare: null }))
+  return { logs: stored, ownTransactions, treasuries, limits: options.limits, at: clock() }
 }
 
 /** A node that is behind must not vote for the absence of what it does not know. */
-async function present<T>(node: RpcNode, what: string, asked: Promise<T | null>): Promise<T> {
-  const found = await asked
-  if (found === null) throw new NodeFailure(node.name, { kind: 'refused', answer: `has no ${what}` })
-  return found
+async function readSender(node: RpcNode, txHash: Hex): Promise<Hex> {
+  const found = await node.transaction(txHash)
+  if (found === null) throw new NodeFailure(node.name, { kind: 'refused', answer: `has no transaction ${txHash}` })
+  return found.from
 }

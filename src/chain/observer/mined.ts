@@ -21,9 +21,8 @@ export function createMinedWatch(deps: SettlementDeps, balance: BalanceWatch) {
   /** Returns the newest block that a quorum has shown; null if none has. `isSent`: something is on its way. */
   return async function watchMined(
     lease: Lease,
-    { cursor, isSent }: { cursor: ChainCursor; isSent: boolean },
+    { cursor, head, isSent }: { cursor: ChainCursor; head: Block; isSent: boolean },
   ): Promise<number | null> {
-    const { block: head } = await rpc.newest(cursor.number)
     if (head.number < cursor.number) return null
     // A head that is lower for a moment would take back what is mined.
     const isNew = last === null || (head.hash !== last.hash && head.number >= last.number)

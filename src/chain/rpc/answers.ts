@@ -27,6 +27,7 @@ export type Receipt = {
   readonly blockHash: Hex
   readonly gasUsed: bigint
   readonly gasPrice: bigint
+  readonly logs: readonly Log[]
 }
 
 export type Transaction = {
@@ -109,6 +110,7 @@ export function receiptOf(value: unknown): Receipt {
     blockHash: hexOf(receipt['blockHash'], 32),
     gasUsed: quantityOf(receipt['gasUsed']),
     gasPrice: quantityOf(receipt['effectiveGasPrice']),
+    logs: listOf(receipt['logs'], logOf),
   }
 }
 

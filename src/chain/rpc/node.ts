@@ -10,8 +10,6 @@ import {
   fieldsOf,
   hexOf,
   type Log,
-  listOf,
-  logOf,
   numberOf,
   quantityOf,
   type Receipt,
@@ -50,9 +48,8 @@ export type RpcNode = {
   block(tag: BlockTag): Promise<Block>
   /** One that fits both kinds of topics may be there twice. */
   logs(filter: LogFilter): Promise<Log[]>
+  /** Null when the node does not know it. */
   receipt(txHash: Hex): Promise<Receipt | null>
-  /** Every log of the transaction; null when the node does not know it. */
-  receiptLogs(txHash: Hex): Promise<Log[] | null>
   /** Those of one wallet in a block. */
   transactions(block: number, from: Hex): Promise<Transaction[]>
   /** Null when the node does not know it. */
@@ -96,13 +93,6 @@ function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
   const { name, health, readers } = parts
   const transport: NodeTransport = { read: (call) => parts.transport.read({ ...call, signal }) }
   const read: Read = (method, params, parse) => transport.read({ method, params, parse })
-  const readReceipt = <T>(txHash: Hex, parse: (answer: unknown) => T): Promise<T | null> =>
-    transport.read({
-      method: 'eth_getTransactionReceipt',
-      params: [txHash],
-      parse: (answer) => (answer === null ? null : parse(answer)),
-      indivisible: true,
-    })
 
   return {
     name,
@@ -118,8 +108,13 @@ function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
       if (tag === 'latest') health.sawHead(block.number)
       return block
     },
-    receipt: (txHash) => readReceipt(txHash, receiptOf),
-    receiptLogs: (txHash) => readReceipt(txHash, (answer) => listOf(fieldsOf(answer)['logs'], logOf)),
+    receipt: (txHash) =>
+      transport.read({
+        method: 'eth_getTransactionReceipt',
+        params: [txHash],
+        parse: (answer) => (answer === null ? null : receiptOf(answer)),
+        indivisible: true,
+      }),
     transaction: (txHash) =>
       read('eth_getTransactionByHash', [txHash], (answer) => (answer === null ? null : transactionOf(answer))),
     rawHeader: (number) => read('eth_getBlockByNumber', [quantity(number), false], rawHeaderOf),

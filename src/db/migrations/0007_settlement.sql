@@ -200,17 +200,6 @@ comment on table void_proof is
 comment on column void_proof.block_time is 'Unix seconds: the time of the block.';
 comment on column void_proof.valid_before is 'Unix seconds after which no signature is valid.';
 
-create table signing_lease (
-  chain_id int not null,
-  token chain_address not null,
-  owner text,
-  lease_until timestamptz not null default '-infinity',
-  primary key (chain_id, token)
-);
-comment on table signing_lease is
-  'The engine that signs, so that several workers do not pay a key service for the same signatures. Two would waste money and do no harm, because they sign the same nonce; so it has no epoch.';
-comment on column signing_lease.owner is 'The engine; null: none.';
-
 create table settlement_part (
   chain_id int not null,
   token chain_address not null,
@@ -238,16 +227,13 @@ create table lane (
   next_nonce bigint not null check (next_nonce >= 0),
   status text not null default 'open' check (status in ('open', 'paused_gas', 'quarantined')),
   status_reason text,
-  owner text,
-  epoch bigint not null default 0,
-  lease_until timestamptz not null default '-infinity',
+  led_at timestamptz not null default now(),
   primary key (chain_id, wallet)
 );
 comment on table lane is 'A relayer wallet, which sends transactions one nonce after the other.';
 comment on column lane.next_nonce is 'The nonce of its next envelope.';
 comment on column lane.status is '`paused_gas`: it has too little gas money. `quarantined`: only an operator opens it again.';
-comment on column lane.owner is 'The engine that holds its lease; null: none.';
-comment on column lane.epoch is 'Changes with the owner. Every write for the lane names it: one with an older epoch fails.';
+comment on column lane.led_at is 'When an engine that has its key last led, to the minute.';
 
 create table lane_tx (
   chain_id int not null,
@@ -323,12 +309,8 @@ create table lane_tx_attempt (
   signed_at timestamptz not null default now(),
   last_broadcast_at timestamptz,
   last_answer text,
-  final_block bigint,
-  gas_used bigint,
-  gas_price units,
   primary key (chain_id, wallet, nonce, attempt),
-  foreign key (chain_id, wallet, nonce) references lane_tx,
-  check (num_nulls(final_block, gas_used, gas_price) in (0, 3))
+  foreign key (chain_id, wallet, nonce) references lane_tx
 );
 alter table lane_tx_attempt alter column raw set storage external;
 comment on table lane_tx_attempt is
@@ -339,9 +321,6 @@ comment on column lane_tx_attempt.max_fee is 'Wei for one unit of gas.';
 comment on column lane_tx_attempt.tip is 'Wei for one unit of gas.';
 comment on column lane_tx_attempt.signed_block is 'The newest block when it was signed.';
 comment on column lane_tx_attempt.last_answer is 'What the nodes answered to the last broadcast; null: not sent yet.';
-comment on column lane_tx_attempt.final_block is
-  'The final block that has it, stored with the payouts in it: its envelope ends by this. Null: not final, or it carried no payout.';
-comment on column lane_tx_attempt.gas_price is 'Wei for one unit of gas, from the receipt.';
 
 create table chain_cursor (
   chain_id int not null,
@@ -350,7 +329,9 @@ create table chain_cursor (
   scanned_hash chain_hash not null,
   scanned_at timestamptz not null default now(),
   first_number bigint not null,
+  logs_number bigint not null,
   deposits_number bigint not null,
+  deposits_at timestamptz not null default 'epoch',
   paused_reason text,
   missing_micro units,
   compared_at timestamptz not null default now(),
@@ -363,12 +344,16 @@ create table chain_cursor (
   lease_until timestamptz not null default '-infinity',
   primary key (chain_id, token)
 );
-comment on table chain_cursor is 'How far the final chain was read, for one token. A lease lets one engine read at a time.';
+comment on table chain_cursor is
+  'How far the final chain was read, for one token, and which engine leads: by a lease, one at a time reads, signs and sends.';
 comment on column chain_cursor.scanned_number is 'The last final block that was read.';
 comment on column chain_cursor.scanned_at is 'When the cursor last moved.';
 comment on column chain_cursor.first_number is 'Blocks before it are never read again: what happened there is not ours to explain.';
+comment on column chain_cursor.logs_number is
+  'The last final block whose logs of the treasuries are read. They are read when a balance differs from the books, and from time to time.';
 comment on column chain_cursor.deposits_number is
-  'The last final block that was read for transfers to addresses of payments. Such a transfer that cannot be read delays no payout.';
+  'The last final block up to which the addresses of payments hold what their stored transfers say. One that cannot be read delays no payout.';
+comment on column chain_cursor.deposits_at is 'The time of block `deposits_number`: addresses that were watched since then are compared.';
 comment on column chain_cursor.pause is 'Why nothing is signed and no lane sends anything new; null: no pause.';
 comment on column chain_cursor.paused_reason is
   'An unknown transfer, a second payout of a payment, or a replaced final block; null: none.';
@@ -380,8 +365,8 @@ comment on column chain_cursor.restored_at is
   'When an operator said that this database was a backup, or a worker found that the chain had not been read for an hour; null: never.';
 comment on column chain_cursor.may_forget is
   'True while what was signed before `restored_at` can still be paid and might not be known here.';
-comment on column chain_cursor.owner is 'The engine that holds the lease; null: none.';
-comment on column chain_cursor.epoch is 'Changes with the owner. Every write of the observer names it: one with an older epoch fails.';
+comment on column chain_cursor.owner is 'The engine that leads; null: none.';
+comment on column chain_cursor.epoch is 'Changes with the owner. Every write of the engine names it: one with an older epoch fails.';
 
 -- A log and the cursor are committed first. What a log means for payments and books is written later, each under a
 -- savepoint: a log that fails cannot stop the reading.

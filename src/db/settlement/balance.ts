@@ -3,9 +3,9 @@ import type { Hex } from '../../domain/hex.ts'
 import type { BalanceDifference, Lease, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../db.ts'
 import { type JournalContext, ours, type SettlementScope } from './context.ts'
+import { changeCursor, fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { seen, sendable } from './queue.ts'
-import { changeCursor, fence } from './record.ts'
 
 /** The equation of the treasury: its balance on chain is its balance in the books. */
 

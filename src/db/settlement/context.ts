@@ -40,9 +40,6 @@ export const ours = ({ scope }: JournalContext): Statement =>
 /** Who asks for a lease, and for how long it holds unless renewed. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 
-/** The right to read blocks, to sign, or to send with one wallet. */
-export type LeaseName = 'observer' | 'signing' | { readonly lane: Hex }
-
 export type FailedHook = { readonly paymentId: string; readonly error: Error }
 
 /** Makes a change that reaches exactly so many rows. Throws when it does not: what it rests on is not as it was read. */

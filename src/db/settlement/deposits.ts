@@ -4,57 +4,83 @@ import type { DepositLog, Sweep, Unswept } from '../../domain/settlement/deposit
 import type { Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext } from './context.ts'
+import { changeCursor, fence } from './cursor.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
 import { hex } from './payouts.ts'
-import { changeCursor, fence } from './record.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
 /** A sweep of less costs more than it brings: 0.01 USDC. */
 const MIN_SWEEP_MICRO = 10_000
 
-/** Seconds by which the clocks of database and chain surely differ less: a day's addresses more cost little. */
-const CLOCK_MARGIN = 86_400
+/** An address of a payment, and what its stored transfers and sweeps say that it holds. */
+export type WatchedDeposit = {
+  readonly address: Hex
+  readonly micro: bigint
+  /** Units of other tokens, which stay there. */
+  readonly others: ReadonlyMap<string, bigint>
+}
 
-/** Seconds by which a final block that is read now was surely made earlier, unless the range is long: its time is asked for. */
-export const FINAL_MARGIN = 3600
+/** Seconds by which the clocks of database, api and chain may differ, and a block may be final later. */
+const WATCH_MARGIN = 3600
 
-/** Addresses to which a payment may still come, or could when these blocks were made (Unix seconds). */
-export async function readWatchedDeposits(
-  { db, scope }: JournalContext,
-  past: { from: number; to: number } | null,
-): Promise<Hex[]> {
-  const sinceNow = sql`now() - ${FINAL_MARGIN} * interval '1 second'`
-  const when =
-    past === null
-      ? sql`watch_until > ${sinceNow}`
-      : // Of a past that is not long ago none of those of now are left out.
-        sql`watch_until > least(${sinceNow}, to_timestamp(${past.from})) and created_at < to_timestamp(${past.to + CLOCK_MARGIN})`
+const watchedRow = z.object({
+  address: hex,
+  micro: z.coerce.bigint(),
+  others: z.record(z.string(), z.coerce.bigint()).nullable(),
+})
+
+/** The addresses that were watched at any time since what they hold was last compared. */
+export async function readWatchedDeposits({ db, scope }: JournalContext): Promise<WatchedDeposit[]> {
+  const rows = await many(
+    db,
+    watchedRow,
+    sql`select d.address, d.unswept_micro::text as micro, (
+            select jsonb_object_agg(o.token, o.units) from (select l.token, sum(l.units)::text as units from deposit_log l
+              where l.payment_id = d.payment_id and l.token <> d.token group by 1) o) as others
+        from deposit d join chain_cursor c on c.chain_id = d.chain_id and c.token = ${scope.token}
+        where d.chain_id = ${scope.chainId} and d.livemode = ${scope.livemode}
+          and d.watch_until > c.deposits_at - ${WATCH_MARGIN} * interval '1 second'
+        order by d.address`,
+  )
+  return rows.map(({ others, ...row }) => ({ ...row, others: new Map(Object.entries(others ?? {})) }))
+}
+
+/** All addresses of payments. */
+export async function listDepositAddresses({ db, scope }: JournalContext): Promise<Hex[]> {
   const rows = await many(
     db,
     z.object({ address: hex }),
-    sql`select address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
-          and ${when} order by address`,
+    sql`select address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode} order by address`,
   )
-  return rows.map((row) => row.address)
+  return rows.map(({ address }) => address)
 }
 
-/** Stores what was read of the addresses, and how far; a second reading leaves the cursor where it is. */
+/** Stores what came to the addresses. */
 export async function recordDeposits(
   context: JournalContext,
   lease: Lease,
-  found: { logs: readonly DepositLog[]; at: Date; number: number; again: boolean },
+  found: { logs: readonly DepositLog[]; at: Date },
 ): Promise<void> {
-  const set = sql`deposits_number = ${found.number}`
-  if (found.logs.length === 0) {
-    if (!found.again) await changeCursor(context.db, context, { lease, set })
-    return
-  }
+  if (found.logs.length === 0) return
   await context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
     await insertDeposits(tx, context, found)
-    if (!found.again) await changeCursor(tx, context, { lease, set })
   })
 }
+
+/**
+ * Records up to which final block the logs of addresses are read. `timestamp`: of that block, in Unix seconds, at which all addresses hold what
+ * their logs say; null: not yet.
+ */
+export const moveDeposits = (
+  context: JournalContext,
+  lease: Lease,
+  { number, timestamp }: { number: number; timestamp: number | null },
+): Promise<void> =>
+  changeCursor(context.db, context, {
+    lease,
+    set: sql`deposits_number = ${number}, deposits_at = coalesce(to_timestamp(${timestamp}), deposits_at)`,
+  })
 
 /** Stores final transfers to deposit addresses. Their payments are told later (watch/pending.ts). */
 export async function insertDeposits(

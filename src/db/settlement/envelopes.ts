@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import type { Envelope, EnvelopeAttempt, EnvelopeEnd, GasSpent, Lane } from '../../domain/settlement/payout.ts'
+import type {
+  Envelope,
+  EnvelopeAttempt,
+  EnvelopeEnd,
+  FinalLogs,
+  GasSpent,
+  Lane,
+} from '../../domain/settlement/payout.ts'
 import { execute, many, one, type Statement, sql, type Tx } from '../db.ts'
 import { change, type JournalContext } from './context.ts'
 import { hex } from './payouts.ts'
@@ -14,10 +21,9 @@ const attemptRow = z.object({
   age_ms: z.number(),
   last_broadcast_at: z.coerce.date().nullable(),
   too_dear: z.boolean(),
-  final: z.object({ block: z.number(), gas_used: z.string(), gas_price: z.string() }).nullable(),
 })
 
-const envelopeRow = z.object({
+export const envelopeRow = z.object({
   nonce: z.coerce.number(),
   age_ms: z.coerce.number(),
   target: hex,
@@ -26,67 +32,37 @@ const envelopeRow = z.object({
   attempts: z.array(attemptRow),
 })
 
-/** Who may have sent these transactions: every lane's wallet, and which of them a lane has signed. */
-export async function readSenders(
-  { db, scope }: JournalContext,
-  txHashes: readonly Hex[],
-): Promise<{ wallets: Hex[]; sent: Set<Hex> }> {
-  const rows = await many(
-    db,
-    z.object({ wallet: hex, hashes: z.array(hex) }),
-    sql`select l.wallet, array(select a.tx_hash::text from lane_tx_attempt a
-          where a.tx_hash = any(${txHashes}) and (a.chain_id, a.wallet) = (l.chain_id, l.wallet)) as hashes
-        from lane l where l.chain_id = ${scope.chainId}`,
-  )
-  return { wallets: rows.map(({ wallet }) => wallet), sent: new Set(rows.flatMap(({ hashes }) => hashes)) }
-}
+/** The open envelopes of the lane `l`, lowest nonce first, each with its attempts, in the shape of `envelopeRow`. */
+export const envelopeList = sql`
+  select coalesce(jsonb_agg(jsonb_build_object('nonce', t.nonce, 'target', t.target, 'value', t.value::text,
+      'gas_limit', t.gas_limit::text, 'age_ms', floor(extract(epoch from now() - t.created_at) * 1000), 'attempts', coalesce((
+        select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
+            'tip', a.tip::text, 'signed_block', a.signed_block, 'age_ms', floor(extract(epoch from now() - a.signed_at) * 1000),
+            'last_broadcast_at', a.last_broadcast_at, 'too_dear', coalesce(a.last_answer like 'too_dear:%', false))
+          order by a.attempt)
+        from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]'))
+    order by t.nonce), '[]') as envelopes
+  from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet and t.state in ('reserved', 'signed', 'broadcast')`
 
-/** The lane's envelopes that are not final, lowest nonce first, each with its attempts. */
-export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise<Envelope[]> {
-  const rows = await many(
-    db,
-    envelopeRow,
-    sql`select t.nonce, t.target, t.value::text, t.gas_limit::text,
-          floor(extract(epoch from now() - t.created_at) * 1000) as age_ms,
-          coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
-              'tip', a.tip::text, 'signed_block', a.signed_block,
-              'age_ms', floor(extract(epoch from now() - a.signed_at) * 1000), 'last_broadcast_at', a.last_broadcast_at,
-              'too_dear', coalesce(a.last_answer like 'too_dear:%', false), 'final', case when a.final_block is not null
-                then jsonb_build_object('block', a.final_block, 'gas_used', a.gas_used::text, 'gas_price', a.gas_price::text) end)
-              order by a.attempt)
-            from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
-        from lane_tx t where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet}
-          and t.state in ('reserved', 'signed', 'broadcast') order by t.nonce`,
-  )
-  return rows.map((row) => ({
-    nonce: row.nonce,
-    ageMs: row.age_ms,
-    target: row.target,
-    value: BigInt(row.value),
-    gasLimit: BigInt(row.gas_limit),
-    attempts: row.attempts.map(toAttempt),
-  }))
-}
+export const envelopeOf = (row: z.infer<typeof envelopeRow>): Envelope => ({
+  nonce: row.nonce,
+  ageMs: row.age_ms,
+  target: row.target,
+  value: BigInt(row.value),
+  gasLimit: BigInt(row.gas_limit),
+  attempts: row.attempts.map(toAttempt),
+})
 
-function toAttempt(row: z.infer<typeof attemptRow>): EnvelopeAttempt {
-  const { tx_hash: txHash, final } = row
-  return {
-    attempt: row.attempt,
-    txHash,
-    maxFee: BigInt(row.max_fee),
-    tip: BigInt(row.tip),
-    signedBlock: row.signed_block,
-    ageMs: row.age_ms,
-    lastBroadcastAt: row.last_broadcast_at,
-    isTooDear: row.too_dear,
-    final: final && {
-      txHash,
-      blockNumber: final.block,
-      gasUsed: BigInt(final.gas_used),
-      gasPrice: BigInt(final.gas_price),
-    },
-  }
-}
+const toAttempt = (row: z.infer<typeof attemptRow>): EnvelopeAttempt => ({
+  attempt: row.attempt,
+  txHash: row.tx_hash,
+  maxFee: BigInt(row.max_fee),
+  tip: BigInt(row.tip),
+  signedBlock: row.signed_block,
+  ageMs: row.age_ms,
+  lastBroadcastAt: row.last_broadcast_at,
+  isTooDear: row.too_dear,
+})
 
 /** Whether anything is left to the envelope that has not ended: what another one carries now is not. */
 export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
@@ -107,19 +83,25 @@ export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number
 
 export type EnvelopesEnded = {
   readonly ends: readonly EnvelopeEnd[]
-  /** Unix seconds of the newest block. */
+  /** What their transactions did to the treasuries. */
+  readonly found: FinalLogs
+  /** Unix seconds of the final block. */
   readonly chainTime: number
 }
 
 /**
- * Ends envelopes inside the caller's fenced transaction. Returns the payouts that a finalized one did not move, if its logs
- * were read. The token's refusal counts against a payout only while its authorization is valid: an expired one is signed again.
+ * Ends envelopes inside the caller's fenced transaction, which has stored their logs. Returns the payouts that a finalized one
+ * did not move. The token's refusal counts against a payout only while its authorization is valid: an expired one is signed again.
  */
-export async function concludeEnvelopes(tx: Tx, lane: Lane, { ends, chainTime }: EnvelopesEnded): Promise<string[]> {
+export async function concludeEnvelopes(
+  tx: Tx,
+  lane: Lane,
+  { ends, chainTime }: Omit<EnvelopesEnded, 'found'>,
+): Promise<string[]> {
   const rows = ends.map((end) => {
     const won = end.state === 'finalized' ? end : null
     const { gasUsed, gasPrice } = won ?? {}
-    const outcome = won === null ? 'replaced' : won.isUnread ? null : 'refused'
+    const outcome = won === null ? 'replaced' : 'refused'
     return { ...end, gasUsed: gasUsed?.toString(), gasPrice: gasPrice?.toString(), outcome }
   })
   const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e(nonce bigint, state text, "blockNumber" bigint,
@@ -157,7 +139,7 @@ export async function concludeEnvelopes(tx: Tx, lane: Lane, { ends, chainTime }:
   return freed.filter((row) => row.outcome === 'refused').map((row) => row.payment_id)
 }
 
-/** Gas, in wei, of finalized envelopes without a treasury log to share it. Their blocks were read before they end. */
+/** Gas, in wei, of finalized envelopes without a stored log to share it. */
 export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<GasSpent[]> {
   const won = ends.filter((end) => end.state === 'finalized')
   const rows = await many(
@@ -189,7 +171,7 @@ async function releaseSweeps(tx: Tx, lane: Lane, nonces: readonly number[]): Pro
 
 /** Lanes whose payouts and sweeps others may carry, and envelopes of lanes that do not get through. */
 export type Stranded = {
-  /** How long nobody has advanced a lane of which no engine has the key any more. */
+  /** Age of envelopes of a lane without a key here, after which others carry what is in them. */
   readonly idleMs: number
   readonly slow: readonly { readonly wallet: Hex; readonly nonce: number }[]
   /** The wallets of the lanes that may carry instead. Nothing leaves its envelope when none of them gets through. */
@@ -197,7 +179,7 @@ export type Stranded = {
 }
 
 /**
- * Frees what open envelopes of quarantined lanes, of lanes that no engine advances and of slow ones carry, so that other
+ * Frees what open envelopes of quarantined lanes, of lanes without a key here and of slow ones carry, so that other
  * lanes carry it too. Both transactions may be in flight: the token accepts each authorization once. Gas money stays
  * where it is, because a transfer of POL has no such protection. Answers how many payouts left which lanes.
  */
@@ -206,45 +188,11 @@ export function freeStranded(context: JournalContext, ask: Stranded): Promise<{ 
     where (g.wallet, g.nonce) = (t.wallet, t.nonce))`
   const longAgo = sql`now() - ${ask.idleMs} * interval '1 millisecond'`
   const carrier = sql`exists (select 1 from lane o where o.chain_id = t.chain_id and o.wallet <> t.wallet
-    and o.wallet = any(${[...ask.carriers]}::text[]) and o.status = 'open' and o.lease_until > ${longAgo}
+    and o.wallet = any(${[...ask.carriers]}::text[]) and o.status = 'open'
     and not exists (select 1 from lane_tx x where (x.chain_id, x.wallet) = (o.chain_id, o.wallet)
       and x.state in ('reserved', 'signed', 'broadcast') and x.created_at < ${longAgo}))`
-  const stranded = sql`(l.status = 'quarantined' or greatest(l.lease_until, t.created_at) < ${longAgo} or ${slow})`
+  const stranded = sql`(l.status = 'quarantined' or l.wallet <> all(${[...ask.carriers]}::text[]) and t.created_at < ${longAgo} or ${slow})`
   return context.db.transaction((tx) => leaveEnvelopes(tx, context.scope.chainId, sql`${stranded} and ${carrier}`))
-}
-
-/** Owns lanes whose keys are gone, by an epoch of its own each time. */
-const KEYLESS_OWNER = 'keyless'
-
-const keylessRow = z.object({
-  wallet: hex,
-  epoch: z.string(),
-  next_nonce: z.coerce.number(),
-  status: z.enum(['open', 'paused_gas', 'quarantined']),
-})
-
-/**
- * Takes the lanes with open envelopes that nobody has advanced for so long and that are none of `keyed`. Their leases
- * stay over: they are still lanes without an engine, and one that has the key takes its lane at once.
- */
-export async function takeKeyless(
-  { db, scope: { chainId } }: JournalContext,
-  ask: { idleMs: number; keyed: readonly Hex[] },
-): Promise<Lane[]> {
-  const rows = await many(
-    db,
-    keylessRow,
-    sql`update lane l set owner = ${KEYLESS_OWNER}, epoch = l.epoch + 1
-        where l.chain_id = ${chainId} and l.wallet <> all(${[...ask.keyed]}::text[])
-          and l.lease_until < now() - ${ask.idleMs} * interval '1 millisecond'
-          and exists (select 1 from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet
-            and t.state in ('reserved', 'signed', 'broadcast'))
-        returning l.wallet, l.epoch::text, l.next_nonce, l.status`,
-  )
-  return rows.map(({ wallet, epoch, next_nonce, status }) => {
-    const lease = { owner: KEYLESS_OWNER, epoch }
-    return { chainId, wallet, lease, nextNonce: next_nonce, status }
-  })
 }
 
 /**

@@ -3,9 +3,9 @@ import type { Hex } from '../../domain/hex.ts'
 import type { Lease, VoidProof } from '../../domain/settlement/payout.ts'
 import { execute, many, sql } from '../db.ts'
 import { attempt, type FailedHook, type JournalContext, lockPaymentsFirst, ours } from './context.ts'
+import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { rested } from './queue.ts'
-import { fence } from './record.ts'
 
 const expiringRow = z.object({
   payment_id: z.string(),

@@ -1,23 +1,23 @@
 import * as balance from './balance.ts'
 import type { JournalContext } from './context.ts'
+import * as cursor from './cursor.ts'
 import * as deposits from './deposits.ts'
 import * as envelopes from './envelopes.ts'
 import * as expired from './expired.ts'
 import * as lanes from './lanes.ts'
+import * as lead from './lead.ts'
 import * as logs from './logs.ts'
 import * as mined from './mined.ts'
 import * as parts from './parts.ts'
+import * as proven from './proven.ts'
 import * as queue from './queue.ts'
 import { listRelayers } from './rebuild.ts'
-import * as record from './record.ts'
-import * as signing from './signing/lease.ts'
 import * as signatures from './signing/signatures.ts'
 import * as treasuries from './signing/treasuries.ts'
 import * as forgotten from './watch/forgotten.ts'
 import * as pauses from './watch/pause.ts'
 import * as pending from './watch/pending.ts'
 import * as reconcile from './watch/reconcile.ts'
-import * as work from './watch/work.ts'
 
 const bindTo =
   (context: JournalContext) =>
@@ -33,8 +33,13 @@ export function createSettlementJournal(context: JournalContext) {
   const bind = bindTo(context)
   return {
     ...depositsOf(context),
-    readWork: bind(work.readWork),
-    readDue: bind(work.readDue),
+    lead: bind(lead.lead),
+    renewLead: bind(cursor.renewLead),
+    releaseLead: bind(cursor.releaseLead),
+    openCursor: bind(cursor.openCursor),
+    readCursor: bind(cursor.readCursor),
+    moveCursor: bind(cursor.moveCursor),
+    moveLogs: bind(cursor.moveLogs),
     readPayable: bind(queue.readPayable),
     countWaiting: bind(queue.countWaiting),
     readUncancelled: bind(queue.readUncancelled),
@@ -50,12 +55,8 @@ export function createSettlementJournal(context: JournalContext) {
     readCurrentTreasury: bind(treasuries.readCurrentTreasury),
     readCancelled: bind(treasuries.readCancelled),
     recordElsewhere: bind(treasuries.recordElsewhere),
-    leaseSigning: bind(signing.leaseSigning),
-    renewSigning: bind(signing.renewSigning),
     reportPart: bind(parts.reportPart),
-    leaseLane: bind(lanes.leaseLane),
-    releaseLeases: bind(lanes.releaseLeases),
-    giveBack: bind(lanes.giveBack),
+    openLane: bind(lanes.openLane),
     setLaneStatus: bind(lanes.setLaneStatus),
     adoptNonces: bind(lanes.adoptNonces),
     reserve: bind(lanes.reserve),
@@ -63,27 +64,21 @@ export function createSettlementJournal(context: JournalContext) {
     storeAttempt: bind(lanes.storeAttempt),
     markSent: bind(lanes.markSent),
     readLaneWallets: () => listRelayers(context.db, context.scope.chainId),
-    readSenders: bind(envelopes.readSenders),
     readForgottenTransactions: bind(logs.readForgottenTransactions),
-    readEnvelopes: bind(envelopes.readEnvelopes),
     isWanted: bind(envelopes.isWanted),
-    takeKeyless: bind(envelopes.takeKeyless),
     freeStranded: bind(envelopes.freeStranded),
     readCalldata: bind(lanes.readCalldata),
     readRaw: bind(lanes.readRaw),
     endEnvelopes: bind(lanes.endEnvelopes),
-    leaseObserver: bind(record.leaseObserver),
-    renewLeases: bind(record.renewLeases),
-    readCursor: bind(record.readCursor),
-    recordFinalized: bind(logs.recordFinalized),
-    areStored: bind(logs.areStored),
+    recordLogs: bind(logs.recordLogs),
+    listStrange: bind(logs.listStrange),
     pause: bind(pauses.pause),
     readTreasuryBooks: bind(balance.readTreasuryBooks),
     bookMore: bind(balance.bookMore),
     storeMissing: bind(balance.storeMissing),
     noteComparison: bind(balance.noteComparison),
     applyPending: bind(pending.applyPending),
-    applyProven: bind(record.applyProven),
+    applyProven: bind(proven.applyProven),
     readOpenNonces: bind(reconcile.readOpenNonces),
     queueForgotten: bind(forgotten.queueForgotten),
     endRestored: bind(forgotten.endRestored),
@@ -104,7 +99,9 @@ function depositsOf(context: JournalContext) {
   const bind = bindTo(context)
   return {
     recordDeposits: bind(deposits.recordDeposits),
+    moveDeposits: bind(deposits.moveDeposits),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),
+    listDepositAddresses: bind(deposits.listDepositAddresses),
     readUnswept: bind(deposits.readUnswept),
     readStaleSweeps: bind(deposits.readStaleSweeps),
     renewSweep: bind(deposits.renewSweep),

@@ -9,41 +9,36 @@ import {
   type TopUpRefusal,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
-import { type JournalContext, type LeaseAsk, type LeaseName, ours } from './context.ts'
+import { type JournalContext, ours } from './context.ts'
 import { concludeEnvelopes, type EnvelopesEnded, readUnsharedGas } from './envelopes.ts'
+import { storeLogs } from './logs.ts'
 import { hex } from './payouts.ts'
 import { bookGas } from './watch/gas.ts'
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 
-const leaseRow = z.object({
-  epoch: z.string(),
-  next_nonce: z.coerce.number(),
-  status: z.enum(['open', 'paused_gas', 'quarantined']),
-})
-
 /** What keeps a lane from sending anything new: its own state, or a pause of everything. */
 type Stopped = 'quarantined' | 'paused' | null
 
 /**
- * Locks the lane for this transaction and proves that the lease still holds: a newer epoch makes every write fail.
+ * Locks the lane for this transaction and proves that this engine still leads: a newer epoch makes every write fail.
  * Answers what stops it now: an operator or the solvency watch may have done so since the round began.
  */
 async function fence(tx: Tx, { scope }: JournalContext, lane: Lane): Promise<Stopped> {
+  const { owner, epoch } = lane.lease
   const held = await maybeOne(
     tx,
-    leaseRow.pick({ status: true }).extend({ paused: z.boolean() }),
-    sql`select status, exists (select 1 from chain_cursor c where c.chain_id = lane.chain_id and c.token = ${scope.token}
-            and c.pause is not null) as paused
-        from lane where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
-          and owner = ${lane.lease.owner} and epoch = ${lane.lease.epoch} for update`,
+    z.object({ status: z.enum(['open', 'paused_gas', 'quarantined']), paused: z.boolean() }),
+    sql`select l.status, c.pause is not null as paused from lane l join chain_cursor c using (chain_id)
+        where l.chain_id = ${lane.chainId} and l.wallet = ${lane.wallet} and c.token = ${scope.token}
+          and c.owner = ${owner} and c.epoch = ${epoch} for update of l`,
   )
-  if (held === null) throw new LeaseLostError(`lane ${lane.wallet} has a newer owner than epoch ${lane.lease.epoch}`)
+  if (held === null) throw new LeaseLostError(`lane ${lane.wallet}: another engine leads since epoch ${epoch}`)
   if (held.status === 'quarantined') return 'quarantined'
   return held.paused ? 'paused' : null
 }
 
-/** Runs `work` in a transaction that holds the lane's lock. Throws LeaseLostError when the lease is no longer held. */
+/** Runs `work` in a transaction that holds the lane's lock. Throws LeaseLostError if another engine leads. */
 export function fenced<T>(
   context: JournalContext,
   lane: Lane,
@@ -52,58 +47,12 @@ export function fenced<T>(
   return context.db.transaction(async (tx) => work(tx, await fence(tx, context, lane)))
 }
 
-/** The answer for a wallet without a lane. */
-const noLane = z.object({ epoch: z.null() })
-
-/** Takes or renews the lane; null while another owner's lease runs. A change of owner is a new epoch. */
-export async function leaseLane(
-  context: JournalContext,
-  wallet: Hex,
-  ask: LeaseAsk & { firstNonce: () => Promise<number> },
-): Promise<Lane | null> {
-  const { chainId } = context.scope
-  const row = await maybeOne(
-    context.db,
-    z.union([leaseRow, noLane]),
-    sql`with taken as (
-          update lane set owner = ${ask.owner}, lease_until = now() + ${ask.leaseMs} * interval '1 millisecond',
-            epoch = epoch + case when owner = ${ask.owner} then 0 else 1 end
-          where chain_id = ${chainId} and wallet = ${wallet}
-            and (owner = ${ask.owner} or owner is null or lease_until <= now())
-          returning epoch::text, next_nonce, status)
-        select epoch, next_nonce, status from taken
-        union all select null, null, null
-          where not exists (select 1 from lane where chain_id = ${chainId} and wallet = ${wallet})`,
-  )
-  if (row === null) return null
-  if (row.epoch === null) {
-    await execute(
-      context.db,
-      sql`insert into lane (chain_id, wallet, next_nonce) values (${chainId}, ${wallet}, ${await ask.firstNonce()})
-          on conflict do nothing`,
-    )
-    return leaseLane(context, wallet, ask)
-  }
-  const lease = { owner: ask.owner, epoch: row.epoch }
-  return { chainId, wallet, lease, nextNonce: row.next_nonce, status: row.status }
-}
-
-const isOver = sql`owner = null, lease_until = '-infinity'`
-
-/** Gives every lease of this owner back, so that the next engine need not wait for it to run out. */
-export async function releaseLeases(context: JournalContext, owner: string): Promise<void> {
-  await execute(context.db, sql`update lane set ${isOver} where owner = ${owner}`)
-  await execute(context.db, sql`update chain_cursor set ${isOver} where owner = ${owner}`)
-  await execute(context.db, sql`update signing_lease set ${isOver} where owner = ${owner}`)
-}
-
-/** Gives one lease back, if it is this owner's still. */
-export async function giveBack({ db, scope }: JournalContext, owner: string, lease: LeaseName): Promise<void> {
-  const table = lease === 'observer' ? sql`chain_cursor` : lease === 'signing' ? sql`signing_lease` : sql`lane`
-  const which = typeof lease === 'string' ? sql`token = ${scope.token}` : sql`wallet = ${lease.lane}`
+/** Opens a lane for a wallet that has none. `nextNonce`: how many the wallet has used. */
+export async function openLane({ db, scope }: JournalContext, wallet: Hex, nextNonce: number): Promise<void> {
   await execute(
     db,
-    sql`update ${table} set ${isOver} where chain_id = ${scope.chainId} and ${which} and owner = ${owner}`,
+    sql`insert into lane (chain_id, wallet, next_nonce) values (${scope.chainId}, ${wallet}, ${nextNonce})
+        on conflict do nothing`,
   )
 }
 
@@ -150,8 +99,7 @@ export function nextEnvelope(
   return sql`
           -- The update locks the lane: two statements cannot take one nonce.
           n as (update lane set next_nonce = next_nonce + 1
-            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
-            returning next_nonce - 1 as nonce),
+            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} returning next_nonce - 1 as nonce),
           -- A nonce without its row would be a gap that stops the lane.
           envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, value, state)
             select ${lane.chainId}, ${lane.wallet}, nonce, ${kind}, ${target}, ${bytes(calldata)}, ${gasLimit.toString()}::bigint,
@@ -296,12 +244,13 @@ export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex
 }
 
 /**
- * Ends envelopes whose nonces are consumed in the finalized chain. Payouts of them that the chain neither paid nor
- * cancelled are free again: their authorization is unused, so another envelope may carry them. Answers those that were
+ * Stores what final transactions of the lane did, and ends their envelopes. Payouts of them that the chain neither paid nor
+ * cancelled are free again: their authorization is unused, so another envelope may carry them. Returns those that were
  * in a transaction of ours and are not paid. Gas that cannot be booked now keeps no envelope open.
  */
 export function endEnvelopes(context: JournalContext, lane: Lane, ended: EnvelopesEnded): Promise<string[]> {
   return fenced(context, lane, async (tx) => {
+    await storeLogs(tx, context, ended.found)
     const unshared = await readUnsharedGas(tx, lane, ended.ends)
     const refused = await concludeEnvelopes(tx, lane, ended)
     await bookGas(tx, context, unshared)

@@ -3,9 +3,9 @@ import type { Hex } from '../../domain/hex.ts'
 import type { Lease } from '../../domain/settlement/payout.ts'
 import { execute, many, sql } from '../db.ts'
 import { type JournalContext, ours } from './context.ts'
+import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { seen } from './queue.ts'
-import { fence } from './record.ts'
 
 /** Payouts that are on their way, and whether a new block has shown them. */
 export async function readSent(

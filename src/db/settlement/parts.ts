@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PARTS, type Part, type PartStanding, REST_CAUSES, type RestCause } from '../../domain/settlement/part.ts'
-import { execute, many, type Queryable, type Statement, sql } from '../db.ts'
+import { execute, many, type Queryable, sql } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 
 /** How a round ended. `isDone`: it did something, or had nothing to do; with a failure, too, if only a part of it failed. */
@@ -12,14 +12,11 @@ export type PartReport = {
   readonly failure: string | null
 }
 
-/** Writes how a round of a part ended, unless another engine holds the lease of the part now. */
+/** Writes how a round of a part ended, unless another engine leads now. */
 export async function reportPart({ db, scope }: JournalContext, report: PartReport): Promise<void> {
   const { owner, part, isDone, cause, failure } = report
   const { chainId, token } = scope
-  const lease: Statement =
-    part === 'sending'
-      ? sql`lane where chain_id = ${chainId}`
-      : sql`${part === 'signing' ? sql`signing_lease` : sql`chain_cursor`} where chain_id = ${chainId} and token = ${token}`
+  const lease = sql`chain_cursor where chain_id = ${chainId} and token = ${token}`
   await execute(
     db,
     sql`insert into settlement_part as p (chain_id, token, part, reported_at, succeeded_at, failing_since, cause, failure)

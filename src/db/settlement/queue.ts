@@ -11,7 +11,7 @@ import {
 import { execute, many, one, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 import { type FailedHook, type JournalContext, ours } from './context.ts'
 import { hex } from './payouts.ts'
-import { delayHook } from './record.ts'
+import { delayHook } from './proven.ts'
 
 const payoutRow = z.object({
   payment_id: z.string(),

@@ -4,8 +4,8 @@ import type { Lease } from '../../domain/settlement/payout.ts'
 import type { UnpaidPayment } from '../../domain/settlement/transfers.ts'
 import { execute, many, type Queryable, sql } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
+import { fence, here } from './cursor.ts'
 import { hex } from './payouts.ts'
-import { fence, here } from './record.ts'
 
 /** Settlement state made again from the chain: what the payments say is owed, and a cursor that reads it all anew. */
 
@@ -69,14 +69,15 @@ export async function listRelayers(db: Queryable, chainId: number): Promise<Hex[
   return rows.map(({ wallet }) => wallet)
 }
 
-/** Has the observer read again from the block after this one. Logs that are stored already change nothing. */
+/** Has everything read again from the block after this one. Logs that are stored already change nothing. */
 export function rewindCursor(context: JournalContext, lease: Lease, to: { number: number; hash: Hex }): Promise<void> {
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
     await execute(
       tx,
       sql`update chain_cursor set scanned_number = ${to.number}, scanned_hash = ${to.hash},
-            first_number = least(first_number, ${to.number}), deposits_number = least(deposits_number, ${to.number}) where ${here(context)}
+            first_number = least(first_number, ${to.number}), logs_number = least(logs_number, ${to.number}),
+            deposits_number = least(deposits_number, ${to.number}) where ${here(context)}
             and scanned_number > ${to.number}`,
     )
   })

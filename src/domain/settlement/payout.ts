@@ -52,11 +52,8 @@ export type PayoutSignature = {
 
 export type SignedPayout = Payout & { readonly signed: PayoutSignature }
 
-/** The lease of a lane or of the observer: every write carries its epoch, and a newer epoch makes it fail. */
+/** The lease of the engine that leads: every write carries its epoch, and a newer epoch makes it fail. */
 export type Lease = { readonly owner: string; readonly epoch: string }
-
-/** The right to observe the chain, and how far it had been read when it was given. */
-export type Observing = Lease & { readonly cursor: ChainCursor }
 
 export type LaneStatus = 'open' | 'paused_gas' | 'quarantined'
 
@@ -80,8 +77,6 @@ export type EnvelopeAttempt = {
   readonly lastBroadcastAt: Date | null
   /** A quorum of nodes said last that it costs more than they take for one transaction. */
   readonly isTooDear: boolean
-  /** What final blocks show of it, when it was read with the payouts in it. */
-  readonly final: FinalTransaction | null
 }
 
 /** What a transaction of ours has cost, in a block that is final. */
@@ -120,8 +115,7 @@ export type Reservation = {
 /** How the nonce of an envelope was used in the finalized chain. */
 export type EnvelopeEnd = { readonly nonce: number } & EnvelopeOutcome
 type EnvelopeOutcome =
-  /** `isUnread`: its receipt shows logs that the observer has not read, so what it moved is not known yet. */
-  | ({ readonly state: 'finalized'; readonly isUnread: boolean } & FinalTransaction)
+  | ({ readonly state: 'finalized' } & FinalTransaction)
   /** By another transaction: none of our attempts can be mined any more. */
   | { readonly state: 'foreign' }
 
@@ -143,6 +137,8 @@ export type ChainCursor = {
   readonly hash: Hex
   /** Nothing up to this block was ever read. */
   readonly firstNumber: number
+  /** Up to here the logs of the treasuries were read: later than their balances. */
+  readonly logsNumber: number
   /** Up to here transfers to addresses of payments were read. */
   readonly depositsNumber: number
   readonly pausedReason: string | null
@@ -181,21 +177,15 @@ export type TransferLimits = {
   readonly fillTolerancePercent: number
 }
 
-/** What a range of finalized blocks says, and which of its transactions our own lanes sent. */
-export type FinalizedScan = {
+/** Final logs of the treasuries, from receipts of our own transactions or from a range of blocks. */
+export type FinalLogs = {
   readonly logs: readonly TreasuryLog[]
+  /** Those of their transactions that our own lanes sent. */
   readonly ownTransactions: readonly Hex[]
-  /** With payouts or cancellations, of lanes whose keys we have or had. */
-  readonly paid: readonly FinalTransaction[]
   readonly treasuries: readonly Hex[]
   readonly limits: TransferLimits
-  /** Whether transfers to addresses of payments are read too, apart from these logs. Default: they are. */
-  readonly deposits?: boolean
+  /** When they were read. */
   readonly at: Date
-  readonly number: number
-  readonly hash: Hex
-  /** Blocks that were read before are read once more: the cursor does not move. */
-  readonly again?: boolean
 }
 
 export const describeTransfer = (log: TreasuryLog): string =>

@@ -284,7 +284,10 @@ describe('deposits', () => {
     await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
     await world.db.query('delete from treasury_log where counterparty = $1', [address])
     const genesis = await world.chain.getBlock({ blockNumber: 0n })
-    await world.db.query('update chain_cursor set scanned_number = 0, scanned_hash = $1', [genesis.hash])
+    await world.db.query(
+      'update chain_cursor set scanned_number = 0, logs_number = 0, deposits_number = 0, scanned_hash = $1',
+      [genesis.hash],
+    )
     await world.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
     expect((await sweepsOf(paymentId)).filter(({ state }) => state === 'done')).toHaveLength(1)
@@ -307,9 +310,10 @@ describe('deposits', () => {
   test('another token is noted, booked nowhere and swept nowhere', async () => {
     const { paymentId, attemptId, address } = await openPayment()
     const books = await readBalances(world.db)
-    // A token that emits what ERC-20 asks for: Transfer(from, to, value).
-    const emits = `7f${'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'}`
-    const code = `0x6207a1205f5273${address.slice(2)}5f${emits}60205fa300` as Hex
+    // Called without data it emits Transfer(from, to, value), as ERC-20 asks for; else it is asked what the address has.
+    const emits = `6207a1205f5273${address.slice(2)}5f7f${'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'}60205fa300`
+    const answers = `5b60043573${address.slice(2)}146207a120025f5260205ff3`
+    const code = `0x36604657${emits}${answers}` as Hex
     await world.chain.setCode({ address: WRONG_TOKEN, bytecode: code })
     await world.chain.setBalance({ address: world.treasury.address, value: 10n ** 18n })
     const raw = await world.treasury.signTransaction({

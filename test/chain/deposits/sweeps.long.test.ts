@@ -8,6 +8,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { readWork } from '../lead.ts'
 import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize } from './reversal.ts'
@@ -53,17 +54,17 @@ describe('sweeps', () => {
     const runner = world.runner({ deposits, hooks: world.hooks })
     const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
     const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
-    const nothing = { sign: false, send: false, underWay: false }
+    const nothing = { sign: false, send: false, voiding: false, underWay: false }
     const { address } = await addAwaited(world.db, keys, 'dust')
     await world.finalize(runner)
-    expect(await journal.readWork()).toEqual(nothing)
+    expect(await readWork(journal)).toEqual(nothing)
     await mintUsdc(world.chain, { to: address, micro: 9_999n })
     await world.finalize(runner, 4)
     expect((await world.db.query('select unswept_micro from deposit')).rows).toEqual([{ unswept_micro: '9999' }])
-    expect(await journal.readWork()).toEqual(nothing)
+    expect(await readWork(journal)).toEqual(nothing)
     await mintUsdc(world.chain, { to: address, micro: 1n })
     await world.finalize(world.runner({ deposits, hooks: world.hooks, options: { maxInFlight: 0 } }), 4)
-    expect(await journal.readWork()).toMatchObject({ send: true })
+    expect(await readWork(journal)).toMatchObject({ send: true })
   })
 
   test('a sweep is signed for less than an hour, and again with the same nonce when it could not be sent by then', async () => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
-import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { abandonLane } from '../../../src/db/settlement/operator.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { showStatus } from '../../../src/operator/status.ts'
@@ -45,7 +44,7 @@ describe('a lane whose key was replaced', () => {
   const pass = (interval: string): Promise<unknown> =>
     world.db.query(
       `with e as (update lane_tx set created_at = created_at - '${interval}'::interval where wallet = $1)
-     update lane set lease_until = lease_until - '${interval}'::interval where wallet = $1`,
+     update lane set led_at = led_at - '${interval}'::interval where wallet = $1`,
       [getWallet(removed)],
     )
 
@@ -134,16 +133,6 @@ describe('a lane whose key was replaced', () => {
     await world.runner().tick()
     const { rows } = await world.db.query('select status from lane where wallet = $1', [getWallet(removed)])
     expect(rows).toEqual([{ status: 'quarantined' }])
-  })
-
-  test('an envelope is not taken from a lane whose key is here, however long the lane was idle', async () => {
-    await world.queue([{}])
-    await world.runner({ relayers: [removed] }).tick()
-    await pass('1 hour')
-    const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
-    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
-    expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [getWallet(removed)] })).toEqual([])
-    expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [] })).toHaveLength(1)
   })
 })
 

@@ -5,6 +5,7 @@ import { releaseLane } from '../../../src/db/settlement/operator.ts'
 import { holdPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { abandon, type Operation } from '../../../src/operator/payouts.ts'
+import { takeLane } from '../lead.ts'
 import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
 
 describe('two lanes', () => {
@@ -61,8 +62,7 @@ describe('two lanes', () => {
 
   /** As if everything above had happened a minute ago. */
   const aMinuteLater = (): Promise<unknown> =>
-    world.db.query(`with e as (update lane_tx set created_at = created_at - interval '1 minute')
-    update lane set lease_until = lease_until - interval '1 minute'`)
+    world.db.query(`update lane_tx set created_at = created_at - interval '1 minute'`)
 
   const operation = (said: string[] = []): Operation => ({
     db: world.db,
@@ -223,11 +223,7 @@ describe('two lanes', () => {
       const journal = journalOf(world)
       const queued = await world.queue([{}])
       await world.runner({ options: { maxInFlight: 0 } }).tick()
-      const lane = (await journal.leaseLane(walletOf(first), {
-        owner: 'before',
-        leaseMs: 0,
-        firstNonce: async () => 0,
-      }))!
+      const lane = await takeLane(journal, { owner: 'before', leaseMs: 0, wallet: walletOf(first) })
       await abandon(operation(), walletOf(first))
       const encode = () => ({ target: walletOf(first), calldata: '0x' as const, gasLimit: 1n })
       expect(

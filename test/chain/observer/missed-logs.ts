@@ -1,14 +1,18 @@
 import { expect } from '@jest/globals'
+import { multicallCodec } from '../../../src/chain/codec.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { sql } from '../../../src/db/db.ts'
+import { readSigned } from '../../../src/db/settlement/queue.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { HostileNode } from '../../support/hostile-node.ts'
+import { carry } from '../rpc/strangers.ts'
 import { type Queued, TOKEN, type World } from '../world.ts'
 
-/** Nodes that do not show the logs of a block when it is read. */
+/** Payouts that somebody else carries, while nodes do not show the logs. */
 export function createMissedLogs(world: World, nodes: readonly HostileNode[]) {
-  const createRunner = (timeoutMs = 2000) => {
+  const createRunner = (options = { maxInFlight: 0 }) => {
     const urls = nodes.map(({ url }) => url)
-    return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs }) })
+    return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000 }), options })
   }
   const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
   const attention = async () => listSettlementAttention(world.db)
@@ -16,11 +20,13 @@ export function createMissedLogs(world: World, nodes: readonly HostileNode[]) {
     world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
   }
 
-  /** A payout that is final on chain, and whose block was read while the given nodes said that it has no logs. */
+  /** A payout that a stranger has carried, and whose block is final while the given nodes say that it has no logs. */
   async function missed(runner: ReturnType<typeof createRunner>, empty: readonly HostileNode[]): Promise<Queued> {
     await runner.tick()
     const [queued] = await world.queue([{}])
     await runner.tick()
+    const [signed] = await readSigned(world.db, sql`p.payment_id = ${queued!.paymentId}`, 1)
+    await carry(world, multicallCodec.encode(TOKEN.address, [signed!]))
     await world.chain.mine({ blocks: 4 })
     for (const node of empty) node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
     await runner.tick()

@@ -8,7 +8,7 @@ import { addAwaited } from '../deposits/awaited.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 import { isCaughtUp, within } from './catching-up.ts'
 
-/** Nodes of any limit are caught up with, in ranges that get smaller until one is answered. */
+/** Nodes of any limit are caught up with: state needs no logs, and logs are asked for in halves. */
 
 const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
 const deposits = { keys, wrongTokens: [] }
@@ -61,9 +61,6 @@ describe('catching up', () => {
     for (let left = blocks; left > 0; left -= 100) await chain.mine({ blocks: Math.min(100, left) })
   }
   const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
-  const laterBy = (seconds: number): void => {
-    world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
-  }
   /** A payout that is in the chain, and the blocks after it. */
   async function paid(blocks: number): Promise<Queued> {
     const runner = world.runner({ deposits })
@@ -113,25 +110,6 @@ describe('catching up', () => {
         await front.close()
         await past.stop()
       }
-    })
-
-    // the nodes had four seconds, however much was asked of them, and then none was left
-    test('by the search for a log that was missed', async () => {
-      const runner = world.runner({ rpc: connect() })
-      await world.finalize(runner)
-      const [queued] = await world.queue([{}])
-      await runner.tick()
-      for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
-      await mine(world, 1100)
-      expect(await within(5, runner, isCaughtUp(world))).toBe(true)
-      // The second reading too.
-      await within(3, runner, async () => false)
-      expect(await state(queued!)).not.toBe('settled')
-      const isFound = async () => {
-        laterBy(61)
-        return (await state(queued!)) === 'settled'
-      }
-      expect(await within(60, slowRunner(2500), isFound)).toBe(true)
     })
   })
 

@@ -3,46 +3,37 @@ import { useHostileNodes } from '../../support/hostile-node.ts'
 import { useWorld } from '../world.ts'
 import { createMissedLogs } from './missed-logs.ts'
 
-describe('logs that nodes did not show', () => {
+describe('payouts that somebody else carries', () => {
   const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
   const { createRunner, state, attention, laterBy, missed } = createMissedLogs(world, nodes)
+  const isPaused = async () => (await world.db.query('select pause from chain_cursor')).rows[0]?.pause !== null
 
-  test('two of three nodes answer [] once for a final block: the second reading finds what was there', async () => {
+  test('a payout whose logs two of three nodes hide is no theft, and settles once when they show them', async () => {
     const runner = createRunner()
     const queued = await missed(runner, nodes.slice(0, 2))
+    expect(await isPaused()).toBe(false)
     for (const node of nodes) node.behave = () => 'honest'
-    await world.chain.mine({ blocks: 20 })
+    await world.chain.mine({ blocks: 4 })
     await runner.tick()
     await runner.tick()
     expect(await state(queued)).toBe('settled')
     expect(world.heard.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
   })
 
-  test('an envelope that ended by its receipt before its logs were read counts nothing as refused', async () => {
+  test('a used nonce whose logs nobody shows is on the attention list until somebody does', async () => {
     const runner = createRunner()
-    const queued = await missed(runner, nodes.slice(0, 2))
-    await world.chain.mine({ blocks: 4 })
-    await runner.tick()
-    const { rows } = await world.db.query(
-      `select t.state, i.outcome, p.refusals from lane_tx_item i join lane_tx t using (chain_id, wallet, nonce)
-       join payout p using (payment_id) where i.payment_id = $1`,
-      [queued.paymentId],
-    )
-    expect(rows).toEqual([{ state: 'finalized', outcome: null, refusals: 0 }])
-    for (const node of nodes) node.behave = () => 'honest'
-    await world.chain.mine({ blocks: 20 })
-    await runner.tick()
-    await runner.tick()
-    expect(await state(queued)).toBe('settled')
-  })
-
-  test('two of three nodes have lost the logs of a block: within a minute the third one shows where to look', async () => {
-    const runner = createRunner()
-    const queued = await missed(runner, nodes.slice(0, 2))
+    const queued = await missed(runner, nodes)
     laterBy(61)
     await runner.tick()
-    await runner.tick()
+    expect(await attention()).toEqual([
+      expect.objectContaining({ kind: 'used_without_log', subject: queued.paymentId }),
+    ])
+    for (const node of nodes) node.behave = () => 'honest'
+    for (let round = 0; round < 3; round++) {
+      laterBy(61)
+      await runner.tick()
+    }
     expect(await state(queued)).toBe('settled')
     expect(await attention()).toEqual([])
   })

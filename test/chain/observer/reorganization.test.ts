@@ -206,24 +206,4 @@ describe('gas in a replaced chain', () => {
     expect(world.heard.gas).toEqual([])
     expect((await world.db.query('select state from lane_tx')).rows).toEqual([{ state: 'finalized' }])
   })
-
-  test('what a block showed of a transaction is forgotten with the block, until another one shows it', async () => {
-    const runner = world.runner()
-    const [payout] = await world.queue([{}])
-    await world.finalize(runner)
-    const carrier = async (): Promise<Hex | undefined> => (await world.payout(payout!.paymentId)).proof?.txHash
-    const shownOf = async (txHash: Hex | undefined) => {
-      const columns = 'final_block is not null as final, gas_used > 0 as paid'
-      return (await world.db.query(`select ${columns} from lane_tx_attempt where tx_hash = $1`, [txHash])).rows
-    }
-    const first = await carrier()
-    expect(await shownOf(first)).toEqual([{ final: true, paid: true }])
-    await reorganize(world, 6, [])
-    await runner.tick().catch(() => undefined)
-    await repair()
-    expect(await shownOf(first)).toEqual([{ final: false, paid: null }])
-    await world.finalize(runner, 3)
-    expect((await world.payout(payout!.paymentId)).state).toBe('settled')
-    expect(await shownOf(await carrier())).toEqual([{ final: true, paid: true }])
-  })
 })

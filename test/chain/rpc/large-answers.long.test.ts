@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Log } from '../../../src/chain/rpc/answers.ts'
-import { createProgress, createUnfinished } from '../../../src/chain/rpc/parts/progress.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { LARGE_AT_ONCE } from '../../../src/chain/rpc/transport.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
@@ -221,7 +219,6 @@ describe('large receipts', () => {
   let full: number
   let hashes: readonly Hex[]
   const paid = Array.from({ length: TRANSACTIONS }, newAddress)
-  const topicOf = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
   beforeAll(async () => {
     world = await createWorld()
     await sendUsdc(world, paid, 7n)
@@ -357,7 +354,7 @@ describe('large receipts', () => {
       expect(before).toBeGreaterThan(0)
       bad().behave = receiptsOnly(() => 'honest')
       expect(await node!.logs(transfers())).toHaveLength(TRANSACTIONS)
-      // Its own ones, less what is kept of the rounds before, and no more for them.
+      // Its own ones, and no more for them.
       expect(asked().length).toBeLessThanOrEqual(before + TRANSACTIONS)
       expect(before).toBeLessThanOrEqual(rounds * LARGE_AT_ONCE)
     })
@@ -374,43 +371,6 @@ describe('large receipts', () => {
       })
       expect(await node.logs(transfers())).toHaveLength(TRANSACTIONS)
       expect(asked()).toHaveLength(TRANSACTIONS + 3)
-    })
-
-    // what was read in a minute was forgotten, so that no node of 100 ms for a call ever gave such a block
-    test('is read on from where the time ended, also for others who were paid in it', async () => {
-      let nowMs = 0
-      const node = connectRpc({ urls: [bad().url], quorum: 1, chainId: TOKEN.chainId, now: () => nowMs }).nodes[0]!
-      bad().behave = receiptsOnly(() => {
-        nowMs += 8000
-        return 'honest'
-      })
-      const paidTo = (address: Hex) => ({ ...transfers(), topics: [TOPICS.transfer, null, topicOf(address)] })
-      await expect(node.logs(paidTo(paid[0]!))).rejects.toMatchObject({
-        kind: 'silent',
-        answer: expect.stringContaining('in 60 s'),
-      })
-      const first = asked().length
-      expect(first).toBeLessThan(TRANSACTIONS / 2 + LARGE_AT_ONCE)
-      let logs: readonly Log[] | null = null
-      for (let round = 0; round < 3 && logs === null; round++)
-        logs = await node.logs(paidTo(paid.at(-1)!)).catch(() => null)
-      expect(logs).toMatchObject([{ txHash: hashes.at(-1) }])
-      expect(asked()).toHaveLength(TRANSACTIONS)
-      expect(new Set(asked())).toEqual(new Set(hashes))
-    })
-
-    test('is kept for the next time within bounds: the oldest is forgotten', () => {
-      const unfinished = createUnfinished()
-      for (const [key, gas] of [
-        ['a', 100e6],
-        ['b', 40e6],
-        ['c', 60e6],
-      ] as const)
-        unfinished.keep(key, { ...createProgress(), size: () => gas })
-      const sizes = ['a', 'b', 'c', 'c'].map((key) => unfinished.take(key).size())
-      expect(sizes).toEqual([0, 40e6, 60e6, 0])
-      unfinished.keep('d', { ...createProgress(), size: () => 151e6 })
-      expect(unfinished.take('d').size()).toBe(0)
     })
 
     // nine megabytes of it for each transaction, of as many transactions as the node named, were collected

@@ -60,6 +60,14 @@ async function run({ chain }: World, code: readonly string[], calls: readonly He
   }
 }
 
+/** Into the pool: a stranger's transaction with the batch. */
+export async function carry({ chain }: World, { target, calldata }: { target: Hex; calldata: Hex }): Promise<void> {
+  const stranger = accountOf(newKey())
+  await chain.setBalance({ address: stranger.address, value: parseEther('10') })
+  const call = { ...DEAR, nonce: 0, to: target, data: calldata, gas: 8_000_000n }
+  await chain.sendRawTransaction({ serializedTransaction: await stranger.signTransaction(call) })
+}
+
 const erc20 = parseAbi(['function transfer(address to, uint256 value) returns (bool)'])
 
 const transfer = (to: Hex, micro: bigint): Hex =>

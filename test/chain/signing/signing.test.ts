@@ -8,6 +8,7 @@ import { requestVoid } from '../../../src/db/settlement/payouts.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { freeLead } from '../lead.ts'
 import { newAddress, newKey, type Queued, queueAll, TOKEN, useWorld } from '../world.ts'
 
 describe('a payout whose payment cannot be told', () => {
@@ -114,7 +115,7 @@ describe('two engines that sign in turn', () => {
     const rpc = slowBalance(async () => {
       await world.chain.mine({ blocks: 4 })
       // Nobody else signs: this lease is not over.
-      await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
+      await freeLead(world.db)
       await world.runner({ relayers: [] }).tick()
       await world.runner({ relayers: [] }).tick()
       expect((await world.payout(first!.paymentId)).state).toBe('settled')
@@ -235,9 +236,7 @@ describe('a key service that refuses sometimes', () => {
       const workers = [1, 2, 3].map(() => world.runner({ treasuries, options: { leaseMs: 60_000, maxInFlight: 0 } }))
       await Promise.all(workers.map((worker) => worker.tick()))
       expect(treasuries[0]!.calls()).toBe(60)
-      await world.db.query(`update signing_lease set lease_until = '-infinity'`)
-      await world.db.query(`update lane set lease_until = '-infinity'`)
-      await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
+      await freeLead(world.db)
       await world.finalize(world.runner(), 3)
       await paidOnce(queued)
     })
@@ -245,14 +244,12 @@ describe('a key service that refuses sometimes', () => {
     test('a worker takes over the lease of another one that has run out', async () => {
       await world.runner({ options: { leaseMs: 60_000 } }).tick()
       const queued = await world.queue([{}])
-      await world.db.query(`update signing_lease set owner = 'dead', lease_until = now() + interval '1 minute'`)
+      await world.db.query(`update chain_cursor set owner = 'dead', lease_until = now() + interval '1 minute'`)
       const next = world.runner()
       await next.tick()
       expect(await signed(queued)).toBe(0)
-      await world.db.query(`update signing_lease set lease_until = now() - interval '1 second'`)
-      await world.db.query(`update lane set lease_until = '-infinity'`)
-      await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
-      await world.finalize(next, 3)
+      await world.db.query(`update chain_cursor set lease_until = now() - interval '1 second'`)
+      await world.finalize(world.runner(), 3)
       await paidOnce(queued)
     })
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { isUnderWay } from '../../../src/chain/lead.ts'
 import type { Db } from '../../../src/db/db.ts'
 import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
@@ -13,9 +14,9 @@ import {
 import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
+import { nothingFound, takeLane, takeLease, tryLead } from '../../chain/lead.ts'
 import { addPayment, CHAIN_ID, openDatabase } from './database.ts'
 
-const LIMITS = { maxMicroPerPayout: 10n ** 12n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }
 const scope = { livemode: false, chainId: CHAIN_ID, token: `0x${'c'.repeat(40)}` as Hex } as const
 
 let db: Db
@@ -65,8 +66,7 @@ describe('a change that reaches no row', () => {
       queuePayout(tx, { ...scope, paymentId: PAYMENT, treasury: TREASURY, recipient: RECIPIENT, microUsdc: '1000000' }),
     )
     const journal = journalOf()
-    const start = { number: 1, hash: `0x${'1'.repeat(64)}` } as const
-    const lease = (await journal.leaseObserver({ owner: 'one', leaseMs: 60_000, start }))!
+    const lease = await takeLease(journal, { owner: 'one' })
     const block = { blockNumber: 2, blockHash: `0x${'3'.repeat(64)}` } as const
     const proof = {
       ...block,
@@ -79,28 +79,7 @@ describe('a change that reaches no row', () => {
       microUsdc: '1000000',
       gasShare: null,
     } as const
-    const place = { at: new Date(), number: 2, hash: block.blockHash }
-    const stay = await ignore('chain_cursor', 'new.scanned_number <> old.scanned_number')
-    await expect(
-      journal.recordFinalized(lease, {
-        logs: [proof],
-        ownTransactions: [],
-        paid: [],
-        treasuries: [TREASURY],
-        limits: LIMITS,
-        ...place,
-      }),
-    ).rejects.toThrow('the cursor: 0 rows changed instead of 1')
-    expect((await db.query('select from treasury_log')).rowCount).toBe(0)
-    await stay()
-    await journal.recordFinalized(lease, {
-      logs: [proof],
-      ownTransactions: [],
-      paid: [],
-      treasuries: [TREASURY],
-      limits: LIMITS,
-      ...place,
-    })
+    await journal.recordLogs(lease, { ...nothingFound([TREASURY]), logs: [proof] })
     const allow = await ignore('payout', `new.state = 'settled'`)
     const { ended, failed } = await journal.applyProven(100)
     expect([ended, failed.map(({ error }) => error.message)]).toEqual([
@@ -122,12 +101,9 @@ describe('a change that reaches no row', () => {
 
   test('an envelope that is not there does not end', async () => {
     const journal = journalOf()
-    const lane = (await journal.leaseLane(`0x${'e'.repeat(40)}`, {
-      owner: 'one',
-      leaseMs: 60_000,
-      firstNonce: async () => 7,
-    }))!
-    await expect(journal.endEnvelopes(lane, { ends: [{ nonce: 7, state: 'foreign' }], chainTime: 0 })).rejects.toThrow(
+    const lane = await takeLane(journal, { owner: 'one', wallet: `0x${'e'.repeat(40)}`, nonce: 7 })
+    const ended = { ends: [{ nonce: 7, state: 'foreign' }], chainTime: 0, found: nothingFound() } as const
+    await expect(journal.endEnvelopes(lane, ended)).rejects.toThrow(
       'envelopes that are final: 0 rows changed instead of 1',
     )
   })
@@ -320,9 +296,9 @@ describe('payouts', () => {
       for (const payout of payouts) await queue(payout)
       const scope = { livemode: false, chainId: 31337, token: TOKEN } as const
       const journal = createSettlementJournal({ db, scope, hooks })
-      const start = { number: 1, hash: `0x${'1'.repeat(64)}` } as const
-      const lease = (await journal.leaseObserver({ owner: 'one', leaseMs: 60_000, start }))!
-      await journal.recordFinalized(lease, {
+      const lease = await takeLease(journal, { owner: 'one' })
+      await journal.recordLogs(lease, {
+        ...nothingFound([TREASURY]),
         logs: payouts.map(({ paymentId, recipient, microUsdc }, index) => ({
           kind: 'out',
           treasury: TREASURY,
@@ -335,13 +311,6 @@ describe('payouts', () => {
           microUsdc,
           gasShare: null,
         })),
-        ownTransactions: [],
-        paid: [],
-        treasuries: [TREASURY],
-        limits: LIMITS,
-        at: new Date(),
-        number: 2,
-        hash: `0x${'3'.repeat(64)}`,
       })
       failing = payouts[1]!.paymentId
       const first = await journal.applyProven(100)
@@ -426,7 +395,8 @@ describe('the work of a payout', () => {
   ])('%s', async (_, row, work, isPromised) => {
     await store(row)
     const journal = createSettlementJournal({ db, scope, hooks: {} as never })
-    expect(await journal.readWork()).toEqual(work)
+    const lead = (await tryLead(journal, { owner: 'one' }))!
+    expect({ sign: lead.work.sign, send: lead.work.send, underWay: isUnderWay(lead) }).toEqual(work)
     const promised = async (block: number): Promise<bigint> => (await journal.readReserved(TREASURY, block)).micro
     expect(await promised(SEEN_IN - 1)).toBe(isPromised ? MICRO : 0n)
   })

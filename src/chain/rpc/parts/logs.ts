@@ -4,7 +4,6 @@ import { isCutOff, maySplit, NodeFailure } from '../failure.ts'
 import { quantity } from '../transport.ts'
 import { type BlockParts, readBlock, readReceipts, readReceiptsOf } from './block.ts'
 import { createMatcher, type LogFilter } from './filter.ts'
-import type { Progress } from './progress.ts'
 import { createRoom, logGas, type Room } from './room.ts'
 import { type AssertTime, deadline, inTurn, type Source } from './source.ts'
 
@@ -34,7 +33,7 @@ async function readHalves(reading: Reading, filter: LogFilter): Promise<Log[]> {
     )
   } catch (failure) {
     if (!maySplit(failure)) throw failure
-    if (fromBlock >= toBlock) return kept(reading, await readByReceipts(reading, filter, failure))
+    if (fromBlock >= toBlock) return readByReceipts(reading, filter, failure)
     reading.assertTime()
     const middle = Math.floor((fromBlock + toBlock) / 2)
     const earlier = await readHalves(reading, { ...filter, toBlock: middle })
@@ -83,49 +82,32 @@ async function givesLogs(source: Source, { address, fromBlock }: LogFilter): Pro
  * The logs of a single block for which `eth_getLogs` is refused. For a dollar a stranger fills one with 24,000 transfers of
  * nothing: 15 MB, and nodes give 10,000 logs at most. Their words for that are too many to know all, so any refusal counts,
  * but only of a node that gives logs at all: one that gives none costs one call more. Costs three calls; where all receipts
- * are too large for one answer, as many as the block has transactions, and up to 130 MB. What was read is kept for the next
- * time when that fails.
+ * are too large for one answer, as many as the block has transactions, and up to 130 MB.
  */
-async function readByReceipts(source: Source, filter: LogFilter, refusal: unknown): Promise<Log[]> {
+async function readByReceipts(source: Reading, filter: LogFilter, refusal: unknown): Promise<Log[]> {
   if (!isCutOff(refusal) && !(await givesLogs(source, filter))) throw refusal
   return inTurn(source, async () => {
     const block = await readBlock(source, filter.fromBlock)
-    const events = eventsOf(filter)
-    const key = JSON.stringify([block.hash, events.address, events.topics, events.orTopics])
-    const progress = source.unfinished.take(key)
-    await readFitting(source, block, { fits: createMatcher(events), progress }).catch((failure: unknown) => {
-      source.unfinished.keep(key, progress)
-      throw failure
-    })
+    const fits = createMatcher(filter)
+    const found = new Map<Hex, readonly Log[]>()
+    const parse = createParser(block, { fits, found, room: source.room })
+    // By any refusal: not every node has `eth_getBlockReceipts`.
+    await readReceipts(source, block.number, { parse, isSplit: maySplit, block })
+    // Erigon left the state-sync transaction of a block out (0xPolygon/erigon#64), and told its receipt when asked for it.
+    const missing = block.transactions.filter((hash) => !found.has(hash))
+    await readReceiptsOf(source, missing, parse)
     // Each once, and no others: Erigon told that transaction's twice, under two hashes (0xPolygon/erigon#97).
-    const logs = [...new Set(block.transactions)].flatMap((hash) => progress.logsOf(hash))
-    return logs.filter(createMatcher(filter))
+    return [...new Set(block.transactions)].flatMap((hash) => found.get(hash) ?? [])
   })
 }
 
-/** The filter without addresses of payments, which are others each time: what is kept must fit the next question too. */
-const eventsOf = ({ topics, orTopics, ...place }: LogFilter): LogFilter => ({
-  ...place,
-  topics: topics.slice(0, 1),
-  ...(orTopics === undefined ? {} : { orTopics: orTopics.slice(0, 1) }),
-})
-
-type Fitting = { readonly fits: (log: Log) => boolean; readonly progress: Progress }
-
-async function readFitting(source: Source, block: BlockParts, fitting: Fitting): Promise<void> {
-  const parse = createParser(block, fitting)
-  const open = (): Hex[] => block.transactions.filter((hash) => !fitting.progress.has(hash))
-  // By any refusal: not every node has `eth_getBlockReceipts`.
-  await readReceipts(source, block.number, { parse, isSplit: maySplit, block: { ...block, transactions: open() } })
-  // Erigon left the state-sync transaction of a block out (0xPolygon/erigon#64), and told its receipt when asked for it.
-  await readReceiptsOf(source, open(), parse)
-}
+type Fitting = { readonly fits: (log: Log) => boolean; readonly found: Map<Hex, readonly Log[]>; readonly room: Room }
 
 /**
  * Of a receipt the logs that fit; nothing else is kept, since a block's are a hundred megabytes in memory. At the first one
  * of another block, and at more logs than a block can have, the reading ends: what a node invents is not collected.
  */
-function createParser({ number, hash }: BlockParts, { fits, progress }: Fitting): (receipt: unknown) => void {
+function createParser({ number, hash }: BlockParts, { fits, found, room }: Fitting): (receipt: unknown) => void {
   return (receipt) => {
     const { transactionHash, blockHash, logs } = fieldsOf(receipt)
     const txHash = hexOf(transactionHash, 32)
@@ -133,6 +115,7 @@ function createParser({ number, hash }: BlockParts, { fits, progress }: Fitting)
     const fitting = listOf(logs, logOf).filter(fits)
     const isHere = (log: Log): boolean => log.blockNumber === number && log.blockHash === hash && log.txHash === txHash
     if (!fitting.every(isHere)) throw new RangeError(`logs of another block than ${hash}, or of another transaction`)
-    if (!progress.add(txHash, fitting)) throw new RangeError('more logs than a block can have')
+    if (!fitting.every((log) => room.takes(logGas(log)))) throw new RangeError('more logs than a block can have')
+    found.set(txHash, fitting)
   }
 }

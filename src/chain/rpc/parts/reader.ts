@@ -7,7 +7,6 @@ import type { NodeTransport } from '../transport.ts'
 import { readReceipts, readTransactions } from './block.ts'
 import type { LogFilter } from './filter.ts'
 import { readLogs } from './logs.ts'
-import { createUnfinished } from './progress.ts'
 import { createRoom, logGas } from './room.ts'
 import { inTurn, type Source } from './source.ts'
 
@@ -23,7 +22,7 @@ export type PartReader = {
 export function createPartReaders(
   node: Pick<Source, 'name' | 'now'>,
 ): (transport: NodeTransport, signal: AbortSignal | undefined) => PartReader {
-  const shared = { ...node, turns: createSlots({ inFlight: 1 }), unfinished: createUnfinished() }
+  const shared = { ...node, turns: createSlots({ inFlight: 1 }) }
   return (transport, signal) => {
     const source: Source = { ...shared, transport, signal }
     return {

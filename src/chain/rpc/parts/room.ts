@@ -10,8 +10,6 @@ const MOST_GAS = 300_000_000
 /** Whether there is room for so much gas more. */
 export type Room = {
   takes(gas: number): boolean
-  /** So much was asked for. */
-  taken(): number
 }
 
 export function createRoom(): Room {
@@ -21,7 +19,6 @@ export function createRoom(): Room {
       left -= gas
       return left >= 0
     },
-    taken: () => MOST_GAS - left,
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Slots } from '../../../limits/slots.ts'
 import { NodeFailure, unawaited } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
-import type { Unfinished } from './progress.ts'
 
 /** The node that is asked, and what is known of it. */
 export type Source = {
@@ -11,8 +10,6 @@ export type Source = {
   readonly now: () => number
   /** Of readings transaction by transaction one at a time: of a node that invents what a block has there is one in memory. */
   readonly turns: Slots
-  /** What they had when they ended too early. */
-  readonly unfinished: Unfinished
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal | undefined
 }

@@ -3,9 +3,9 @@ import type { Hex } from '../../../domain/hex.ts'
 import type { PayoutSignature } from '../../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../../db.ts'
 import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
+import { here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
 import { passing, seen, sendable } from '../queue.ts'
-import { here } from '../record.ts'
 import { readUnclaimed } from '../watch/known.ts'
 
 /**

@@ -3,8 +3,8 @@ import { CLOSED } from '../../../domain/payment/payment.ts'
 import type { Forgotten } from '../../../domain/settlement/payout.ts'
 import { execute, maybeOne, type Queryable, sql, type Tx } from '../../db.ts'
 import type { JournalContext, SettlementScope } from '../context.ts'
+import { here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
-import { here } from '../record.ts'
 
 /** What a restored backup has forgotten: payouts that were handed over after it was made. */
 

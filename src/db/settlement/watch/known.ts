@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
-import type { FinalizedScan, TreasuryLog } from '../../../domain/settlement/payout.ts'
+import type { FinalLogs, TreasuryLog } from '../../../domain/settlement/payout.ts'
 import { isPlausiblePayout, isWithinLimit, type UnpaidPayment } from '../../../domain/settlement/transfers.ts'
 import { payoutNonce } from '../../../evm/payout-nonce.ts'
 import { many, one, type Queryable, sql } from '../../db.ts'
@@ -14,7 +14,7 @@ export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
 /** `nonceOf`: of `payment`, which one it is. */
 export type Known = { readonly as: KnownAs; readonly nonceOf?: string }
 
-type Logs = Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>
+type Logs = Pick<FinalLogs, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>
 
 /** A transfer out of a treasury (`l`) that no payout claims, and no operator has acknowledged. */
 export const unclaimed = sql`(l.kind = 'out' and l.payment_id is null and (l.known_as is null or l.known_as in ('payment', 'own_lane')))`

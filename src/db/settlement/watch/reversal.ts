@@ -3,8 +3,8 @@ import type { Hex } from '../../../domain/hex.ts'
 import { type Lease, REVERSAL_PAUSE, type TreasuryMovement } from '../../../domain/settlement/payout.ts'
 import { execute, many, type Queryable, sql, type Tx } from '../../db.ts'
 import { type JournalContext, ours, type SettlementScope } from '../context.ts'
+import { fence, here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
-import { fence, here } from '../record.ts'
 import { knownIndex, remember } from './moved.ts'
 
 /** When a block that was final is replaced after all: what was proved by it, and how that is taken back. */
@@ -86,16 +86,11 @@ export async function takeBack(
         where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}
         returning wallet, nonce, dropped_at is not null as dropped`,
   )
-  await execute(
-    tx,
-    sql`update lane_tx_attempt set final_block = null, gas_used = null, gas_price = null
-        where chain_id = ${context.scope.chainId} and final_block > ${ask.to.number}`,
-  )
   await removeDeposits(tx, context, ask.gone)
   await execute(
     tx,
     sql`update chain_cursor set scanned_number = ${ask.to.number}, scanned_hash = ${ask.to.hash},
-          deposits_number = least(deposits_number, ${ask.to.number}),
+          logs_number = least(logs_number, ${ask.to.number}), deposits_number = least(deposits_number, ${ask.to.number}),
           -- No worker may have seen the reversal, and from here on none does: killed now, the repair must be gone on with.
           paused_reason = case when ${begun}::text is null or paused_reason like ${`${REVERSAL_PAUSE}%`} then paused_reason
             else ${begun} end

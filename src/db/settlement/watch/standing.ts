@@ -39,7 +39,7 @@ const cursorRow = z.object({
   pausedReason: z.string().nullable(),
 })
 
-/** An engine renews its lease at every round, and reports; one that is idle goes round every five seconds. */
+/** The engine that leads renews its lease every few seconds. */
 const OBSERVED_SECONDS = 60
 
 /** How far the final chain was read, when that moved last, and whether an engine has lately been at it. */
@@ -48,7 +48,8 @@ export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promi
     db,
     cursorRow,
     sql`select scanned_number as number, scanned_hash as hash, extract(epoch from now() - scanned_at) as "ageSeconds", extract(epoch from now() - compared_at) as "comparedSeconds",
-          scanned_number - deposits_number as "depositsBehind",
+          case when exists (select 1 from deposit where chain_id = ${chainId}) then scanned_number - deposits_number else 0 end
+            as "depositsBehind",
           greatest(lease_until, (select reported_at from settlement_part p where p.chain_id = ${chainId} and p.token = ${token}
             and p.part = 'observing')) > now() - ${OBSERVED_SECONDS} * interval '1 second' as "isObserved",
           pause as "pausedReason"
@@ -66,7 +67,7 @@ const laneRow = z.object({
   isFunding: z.boolean(),
 })
 
-/** Two looks of an engine at its lanes when there is nothing to send. */
+/** The engine that leads notes every minute which lanes it has the keys of. */
 const ADVANCED_MINUTES = 10
 
 /**
@@ -88,8 +89,7 @@ export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): P
           from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet
             and t.state in ('reserved', 'signed', 'broadcast')) t
         where l.chain_id = ${chainId} and (
-          l.lease_until >= (select max(a.lease_until) from lane a where a.chain_id = ${chainId})
-            - ${ADVANCED_MINUTES} * interval '1 minute'
+          l.led_at >= (select max(a.led_at) from lane a where a.chain_id = ${chainId}) - ${ADVANCED_MINUTES} * interval '1 minute'
           or exists (select 1 from payout p where p.chain_id = l.chain_id and p.lane_wallet = l.wallet)
           or exists (select 1 from deposit_sweep s where s.chain_id = l.chain_id and s.lane_wallet = l.wallet
             and s.state = 'assigned'))

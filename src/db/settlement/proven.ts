@@ -1,22 +1,7 @@
 import { z } from 'zod'
-import type { Hex } from '../../domain/hex.ts'
-import {
-  type ChainCursor,
-  type Lease,
-  LeaseLostError,
-  type Observing,
-  type Settlement,
-  type VoidProof,
-} from '../../domain/settlement/payout.ts'
-import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tx } from '../db.ts'
-import {
-  attempt,
-  change,
-  type FailedHook,
-  type JournalContext,
-  type LeaseAsk,
-  type SettlementScope,
-} from './context.ts'
+import type { Settlement, VoidProof } from '../../domain/settlement/payout.ts'
+import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
+import { attempt, change, type FailedHook, type JournalContext, type SettlementScope } from './context.ts'
 import { hex } from './payouts.ts'
 import { endTransferPause } from './watch/pause.ts'
 
@@ -39,7 +24,7 @@ const provenRow = z.object({
 })
 type Proven = z.infer<typeof provenRow>
 
-const placeOf = (row: Proven) => ({
+const toPlace = (row: Proven) => ({
   paymentId: row.payment_id,
   txHash: row.tx_hash,
   logIndex: row.log_index,
@@ -48,115 +33,22 @@ const placeOf = (row: Proven) => ({
   finalizedAt: row.finalized_at,
 })
 
-const gasOf = (row: Proven): bigint | null => (row.gas_share === null ? null : BigInt(row.gas_share))
+const toGas = (row: Proven): bigint | null => (row.gas_share === null ? null : BigInt(row.gas_share))
 
-const settlementOf = (row: Proven): Settlement => ({
-  ...placeOf(row),
+const toSettlement = (row: Proven): Settlement => ({
+  ...toPlace(row),
   microUsdc: row.micro_usdc,
   recipient: row.recipient,
-  gasWei: gasOf(row),
+  gasWei: toGas(row),
   claimedFrom: row.claimed_from,
 })
-
-export const here = ({ scope }: JournalContext): Statement =>
-  sql`chain_id = ${scope.chainId} and token = ${scope.token}`
-
-const isHeld = ({ owner, epoch }: Lease): Statement => sql`owner = ${owner} and epoch = ${epoch}`
-
-export async function fence(context: JournalContext, tx: Tx, lease: Lease): Promise<void> {
-  const held = await execute(tx, sql`select 1 from chain_cursor where ${here(context)} and ${isHeld(lease)} for update`)
-  if (held !== 1) throw new LeaseLostError(`the observer has a newer owner than epoch ${lease.epoch}`)
-}
-
-/** Where nothing else is written no transaction is needed, because the lease is checked here too: most blocks show nothing. */
-export async function changeCursor(
-  on: Queryable,
-  context: JournalContext,
-  { lease, set }: { lease: Lease; set: Statement },
-): Promise<void> {
-  const rows = await execute(on, sql`update chain_cursor set ${set} where ${here(context)} and ${isHeld(lease)}`)
-  if (rows !== 1)
-    throw new LeaseLostError(
-      `the cursor: ${rows} rows changed instead of 1; the observer may have a newer owner than epoch ${lease.epoch}`,
-    )
-}
-
-const cursorRow = z.object({
-  number: z.coerce.number(),
-  hash: hex,
-  first: z.coerce.number(),
-  deposits: z.coerce.number(),
-  pause: z.string().nullable(),
-  restored: z.coerce.number().nullable(),
-})
-
-const CURSOR_COLUMNS = sql`scanned_number as number, scanned_hash as hash, first_number as first, deposits_number as deposits,
-  pause, case when may_forget then ceil(extract(epoch from restored_at)) end as restored`
-
-/**
- * Takes or renews the right to observe, and says how far the chain was read then; null while another owner's lease runs.
- * The cursor begins at `start`.
- */
-export async function leaseObserver(
-  context: JournalContext,
-  ask: LeaseAsk & { start: { number: number; hash: Hex } },
-): Promise<Observing | null> {
-  const row = await maybeOne(
-    context.db,
-    cursorRow.extend({ epoch: z.string() }),
-    sql`insert into chain_cursor as c (chain_id, token, scanned_number, scanned_hash, first_number, deposits_number, owner, epoch,
-          lease_until)
-        values (${context.scope.chainId}, ${context.scope.token}, ${ask.start.number}, ${ask.start.hash}, ${ask.start.number},
-          ${ask.start.number}, ${ask.owner}, 1,
-          now() + ${ask.leaseMs} * interval '1 millisecond')
-        on conflict (chain_id, token) do update set owner = excluded.owner, lease_until = excluded.lease_until,
-          epoch = c.epoch + case when c.owner = excluded.owner then 0 else 1 end
-        where c.owner = excluded.owner or c.owner is null or c.lease_until <= now()
-        returning epoch::text, ${CURSOR_COLUMNS}`,
-  )
-  return row === null ? null : { owner: ask.owner, epoch: row.epoch, cursor: cursorOf(row) }
-}
-
-/** Prolongs the leases that the owner still holds; one that another owner has taken stays there. */
-export async function renewLeases(
-  context: JournalContext,
-  ask: LeaseAsk & { part: 'observer' | 'lanes' },
-): Promise<void> {
-  const until = sql`now() + ${ask.leaseMs} * interval '1 millisecond'`
-  await execute(
-    context.db,
-    ask.part === 'observer'
-      ? sql`update chain_cursor set lease_until = ${until} where ${here(context)} and owner = ${ask.owner}`
-      : sql`update lane set lease_until = ${until} where chain_id = ${context.scope.chainId} and owner = ${ask.owner}`,
-  )
-}
-
-export async function readCursor(context: JournalContext): Promise<ChainCursor | null> {
-  const row = await maybeOne(
-    context.db,
-    cursorRow,
-    sql`select ${CURSOR_COLUMNS} from chain_cursor where ${here(context)}`,
-  )
-  return row === null ? null : cursorOf(row)
-}
-
-function cursorOf({ number, hash, first, deposits, pause, restored }: z.output<typeof cursorRow>): ChainCursor {
-  return {
-    number,
-    hash,
-    firstNumber: first,
-    depositsNumber: deposits,
-    pausedReason: pause,
-    restoredAt: restored,
-  }
-}
 
 /**
  * Ends up to `limit` payouts of which the finalized chain holds the proof: settled by their transfer, voided by
  * their cancellation. State, proof and everything the hooks write are one transaction. The settled ones are given to
  * the hook together, except those whose hook has thrown before; when that throws, each is tried alone under a savepoint, and one whose own hook throws keeps its
  * proof, is tried again after half a minute, and delays nobody. A voided payout that is paid after all, by a signature that
- * nobody here knew, stays voided, and its payment is told. Answers how many ended and which failed.
+ * nobody here knew, stays voided, and its payment gets the proof. Returns how many ended and which failed.
  */
 export function applyProven(context: JournalContext, limit: number): Promise<{ ended: number; failed: FailedHook[] }> {
   return context.db.transaction(async (tx) => {
@@ -181,7 +73,7 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
     const failed: FailedHook[] = []
     const settle = async (batch: readonly Proven[]): Promise<void> => {
       await end(tx, context.scope, { rows: batch, state: 'settled' })
-      await context.hooks.onSettled(tx, batch.map(settlementOf))
+      await context.hooks.onSettled(tx, batch.map(toSettlement))
     }
     const alone = async (row: Proven, work: () => Promise<void>): Promise<void> => {
       const error = await attempt(tx, work)
@@ -197,7 +89,7 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
     for (const row of rows.filter(({ kind }) => kind === 'cancel'))
       await alone(row, async () => {
         await end(tx, context.scope, { rows: [row], state: 'voided' })
-        const proof: VoidProof = { kind: 'cancelled', ...placeOf(row), gasWei: gasOf(row) }
+        const proof: VoidProof = { kind: 'cancelled', ...toPlace(row), gasWei: toGas(row) }
         await context.hooks.onVoided(tx, proof)
       })
     // What paused everything has its payout now.
@@ -230,7 +122,7 @@ async function end(
   )
 }
 
-/** What the payment refused is tried again later; until then it is shown. */
+/** Has a payout whose payment refused be tried again later; until then it is shown. */
 export async function delayHook(on: Queryable, paymentId: string, error: Error): Promise<void> {
   await execute(
     on,

@@ -1,0 +1,111 @@
+import type { Hex } from '../domain/hex.ts'
+import type { Lead } from '../domain/settlement/lead.ts'
+import type { Lease } from '../domain/settlement/payout.ts'
+import type { SettlementDeps } from './context.ts'
+
+/** True if this engine still leads. Another one may have taken the lead while nodes or a key service were slow. */
+export type StillLeads = () => Promise<boolean>
+
+export type Leadership = {
+  /** Takes or renews the lead, in one statement. Null if another engine leads, or this one rests. */
+  readonly take: () => Promise<Lead | null>
+  readonly stillLeads: StillLeads
+  /** Renews a lead that is held, so that a slow round does not lose it. */
+  readonly renew: () => Promise<void>
+  /** Notes how a round of a part ended. `isFruitless`: another engine might get further. */
+  readonly ended: (part: keyof typeof PARTS, isFruitless: boolean) => Promise<void>
+  readonly release: () => Promise<void>
+}
+
+const PARTS = {
+  observing: 'the nodes show it nothing new',
+  signing: 'its treasury key signs nothing',
+  sending: 'its relayer keys sign nothing',
+}
+
+/** For how many times its duration the lead is kept in rounds that lead to nothing, and not taken again after that. */
+const LEASES = 2
+
+/**
+ * The lead of this engine. It gives the lead back if a part gets nowhere, and rests: a worker that no node answers, or whose
+ * key service refuses, would keep it from those that could work, as long as Postgres answers it. Where there is no other
+ * worker, it goes on after the rest. `first`: opens the cursor when nothing was read yet.
+ */
+export function createLeadership(deps: SettlementDeps, first: () => Promise<void>): Leadership {
+  const { journal, options, log } = deps
+  const { owner, leaseMs } = options
+  const mostMs = LEASES * leaseMs
+  const senders = [...deps.relayers, ...(deps.funding === null ? [] : [deps.funding.account])]
+  const wallets = senders.map(({ address }) => address.toLowerCase() as Hex)
+  const fruitlessSince = new Map<string, number>()
+  let waitsUntil = Number.NEGATIVE_INFINITY
+  let held: { readonly lease: Lease; readonly at: number } | null = null
+
+  async function ask(): Promise<Lead | null> {
+    const at = performance.now()
+    const answer = await journal.lead({ owner, leaseMs, wallets })
+    if (answer === null) {
+      await first()
+      return null
+    }
+    held = 'othersMs' in answer ? null : { lease: answer.lease, at }
+    if ('othersMs' in answer) waitsUntil = at + Math.min(answer.othersMs, leaseMs)
+    return 'othersMs' in answer ? null : answer
+  }
+
+  async function stillLeads(): Promise<boolean> {
+    if (held === null || performance.now() - held.at < leaseMs / 2) return held !== null
+    const at = performance.now()
+    const { lease } = held
+    held = (await journal.renewLead(lease, leaseMs)) ? { lease, at } : null
+    return held !== null
+  }
+
+  async function release(): Promise<void> {
+    held = null
+    await journal.releaseLead(owner)
+  }
+
+  return {
+    stillLeads,
+    release,
+    take: async () => (performance.now() < waitsUntil ? null : ((await ask()) ?? (await askAgain()))),
+    async renew() {
+      await stillLeads().catch((error: unknown) =>
+        log.warn({ err: error }, 'the lead could not be renewed; tried again'),
+      )
+    },
+    async ended(part, isFruitless) {
+      const now = performance.now()
+      if (!isFruitless) return void fruitlessSince.delete(part)
+      const since = fruitlessSince.get(part) ?? now
+      fruitlessSince.set(part, since)
+      if (now - since < mostMs || held === null) return
+      fruitlessSince.clear()
+      waitsUntil = now + mostMs
+      log.warn({}, `this worker leads and gets nowhere, because ${PARTS[part]}: another one may lead now`)
+      await release().catch((error: unknown) =>
+        log.warn({ err: error }, 'the lead runs out instead of being given back'),
+      )
+    },
+  }
+
+  /** Once more after the cursor was opened. */
+  async function askAgain(): Promise<Lead | null> {
+    return performance.now() < waitsUntil ? null : ask()
+  }
+}
+
+type Standing = Pick<Lead, 'work' | 'lanes'>
+
+/** True if something is on its way, or may be soon. */
+export const isUnderWay = (lead: Standing): boolean =>
+  hasToSend(lead) || lead.work.sent || lead.work.voiding || lead.work.pending || lead.work.proven
+
+/** True if something waits for a lane, or is in one. */
+export const hasToSend = ({ work, lanes }: Standing): boolean => work.send || work.sweep || lanes.some(hasOpen)
+
+/** Gas money that is never mined stays open, and is nothing to wait for. */
+const STALE_MS = 24 * 3_600_000
+
+const hasOpen = ({ envelopes }: Lead['lanes'][number]): boolean => envelopes.some(({ ageMs }) => ageMs < STALE_MS)

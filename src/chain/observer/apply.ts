@@ -1,0 +1,40 @@
+import type { SettlementDeps } from '../context.ts'
+
+/** Most payouts that are ended in one database transaction. */
+const ENDED_AT_ONCE = 200
+/** Such transactions at the same time: one is prepared while another waits for the database, which settles a tenth more a second. */
+const GROUPS_AT_ONCE = 2
+/** Most deposits, and most movements of a treasury, that are recorded in one. */
+const APPLIED_AT_ONCE = 500
+
+/** Records for payments and books what stored logs mean. */
+export function createApplier({ journal, log }: Pick<SettlementDeps, 'journal' | 'log'>) {
+  async function applyPending(): Promise<void> {
+    const { failed } = await journal.applyPending(APPLIED_AT_ONCE)
+    for (const { error, ...place } of failed)
+      log.error({ ...place, err: error }, 'a log is stored, but what it means could not be recorded; tried again')
+  }
+
+  /** Ends what is proved, group after group, until a group is not full. Answers how many payouts have ended. */
+  async function applyGroups(): Promise<number> {
+    let sum = 0
+    for (let ended = ENDED_AT_ONCE; ended === ENDED_AT_ONCE; ) {
+      const result = await journal.applyProven(ENDED_AT_ONCE)
+      ended = result.ended
+      sum += ended
+      for (const { paymentId, error } of result.failed)
+        log.error({ paymentId, err: error }, 'proved on chain, but recording it for the payment failed; tried again')
+    }
+    return sum
+  }
+
+  /** Several groups at the same time: each takes payouts that no other has locked. Throws the first failure when all are over. */
+  async function applyProven(): Promise<number> {
+    const results = await Promise.allSettled(Array.from({ length: GROUPS_AT_ONCE }, applyGroups))
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    return results.reduce((sum, result) => sum + (result.status === 'fulfilled' ? result.value : 0), 0)
+  }
+
+  return { applyPending, applyProven }
+}

@@ -1,0 +1,126 @@
+import type { Hex } from '../../domain/hex.ts'
+import type { LaneBooks, Lead } from '../../domain/settlement/lead.ts'
+import type { Lane } from '../../domain/settlement/payout.ts'
+import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { createJudge, type Doubts } from '../lanes/trust.ts'
+import type { Block } from '../rpc/node.ts'
+import { createEndReader, type Ended } from './ends.ts'
+import type { Scope } from './facts.ts'
+import type { Final } from './final.ts'
+
+/** A final block, and the newest one. */
+export type Place = Final & { readonly head: Block }
+
+/** How many nonces wallets have used, at a block that is final, or at the newest where nodes have no state of that. */
+type Used = { readonly key: string; readonly isFinal: boolean; readonly counts: ReadonlyMap<Hex, number> }
+
+/** Final blocks after which lanes with nothing on the way are looked at too: somebody else may use their keys. */
+const LOOK_BLOCKS = 32
+
+/**
+ * Ends envelopes that final blocks have decided, of every lane, also of one whose key is gone. Their receipts say
+ * what became of the payouts in them, so no other log is read while balances are as the books say.
+ */
+export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts) {
+  const { rpc, journal, log } = deps
+  const keyed = new Set(
+    [...deps.relayers, ...(deps.funding ? [deps.funding.account] : [])].map(({ address }) => address.toLowerCase()),
+  )
+  const readEnd = createEndReader(rpc, scope)
+  const judge = createJudge(deps, doubts)
+  let used: Used | null = null
+  let lookedAt = Number.NEGATIVE_INFINITY
+
+  async function readUsed(books: readonly LaneBooks[], { cursor, head }: Place): Promise<Used | null> {
+    const isFinal = head.number - cursor.number <= KEPT_STATES
+    const isDue = cursor.number - lookedAt >= LOOK_BLOCKS
+    const wallets = books
+      .filter(({ lane, envelopes }) => isDue || envelopes.length > 0 || doubts.has(lane.wallet))
+      .map(({ lane }) => lane.wallet)
+    if (wallets.length === 0) return null
+    const key = `${isFinal ? cursor.hash : head.hash} ${wallets.join(' ')}`
+    if (used?.key === key) return used
+    const at = isFinal ? cursor.number : head.number
+    const counts = await rpc.agreed((node) => Promise.all(wallets.map((wallet) => node.transactionCount(wallet, at))))
+    if (counts === null) return null
+    if (isDue) lookedAt = cursor.number
+    used = { key, isFinal, counts: new Map(wallets.map((wallet, index) => [wallet, counts.value[index] ?? 0])) }
+    return used
+  }
+
+  /** Ends what is final by one of the lane's own transactions. Returns what is left to be judged. */
+  async function endLane({ lane, envelopes }: LaneBooks, place: Place, { isFinal, counts }: Used): Promise<LaneEnds> {
+    const count = counts.get(lane.wallet) ?? 0
+    const over = envelopes.filter(({ nonce }) => nonce < count)
+    const read = await Promise.all(over.map((envelope) => readEnd(envelope, place.cursor, isFinal)))
+    const ended = read.filter((end) => end !== null)
+    const known = ended.filter(({ end }) => end.state === 'finalized')
+    if (known.length > 0) await conclude(lane, known, place)
+    // What a wallet without a key here sent after its envelopes is looked at if its key comes back.
+    const unknown = isFinal && keyed.has(lane.wallet) ? range(lane.nextNonce, count) : []
+    return { lane, hasEnded: known.length > 0, foreign: ended.filter(({ end }) => end.state === 'foreign'), unknown }
+  }
+
+  /** Judges who has used nonces that no transaction known here did; ends their envelopes, and adopts the nonces. */
+  async function judgeLane({ lane, foreign, unknown }: LaneEnds, place: Place): Promise<void> {
+    const { cursor, head } = place
+    const nonces = [...foreign.map(({ end }) => end.nonce), ...unknown]
+    if (!(await judge(lane, { nonces, final: cursor.number, head: head.number }))) return
+    const last = unknown.at(-1)
+    if (last !== undefined) {
+      log.warn({ wallet: lane.wallet, nonces: unknown }, 'the chain used nonces unknown to this journal')
+      await journal.adoptNonces(lane, last + 1)
+    }
+    if (foreign.length === 0) return
+    await conclude(lane, foreign, place)
+    log.error({ wallet: lane.wallet, nonces }, 'nonces were used by transactions that are not ours')
+  }
+
+  async function conclude(lane: Lane, ended: readonly Ended[], { head }: Place): Promise<void> {
+    const ends = ended.map(({ end }) => end)
+    const logs = ended.flatMap((one) => one.logs)
+    const ownTransactions = ends.flatMap((end) => (end.state === 'finalized' ? [end.txHash] : []))
+    const { treasuries } = scope
+    const found = { logs, ownTransactions, treasuries, limits: deps.options.limits, at: deps.clock() }
+    const refused = await journal.endEnvelopes(lane, { ends, found, chainTime: head.timestamp })
+    if (refused.length > 0) log.warn({ wallet: lane.wallet, refused }, 'payouts refused in a batch')
+  }
+
+  return {
+    /** Returns how the lanes stand. One lane that cannot be read holds up no other; the first failure is thrown. */
+    async end({ lanes }: Pick<Lead, 'lanes'>, place: Place): Promise<LaneEnds[]> {
+      const known = await readUsed(lanes, place)
+      if (known === null) return []
+      const counted = lanes.filter(({ lane }) => known.counts.has(lane.wallet))
+      return settleAll(counted.map((books) => endLane(books, place, known)))
+    },
+
+    /** Judges nonces that nobody here has used: the logs up to the block must be stored. */
+    async judge(ends: readonly LaneEnds[], place: Place): Promise<void> {
+      await settleAll(ends.map((end) => judgeLane(end, place)))
+    },
+  }
+}
+
+/** How a lane stands at a final block. */
+export type LaneEnds = {
+  readonly lane: Lane
+  readonly hasEnded: boolean
+  /** Envelopes whose nonces somebody else has used. */
+  readonly foreign: readonly Ended[]
+  /** Used nonces without an envelope. */
+  readonly unknown: readonly number[]
+}
+
+export const hasStrangers = ({ foreign, unknown }: LaneEnds): boolean => foreign.length + unknown.length > 0
+
+/** Waits for all, then throws the first failure. */
+async function settleAll<T>(works: readonly Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(works)
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+}
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_number, index) => from + index)

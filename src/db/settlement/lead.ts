@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
+import type { Lead } from '../../domain/settlement/lead.ts'
+import { maybeOne, type Statement, sql } from '../db.ts'
+import { type JournalContext, type LeaseAsk, ours } from './context.ts'
+import { CURSOR_COLUMNS, cursorOf, cursorRow, here } from './cursor.ts'
+import { worthSweeping } from './deposits.ts'
+import { envelopeList, envelopeOf, envelopeRow } from './envelopes.ts'
+import { hex } from './payouts.ts'
+import { payable, rested, seen, sendable } from './queue.ts'
+
+/** The facts with which the engine that leads begins a round. */
+
+const laneRow = z.object({
+  wallet: hex,
+  next_nonce: z.coerce.number(),
+  status: z.enum(['open', 'paused_gas', 'quarantined']),
+  envelopes: z.array(envelopeRow),
+})
+
+const workRow = z.object({
+  sign: z.boolean(),
+  send: z.boolean(),
+  sweep: z.boolean(),
+  sent: z.boolean(),
+  voiding: z.boolean(),
+  pending: z.boolean(),
+  proven: z.boolean(),
+  again: z.boolean(),
+})
+
+const sheetRow = cursorRow.extend({ epoch: z.string(), lanes: z.array(laneRow) }).extend(workRow.shape)
+
+/** Seconds after which is noted again that a leader has looked at a lane. */
+const NOTED_SECONDS = 60
+
+/**
+ * Takes or renews the lead, and returns how far the chain was read, the lanes of these wallets and those with open envelopes,
+ * and what there is to do: one statement, which is all that is asked while nothing happens. If another engine leads, for how
+ * many milliseconds its lease still runs; null: nothing was read yet.
+ */
+export async function lead(
+  context: JournalContext,
+  ask: LeaseAsk & { readonly wallets: readonly Hex[] },
+): Promise<Lead | { readonly othersMs: number } | null> {
+  const { db, scope } = context
+  const row = await maybeOne(
+    db,
+    sheetRow,
+    sql`with
+          mine as (update chain_cursor c set owner = ${ask.owner}, lease_until = now() + ${ask.leaseMs} * interval '1 millisecond',
+              epoch = c.epoch + case when c.owner = ${ask.owner} then 0 else 1 end
+            where ${here(context)} and (c.owner = ${ask.owner} or c.owner is null or c.lease_until <= now())
+            returning epoch::text, ${CURSOR_COLUMNS}),
+          noted as (update lane l set led_at = now() from mine where l.chain_id = ${scope.chainId}
+            and l.wallet = any(${[...ask.wallets]}::text[]) and l.led_at < now() - ${NOTED_SECONDS} * interval '1 second')
+        select mine.*, ${selectLanes(context, ask.wallets)} as lanes, ${selectWork(context)} from mine`,
+  )
+  if (row !== null) return toLead(context, ask.owner, row)
+  const other = await maybeOne(
+    db,
+    z.object({ ms: z.coerce.number() }),
+    sql`select greatest(0, extract(epoch from lease_until - now()) * 1000) as ms from chain_cursor where ${here(context)}`,
+  )
+  return other && { othersMs: other.ms }
+}
+
+const selectLanes = ({ scope }: JournalContext, wallets: readonly Hex[]): Statement => sql`(
+  select coalesce(jsonb_agg(jsonb_build_object('wallet', l.wallet, 'next_nonce', l.next_nonce, 'status', l.status,
+    'envelopes', e.envelopes) order by l.wallet), '[]')
+  from lane l, lateral (${envelopeList}) e
+  where l.chain_id = ${scope.chainId} and (l.wallet = any(${[...wallets]}::text[]) or e.envelopes <> '[]'))`
+
+function selectWork(context: JournalContext): Statement {
+  const { chainId } = context.scope
+  const cancellation = sql`select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel'`
+  const voiding = sql`select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}`
+  return sql`
+    -- In the order of its index, or a queue that has become short is looked for in the whole table.
+    exists (select 1 from (select 1 from payout p where ${ours(context)} and ${payable} order by p.recipient limit 1) next)
+      or exists (${voiding} and not exists (${cancellation})) as sign,
+    exists (select 1 from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null
+      and (p.state <> 'voiding' or exists (${cancellation}))) as send,
+    exists (select 1 from deposit d where ${worthSweeping(context)}) as sweep,
+    exists (select 1 from payout p where ${ours(context)} and p.lane_wallet is not null)
+      or exists (select 1 from payout p where ${ours(context)} and ${seen}) as sent,
+    exists (${voiding}) as voiding,
+    exists (select 1 from treasury_log where ${here(context)} and applied_at is null)
+      or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null)
+      or exists (select 1 from lane_tx where chain_id = ${chainId} and gas_error is not null) as pending,
+    exists (select 1 from treasury_log where ${here(context)} and payment_id is null and auth_nonce is not null) as proven,
+    exists (select 1 from gone_transfer where chain_id = ${chainId} and concluded_at is null) as again`
+}
+
+function toLead({ scope }: JournalContext, owner: string, row: z.output<typeof sheetRow>): Lead {
+  const lease = { owner, epoch: row.epoch }
+  return {
+    lease,
+    cursor: cursorOf(row),
+    lanes: row.lanes.map(({ wallet, next_nonce, status, envelopes }) => ({
+      lane: { chainId: scope.chainId, wallet, lease, nextNonce: next_nonce, status },
+      envelopes: envelopes.map(envelopeOf),
+    })),
+    work: workRow.parse(row),
+  }
+}

@@ -1,0 +1,33 @@
+import type { ChainCursor, Envelope, Lane, Lease } from './payout.ts'
+
+/** A lane with its open envelopes, lowest nonce first. */
+export type LaneBooks = { readonly lane: Lane; readonly envelopes: readonly Envelope[] }
+
+/** The work that waits. */
+export type Work = {
+  /** Payouts or cancellations wait for a signature, and were not found waiting for a proof just now. */
+  readonly sign: boolean
+  /** Something signed waits for a lane. */
+  readonly send: boolean
+  /** USDC at addresses of payments waits for a sweep. */
+  readonly sweep: boolean
+  /** Payouts are on their way, or seen in a block that is not final. */
+  readonly sent: boolean
+  /** Voids that do not rest. */
+  readonly voiding: boolean
+  /** Logs whose meaning is not recorded, or gas that is not booked. */
+  readonly pending: boolean
+  /** Logs of payouts that have not ended. */
+  readonly proven: boolean
+  /** A repair of finality waits for transfers to come again. */
+  readonly again: boolean
+}
+
+/** The facts with which the engine that leads begins a round. */
+export type Lead = {
+  readonly lease: Lease
+  readonly cursor: ChainCursor
+  /** Those whose keys this engine has, and every other with open envelopes. */
+  readonly lanes: readonly LaneBooks[]
+  readonly work: Work
+}
