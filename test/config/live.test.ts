@@ -446,11 +446,6 @@ describe('the preflight', () => {
         { RETIRED_TREASURY_KEYS: LIVE_ENVIRONMENT.TREASURY_KEY },
         'must not be the same wallets as TREASURY_KEY',
       ],
-      [
-        'RETIRED_TREASURIES',
-        { RETIRED_TREASURIES: privateKeyToAccount(LIVE_TREASURY_KEY).address },
-        'must not be the same wallets as TREASURY_KEY',
-      ],
     ])(
       'a wallet with two roles, with which the engine does not start, is named before: %s',
       async (name, env, must) => {

@@ -1,7 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { isRecent, KEPT_STATES, type SettlementDeps } from '../context.ts'
-import { deadAfter } from '../rotation.ts'
 import { readToken } from '../token/token-state.ts'
 import { readFacts, type Scope, shareGas } from './facts.ts'
 import { createSearch, readProved } from './missing.ts'
@@ -56,22 +55,16 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
     return found
   }
 
-  /** A restored backup: what it has forgotten of ended payments is theirs again, and at last there is nothing of the kind. */
-  async function recallForgotten(cursor: ChainCursor): Promise<void> {
+  /** A restored backup: what it has forgotten of ended payments is theirs again. */
+  async function recallForgotten(): Promise<void> {
     const queued = await journal.queueForgotten()
     if (queued > 0) log.warn({ queued }, 'payments that had ended were paid in a time that the database has forgotten')
-    if (cursor.restoredAt === null) return
-    const block = await rpc.agreed((node) => node.block(cursor.number))
-    if (block === null || block.value.hash !== cursor.hash) return
-    const validity = deadAfter(0, deps.options.authorizationSeconds)
-    if (block.value.timestamp >= cursor.restoredAt + validity)
-      await journal.endRestored(block.value.timestamp - validity)
   }
 
   return async function reconcile(lease: Lease, cursor: ChainCursor): Promise<void> {
     const now = clock().getTime()
     if (isRecent(comparedAt, now, EVERY_MS)) return
-    await recallForgotten(cursor)
+    await recallForgotten()
     const { block: head } = await rpc.newest(cursor.number)
     // Nodes that prune no longer have the state of that block.
     if (head.number - cursor.number > KEPT_STATES) return

@@ -87,11 +87,10 @@ const cursorRow = z.object({
   first: z.coerce.number(),
   deposits: z.coerce.number(),
   pause: z.string().nullable(),
-  restored: z.coerce.number().nullable(),
 })
 
 const CURSOR_COLUMNS = sql`scanned_number as number, scanned_hash as hash, first_number as first, deposits_number as deposits,
-  pause, case when may_forget then ceil(extract(epoch from restored_at)) end as restored`
+  pause`
 
 /**
  * Takes or renews the right to observe, and says how far the chain was read then; null while another owner's lease runs.
@@ -140,14 +139,13 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
   return row === null ? null : cursorOf(row)
 }
 
-function cursorOf({ number, hash, first, deposits, pause, restored }: z.output<typeof cursorRow>): ChainCursor {
+function cursorOf({ number, hash, first, deposits, pause }: z.output<typeof cursorRow>): ChainCursor {
   return {
     number,
     hash,
     firstNumber: first,
     depositsNumber: deposits,
     pausedReason: pause,
-    restoredAt: restored,
   }
 }
 

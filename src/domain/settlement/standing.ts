@@ -88,7 +88,7 @@ export type Trouble = {
     | 'hook'
     | 'sweep'
     | 'void'
-    | 'paid_elsewhere'
+    | 'no_key'
     | 'unclaimed'
     | 'uncompared'
     | 'receipt'

@@ -1,7 +1,7 @@
 import { formatUsdc } from '../money.ts'
 import { plural } from '../plural.ts'
 import { getFailure, type Part, type PartStanding, type RestCause } from './part.ts'
-import { MISSING_PAUSE, PASSING_HOLDS, REVERSAL_PAUSE } from './payout.ts'
+import { MISSING_PAUSE, REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
 /** What keeps money from moving, or will: each look knows one cause and what to do about it. */
@@ -341,10 +341,10 @@ const ATTENDED: readonly Attended[] = [
     todo: 'A refund waits for it. Check the worker’s log for a treasury key that refuses to sign, and check that a lane is free and can pay its gas.',
   },
   {
-    kind: 'paid_elsewhere',
-    kinds: ['paid_elsewhere'],
-    what: (count) => `${payoutsText(count)} cannot be voided`,
-    todo: 'Refund nothing: if that treasury paid, the merchant has the money. `treasury_log` or an explorer shows the transfer. If it was a cancellation, make sure that the nodes return its log; then the void continues automatically.',
+    kind: 'no_key',
+    kinds: ['no_key'],
+    what: (count) => `payouts wait for the key of ${plural(count, 'treasury', 'treasuries')}, which no worker has`,
+    todo: 'Give the key to the workers (RETIRED_TREASURY_KEYS). If it is lost, run `pinrail settlement take-over <treasury>`: another treasury then pays.',
   },
 ]
 
@@ -365,13 +365,6 @@ function holdsOf({ queue }: Standing): Trouble[] {
   const stops = queue.every(({ state }) => state === 'held')
   return held.map(({ reason, count, micro }): Trouble => {
     const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'is' : 'are'} stopped`
-    if (PASSING_HOLDS.some((passing) => passing === reason))
-      return {
-        kind: 'held',
-        stops,
-        what: `${payouts} until no earlier treasury can have paid them any more`,
-        todo: 'Wait: they continue automatically, at most 55 minutes after the rotation or the restore. `pinrail payments explain <payment>` says when.',
-      }
     return {
       kind: 'held',
       stops,

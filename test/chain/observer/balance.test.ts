@@ -359,17 +359,6 @@ describe('the balance of the treasury', () => {
     }
   })
 
-  test('a treasury that a worker with an older configuration does not name still counts', async () => {
-    const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
-    const [successor, current] = [accountOf(newKey()), world.treasury].map((key) => createTreasurySigner(key, policy))
-    await mintUsdc(world.chain, { to: successor!.address, micro: 5_000_000n })
-    const rotated = runner({ treasuries: [successor!, current!] })
-    await world.finalize(rotated, 3)
-    expect((await balances()).get('treasury')).toBe((1_000_000_000_000n + 5_000_000n).toString())
-    await world.finalize(runner({ treasuries: [current!] }), 2)
-    expect(await pause()).toEqual({ pause: null })
-  })
-
   test('a log that is late is no difference either while thousands of payouts wait for funds', async () => {
     const node = await startHostileNode(world.anvil.url)
     try {

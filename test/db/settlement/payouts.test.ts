@@ -261,6 +261,7 @@ describe('payouts', () => {
       for (const recipient of [long, long, long, long, ...recipients]) await queue(await newPayout({ recipient }))
       const turn = async (after: number | null, limit: number) => {
         const { payouts, next } = await journal.readPayable({
+          keys: [TREASURY],
           limit,
           after: after === null ? null : recipients[after - 1]!,
         })

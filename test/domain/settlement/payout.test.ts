@@ -13,7 +13,7 @@ test('the states and holds of a payout are those that rows have stored', () => {
 })
 
 test('only a lack of funds and a pause of the token pass by themselves', () => {
-  expect(HOLD_REASONS.filter((reason) => PASSING_HOLDS.includes(reason))).toEqual(['funds', 'limit', 'rotation'])
+  expect(HOLD_REASONS.filter((reason) => PASSING_HOLDS.includes(reason))).toEqual(['funds', 'limit'])
 })
 
 test('an unknown transfer is described so that a person finds it on the chain', () => {

@@ -310,25 +310,17 @@ describe('the record', () => {
     expect(only({ attention: [{ ...sweep, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
 
-  test('payouts that are to be voided and were paid by another treasury', () => {
-    const paid = { kind: 'paid_elsewhere', subject: 'pay_1', detail: 'another treasury of the platform has paid: 0x1' }
-    expect(only({ attention: [paid] })).toMatchObject({
-      kind: 'paid_elsewhere',
+  test('payouts that wait for a key', () => {
+    const waiting = { kind: 'no_key', subject: '0x1', detail: '2 payouts wait, of which the treasury has no key' }
+    expect(only({ attention: [waiting] })).toMatchObject({
+      kind: 'no_key',
       stops: false,
-      what: '1 payout cannot be voided (pay_1: another treasury of the platform has paid: 0x1)',
-      todo: expect.stringMatching(/^Refund nothing: /),
+      what: 'payouts wait for the key of 1 treasury, which no worker has (0x1: 2 payouts wait, of which the treasury has no key)',
+      todo: expect.stringContaining('pinrail settlement take-over'),
     })
-    expect(only({ attention: [paid, { ...paid, detail: null }] })?.what).toContain('2 payouts cannot be voided')
-    expect(only({ attention: [{ ...paid, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
 
   test('payouts that are held', () => {
-    expect(only({ queue: [held('rotation')] })).toEqual({
-      kind: 'held',
-      stops: true,
-      what: '1 payout of 10.000000 USDC is stopped until no earlier treasury can have paid them any more',
-      todo: 'Wait: they continue automatically, at most 55 minutes after the rotation or the restore. `pinrail payments explain <payment>` says when.',
-    })
     expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({
       kind: 'held',
       stops: false,
@@ -336,7 +328,6 @@ describe('the record', () => {
       todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund. When the cause has ended, `pinrail payments retry-stopped review` tries all of them again.',
     })
     expect(only({ queue: [held(null)] })?.what).toContain('is stopped (no reason)')
-    expect(kinds({ queue: [held('rotation'), QUEUED] })).toEqual(['held'])
   })
 })
 

@@ -49,7 +49,7 @@ export type Due = {
   readonly proven: boolean
   /** Payouts that are on their way. */
   readonly sent: boolean
-  /** Voids that do not rest. */
+  /** Voids, and payouts of lost treasuries, that do not rest. */
   readonly voiding: boolean
 }
 
@@ -65,6 +65,9 @@ export async function readDue(context: JournalContext): Promise<Due> {
           exists (select 1 from treasury_log where ${here(context)} and payment_id is null and auth_nonce is not null) as proven,
           exists (select 1 from payout p where ${ours(context)} and p.lane_wallet is not null)
             or exists (select 1 from payout p where ${ours(context)} and ${seen}) as sent,
-          exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}) as voiding`,
+          exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested})
+            or exists (select 1 from treasury t where ${here(context)} and t.lost_at is not null and exists (
+              select 1 from payout p where ${ours(context)} and p.treasury = t.address and p.state not in ('settled', 'voided')
+                and ${rested})) as voiding`,
   )
 }
