@@ -46,6 +46,13 @@ export const addressOf = (account: LocalAccount): Hex => account.address.toLower
 export const signerOf = (account: LocalAccount): TreasurySigner =>
   createTreasurySigner(account, { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n })
 
+/** The same, each after every payment, also after one whose id is a word. */
+export const listAfterWords = (...accounts: readonly { readonly address: string }[]): Treasury[] =>
+  accounts.map(({ address }, at) => ({
+    address: address.toLowerCase() as Hex,
+    firstId: at === 0 ? null : `pay_${'z'.repeat(at)}`,
+  }))
+
 /** A world with two treasuries, of which the second one follows the first. Each has relayers of its own. */
 export type Rotation = {
   readonly world: World

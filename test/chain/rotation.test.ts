@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { addressOf as addressOfKey } from '../../scripts/system/environment.ts'
+import { poll } from '../../scripts/system/waiting.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
 import { readWorkerConfig } from '../../src/config.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
@@ -97,6 +98,13 @@ describe('the list of treasuries', () => {
   const stamped = async () =>
     (await readTreasuryList(world.db, scope)).map(({ address, firstId }) => ({ address, firstId }))
 
+  const isStamping = async () =>
+    (
+      await world.db.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'advisory'`,
+      )
+    ).rows.length === 1
+
   test('a worker with another list than the stamped one is refused, and is told to append', async () => {
     await rotation.after().tick()
     const [first, second] = listOf(old, successor)
@@ -148,8 +156,8 @@ describe('the list of treasuries', () => {
       const slow = { ...world.db, transaction: (work: (one: typeof tx) => Promise<unknown>) => work(tx) }
       await queueAll({ db: slow as World['db'], treasury: successor }, [{ paymentId }])
       stamping = stamp(listOf(old, successor, next))
+      await poll(isStamping, { withinMs: 20_000, everyMs: 20, what: 'the worker that stamps to wait' })
     })
-    // The worker that stamps has waited for the payment.
     expect(await stamping).toContain(`${paymentId} was made at`)
   })
 
@@ -203,7 +211,8 @@ describe('a treasury whose key is lost', () => {
     await rotation.before().tick()
   })
 
-  const lose = (to: Hex | null = null) => world.db.transaction((tx) => recordLoss(tx, scope, { lost: addressOf(old), to }))
+  const lose = (to: Hex | null = null) =>
+    world.db.transaction((tx) => recordLoss(tx, scope, { lost: addressOf(old), to }))
   const pausedReason = async (): Promise<string | null> =>
     ((await world.db.query('select pause from chain_cursor')).rows[0] as { pause: string | null }).pause
 

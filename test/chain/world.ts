@@ -61,6 +61,8 @@ export type World = {
   /** Replace a hook to see what happens when it fails. */
   readonly hooks: SettlementHooks
   clock: { now: Date }
+  /** As the last runner had it: a list is only appended to. */
+  treasuryList?: readonly Treasury[]
   runner(changes?: RunnerChanges): SettlementRunner
   queue(payouts: readonly { paymentId?: string; recipient?: Hex; micro?: bigint }[]): Promise<Queued[]>
   payout(paymentId: string): Promise<PayoutView>
@@ -83,7 +85,7 @@ export type RunnerChanges = {
   readonly funding?: SettlementDeps['funding']
   readonly hooks?: Partial<SettlementHooks>
   readonly treasuries?: SettlementDeps['treasuries']
-  /** Default: the first of the treasuries alone. */
+  /** Default: as before; at first the treasury alone. */
   readonly treasuryList?: SettlementDeps['treasuryList']
   readonly deposits?: SettlementDeps['deposits']
   readonly livemode?: boolean
@@ -155,6 +157,7 @@ export async function createWorld(setup: WorldSetup = {}): Promise<World> {
       await fund()
       for (const told of Object.values(heard)) told.length = 0
       world.clock.now = new Date()
+      delete world.treasuryList
     },
     async stop() {
       anvil.giveBack()
@@ -178,6 +181,7 @@ const recordIn = (heard: Heard): SettlementHooks => ({
 function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
   const policy = { livemode: changes.livemode ?? false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   const treasuries = changes.treasuries ?? [createTreasurySigner(world.treasury, policy)]
+  world.treasuryList = changes.treasuryList ?? world.treasuryList ?? [firstTreasury(treasuries[0]!)]
   return createSettlementRunner({
     db: { ...(changes.db ?? world.db), livemode: policy.livemode },
     chain: {
@@ -191,7 +195,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
       codec: multicallCodec,
       token: changes.token ?? TOKEN,
       treasuries,
-      treasuryList: changes.treasuryList ?? [firstTreasury(treasuries[0]!)],
+      treasuryList: world.treasuryList,
       deposits: changes.deposits ?? null,
       relayers: changes.relayers ?? world.relayers,
       funding: changes.funding ?? null,

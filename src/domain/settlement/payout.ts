@@ -150,8 +150,7 @@ export type ChainCursor = {
 /** Why the money of a payment must not go back. */
 export type OpenPayout =
   /** Its payout has not ended. */
-  | { readonly kind: 'open' }
-  | Forgotten
+  { readonly kind: 'open' } | Forgotten
 
 /** A payment without a payout that may have one all the same. */
 export type Forgotten =

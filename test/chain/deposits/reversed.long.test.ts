@@ -13,7 +13,7 @@ import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
-import { listOf } from '../rotation-world.ts'
+import { listAfterWords } from '../rotation-world.ts'
 import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize, strangerOf, transfersOf } from './reversal.ts'
@@ -322,7 +322,7 @@ describe('a replaced chain before its repair', () => {
     const successor = accountOf(newKey())
     const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
     const treasuries = [successor, world.treasury].map((account) => createTreasurySigner(account, policy))
-    const treasuryList = listOf(world.treasury, successor)
+    const treasuryList = listAfterWords(world.treasury, successor)
     const engine = () => world.runner({ treasuries, treasuryList, hooks })
     await world.finalize(engine())
     const raw = await transfersOf(world, [{ to: successor.address, micro: 500n }], world.treasury)

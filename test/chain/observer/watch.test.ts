@@ -17,7 +17,7 @@ import type { Payout, SignedPayout } from '../../../src/domain/settlement/payout
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { idAt, listOf, newPaymentId, passRests } from '../rotation-world.ts'
+import { listAfterWords, passRests } from '../rotation-world.ts'
 import { insertPayments, newAddress, newKey, type Queued, queueAll, TOKEN, useWorld, type World } from '../world.ts'
 
 const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
@@ -171,7 +171,7 @@ describe('the watch of the treasury', () => {
     ])
     expect(rows).toHaveLength(1)
     for (const { paymentId } of [signed!, paid!]) await world.db.transaction((tx) => requestVoid(tx, paymentId))
-    const treasuryList = [...listOf(world.treasury), { address: successor.address, firstId: newPaymentId() }]
+    const treasuryList = listAfterWords(world.treasury, successor)
     const runner = world.runner({ treasuries: [successor], treasuryList })
     await world.finalize(runner)
     expect(await state(signed!.paymentId)).toBe('voiding')
@@ -197,10 +197,10 @@ describe('the watch of the treasury', () => {
     const final = await world.chain.getBlock({ blockTag: 'finalized' })
     await world.db.query('update chain_cursor set scanned_number = $1, scanned_hash = $2', [final.number, final.hash])
     await world.chain.increaseTime({ seconds: 2 * 3600 })
-    const treasuryList = [
+    const treasuryList = listAfterWords(
       ...(await readTreasuryList(world.db, { chainId: TOKEN.chainId, token: TOKEN.address })),
-      { address: successor.address, firstId: idAt(Date.UTC(2050, 0, 1)) },
-    ]
+      successor,
+    )
     await world.finalize(world.runner({ treasuries: [successor], treasuryList }))
     expect(await state(queued!.paymentId)).toBe('voiding')
     await world.db.query('update chain_cursor set scanned_number = 0, scanned_hash = $1', [
