@@ -452,7 +452,11 @@ describe('the preflight', () => {
         { TREASURIES: `0x${'1'.repeat(40)}` },
         `must name ${LIVE_TREASURY}, whose key is configured: append it with the date from which it pays (,${LIVE_TREASURY}@<date>)`,
       ],
-      ['TREASURIES', { TREASURIES: `${LIVE_TREASURY},0x${'1'.repeat(40)}` }, 'must have a date at each address but the first'],
+      [
+        'TREASURIES',
+        { TREASURIES: `${LIVE_TREASURY},0x${'1'.repeat(40)}` },
+        'must have a date at each address but the first',
+      ],
     ])(
       'a wallet with two roles, with which the engine does not start, is named before: %s',
       async (name, env, must) => {

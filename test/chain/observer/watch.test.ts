@@ -187,6 +187,9 @@ describe('the watch of the treasury', () => {
     expect(await world.balance(signed!.recipient)).toBe(0n)
   })
 
+  const listWith = async (successor: { readonly address: string }) =>
+    listAfterWords(...(await readTreasuryList(world.db, { chainId: TOKEN.chainId, token: TOKEN.address })), successor)
+
   test('a nonce that is used on chain is never voided by expiry, also when its log was not read', async () => {
     const successor = createTreasurySigner(privateKeyToAccount(newKey()), policy)
     const [queued] = await world.queue([{}])
@@ -195,15 +198,15 @@ describe('the watch of the treasury', () => {
     await world.chain.mine({ blocks: 5 })
     // A cursor that was set by hand behind the block of the transfer.
     const final = await world.chain.getBlock({ blockTag: 'finalized' })
-    await world.db.query('update chain_cursor set scanned_number = $1, scanned_hash = $2', [final.number, final.hash])
+    await world.db.query('update chain_cursor set scanned_number = $1, scanned_hash = $2, first_number = $1', [
+      final.number,
+      final.hash,
+    ])
     await world.chain.increaseTime({ seconds: 2 * 3600 })
-    const treasuryList = listAfterWords(
-      ...(await readTreasuryList(world.db, { chainId: TOKEN.chainId, token: TOKEN.address })),
-      successor,
-    )
+    const treasuryList = await listWith(successor)
     await world.finalize(world.runner({ treasuries: [successor], treasuryList }))
     expect(await state(queued!.paymentId)).toBe('voiding')
-    await world.db.query('update chain_cursor set scanned_number = 0, scanned_hash = $1', [
+    await world.db.query('update chain_cursor set scanned_number = 0, first_number = 0, scanned_hash = $1', [
       (await world.chain.getBlock({ blockNumber: 0n })).hash,
     ])
     await world.finalize(world.runner({ treasuryList }))
@@ -249,7 +252,7 @@ describe('the watch of the treasury', () => {
     const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args })
     await send(world, world.treasury, { to: TOKEN.address, data })
     await world.chain.mine({ blocks: 4 })
-    await world.finalize(world.runner({ treasuries }))
+    await world.finalize(world.runner({ treasuries, treasuryList: await listWith(successor) }))
     expect((await world.db.query('select paused_reason from chain_cursor')).rows).toEqual([{ paused_reason: null }])
   })
 })
