@@ -4,7 +4,7 @@ import { DEVELOPMENT_CHAIN_ID } from '../../scripts/system/anvil.ts'
 import type { Db } from '../../src/db/db.ts'
 import { queuePayout } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
-import { type Treasury, treasuryOf } from '../../src/domain/settlement/treasuries.ts'
+import { getTreasury, type Treasury } from '../../src/domain/settlement/treasuries.ts'
 
 /** A payment as far as settlement knows it: what is owed to whom. */
 export type Owed = { readonly paymentId: string; readonly recipient: Hex; readonly micro: bigint }
@@ -45,7 +45,7 @@ export async function queueOwed(
     for (const { paymentId, recipient, micro } of owed)
       await queuePayout(tx, {
         token,
-        treasury: treasuryOf(paymentId, treasuries),
+        treasury: getTreasury(paymentId, treasuries),
         paymentId,
         recipient,
         livemode: false,

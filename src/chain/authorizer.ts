@@ -104,7 +104,7 @@ export async function sign(
   const refusals: unknown[] = []
   const signOne = async (payout: Payout): Promise<void> => {
     const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
-    if (treasury === undefined) throw new PolicyRefusal(`no key for treasury ${payout.treasury}`)
+    if (treasury === undefined) throw new Error(`no key for treasury ${payout.treasury}`)
     const { paymentId } = payout
     signed.push({ paymentId, treasury: payout.treasury, signature: await how(treasury, payout) })
   }

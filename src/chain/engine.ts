@@ -24,7 +24,7 @@ import { createStint } from './stint.ts'
  * others. They share what they know through the journal.
  */
 export type SettlementEngine = {
-  /** Makes its treasuries known, also while everything is paused: from then on the time of a rotation runs. */
+  /** Stamps its list of treasuries, also while everything is paused. Throws SettlementRefusal if it must not start. */
   begin(): Promise<void>
   /** Reads final blocks, ends payouts by them, and watches the treasury. */
   observe(): Promise<Progress>

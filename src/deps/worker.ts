@@ -13,7 +13,7 @@ import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { hasPayout, holdPayout, queuePayout, releasePayout } from '../db/settlement/payouts.ts'
 import { readOpenPayout, voidIfQueued } from '../db/settlement/watch/forgotten.ts'
-import { type Treasury, treasuryOf } from '../domain/settlement/treasuries.ts'
+import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import type { Logger } from '../log.ts'
 import { traceActivities } from '../observe/activities.ts'
 import type { HealthCheck } from '../observe/health.ts'
@@ -221,7 +221,7 @@ function composeActivities(
     rates,
     tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
     conversionTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
-    payouts: { treasuryOf: (paymentId) => treasuryOf(paymentId, shared.treasuries), ...PAYOUTS },
+    payouts: { getTreasury: (paymentId) => getTreasury(paymentId, shared.treasuries), ...PAYOUTS },
   })
   return {
     activities: {

@@ -29,14 +29,14 @@ export const MINUTES_UNTIL_DEAD = 46
 /** After a restore, when nobody knows by which clock it was signed. */
 export const MINUTES_UNTIL_SURE = 56
 
-/** The date of the successor: payments of these tests that have no id of their own are older. */
+/** The date of the successor: payments of these tests for which no id is given are older. */
 export const ROTATED_AT = Date.UTC(2040, 0, 1)
 
 /** A payment that the successor pays. */
 export const newPaymentId = (): string => idAt(ROTATED_AT + 1000)
 
 /** The accounts as a list: each pays for a year. */
-export const listOf = (...accounts: readonly LocalAccount[]): Treasury[] =>
+export const createList = (...accounts: readonly LocalAccount[]): Treasury[] =>
   accounts.map((account, at) => ({
     address: addressOf(account),
     firstId: at === 0 ? null : firstPaymentId(Date.UTC(2039 + at, 0, 1)),
@@ -85,18 +85,24 @@ export function useRotation(): Rotation {
     world,
     old,
     successor,
-    before: (changes = {}) => world.runner({ treasuries: [signerOf(old)], relayers: [world.relayers[0]!], ...changes }),
+    before: (changes = {}) =>
+      world.runner({
+        treasuries: [signerOf(old)],
+        treasuryList: createList(old),
+        relayers: [world.relayers[0]!],
+        ...changes,
+      }),
     both: (changes = {}) =>
       world.runner({
         treasuries: [signerOf(successor), signerOf(old)],
-        treasuryList: listOf(old, successor),
+        treasuryList: createList(old, successor),
         relayers: [world.relayers[1]!],
         ...changes,
       }),
     after: (changes = {}) =>
       world.runner({
         treasuries: [signerOf(successor)],
-        treasuryList: listOf(old, successor),
+        treasuryList: createList(old, successor),
         relayers: [world.relayers[1]!],
         ...changes,
       }),

@@ -12,12 +12,13 @@ import { readTreasuryList, recordLoss } from '../../src/db/settlement/signing/tr
 import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
 import { openTreasuries } from '../../src/deps/keys.ts'
 import type { Hex } from '../../src/domain/hex.ts'
+import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import { copyDatabase } from './databases.ts'
 import {
   addressOf,
+  createList,
   idAt,
-  listOf,
   MINUTES_UNTIL_DEAD,
   newPaymentId,
   ROTATED_AT,
@@ -93,7 +94,7 @@ describe('the list of treasuries', () => {
   const rotation = useRotation()
   const { world, old, successor } = rotation
   const third = accountOf(newKey())
-  const stamp = (list: ReturnType<typeof listOf>, keys: readonly Hex[] = []) =>
+  const stamp = (list: ReturnType<typeof createList>, keys: readonly Hex[] = []) =>
     createSettlementJournal({ db: world.db, scope, hooks: world.hooks }).stampTreasuries({ list, keys })
   const stamped = async () =>
     (await readTreasuryList(world.db, scope)).map(({ address, firstId }) => ({ address, firstId }))
@@ -105,13 +106,13 @@ describe('the list of treasuries', () => {
       )
     ).rows.length === 1
 
-  test('a worker with another list than the stamped one is refused, and is told to append', async () => {
+  test('a worker with another list than the stamped one is refused, and reads what to append', async () => {
     await rotation.after().tick()
-    const [first, second] = listOf(old, successor)
+    const [first, second] = createList(old, successor)
     for (const changed of [
       [first!],
-      listOf(successor),
-      listOf(successor, old),
+      createList(successor),
+      createList(successor, old),
       [first!, { ...second!, firstId: idAt(ROTATED_AT + 1) }],
     ])
       expect(await stamp(changed)).toContain(
@@ -120,28 +121,28 @@ describe('the list of treasuries', () => {
     const runner = rotation.before()
     await expect(runner.tick()).rejects.toThrow('Append a new treasury with its date')
     await expect(runner.run(new AbortController().signal)).rejects.toThrow('never change or remove an entry')
-    expect(await stamped()).toEqual(listOf(old, successor))
-    expect(await stamp(listOf(old, successor, third))).toBeNull()
+    expect(await stamped()).toEqual(createList(old, successor))
+    expect(await stamp(createList(old, successor, third))).toBeNull()
   })
 
   test('a treasury cannot begin before a payment that was made, whether its payout is known or forgotten', async () => {
-    expect(await stamp(listOf(old))).toBeNull()
+    expect(await stamp(createList(old))).toBeNull()
     const late = newPaymentId()
     await insertPayments(world.db, [{ paymentId: late, recipient: newAddress() }])
-    const refusal = await stamp(listOf(old, successor))
+    const refusal = await stamp(createList(old, successor))
     expect(refusal).toContain(`${late} was made at 2040-01-01T00:00:01Z`)
     expect(refusal).toContain(`${addressOf(successor)}@2040-01-01T00:11:00Z`)
-    expect(await stamped()).toEqual(listOf(old))
-    const [first, second] = listOf(old, successor)
+    expect(await stamped()).toEqual(createList(old))
+    const [first, second] = createList(old, successor)
     expect(await stamp([first!, { ...second!, firstId: idAt(ROTATED_AT + 660_000) }])).toBeNull()
   })
 
-  test('of two workers that stamp at the same moment one list stands, and the other worker is refused', async () => {
-    expect(await stamp(listOf(old))).toBeNull()
-    const answers = await Promise.all([stamp(listOf(old, successor)), stamp(listOf(old, third))])
+  test('two workers that stamp at the same moment leave one list, and the other worker is refused', async () => {
+    expect(await stamp(createList(old))).toBeNull()
+    const answers = await Promise.all([stamp(createList(old, successor)), stamp(createList(old, third))])
     expect(answers.filter((refusal) => refusal === null)).toHaveLength(1)
     const winner = answers[0] === null ? successor : third
-    expect(await stamped()).toEqual(listOf(old, winner))
+    expect(await stamped()).toEqual(createList(old, winner))
   })
 
   test('a payout is queued only on the treasury of its payment, also while a new treasury is being stamped', async () => {
@@ -155,7 +156,7 @@ describe('the list of treasuries', () => {
     await world.db.transaction(async (tx) => {
       const slow = { ...world.db, transaction: (work: (one: typeof tx) => Promise<unknown>) => work(tx) }
       await queueAll({ db: slow as World['db'], treasury: successor }, [{ paymentId }])
-      stamping = stamp(listOf(old, successor, next))
+      stamping = stamp(createList(old, successor, next))
       await poll(isStamping, { withinMs: 20_000, everyMs: 20, what: 'the worker that stamps to wait' })
     })
     expect(await stamping).toContain(`${paymentId} was made at`)
@@ -286,6 +287,27 @@ describe('a treasury whose key is lost', () => {
     await world.chain.mine({ blocks: 4 })
     await waiting.tick()
     expect(await pausedReason()).toContain(theft)
+  })
+
+  test('keeps a payout of which a signature is stored while the proof is being written', async () => {
+    const [queued] = await rotation.queueOn(old, [{}])
+    await rotation.after({ options: { maxInFlight: 0 } }).tick()
+    await lose()
+    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    const [expiring] = await journal.readExpiring({ keys: [], validity: 3300, limit: 1 })
+    expect(expiring).toMatchObject({ paymentId: queued!.paymentId, successor: addressOf(successor), validBefore: 0 })
+    await world.db.query(
+      `insert into payout_signature (payment_id, seq, kind, valid_before, signature)
+       values ($1, 1, 'transfer', 4000000000, decode(repeat('ab', 65), 'hex'))`,
+      [queued!.paymentId],
+    )
+    const { number, hash, timestamp } = await world.chain.getBlock({ blockTag: 'finalized' })
+    const block = { number: Number(number), hash, timestamp: Number(timestamp), at: new Date() }
+    const lease = await journal.leaseObserver({ owner: 'late', leaseMs: 60_000, start: block })
+    const to = addressOf(successor)
+    const toNonce = payoutNonce({ ...scope, treasury: to, paymentId: queued!.paymentId })
+    expect(await journal.moveDead(lease!, { block, dead: [{ ...expiring!, to, toNonce }] })).toBe(0)
+    expect((await world.payout(queued!.paymentId)).treasury).toBe(addressOf(old))
   })
 
   test('signs no transfer more, also when an engine that has its key still runs', async () => {

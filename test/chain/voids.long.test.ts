@@ -1,14 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { createTreasurySigner } from '../../src/chain/authorization.ts'
-import { accountOf } from '../../src/chain/keys/private-key.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
-import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
+import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
-import { newId } from '../../src/ids.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
-import { copyDatabase } from './databases.ts'
 import { addressOf, MINUTES_UNTIL_DEAD, newPaymentId, signerOf, useRotation } from './rotation-world.ts'
-import { insertPayments, newAddress, newKey, type Queued, queueAll, settingsOf, TOKEN } from './world.ts'
+import { type Queued, settingsOf, TOKEN } from './world.ts'
 
 describe('a payout that is paid after it was voided', () => {
   /** A payout that was voided because no signature of it that is known is valid any more, and is paid by another one. */

@@ -299,7 +299,7 @@ describe('activities', () => {
         tolerancePercent: 1,
         conversionTolerancePercent: 2,
         payouts: {
-          treasuryOf: () => `0x${'b'.repeat(40)}`,
+          getTreasury: () => `0x${'b'.repeat(40)}`,
           queue: async () => void asked.push('queue'),
           release: async () => asked.push('release') > 0,
           hold: async () => asked.push('hold') > 0,

@@ -11,7 +11,7 @@ import { takeOver } from '../../src/operator/take-over.ts'
 import { copyDatabase, type WorldDatabase } from '../chain/databases.ts'
 import {
   addressOf,
-  listOf,
+  createList,
   MINUTES_UNTIL_DEAD,
   MINUTES_UNTIL_SURE,
   type Rotation,
@@ -27,7 +27,7 @@ const operationOn = (
   said: string[] = [],
 ): Operation => ({
   db,
-  settings: { ...settingsOf(world), DATABASE_URL: url as never, TREASURIES: listOf(old, successor) },
+  settings: { ...settingsOf(world), DATABASE_URL: url as never, TREASURIES: createList(old, successor) },
   hooks: world.hooks,
   dryRun: false,
   say: (line) => void said.push(line),
@@ -142,7 +142,7 @@ describe('a restored database', () => {
   async function sendUnknown() {
     const backup = await copyDatabase(world.db)
     await rotation.queueOn(old, [payment])
-    await rotation.before({ treasuryList: listOf(old, successor) }).tick()
+    await rotation.before({ treasuryList: createList(old, successor) }).tick()
     expect((await rotation.found(payment)).state).toBe('broadcast')
     return { backup, raw: await takeFromPool(world.db) }
   }

@@ -365,7 +365,7 @@ describe('a payout that a backup has forgotten', () => {
 
   /** The observer reads the final transfer that this database knows nothing of. */
   async function paidUnknown(id: string, micro: string): Promise<void> {
-    const treasury = world.payouts.treasuryOf(id)
+    const treasury = world.payouts.getTreasury(id)
     const { payment } = await world.state(id)
     block += 1
     const log = {
@@ -494,12 +494,12 @@ describe('a payout that a backup has forgotten', () => {
 
   describe('a database that was restored just now', () => {
     beforeAll(async () => {
-      const list = [{ address: world.payouts.treasuryOf(''), firstId: null }]
+      const list = [{ address: world.payouts.getTreasury(''), firstId: null }]
       expect(await journal.stampTreasuries({ list, keys: [] })).toBeNull()
     })
 
     const UNSURE = expect.stringContaining('a payout of this payment may be on its way, and is now canceled on chain')
-    const stateOf = async (id: string) => (await readPayout(db, id))?.state
+    const readState = async (id: string) => (await readPayout(db, id))?.state
 
     /** The final chain shows the cancellation, or the transfer that was faster. */
     async function show(id: string, kind: 'cancel' | 'out'): Promise<void> {
@@ -530,7 +530,7 @@ describe('a payout that a backup has forgotten', () => {
         await world.decide(id, 'hold')
         await markRestored(db, scope)
         expect(await world.refund(id)).toMatchObject({ refunded: false, message: UNSURE })
-        expect(await stateOf(id)).toBe('voiding')
+        expect(await readState(id)).toBe('voiding')
         await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
         await show(id, 'cancel')
         expect(await world.refund(id)).toMatchObject({ refunded: true })
@@ -544,7 +544,7 @@ describe('a payout that a backup has forgotten', () => {
       await markRestored(db, scope)
       expect(await world.decide(id, 'recordExternalRefund')).toMatchObject({ refunded: false, message: UNSURE })
       await show(id, 'out')
-      expect(await stateOf(id)).toBe('settled')
+      expect(await readState(id)).toBe('settled')
       await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
     })
 
@@ -555,7 +555,7 @@ describe('a payout that a backup has forgotten', () => {
       await world.act(attemptId, { action: 'reverse' })
       await world.read({ id, attemptId })
       expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
-      expect(await stateOf(id)).toBe('voiding')
+      expect(await readState(id)).toBe('voiding')
       await show(id, 'cancel')
       expect((await world.payment(id)).status).toBe('refunded')
     })

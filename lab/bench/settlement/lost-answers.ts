@@ -1,4 +1,3 @@
-import { privateKeyToAccount } from 'viem/accounts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createDb } from '../../../src/db/db.ts'
 import { startLossyProxy } from '../../../test/support/anvil.ts'

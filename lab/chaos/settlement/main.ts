@@ -17,7 +17,7 @@ const SETTLES_AGAIN_WITHIN = 60
 
 /**
  * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines in a storm: lost requests and answers, dropped
- * transactions, reorganizations, fee spikes, SIGKILLs; one node at a time that hangs, drips, tells a wrong head, has no logs
+ * transactions, reorganizations, fee spikes, SIGKILLs; one node at a time that hangs, drips, returns a wrong head, has no logs
  * or no state, gives logs of few blocks only, or answers that the key is revoked; two nodes that take small batches alone; strangers' transfers to the treasury and to addresses of payments; keys that refuse now and then. In the
  * middle Postgres is killed, the key of a lane is removed under its transaction, the treasury is rotated, the database is set back to a
  * dump that knows neither, and the key of the first treasury is lost; then a thief uses it. Judged by what the chain shows, and by how soon payouts are settled again after the last
@@ -57,9 +57,9 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
     // The first reorganizations must not take back what the wallets begin with.
     await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
     const side =
-      which === 'engine' ? engineSide(stage, paymentIdOf(Math.floor(SUCCESSOR_FROM * payouts))) : controlSide(stage)
+      which === 'engine' ? engineSide(stage, createPaymentId(Math.floor(SUCCESSOR_FROM * payouts))) : controlSide(stage)
     const owed = Array.from({ length: payouts }, (_owed, index): Owed => {
-      return { paymentId: paymentIdOf(index), recipient: newRecipient(), micro: BigInt(1_000_000 + index) }
+      return { paymentId: createPaymentId(index), recipient: newRecipient(), micro: BigInt(1_000_000 + index) }
     })
     const say = (text: string): void => progress.line(text)
     const storm = await runStorm(stage, side, { seed, owed, say, logFile: join(logs, `${which}.log`) })
@@ -76,7 +76,7 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
   }
 }
 
-const paymentIdOf = (index: number): string => `pay_storm_${index.toString().padStart(6, '0')}`
+const createPaymentId = (index: number): string => `pay_storm_${index.toString().padStart(6, '0')}`
 
 /** Part of the payments after which the second treasury pays. None of them is asked for when the treasury is rotated. */
 const SUCCESSOR_FROM = 0.7

@@ -116,21 +116,20 @@ export function createOperator(stage: Stage, firstId: string): Operator {
       const settings = settingsOf(stage, list)
       await rebuild({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined })
     },
-    async passTheWait(db) {
-      const { rows } = await db.query('select ceil(extract(epoch from restored_at))::bigint as at from chain_cursor')
-      const { at } = rows[0] as { at: string }
-      const dead = Number(at) + longestValidity(SETTLEMENT_DEFAULTS) + MARGIN_SECONDS
-      const [final, newest] = await Promise.all([
-        stage.chain.getBlock({ blockTag: 'finalized' }),
-        stage.chain.getBlock(),
-      ])
-      // A reorganization may set the chain's clock back: only a final block tells that the time has passed.
-      if (Number(final.timestamp) >= dead) return true
-      const seconds = dead - Number(newest.timestamp)
-      if (seconds > 0) await stage.chain.increaseTime({ seconds })
-      return false
-    },
+    passTheWait: (db) => passTheWait(stage, db),
   }
+}
+
+async function passTheWait(stage: Stage, db: Db): Promise<boolean> {
+  const { rows } = await db.query('select ceil(extract(epoch from restored_at))::bigint as at from chain_cursor')
+  const { at } = rows[0] as { at: string }
+  const dead = Number(at) + longestValidity(SETTLEMENT_DEFAULTS) + MARGIN_SECONDS
+  const [final, newest] = await Promise.all([stage.chain.getBlock({ blockTag: 'finalized' }), stage.chain.getBlock()])
+  // A reorganization may set the chain's clock back: only a final block tells that the time has passed.
+  if (Number(final.timestamp) >= dead) return true
+  const seconds = dead - Number(newest.timestamp)
+  if (seconds > 0) await stage.chain.increaseTime({ seconds })
+  return false
 }
 
 const settingsOf = (stage: Stage, list: readonly Treasury[]): Parameters<typeof rebuild>[0]['settings'] => ({

@@ -26,7 +26,7 @@ export type PaymentDeps = {
 /** The settlement engine's counter: where a payout is handed in, inside the payment's transaction. */
 export type PayoutDesk = {
   /** The treasury that pays the payment. */
-  treasuryOf(paymentId: string): Hex
+  getTreasury(paymentId: string): Hex
   queue(
     tx: Tx,
     payout: {

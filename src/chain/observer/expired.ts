@@ -55,7 +55,7 @@ async function endDead(deps: SettlementDeps, lease: Lease, { block, dead, used }
     const to = target[index]
     return to === 'void' || to === null || to === undefined
       ? []
-      : [{ ...payout, to, toNonce: nonceOf(deps, payout, to) }]
+      : [{ ...payout, to, toNonce: deriveNonce(deps, payout, to) }]
   })
   if (moving.length > 0) {
     const moved = await journal.moveDead(lease, { block, dead: moving })
@@ -69,7 +69,7 @@ async function endDead(deps: SettlementDeps, lease: Lease, { block, dead, used }
   return dead.filter(({ paymentId }, index) => target[index] === null || refused.has(paymentId))
 }
 
-const nonceOf = ({ token }: SettlementDeps, { paymentId }: Expiring, treasury: Hex): Hex =>
+const deriveNonce = ({ token }: SettlementDeps, { paymentId }: Expiring, treasury: Hex): Hex =>
   payoutNonce({ chainId: token.chainId, token: token.address, treasury, paymentId })
 
 /** For each payout the treasury whose nonce for it is used at the block, its own first; null: none. Null: no quorum says. */
@@ -81,7 +81,7 @@ async function readUsed(
   const nonces = payouts.map((payout) =>
     [...new Set([payout.treasury, ...watchedTreasuries(deps)])].map((treasury) => ({
       treasury,
-      nonce: nonceOf(deps, payout, treasury),
+      nonce: deriveNonce(deps, payout, treasury),
     })),
   )
   const reads = nonces.flat().map(({ treasury, nonce }) => ({

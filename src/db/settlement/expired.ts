@@ -24,7 +24,7 @@ export type Expiring = {
   readonly authNonce: Hex
   /** It is to be voided, and not to be paid. */
   readonly isVoid: boolean
-  /** Who takes over from its treasury; null: nobody does, and it is to be voided. */
+  /** The treasury that takes over from its own; null: none, and it is to be voided. */
   readonly successor: Hex | null
   /** Unix seconds after which no signature of it is worth anything; 0: none was ever made. */
   readonly validBefore: number

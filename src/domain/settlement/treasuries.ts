@@ -13,7 +13,7 @@ export type Treasury = {
  * The treasury that pays the payment: the last one that began before the payment was made. Ids are in the order of their
  * time, so no backup, clock or configuration of another day changes the answer.
  */
-export function treasuryOf(paymentId: string, list: readonly Treasury[]): Hex {
+export function getTreasury(paymentId: string, list: readonly Treasury[]): Hex {
   const found = list.findLast(({ firstId }) => firstId === null || firstId <= paymentId)
   if (found === undefined) throw new RangeError('a list of treasuries begins with one that has no date')
   return found.address
@@ -26,6 +26,7 @@ export function readTreasuries(entries: readonly string[]): readonly Treasury[] 
   const list: Treasury[] = []
   for (const entry of entries) {
     const [, address, date] = ENTRY.exec(entry) ?? []
+    // oxlint-disable-next-line no-restricted-globals -- reads what it is given, not the clock
     const time = date === undefined ? null : Date.parse(date)
     if (address === undefined || Number.isNaN(time))
       return `must be addresses, each but the first with a date as in 0x…@2026-12-01T00:00:00Z, and has ${entry}`
@@ -39,13 +40,14 @@ export function readTreasuries(entries: readonly string[]): readonly Treasury[] 
   return list
 }
 
+// oxlint-disable-next-line no-restricted-globals -- writes what it is given, not the clock
 const dateText = (id: string): string => new Date(timeOfPayment(id) ?? 0).toISOString().replace('.000Z', 'Z')
 
 /** The list as it is written in TREASURIES. */
 export const treasuriesText = (list: readonly Treasury[]): string =>
   list.map(({ address, firstId }) => (firstId === null ? address : `${address}@${dateText(firstId)}`)).join(',')
 
-/** What the given list has after the stamped one; or why it does not continue that, for people. */
+/** Returns what the given list has after the stamped one, or why it does not continue that, for people. */
 export function appendedTreasuries(
   stamped: readonly Treasury[],
   given: readonly Treasury[],
@@ -65,11 +67,11 @@ const ROOM_MS = 600_000
 
 /** Why a treasury cannot begin so early, for people. `paymentId`: the newest payment. */
 export function whyTooEarly({ address, firstId }: Treasury, paymentId: string): string {
-  const room = new Date(Math.ceil(((timeOfPayment(paymentId) ?? 0) + ROOM_MS) / 60_000) * 60_000)
+  const later = firstPaymentId(Math.ceil(((timeOfPayment(paymentId) ?? 0) + ROOM_MS) / 60_000) * 60_000)
   return (
     `treasury ${address} must pay only payments that are still to be made, and ${paymentId} was made at ` +
     `${dateText(paymentId)}, after its date ${dateText(firstId ?? '')}. Write a later date into TREASURIES: ` +
-    `${treasuriesText([{ address, firstId: firstPaymentId(room.getTime()) }])}`
+    `${treasuriesText([{ address, firstId: later }])}`
   )
 }
 

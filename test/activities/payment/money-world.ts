@@ -28,7 +28,7 @@ export async function createMoneyWorld() {
   const base = await createActivityWorld()
   const { db } = base.checkout
   const payouts: PayoutDesk = {
-    treasuryOf: () => `0x${'7'.repeat(40)}`,
+    getTreasury: () => `0x${'7'.repeat(40)}`,
     queue: queuePayout,
     release: releasePayout,
     hold: holdPayout,

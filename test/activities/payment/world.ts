@@ -30,7 +30,7 @@ export async function createActivityWorld() {
     tolerancePercent: 1,
     conversionTolerancePercent: 2,
     payouts: {
-      treasuryOf: () => '0x',
+      getTreasury: () => '0x',
       queue: absent,
       release: absent,
       hold: absent,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { createTreasurySigner, signTransferAuthorization } from '../../../src/chain/authorization.ts'
+import { signTransferAuthorization } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { bookAll, readBalances } from '../../../src/db/ledger.ts'

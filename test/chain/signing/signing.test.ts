@@ -8,7 +8,7 @@ import { requestVoid } from '../../../src/db/settlement/payouts.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
-import { listOf, newPaymentId } from '../rotation-world.ts'
+import { createList, newPaymentId } from '../rotation-world.ts'
 import { newAddress, newKey, type Queued, queueAll, TOKEN, useWorld } from '../world.ts'
 
 describe('a payout whose payment cannot be told', () => {
@@ -275,7 +275,7 @@ describe('a key service that refuses sometimes', () => {
     await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
     const refused = await world.queue([{}])
     const treasuries = [createTreasurySigner(other, policy), treasuryThat(() => true)]
-    const treasuryList = listOf(world.treasury, other)
+    const treasuryList = createList(world.treasury, other)
     const round = () =>
       world
         .runner({ treasuries, treasuryList })
@@ -296,7 +296,7 @@ describe('a key service that refuses sometimes', () => {
     const admin = (functionName: 'blacklist' | 'unBlacklist') =>
       asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [world.treasury.address] }))
     const treasuries = [createTreasurySigner(other, policy), createTreasurySigner(world.treasury, policy)]
-    const treasuryList = listOf(world.treasury, other)
+    const treasuryList = createList(world.treasury, other)
     const waiting = await world.queue(Array.from({ length: 300 }, () => ({})))
     await world.runner({ treasuries, treasuryList, relayers: [] }).tick()
     expect(await signed(waiting)).toBe(300)

@@ -4,10 +4,10 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { firstPaymentId, timeOfPayment } from '../../../src/domain/ids.ts'
 import {
   appendedTreasuries,
+  getTreasury,
   readTreasuries,
   type Treasury,
   treasuriesText,
-  treasuryOf,
   whyKeysDiffer,
 } from '../../../src/domain/settlement/treasuries.ts'
 import { newId } from '../../../src/ids.ts'
@@ -35,7 +35,7 @@ describe('the treasury of a payment', () => {
       [JANUARY + 10 ** 12, C],
     ] as const) {
       expect(timeOfPayment(idAt(time))).toBe(time)
-      for (const rest of ['0'.repeat(16), 'z'.repeat(16)]) expect(treasuryOf(idAt(time, rest), LIST)).toBe(payer)
+      for (const rest of ['0'.repeat(16), 'z'.repeat(16)]) expect(getTreasury(idAt(time, rest), LIST)).toBe(payer)
     }
   })
 
@@ -43,7 +43,7 @@ describe('the treasury of a payment', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 47 }), (time) => {
         const expected = time < DECEMBER ? A : time < JANUARY ? B : C
-        expect(treasuryOf(idAt(time), LIST)).toBe(expected)
+        expect(getTreasury(idAt(time), LIST)).toBe(expected)
       }),
     )
   })
@@ -52,13 +52,13 @@ describe('the treasury of a payment', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: JANUARY - 1 }), (time) => {
         const id = idAt(time)
-        expect(treasuryOf(id, LIST)).toBe(treasuryOf(id, LIST.slice(0, 2)))
+        expect(getTreasury(id, LIST)).toBe(getTreasury(id, LIST.slice(0, 2)))
       }),
     )
   })
 
   test('needs a list that begins with a treasury without a date', () => {
-    expect(() => treasuryOf(idAt(0), [])).toThrow('begins with one that has no date')
+    expect(() => getTreasury(idAt(0), [])).toThrow('begins with one that has no date')
   })
 })
 

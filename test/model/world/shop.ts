@@ -281,7 +281,7 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
     tolerancePercent: 1,
     conversionTolerancePercent: 2,
     payouts: {
-      treasuryOf: () => CHAIN.treasury,
+      getTreasury: () => CHAIN.treasury,
       queue: system.queuePayout,
       release: system.releasePayout,
       hold: system.holdPayout,

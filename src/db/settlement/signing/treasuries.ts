@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
-import { appendedTreasuries, type Treasury, treasuryOf, whyTooEarly } from '../../../domain/settlement/treasuries.ts'
+import { appendedTreasuries, getTreasury, type Treasury, whyTooEarly } from '../../../domain/settlement/treasuries.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../../db.ts'
 import type { JournalContext, SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
@@ -42,7 +42,7 @@ export function stampTreasuries(
       sql`update chain_cursor set restored_at = now() where chain_id = ${chainId} and token = ${token}
             and scanned_at < now() - interval '1 hour'`,
     )
-    // Payouts are queued meanwhile, each by the list of its moment (payout_has_its_treasury).
+    // Each payout that is being queued is compared with the list under the same lock (payout_has_its_treasury).
     await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended('treasuries', 0))`)
     const stamped = await readTreasuryList(tx, scope)
     const appended = appendedTreasuries(stamped, list)
@@ -108,5 +108,5 @@ export async function recordLoss(
 /** The treasury that the list of workers gives to a payment; null before the first worker has started. */
 export async function findTreasury(db: Queryable, scope: Place, paymentId: string): Promise<Hex | null> {
   const list = await readTreasuryList(db, scope)
-  return list.length === 0 ? null : treasuryOf(paymentId, list)
+  return list.length === 0 ? null : getTreasury(paymentId, list)
 }

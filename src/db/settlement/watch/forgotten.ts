@@ -50,8 +50,7 @@ export async function nameForgotten(
 }
 
 /**
- * What must be known before the money of a payment goes back; null: nothing. A payment that was converted knows its payout
- * itself.
+ * Reads what keeps the money of a payment from going back; null: nothing. A payment that was converted knows its payout itself.
  */
 export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPayout | null> {
   const row = await maybeOne(
@@ -84,7 +83,7 @@ export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding'
   return 'voiding'
 }
 
-/** Of a payment that was not converted yet the quote is what it would have been paid. */
+/** Queues the payout of a payment: of its net amount, or of its quote if it is not converted. */
 async function queueUnsure(tx: Tx, paymentId: string): Promise<void> {
   const {
     chain_id: chainId,
