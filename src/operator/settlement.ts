@@ -85,7 +85,7 @@ export const SETTLEMENT: readonly Command[] = [
     words: 'settlement take-over',
     subjects: ['treasury'],
     options: ['to', ...DRY],
-    does: 'let another treasury pay what is queued on one whose key is lost (default: the last one with a key)',
+    does: 'let another treasury pay what is queued on one whose key is lost',
     run: (call) => {
       const [lost = ''] = call.subjects
       const { to } = call.options
