@@ -26,7 +26,7 @@ const PAUSE_ACTS: readonly (readonly [beginning: string, todo: string])[] = [
 ]
 
 const TRANSFER_ACT =
-  'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.'
+  'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, run `pinrail settlement take-over <old treasury>`, then acknowledge the theft.'
 
 export function troublesOf(standing: Standing): Trouble[] {
   const looks = [
@@ -119,7 +119,7 @@ const REST_TODO: Readonly<Record<RestCause, string>> = {
   token_paused:
     'Wait: Circle has paused USDC for everybody. Payouts continue within a minute after the pause has ended.',
   treasury_blacklisted:
-    'Ask Circle why the treasury is on the blacklist. Payouts continue within a minute after it is off the list. USDC in it cannot be moved: do not send more. If it stays on the list, rotate the treasury and fund the new one.',
+    'Ask Circle why the treasury is on the blacklist. Payouts continue within a minute after it is off the list. USDC in it cannot be moved: do not send more. If it stays on the list, rotate the treasury, fund the new one, and run `pinrail settlement take-over <old treasury>`.',
   treasury_delegated:
     'Someone signed a delegation with the treasury’s key: the key is stolen. Rotate the treasury and move the USDC. If you signed it, revoke it: payouts continue within a minute.',
   gas_above_cap:

@@ -16,7 +16,7 @@ describe('the chain', () => {
     const paused = (pausedReason: string) => only({ cursor: { ...CURSOR, pausedReason } })?.todo
     expect(paused('the treasuries hold 7 USDC less than the books say')).toContain('acknowledge balance')
     expect(paused('a foreign transfer came')).toBe(
-      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.',
+      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, run `pinrail settlement take-over <old treasury>`, then acknowledge the theft.',
     )
     expect(paused('finalized block 7 is another one')).toBe(
       'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.',
