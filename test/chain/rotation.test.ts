@@ -169,7 +169,7 @@ describe('the list of treasuries', () => {
     expect(await rotation.found(queued!)).toMatchObject({ state: 'queued' })
     expect(world.heard.held).toEqual([])
     expect(await listSettlementAttention(world.db)).toEqual([
-      { kind: 'no_key', subject: addressOf(old), detail: '1 payouts wait, of which the treasury has no key' },
+      { kind: 'no_key', subject: addressOf(old), detail: 'open payouts: 1' },
     ])
     await world.finalize(rotation.both(), 3)
     expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
@@ -308,6 +308,19 @@ describe('a treasury whose key is lost', () => {
     const toNonce = payoutNonce({ ...scope, treasury: to, paymentId: queued!.paymentId })
     expect(await journal.moveDead(lease!, { block, dead: [{ ...expiring!, to, toNonce }] })).toBe(0)
     expect((await world.payout(queued!.paymentId)).treasury).toBe(addressOf(old))
+  })
+
+  test('is named to people when its payouts have waited for two hours', async () => {
+    await rotation.queueOn(old, [{}])
+    await rotation.before({ options: { maxInFlight: 0 } }).tick()
+    await rotation.after({ options: { maxInFlight: 0 } }).tick()
+    await lose()
+    await world.finalize(rotation.after({ options: { maxInFlight: 0 } }))
+    expect(await listSettlementAttention(world.db)).toEqual([])
+    await world.db.query(`update treasury set lost_at = lost_at - interval '3 hours'`)
+    await world.db.query(`update payout set created_at = created_at - interval '3 hours'`)
+    const detail = `open payouts, for ${addressOf(successor)}: 1`
+    expect(await listSettlementAttention(world.db)).toEqual([{ kind: 'take_over', subject: addressOf(old), detail }])
   })
 
   test('signs no transfer more, also when an engine that has its key still runs', async () => {

@@ -124,9 +124,15 @@ create view settlement_attention as
   select livemode, 'void', payment_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at
     from payout p where state = 'voiding' and updated_at < now() - interval '2 hours'
   union all
-  select p.livemode, 'no_key', t.address, count(*) || ' payouts wait, of which the treasury has no key', min(p.created_at)
+  select p.livemode, 'no_key', t.address, 'open payouts: ' || count(*), min(p.created_at)
     from treasury t join payout p on (p.chain_id, p.token, p.treasury) = (t.chain_id, t.token, t.address)
     where not t.has_key and t.lost_at is null and p.state not in ('settled', 'voided') group by p.livemode, t.address
+  union all
+  -- It takes 55 minutes at most.
+  select p.livemode, 'take_over', t.address, 'open payouts, for ' || t.successor || ': ' || count(*), min(greatest(t.lost_at, p.created_at))
+    from treasury t join payout p on (p.chain_id, p.token, p.treasury) = (t.chain_id, t.token, t.address)
+    where t.lost_at < now() - interval '2 hours' and p.created_at < now() - interval '2 hours'
+      and p.state not in ('settled', 'voiding', 'voided') group by p.livemode, t.address, t.successor
   union all
   -- A proof is tried every ten minutes, and fails for all payouts alike: one row, which hides nothing else in a list.
   select p.livemode, 'receipt', (array_agg(l.payment_id order by l.finalized_at))[1],

@@ -89,6 +89,7 @@ export type Trouble = {
     | 'sweep'
     | 'void'
     | 'no_key'
+    | 'take_over'
     | 'unclaimed'
     | 'uncompared'
     | 'receipt'

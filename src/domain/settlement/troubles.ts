@@ -346,6 +346,13 @@ const ATTENDED: readonly Attended[] = [
     what: (count) => `payouts wait for the key of ${plural(count, 'treasury', 'treasuries')}, which no worker has`,
     todo: 'Give the key to the workers (RETIRED_TREASURY_KEYS). If it is lost, run `pinrail settlement take-over <treasury>`: another treasury then pays.',
   },
+  {
+    kind: 'take_over',
+    kinds: ['take_over'],
+    what: (count) =>
+      `payouts of ${plural(count, 'lost treasury', 'lost treasuries')} have waited to be taken over for two hours`,
+    todo: 'The nodes must give the state of the last final block: see the list below. If the nonce of a payout is used, it waits for its log. If something else is wrong, the worker’s log has the reason.',
+  },
 ]
 
 function attendedOf({ attention, queue }: Standing): Trouble[] {

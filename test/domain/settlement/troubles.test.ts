@@ -311,12 +311,22 @@ describe('the record', () => {
   })
 
   test('payouts that wait for a key', () => {
-    const waiting = { kind: 'no_key', subject: '0x1', detail: '2 payouts wait, of which the treasury has no key' }
+    const waiting = { kind: 'no_key', subject: '0x1', detail: 'open payouts: 2' }
     expect(only({ attention: [waiting] })).toMatchObject({
       kind: 'no_key',
       stops: false,
-      what: 'payouts wait for the key of 1 treasury, which no worker has (0x1: 2 payouts wait, of which the treasury has no key)',
+      what: 'payouts wait for the key of 1 treasury, which no worker has (0x1: open payouts: 2)',
       todo: expect.stringContaining('pinrail settlement take-over'),
+    })
+  })
+
+  test('payouts of a lost treasury that nobody takes over', () => {
+    const waiting = { kind: 'take_over', subject: '0x1', detail: 'open payouts, for 0x2: 2' }
+    expect(only({ attention: [waiting] })).toMatchObject({
+      kind: 'take_over',
+      stops: false,
+      what: 'payouts of 1 lost treasury have waited to be taken over for two hours (0x1: open payouts, for 0x2: 2)',
+      todo: expect.stringContaining('waits for its log'),
     })
   })
 
