@@ -9,6 +9,7 @@ import { Secret } from './config/secret.ts'
 import { readTemporal, type TemporalSettings, temporalShape, temporalWorkerShape } from './config/temporal.ts'
 import { tracesShape } from './config/traces.ts'
 import type { Hex } from './domain/hex.ts'
+import { readTreasuries } from './domain/settlement/treasuries.ts'
 
 /**
  * The only reader of the environment. Every variable the system knows is in one of the schemas below, so that a
@@ -27,6 +28,12 @@ const list = z.string().transform((value) =>
     .map((item) => item.trim())
     .filter((item) => item !== ''),
 )
+const treasuries = list.transform((entries, context) => {
+  const read = readTreasuries(entries)
+  if (typeof read !== 'string') return read
+  context.addIssue(read)
+  return z.NEVER
+})
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hexadecimal digits')
 const port = z.coerce.number().int().min(0).max(65535)
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
@@ -98,10 +105,13 @@ const workerSchema = commonSchema.extend({
    * `gcp-kms:<resource name of the key version>`, or, for development, the private key itself.
    */
   TREASURY_KEY: secret,
-  /** Keys of earlier treasuries, same forms, comma separated: for payouts queued on them, and for cancellations. */
+  /** Keys of the other treasuries, same forms, comma separated: each pays and cancels what is queued on it. */
   RETIRED_TREASURY_KEYS: secret.optional(),
-  /** Earlier treasuries whose keys are gone: their transfers are watched, so that nothing they paid is paid again. */
-  RETIRED_TREASURIES: list.pipe(z.array(address)).default([]),
+  /**
+   * `0x…,0x…@2026-12-01T00:00:00Z`: every treasury, in the order of their dates. Each pays the payments that are made from
+   * its date on until the next one's. Entries are appended, never changed. Without it the one treasury is that of TREASURY_KEY.
+   */
+  TREASURIES: treasuries.optional(),
   /** Keys of the relayer lanes (hold gas money only), in the same forms, comma separated. */
   RELAYER_KEYS: secret,
   /** Key of a wallet that tops up the relayers with POL, in the same forms. Without it an operator tops them up. */
@@ -218,10 +228,9 @@ const operatorSchema = z.object({
   PAYOUT_MAX_USDC: workerSchema.shape.PAYOUT_MAX_USDC,
   PAYOUT_MAX_USDC_PER_DAY: workerSchema.shape.PAYOUT_MAX_USDC_PER_DAY,
   CONVERSION_TOLERANCE_PERCENT: workerSchema.shape.CONVERSION_TOLERANCE_PERCENT,
-  /** Every treasury that ever paid. Those that this database knows need not be named. */
-  TREASURY_ADDRESSES: list.pipe(z.array(lowerAddress)).default([]),
+  /** As for the worker. What this database knows need not be named. */
+  TREASURIES: treasuries.default([]),
   DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lowerAddress)),
-  RETIRED_TREASURIES: list.pipe(z.array(lowerAddress)).default([]),
 })
 
 /** The variables of the commands about accounts, payments and webhooks; the secrets only where one needs them. */

@@ -10,6 +10,7 @@ import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import type { Hex } from '../../src/domain/hex.ts'
+import type { Treasury } from '../../src/domain/settlement/treasuries.ts'
 import { DEVELOPMENT_USDC } from '../../src/sandbox/chain.ts'
 import { createSettlementRunner, type SettlementRunner } from '../../src/settlement/runner.ts'
 
@@ -22,8 +23,10 @@ export type EngineParts = {
   readonly db: Db
   readonly rpcUrls: readonly string[]
   readonly treasuryKey: Hex
-  /** Of earlier treasuries, which pay what was queued on them. */
+  /** Of other treasuries, which pay what was queued on them. */
   readonly retiredTreasuryKeys?: readonly Hex[]
+  /** Default: that of the treasury's key alone. */
+  readonly treasuryList?: readonly Treasury[]
   readonly relayerKeys: readonly Hex[]
   /** Tops up the relayers. Without it, nobody does. */
   readonly fundingKey?: Hex
@@ -44,6 +47,9 @@ const nothing = async (): Promise<void> => undefined
 export function composeEngine(parts: EngineParts): SettlementRunner {
   const { accountOf = keyOf, retiredTreasuryKeys = [], depositSeed } = parts
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+  const treasuries = [parts.treasuryKey, ...retiredTreasuryKeys].map((key) =>
+    createTreasurySigner(accountOf(key), policy),
+  )
   return createSettlementRunner({
     db: parts.db,
     clock: () => new Date(),
@@ -66,9 +72,8 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
       }),
       codec: parts.codec ?? multicallCodec,
       token: TOKEN,
-      treasuries: [parts.treasuryKey, ...retiredTreasuryKeys].map((key) =>
-        createTreasurySigner(accountOf(key), policy),
-      ),
+      treasuries,
+      treasuryList: parts.treasuryList ?? treasuries.slice(0, 1).map(({ address }) => ({ address, firstId: null })),
       deposits:
         depositSeed === undefined ? null : { keys: createDepositKeys(depositSeed, TOKEN.chainId), wrongTokens: [] },
       relayers: parts.relayerKeys.map(accountOf),

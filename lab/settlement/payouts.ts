@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { privateKeyToAccount } from 'viem/accounts'
 import { DEVELOPMENT_CHAIN_ID } from '../../scripts/system/anvil.ts'
 import type { Db } from '../../src/db/db.ts'
 import { queuePayout } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
+import { getTreasury, type Treasury } from '../../src/domain/settlement/treasuries.ts'
 
 /** A payment as far as settlement knows it: what is owed to whom. */
 export type Owed = { readonly paymentId: string; readonly recipient: Hex; readonly micro: bigint }
@@ -27,17 +29,23 @@ export async function insertOwed(db: Db, owed: readonly Owed[], token: Hex): Pro
   )
 }
 
+/** The list of a deployment with one treasury. */
+export const onlyTreasury = (key: Hex): Treasury[] => [
+  { address: privateKeyToAccount(key).address.toLowerCase() as Hex, firstId: null },
+]
+
 /** Such payments, each with its payout in the queue. */
 export async function queueOwed(
   db: Db,
   owed: readonly Owed[],
-  from: { readonly token: Hex; readonly treasury: Hex },
+  { token, treasuries }: { readonly token: Hex; readonly treasuries: readonly Treasury[] },
 ): Promise<void> {
-  await insertOwed(db, owed, from.token)
+  await insertOwed(db, owed, token)
   await db.transaction(async (tx) => {
     for (const { paymentId, recipient, micro } of owed)
       await queuePayout(tx, {
-        ...from,
+        token,
+        treasury: getTreasury(paymentId, treasuries),
         paymentId,
         recipient,
         livemode: false,

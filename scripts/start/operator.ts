@@ -23,5 +23,5 @@ function variablesOf(dataFolder: string): Record<string, string> {
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
   const addresses = addressesOf(ports, memory.secrets, {})
   const { worker } = environmentsOf({ addresses, ports, secrets: memory.secrets, dataFolder })
-  return { ...worker, TREASURY_ADDRESSES: privateKeyToAddress(memory.secrets.treasuryKey as Hex) }
+  return { ...worker, TREASURIES: privateKeyToAddress(memory.secrets.treasuryKey as Hex) }
 }

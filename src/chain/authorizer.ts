@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import type { Hex } from '../domain/hex.ts'
 import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
-import { assertNotBehind, NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
+import { assertNotBehind, CLOCK_MARGIN, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import type { StillLeads } from './lead.ts'
 import { findRest, type Rests } from './rests.ts'
-import { CLOCK_MARGIN, checkRotation, type Decision, PAID_ELSEWHERE } from './rotation.ts'
+import { SettlementRefusal } from './startup.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
 /** Most payouts decided in one round: about a fifth of a second of signing. */
@@ -25,6 +25,12 @@ const DAY_MS = 24 * 3_600_000
 const TREASURY_SHORT = 'the treasury has less USDC than its open payouts'
 const LIMIT_REACHED = 'the limit of what the treasury signs in 24 hours is reached'
 
+export type Decision =
+  | { readonly kind: 'sign' }
+  /** Nothing to do now: it is paid or canceled on chain (the observer will read the log), or waits for funds. */
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly detail: string }
+
 type Limits = {
   /** Micro-USDC in the treasury that no signature has promised. */
   readonly available: bigint
@@ -33,8 +39,6 @@ type Limits = {
   /** Payments whose payouts were signed before: a signature that is made again counts once. */
   readonly signedBefore: ReadonlySet<string>
   readonly heldAfter: Date
-  /** One for each payout: what forbids it because of an earlier treasury. */
-  readonly forbidden: readonly (Decision | null)[]
 }
 
 /**
@@ -50,9 +54,6 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
     if (seen === undefined || seen.used) return { kind: 'wait' }
     if (seen.blacklisted)
       return { kind: 'hold', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
-    if (seen.usedByOther) return { kind: 'hold', reason: 'policy', detail: PAID_ELSEWHERE }
-    const forbidden = limits.forbidden[index]
-    if (forbidden !== undefined && forbidden !== null) return forbidden
     const micro = BigInt(payout.microUsdc)
     const fresh = !limits.signedBefore.has(payout.paymentId)
     const own = micro > available ? 'funds' : fresh && micro > spendable ? 'limit' : null
@@ -103,7 +104,7 @@ export async function sign(
   const refusals: unknown[] = []
   const signOne = async (payout: Payout): Promise<void> => {
     const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
-    if (treasury === undefined) throw new PolicyRefusal(`no key for treasury ${payout.treasury}`)
+    if (treasury === undefined) throw new Error(`no key for treasury ${payout.treasury}`)
     const { paymentId } = payout
     signed.push({ paymentId, treasury: payout.treasury, signature: await how(treasury, payout) })
   }
@@ -193,29 +194,29 @@ export async function hold(
 }
 
 export type Authorizer = {
-  /** Before anything is signed. A rotation is as old as the first worker that knows of it, also where nothing is to be paid. */
+  /** Before anything is signed: stamps the list of treasuries. Throws SettlementRefusal if it is not the stamped one. */
   record(): Promise<void>
   /** queued → authorized: checks the token, reserves funds, signs. `final`: the last final block that was read. */
   authorize(final: number): Promise<Progress>
 }
 
 /**
- * Signs in rounds. In memory it keeps only the recipient after whom the next round begins, and that the journal knows its
- * treasuries.
+ * Signs in rounds. In memory it keeps only the recipient after whom the next round begins, and that the list of
+ * treasuries is stamped.
  */
 export function createAuthorizer(
   deps: SettlementDeps,
   { rests, stillLeads }: { rests: Rests; stillLeads: StillLeads },
 ): Authorizer {
   const { journal, rpc } = deps
+  const keys = deps.treasuries.map(({ address }) => address)
   let lastRecipient: Hex | null = null
   let recorded = false
 
   async function record(): Promise<void> {
-    const [current, ...former] = deps.treasuries.map(({ address }) => address)
-    if (recorded || current === undefined) return
-    const keyless = deps.options.retiredTreasuries
-    await journal.recordTreasuries({ current, keyed: [current, ...former], keyless })
+    if (recorded || keys.length === 0) return
+    const refusal = await journal.stampTreasuries({ list: deps.treasuryList, keys })
+    if (refusal !== null) throw new SettlementRefusal(refusal)
     recorded = true
   }
 
@@ -224,7 +225,7 @@ export function createAuthorizer(
     async authorize(final) {
       await record()
       if ((await journal.countWaiting(rests.treasuries())) >= AHEAD) return { ...NOTHING, ahead: true }
-      const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
+      const { payouts, next } = await journal.readPayable({ keys, limit: ROUND, after: lastRecipient })
       if (payouts.length === 0) return NOTHING
       lastRecipient = next
       const resting = rests.treasuries()
@@ -260,13 +261,9 @@ async function choosePayable(
   // Before the balance, however long that takes: what is paid meanwhile is still in the balance of this block.
   const promised = await journal.readReserved(treasury, head)
   assertNotBehind({ number: head }, promised.final)
-  const retired = await journal.readRetired()
-  const rotation = await checkRotation(deps, payouts, retired)
-  const earlier = new Set(retired.map((one) => one.treasury))
-  const otherTreasuries = watchedTreasuries(deps).filter((other) => other !== treasury && !earlier.has(other))
   // At one block, so that those who know it can agree.
   const state = await rpc.demand('what the state of token and treasury is', (node) =>
-    readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at: head }),
+    readTokenState(node, treasury, { token: token.address, payouts, at: head }),
   )
   const rest = findRest(treasury, state)
   if (rest !== null) {
@@ -283,7 +280,6 @@ async function choosePayable(
     // Asked only when it matters.
     signedBefore: underLimit < inTreasury ? await journal.readSignedBefore(ids) : new Set(),
     heldAfter: new Date(now - options.fundsGraceMs),
-    forbidden: rotation.forbidden,
   })
   const toSign: Payout[] = []
   for (const [index, payout] of payouts.entries()) {
@@ -291,7 +287,5 @@ async function choosePayable(
     if (decision?.kind === 'sign') toSign.push(payout)
     if (decision?.kind === 'hold') await hold(deps, payout, decision)
   }
-  const signing = new Set(toSign.map(({ paymentId }) => paymentId))
-  await journal.recordElsewhere(rotation.elsewhere.filter(({ paymentId }) => signing.has(paymentId)))
   return toSign
 }

@@ -3,6 +3,7 @@ import type { SettlementJournal } from '../db/settlement/journal.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Rest } from '../domain/settlement/part.ts'
 import type { TransferLimits } from '../domain/settlement/payout.ts'
+import type { Treasury } from '../domain/settlement/treasuries.ts'
 import type { Token, TreasurySigner } from './authorization.ts'
 import type { PayoutCodec } from './codec.ts'
 import type { DepositKeys } from './deposits/deposit-keys.ts'
@@ -33,8 +34,6 @@ export type SettlementOptions = {
   readonly maxFeeWei: bigint
   /** First block to read when there is no cursor yet. Default: the finalized block of the first start. */
   readonly startBlock?: number
-  /** Earlier treasuries whose keys are gone: their transfers are watched, so that nothing they paid is paid again. */
-  readonly retiredTreasuries: readonly Hex[]
   /** Most micro-USDC that each treasury may authorize within 24 hours. */
   readonly maxMicroPerDay: bigint
   /** Limits for transfers that no payout claims. */
@@ -52,7 +51,6 @@ export const SETTLEMENT_DEFAULTS = {
   bumpAfterMs: 8000,
   rebroadcastMs: 4000,
   fundsGraceMs: 60_000,
-  retiredTreasuries: [],
 } as const satisfies Partial<SettlementOptions>
 
 /**
@@ -84,10 +82,16 @@ export function assertNotBehind({ number }: { readonly number: number }, final: 
     throw new Error(`a quorum is at block ${number}, behind block ${final} that was final: it must catch up`)
 }
 
+/** Most seconds by which the clock of an engine that signs may be ahead of the chain's. */
+export const CLOCK_MARGIN = 600
+
+/** The seconds after which nothing is valid any more that was signed until now. */
+export const longestValidity = ({ authorizationSeconds }: Pick<SettlementOptions, 'authorizationSeconds'>): number =>
+  authorizationSeconds + CLOCK_MARGIN
+
 /** Every wallet that is or was our treasury. */
-export function watchedTreasuries(deps: Pick<SettlementDeps, 'treasuries' | 'options'>): Hex[] {
-  return [...deps.treasuries.map((treasury) => treasury.address), ...deps.options.retiredTreasuries]
-}
+export const watchedTreasuries = ({ treasuryList }: Pick<SettlementDeps, 'treasuryList'>): Hex[] =>
+  treasuryList.map(({ address }) => address)
 
 /**
  * For USDC at addresses of payments: the addresses' keys, and other tokens that buyers send there by mistake.
@@ -112,8 +116,10 @@ export type SettlementDeps = {
   readonly rpc: Rpc
   readonly codec: PayoutCodec
   readonly token: Token
-  /** The treasuries whose keys we have, the current one first. An earlier one pays what was queued on it. */
+  /** The treasuries whose keys we have. The first one gets what is swept. */
   readonly treasuries: readonly TreasurySigner[]
+  /** Every treasury, with its key here or not. Which one pays a payment follows from it. */
+  readonly treasuryList: readonly Treasury[]
   readonly relayers: readonly LocalAccount[]
   /** Null: an operator tops up the relayers. */
   readonly funding: Funding | null

@@ -27,7 +27,7 @@ export type Look = { readonly lead: Lead; readonly head: Block | null }
  * through the journal.
  */
 export type SettlementEngine = {
-  /** Makes its treasuries known, also while everything is paused: from then on the time of a rotation runs. */
+  /** Stamps its list of treasuries, also while everything is paused. Throws SettlementRefusal if it must not start. */
   begin(): Promise<void>
   /** Takes or renews the lead. Null if another engine leads, or this one rests: then nothing is to be done. */
   lead(): Promise<Lead | null>

@@ -37,13 +37,14 @@ export function createLeadership(deps: SettlementDeps, first: () => Promise<void
   const mostMs = LEASES * leaseMs
   const senders = [...deps.relayers, ...(deps.funding === null ? [] : [deps.funding.account])]
   const wallets = senders.map(({ address }) => address.toLowerCase() as Hex)
+  const treasuries = deps.treasuries.map(({ address }) => address)
   const fruitlessSince = new Map<string, number>()
   let waitsUntil = Number.NEGATIVE_INFINITY
   let held: { readonly lease: Lease; readonly at: number } | null = null
 
   async function ask(): Promise<Lead | null> {
     const at = performance.now()
-    const answer = await journal.lead({ owner, leaseMs, wallets })
+    const answer = await journal.lead({ owner, leaseMs, wallets, treasuries })
     if (answer === null) {
       await first()
       return null

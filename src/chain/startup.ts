@@ -1,4 +1,5 @@
 import type { Hex } from '../domain/hex.ts'
+import { whyKeysDiffer } from '../domain/settlement/treasuries.ts'
 import { domainSeparator } from './authorization.ts'
 import { assertNotBehind, type SettlementDeps, watchedTreasuries } from './context.ts'
 import { describeError } from './part-report.ts'
@@ -25,10 +26,10 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   const wallets = senders.map((sender) => sender.address.toLowerCase() as Hex)
   demand(deps.treasuries.length > 0, 'settlement needs a treasury key')
   demand(relayers.length > 0, 'settlement needs a relayer key')
-  demand(
-    new Set(treasuries).size === treasuries.length,
-    'a treasury is named twice: current, retired with its key, or without',
-  )
+  const keys = deps.treasuries.map(({ address }) => address)
+  demand(new Set(keys).size === keys.length, 'the key of a treasury is configured twice')
+  const differing = whyKeysDiffer(keys, deps.treasuryList)
+  demand(differing === null, differing ?? '')
   demand(new Set(wallets).size === wallets.length, 'two keys of relayers and of their gas money are the same')
   demand(
     !treasuries.some((treasury) => wallets.includes(treasury)),
@@ -37,7 +38,7 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   demand(!livemode || rpc.quorum >= 2, 'live mode needs a finality quorum of at least 2')
   if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one node')
   await assertNodes(deps)
-  const signers = [...deps.treasuries.map(({ address }) => address), ...wallets]
+  const signers = [...keys, ...wallets]
   // One question: each further one could fail by itself while nodes lose answers.
   const { state, codes } = await agreed(deps, async (node) => {
     const reads = (['decimals', 'paused', 'domainSeparator'] as const).map((view) => ({ view, args: [] }))

@@ -7,16 +7,15 @@ import { isPublicAddress } from '../chain/keys/public-addresses.ts'
 import { listOf, type Secret } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Hex } from '../domain/hex.ts'
+import type { Treasury } from '../domain/settlement/treasuries.ts'
 
 /** Opens the keys that the configuration names. */
 
 export type Treasuries = {
-  /** Where new payouts are queued. */
-  readonly current: TreasurySigner
-  /** Every treasury whose key is here, the current one first. */
-  readonly all: readonly TreasurySigner[]
-  /** Those whose keys are gone. */
-  readonly retired: readonly Hex[]
+  /** Every treasury whose key is here, that of TREASURY_KEY first. */
+  readonly signers: readonly TreasurySigner[]
+  /** Every treasury, with its key here or not. */
+  readonly list: readonly Treasury[]
 }
 
 type KeySettings = Pick<
@@ -28,7 +27,7 @@ type KeySettings = Pick<
   | 'PAYOUT_MAX_USDC'
   | 'TREASURY_KEY'
   | 'RETIRED_TREASURY_KEYS'
-  | 'RETIRED_TREASURIES'
+  | 'TREASURIES'
   | 'KEYSTORE_PASSWORD'
 >
 
@@ -41,13 +40,10 @@ export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
   }
   const keys = [config.TREASURY_KEY, config.RETIRED_TREASURY_KEYS].filter((key) => key !== undefined)
   const accounts = (await Promise.all(keys.map((key) => openKeys(config, key)))).flat()
-  const [current, ...former] = accounts.map((account) => createTreasurySigner(account, policy))
-  if (current === undefined) throw new Error('TREASURY_KEY names no key')
-  return {
-    current,
-    all: [current, ...former],
-    retired: config.RETIRED_TREASURIES.map((treasury) => treasury.toLowerCase() as Hex),
-  }
+  const signers = accounts.map((account) => createTreasurySigner(account, policy))
+  const [only] = signers
+  if (only === undefined) throw new Error('TREASURY_KEY names no key')
+  return { signers, list: config.TREASURIES ?? [{ address: only.address, firstId: null }] }
 }
 
 /** The accounts of a comma separated list of keys. Live mode refuses those that everybody can sign for. */

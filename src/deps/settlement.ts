@@ -43,13 +43,13 @@ export async function composeSettlement(
       }),
       codec: multicallCodec,
       token: tokenOf(config),
-      treasuries: shared.treasuries.all,
+      treasuries: shared.treasuries.signers,
+      treasuryList: shared.treasuries.list,
       deposits: shared.deposits,
       relayers,
       funding: await openFunding(config),
       options: {
         ...SETTLEMENT_DEFAULTS,
-        retiredTreasuries: shared.treasuries.retired,
         // A new name per start: an engine that was killed is not its own successor until its lease has run out.
         owner: randomUUID(),
         maxFeeWei: BigInt(config.MAX_FEE_GWEI) * 1_000_000_000n,

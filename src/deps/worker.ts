@@ -11,9 +11,9 @@ import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { hasPayout, holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
-import { readForgotten } from '../db/settlement/watch/forgotten.ts'
-import type { Hex } from '../domain/hex.ts'
+import { hasPayout, holdPayout, queuePayout, releasePayout } from '../db/settlement/payouts.ts'
+import { readOpenPayout, voidIfQueued } from '../db/settlement/watch/forgotten.ts'
+import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import type { Logger } from '../log.ts'
 import { traceActivities } from '../observe/activities.ts'
 import type { HealthCheck } from '../observe/health.ts'
@@ -98,7 +98,7 @@ export async function composeWorker(
     db,
     calls,
     context,
-    treasury: treasuries.current.address,
+    treasuries: treasuries.list,
     deposits,
     changed: () => {
       settlement.wake()
@@ -170,7 +170,7 @@ const PAYOUTS = {
   hold: holdPayout,
   exists: hasPayout,
   void: voidIfQueued,
-  forgotten: readForgotten,
+  open: readOpenPayout,
 }
 
 function composeActivities(
@@ -179,7 +179,7 @@ function composeActivities(
     db: Db
     calls: Pick<ReturnType<typeof composePartners>, 'partners' | 'converter'>
     context: ChangeContext
-    treasury: Hex
+    treasuries: readonly Treasury[]
     deposits: DepositDeps | null
     /** Told after what may have changed a payout. */
     changed: () => void
@@ -221,7 +221,7 @@ function composeActivities(
     rates,
     tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
     conversionTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
-    payouts: { treasury: shared.treasury, ...PAYOUTS },
+    payouts: { getTreasury: (paymentId) => getTreasury(paymentId, shared.treasuries), ...PAYOUTS },
   })
   return {
     activities: {

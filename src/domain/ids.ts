@@ -50,6 +50,12 @@ export function timeOfPayment(paymentId: string): number | null {
   )
 }
 
+/** The smallest id of a payment that was made at the Unix millisecond or later. */
+export function firstPaymentId(time: number): string {
+  const digits = Array.from({ length: 10 }, (_digit, at) => BASE_32.charAt(Math.floor(time / 32 ** (9 - at)) % 32))
+  return `${ID_PREFIXES.payment}_${digits.join('')}${'0'.repeat(16)}`
+}
+
 /** The payment's workflow has the payment's id. */
 export const paymentWorkflowId = (paymentId: string): string => paymentId
 

@@ -29,7 +29,8 @@ export type Options = {
     | 'merchant'
     | 'since'
     | 'block-hash'
-    | 'keys']?: string | undefined
+    | 'keys'
+    | 'to']?: string | undefined
 } & { readonly 'dry-run'?: boolean | undefined }
 
 export type Call = {

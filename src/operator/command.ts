@@ -31,6 +31,7 @@ const OPTIONS = {
   since: TEXT,
   'block-hash': TEXT,
   keys: TEXT,
+  to: TEXT,
   'dry-run': { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },

@@ -18,6 +18,7 @@ const OPTIONS: Readonly<Record<OptionName, string>> = {
   merchant: '--merchant <id>         only this merchant',
   since: '--since <time>          from this time on, such as 2026-11-01T00:00:00Z',
   'block-hash': '--block-hash <hash>     the hash of the receipt’s block, from a source that you trust',
+  to: '--to <treasury>         the treasury that takes over; default the last one whose key a worker has',
   keys: '--keys <file>           public keys, as /.well-known/jwks.json has them',
   'dry-run': '--dry-run               show what would be done, and change nothing',
 }

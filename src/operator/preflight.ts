@@ -2,11 +2,15 @@ import { openAccounts } from '../chain/keys/open.ts'
 import { isPublicAddress } from '../chain/keys/public-addresses.ts'
 import type { Problem } from '../config/live.ts'
 import type { Environment } from '../config/read.ts'
+import { listOf, Secret } from '../config/secret.ts'
 import { ENVIRONMENT, preflightProblems } from '../config.ts'
 import { assertSessionAt } from '../db/assert-session.ts'
+import { readTreasuries, whyKeysDiffer } from '../domain/settlement/treasuries.ts'
 
 /** Variables that name keys. */
 const KEYS = ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'] as const
+
+const TREASURY_KEYS: readonly string[] = ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS']
 
 export type Preflight = {
   /** The variables; those of the process when absent. */
@@ -49,8 +53,16 @@ async function databaseProblems(env: Environment, found: readonly Problem[]): Pr
 async function keyProblems(env: Environment): Promise<Problem[]> {
   const keys = await Promise.all(KEYS.map(async (name) => ({ name, ...(await openedKeys(env, name)) })))
   const unusable = keys.flatMap(({ name, must }) => (must === null ? [] : [{ name, must }]))
-  const retired = (env['RETIRED_TREASURIES'] ?? '').toLowerCase().match(/0x[0-9a-f]{40}/g) ?? []
-  return [...unusable, ...repeated([...keys, { name: 'RETIRED_TREASURIES', addresses: retired }])]
+  return [...unusable, ...repeated(keys), ...listProblems(env, keys)]
+}
+
+/** The keys of treasuries must be those of the list, which a single treasury does without. */
+function listProblems(env: Environment, keys: readonly { name: string; addresses: readonly string[] }[]): Problem[] {
+  const ours = keys.filter(({ name }) => TREASURY_KEYS.includes(name)).flatMap(({ addresses }) => addresses)
+  const list = env['TREASURIES'] ? readTreasuries(listOf(new Secret(env['TREASURIES']))) : []
+  const differing =
+    typeof list === 'string' || (list.length === 0 && ours.length < 2) ? null : whyKeysDiffer(ours, list)
+  return differing === null ? [] : [{ name: 'TREASURIES', must: differing.replace(/^TREASURIES /, '') }]
 }
 
 type Opened = { readonly addresses: readonly string[]; readonly must: string | null }

@@ -8,7 +8,7 @@ import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import type { JournalContext } from '../db/settlement/context.ts'
 import { createSettlementJournal, type SettlementJournal } from '../db/settlement/journal.ts'
 import { listOwing, listRelayers, listTreasuries, rewindCursor } from '../db/settlement/rebuild.ts'
-import { readRetired, retireAnew } from '../db/settlement/signing/treasuries.ts'
+import { stampTreasuries } from '../db/settlement/signing/treasuries.ts'
 import { markRestored, nameForgotten } from '../db/settlement/watch/forgotten.ts'
 import type { Hex } from '../domain/hex.ts'
 import { plural } from '../domain/plural.ts'
@@ -33,18 +33,18 @@ type Findings = {
 /**
  * Makes the settlements anew from the logs of the chain and the list of payments alone. With a dry run it only says what
  * it finds. Otherwise the observer reads the chain again from the first block and ends what is proved. Doing it again
- * changes nothing but since when the earlier treasuries count as retired, and until when the current one's past as forgotten.
+ * changes nothing but since when the database counts as restored.
  */
 export async function rebuild(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const rpc = connectNodes(operation)
-  const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
-  const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
-  if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURY_ADDRESSES')
+  const treasuries = await knownTreasuries(operation)
+  if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURIES')
   const context = { db, scope, hooks }
   const journal = createSettlementJournal(context)
-  await retire(operation, context)
+  // Before anything else, so that it stands whatever fails later, and before a payment is made that is newer than the list.
+  if (!dryRun) await markAndStamp(operation, context)
   await refuseReplaced(rpc, await journal.readCursor())
   const start = Math.max(0, settings.SETTLEMENT_START_BLOCK - 1)
   const facts = await readChain(rpc, { token: scope.token, treasuries }, start)
@@ -74,20 +74,18 @@ export async function rebuild(operation: Operation): Promise<number> {
   return found.problems.length === 0 ? 0 : 1
 }
 
-/**
- * Before anything else, so that it stands whatever fails later. The database may be a backup that knows a rotation, and not
- * that it was taken back for a while: what an earlier treasury signed then may be in a pool. Or it knows no rotation, and what
- * the next treasury signed may be.
- */
-async function retire({ db, dryRun, say }: Operation, context: JournalContext): Promise<void> {
-  const retired = await readRetired(context)
-  if (!dryRun) {
-    await markRestored(db, context.scope)
-    await retireAnew(db, context.scope)
-  }
-  if (retired.length === 0) return
-  const names = retired.map(({ treasury }) => treasury).join(', ')
-  say(`${names} ${dryRun ? 'would count' : 'count'} as retired from now on: payouts of older payments wait 55 minutes`)
+/** The treasuries that the configuration or the database names. */
+export async function knownTreasuries({ db, settings }: Operation): Promise<Hex[]> {
+  const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
+  const named = settings.TREASURIES.map(({ address }) => address)
+  return [...new Set([...named, ...(await listTreasuries(db, scope))])]
+}
+
+async function markAndStamp({ db, settings }: Operation, context: JournalContext): Promise<void> {
+  await markRestored(db, context.scope)
+  const list = settings.TREASURIES
+  const refusal = list.length === 0 ? null : await stampTreasuries(context, { list, keys: null })
+  if (refusal !== null) throw new Error(refusal)
 }
 
 /** Beside what was read of blocks that have left the chain, their transfers would count once more where they are now. */
@@ -105,7 +103,7 @@ export async function takeLead(
   { owner, start }: { owner: string; start: { number: number; hash: Hex } },
 ): Promise<Lead> {
   await journal.openCursor(start)
-  const lead = await journal.lead({ owner, leaseMs: 60_000, wallets: [] })
+  const lead = await journal.lead({ owner, leaseMs: 60_000, wallets: [], treasuries: [] })
   if (lead === null || 'othersMs' in lead) throw new Error('a worker is reading the chain: stop the workers first')
   return lead
 }
@@ -128,7 +126,8 @@ export async function readAnew(
     relayers: (await listRelayers(db, settings.CHAIN_ID)).map(watched),
     funding: null,
     token: { chainId: settings.CHAIN_ID, address: settings.USDC_ADDRESS, name: '' },
-    options: { ...READING, limits: transferLimits(settings), retiredTreasuries: treasuries },
+    treasuryList: treasuries.map((address) => ({ address, firstId: null })),
+    options: { ...READING, limits: transferLimits(settings) },
   }
   await readAgain(deps, lead)
 }
@@ -211,7 +210,7 @@ async function compare({ db, settings, scope, treasuries }: Comparison, facts: r
       problems.push(
         `${paymentId} was paid by ${fact.treasury} in ${txHash}, but the payout here is ${stateText(payoutState ?? 'unknown', null)} at ` +
           `another treasury, ${payoutTreasury}. The merchant has the money: do not refund it and do not pay it by hand. ` +
-          'The payout here stays open.',
+          `If the key of ${payoutTreasury} is lost, run pinrail settlement take-over ${payoutTreasury} again: the payout then ends by that transfer.`,
       )
     else if (payoutState === 'settled') settled += 1
     else if (payoutState !== null) unsettled += 1

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
-import { listTreasuries } from '../db/settlement/rebuild.ts'
 import {
   COMPARED_BLOCKS,
   concludeGone,
@@ -16,7 +15,7 @@ import type { Hex } from '../domain/hex.ts'
 import { plural } from '../domain/plural.ts'
 import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'
 import type { Operation } from './payouts.ts'
-import { connectNodes, readAnew, takeLead } from './rebuild.ts'
+import { connectNodes, knownTreasuries, readAnew, takeLead } from './rebuild.ts'
 
 /** Blocks asked for together. */
 const TOGETHER = 20
@@ -60,10 +59,9 @@ export async function repairFinality(operation: Operation): Promise<number> {
       return ended
     })
     say(`${plural(takenBack.paymentIds.length, 'payout')} had a proof there; read again from block ${number + 1}`)
-    const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
-    const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
     // Throws for what no quorum shows now: that is not gone.
-    await readAnew(operation, { rpc, journal, lead: await takeLead(journal, { owner, start: cursor }), treasuries })
+    const again = await takeLead(journal, { owner, start: cursor })
+    await readAnew(operation, { rpc, journal, lead: again, treasuries: await knownTreasuries(operation) })
     return await conclude(operation, takenBack)
   } finally {
     await journal.releaseLead(owner)

@@ -6,7 +6,7 @@ import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen } 
 import { rebuild } from './rebuild.ts'
 import { repairFinality } from './repair.ts'
 import { showStatus } from './status.ts'
-import { takeOverPayouts } from './take-over.ts'
+import { takeOver } from './take-over.ts'
 
 /** Commands about payouts and the chain: with the worker's variables of both. */
 
@@ -84,9 +84,13 @@ export const SETTLEMENT: readonly Command[] = [
   {
     words: 'settlement take-over',
     subjects: ['treasury'],
-    options: DRY,
-    does: 'let the current treasury pay what is queued on one whose key is lost',
-    run: settles((operation, treasury) => takeOverPayouts(operation, lower(treasury))),
+    options: ['to', ...DRY],
+    does: 'let another treasury pay what is queued on one whose key is lost',
+    run: (call) => {
+      const [lost = ''] = call.subjects
+      const { to } = call.options
+      return operate(call, (operation) => takeOver(operation, lower(lost), to === undefined ? null : lower(to)))
+    },
   },
 ]
 

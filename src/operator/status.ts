@@ -4,14 +4,15 @@ import { readFunds } from '../chain/token/funds.ts'
 import type { OperatorConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { readParts } from '../db/settlement/parts.ts'
+import { readTreasuryList } from '../db/settlement/signing/treasuries.ts'
 import {
   listSettlementAttention,
-  listTreasuriesInUse,
   readChainCursor,
   readLanes,
   readLatelySettled,
   readQueue,
 } from '../db/settlement/watch/standing.ts'
+import { firstPaymentId } from '../domain/ids.ts'
 import { formatPol, formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
 import { type Answer, answerOf } from '../domain/settlement/answer.ts'
@@ -41,7 +42,7 @@ export async function showStatus(operation: Operation): Promise<number> {
 type Asking = { readonly db: Db; readonly settings: ChainSettings }
 type ChainSettings = Pick<
   OperatorConfig,
-  'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID' | 'USDC_ADDRESS' | 'TREASURY_ADDRESSES'
+  'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID' | 'USDC_ADDRESS' | 'TREASURIES'
 >
 
 /** Reads everything that the answer rests on: from the database, and from each node. */
@@ -62,7 +63,14 @@ export async function readStanding(asking: Asking): Promise<Standing> {
 
 async function readChain({ db, settings }: Asking, lanes: Standing['lanes']): Promise<Standing['chain']> {
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
-  const treasuries = [...new Set([...(await listTreasuriesInUse(db, scope)), ...settings.TREASURY_ADDRESSES])]
+  const stamped = await readTreasuryList(db, scope)
+  const list = stamped.length > 0 ? stamped : settings.TREASURIES
+  const now = firstPaymentId(Date.now())
+  // That of a payment made now first: what waits for money mostly waits for it.
+  const treasuries = list
+    .toReversed()
+    .toSorted((a, b) => Number((a.firstId ?? '') > now) - Number((b.firstId ?? '') > now))
+    .map(({ address }) => address)
   const wallets = lanes.map(({ wallet }) => wallet)
   // The first line is the answer: what a node is blamed for is said with it, below.
   const rpc = connectNodes({ settings, say: () => undefined })

@@ -11,21 +11,26 @@ export const freeLead = (db: Pick<Db, 'query'>): Promise<unknown> =>
 
 const GENESIS: Hex = `0x${'0'.repeat(64)}`
 
-type Ask = { readonly owner: string; readonly leaseMs?: number; readonly wallets?: readonly Hex[] }
+type Ask = {
+  readonly owner: string
+  readonly leaseMs?: number
+  readonly wallets?: readonly Hex[]
+  readonly treasuries?: readonly Hex[]
+}
 
 /** The lead of an engine with this name; null while another engine leads. */
 export async function tryLead(
   journal: Pick<SettlementJournal, 'lead' | 'openCursor'>,
-  { owner, leaseMs = 60_000, wallets = [] }: Ask,
+  { owner, leaseMs = 60_000, wallets = [], treasuries = [] }: Ask,
 ): Promise<Lead | null> {
   await journal.openCursor({ number: 0, hash: GENESIS })
-  const lead = await journal.lead({ owner, leaseMs, wallets })
+  const lead = await journal.lead({ owner, leaseMs, wallets, treasuries })
   return lead === null || 'othersMs' in lead ? null : lead
 }
 
 /** The work that waits, as the engine that leads reads it. */
-export async function readWork(journal: SettlementJournal) {
-  const lead = await tryLead(journal, { owner: 'who looks' })
+export async function readWork(journal: SettlementJournal, treasuries: readonly Hex[] = []) {
+  const lead = await tryLead(journal, { owner: 'who looks', treasuries })
   if (lead === null) throw new Error('another engine leads')
   await journal.releaseLead('who looks')
   const { sign, send, sweep, voiding } = lead.work

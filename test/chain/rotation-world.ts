@@ -6,7 +6,9 @@ import { multicallCodec } from '../../src/chain/codec.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
 import type { Db } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
+import { firstPaymentId } from '../../src/domain/ids.ts'
 import type { Payout } from '../../src/domain/settlement/payout.ts'
+import type { Treasury } from '../../src/domain/settlement/treasuries.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { newId } from '../../src/ids.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
@@ -19,18 +21,37 @@ export async function passRests(db: Db, minutes: number): Promise<void> {
 }
 
 /** The id of a payment that was made then. */
-export const idAt = (milliseconds: number): string => {
-  const digits = '0123456789abcdefghjkmnpqrstvwxyz'
-  const time = Array.from({ length: 10 }, (_digit, at) => digits[Math.floor(milliseconds / 32 ** (9 - at)) % 32])
-  return `pay_${time.join('')}${newId('payment').slice(14)}`
-}
+export const idAt = (milliseconds: number): string =>
+  `${firstPaymentId(milliseconds).slice(0, 14)}${newId('payment').slice(14)}`
 
-/** After so many minutes nothing is valid that was signed before: 45 minutes, and 10 for clocks. */
-export const MINUTES_UNTIL_DEAD = 56
+/** After so many minutes nothing is valid that was signed before, by a clock that is right. */
+export const MINUTES_UNTIL_DEAD = 46
+/** After a restore, when nobody knows by which clock it was signed. */
+export const MINUTES_UNTIL_SURE = 56
+
+/** The date of the successor: payments of these tests for which no id is given are older. */
+export const ROTATED_AT = Date.UTC(2040, 0, 1)
+
+/** A payment that the successor pays. */
+export const newPaymentId = (): string => idAt(ROTATED_AT + 1000)
+
+/** The accounts as a list: each pays for a year. */
+export const createList = (...accounts: readonly LocalAccount[]): Treasury[] =>
+  accounts.map((account, at) => ({
+    address: addressOf(account),
+    firstId: at === 0 ? null : firstPaymentId(Date.UTC(2039 + at, 0, 1)),
+  }))
 
 export const addressOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
 export const signerOf = (account: LocalAccount): TreasurySigner =>
   createTreasurySigner(account, { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n })
+
+/** The same, each after every payment, also after one whose id is a word. */
+export const listAfterWords = (...accounts: readonly { readonly address: string }[]): Treasury[] =>
+  accounts.map(({ address }, at) => ({
+    address: address.toLowerCase() as Hex,
+    firstId: at === 0 ? null : `pay_${'z'.repeat(at)}`,
+  }))
 
 /** A world with two treasuries, of which the second one follows the first. Each has relayers of its own. */
 export type Rotation = {
@@ -39,7 +60,9 @@ export type Rotation = {
   readonly successor: LocalAccount
   /** The workers before the rotation. */
   before(changes?: RunnerChanges): SettlementRunner
-  /** The workers after it: the old key is gone. */
+  /** The workers after it, which have both keys. */
+  both(changes?: RunnerChanges): SettlementRunner
+  /** The workers after it when the old key is gone. */
   after(changes?: RunnerChanges): SettlementRunner
   queueOn(treasury: LocalAccount, payouts: Parameters<World['queue']>[0]): Promise<Queued[]>
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
@@ -62,13 +85,26 @@ export function useRotation(): Rotation {
     world,
     old,
     successor,
-    before: (changes = {}) => world.runner({ treasuries: [signerOf(old)], relayers: [world.relayers[0]!], ...changes }),
+    before: (changes = {}) =>
+      world.runner({
+        treasuries: [signerOf(old)],
+        treasuryList: createList(old),
+        relayers: [world.relayers[0]!],
+        ...changes,
+      }),
+    both: (changes = {}) =>
+      world.runner({
+        treasuries: [signerOf(successor), signerOf(old)],
+        treasuryList: createList(old, successor),
+        relayers: [world.relayers[1]!],
+        ...changes,
+      }),
     after: (changes = {}) =>
       world.runner({
         treasuries: [signerOf(successor)],
+        treasuryList: createList(old, successor),
         relayers: [world.relayers[1]!],
         ...changes,
-        options: { retiredTreasuries: [addressOf(old)], ...changes.options },
       }),
     queueOn: (treasury, payouts) => queueAll({ ...world, treasury }, payouts),
     async found({ paymentId }) {

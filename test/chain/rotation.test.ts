@@ -1,27 +1,36 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { addressOf as addressOfKey } from '../../scripts/system/environment.ts'
 import { poll } from '../../scripts/system/waiting.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
-import { connectRpc } from '../../src/chain/rpc/rpc.ts'
-import { USDC_VIEWS } from '../../src/chain/token/contracts.ts'
 import { readWorkerConfig } from '../../src/config.ts'
+import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
+import { readTreasuryList, recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
+import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
 import { openTreasuries } from '../../src/deps/keys.ts'
-import { timeOfPayment } from '../../src/domain/ids.ts'
-import { newId } from '../../src/ids.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
-import type { SettlementRunner } from '../../src/settlement/runner.ts'
-import { type RpcCall, startLossyProxy } from '../support/anvil.ts'
 import { copyDatabase } from './databases.ts'
-import { addressOf, idAt, MINUTES_UNTIL_DEAD, signerOf, useRotation } from './rotation-world.ts'
+import { takeLease } from './lead.ts'
+import {
+  addressOf,
+  createList,
+  idAt,
+  MINUTES_UNTIL_DEAD,
+  newPaymentId,
+  ROTATED_AT,
+  signerOf,
+  useRotation,
+} from './rotation-world.ts'
 import { createWorld, insertPayments, newAddress, newKey, queueAll, TOKEN, type World } from './world.ts'
 
-describe('a rotation by the variables of a worker', () => {
-  /** A rotation as an operator makes it: by the variables of the worker. */
+const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 
+describe('a rotation by the variables of a worker', () => {
   const composeFile = new URL('../../docker-compose.yml', import.meta.url)
   const { services } = parse(readFileSync(composeFile, 'utf8'), { merge: true }) as {
     services: { worker: { environment: Record<string, string> } }
@@ -35,6 +44,8 @@ describe('a rotation by the variables of a worker', () => {
 
   const oldKey = newKey()
   const newTreasuryKey = newKey()
+  const [old, successor] = [oldKey, newTreasuryKey].map((key) => addressOfKey(key).toLowerCase())
+  const TREASURIES = `${old}, ${successor}@2040-01-01T00:00:00Z`
   let world: World
   beforeAll(async () => {
     const created = await createWorld()
@@ -46,258 +57,289 @@ describe('a rotation by the variables of a worker', () => {
 
   async function runnerOf(changes: Record<string, string>) {
     const treasuries = await openTreasuries(workerWith(changes))
-    const options = { retiredTreasuries: treasuries.retired }
-    return { treasuries, runner: world.runner({ treasuries: treasuries.all, options }) }
+    return world.runner({ treasuries: treasuries.signers, treasuryList: treasuries.list })
   }
-
   const state = async (paymentId: string) => (await world.payout(paymentId)).state
 
-  test('with the old key among the retired ones, what is queued on it is still paid or cancelled', async () => {
+  test('each treasury pays and cancels the payments of its time', async () => {
+    const single = await runnerOf({ TREASURY_KEY: oldKey })
+    await single.assertReady()
+    await single.tick()
     const [before, unwanted] = await queueAll(world, [{}, {}])
-    const { treasuries, runner } = await runnerOf({ TREASURY_KEY: newTreasuryKey, RETIRED_TREASURY_KEYS: ` ${oldKey}` })
-    expect(treasuries.current.address).toBe(addressOfKey(newTreasuryKey).toLowerCase())
-    expect(treasuries.all.map(({ address }) => address)).toEqual(
-      [newTreasuryKey, oldKey].map((key) => addressOfKey(key).toLowerCase()),
-    )
-    await world.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
+    const runner = await runnerOf({ TREASURY_KEY: newTreasuryKey, RETIRED_TREASURY_KEYS: ` ${oldKey}`, TREASURIES })
     await runner.assertReady()
-    await world.finalize(runner)
-    expect(await state(before!.paymentId)).toBe('settled')
-    expect(await world.balance(before!.recipient)).toBe(before!.micro)
+    await world.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
+    await runner.tick()
+    const [after] = await queueAll({ ...world, treasury: accountOf(newTreasuryKey) }, [{ paymentId: newPaymentId() }])
+    await world.finalize(runner, 3)
+    for (const { paymentId, recipient, micro } of [before!, after!]) {
+      expect(await state(paymentId)).toBe('settled')
+      expect(await world.balance(recipient)).toBe(micro)
+    }
     expect(await state(unwanted!.paymentId)).toBe('voided')
     expect(world.heard.voided.at(-1)).toMatchObject({ kind: 'cancelled', paymentId: unwanted!.paymentId })
   })
 
-  test('with only its address left, what the old treasury paid is not paid again, and the rest is held', async () => {
-    const paid = { paymentId: 'pay_rotated', recipient: newAddress(), micro: 4000n }
-    await queueAll(world, [paid])
-    // Back to the old key: what the other treasury signed meanwhile must be dead first.
-    const { runner: back } = await runnerOf({ TREASURY_KEY: oldKey })
-    await back.tick()
-    await world.chain.increaseTime({ seconds: 56 * 60 })
-    await world.chain.mine({ blocks: 4 })
-    await world.finalize(back, 3)
-    expect(await state(paid.paymentId)).toBe('settled')
-    // The database is older than the payment, and the payment asks for its payout again: now of the new treasury.
-    await world.db.query('alter table payout disable trigger user')
-    for (const table of ['lane_tx_item', 'payout_signature', 'treasury_log', 'payout'])
-      await world.db.query(`delete from ${table} where payment_id = 'pay_rotated'`)
-    await world.db.query('alter table payout enable trigger user')
-    await queueAll({ ...world, treasury: accountOf(newTreasuryKey) }, [paid])
-    const [left] = await queueAll(world, [{}])
-    const { runner } = await runnerOf({ TREASURY_KEY: newTreasuryKey, RETIRED_TREASURIES: addressOfKey(oldKey) })
-    await runner.assertReady()
-    await world.finalize(runner)
-    expect(await world.payout(paid.paymentId)).toMatchObject({ state: 'held', holdReason: 'policy' })
-    expect(await world.balance(paid.recipient)).toBe(4000n)
-    expect(await world.payout(left!.paymentId)).toMatchObject({ state: 'held', holdReason: 'policy' })
-  })
-
-  test('a treasury that is named twice ends the start', async () => {
-    const { runner } = await runnerOf({ TREASURY_KEY: oldKey, RETIRED_TREASURIES: addressOfKey(oldKey) })
-    await expect(runner.assertReady()).rejects.toThrow(/named twice/)
+  test.each([
+    ['the key of a treasury is configured twice', { TREASURY_KEY: oldKey, RETIRED_TREASURY_KEYS: oldKey }],
+    [
+      `TREASURIES must name ${successor}, whose key is configured`,
+      { TREASURY_KEY: oldKey, RETIRED_TREASURY_KEYS: newTreasuryKey },
+    ],
+  ])('a worker does not start: %s', async (why, changes) => {
+    await expect((await runnerOf(changes)).assertReady()).rejects.toThrow(why)
   })
 })
 
-describe('a rotation with payouts on their way', () => {
-  /** A rotation while the old treasury's past is still pending: two treasuries, two nonces, and the token takes both. */
+describe('the list of treasuries', () => {
+  const rotation = useRotation()
+  const { world, old, successor } = rotation
+  const third = accountOf(newKey())
+  const stamp = (list: ReturnType<typeof createList>, keys: readonly Hex[] = []) =>
+    createSettlementJournal({ db: world.db, scope, hooks: world.hooks }).stampTreasuries({ list, keys })
+  const stamped = async () =>
+    (await readTreasuryList(world.db, scope)).map(({ address, firstId }) => ({ address, firstId }))
 
+  const isStamping = async () =>
+    (
+      await world.db.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'advisory'`,
+      )
+    ).rows.length === 1
+
+  test('a worker with another list than the stamped one is refused, and reads what to append', async () => {
+    await rotation.after().tick()
+    const [first, second] = createList(old, successor)
+    for (const changed of [
+      [first!],
+      createList(successor),
+      createList(successor, old),
+      [first!, { ...second!, firstId: idAt(ROTATED_AT + 1) }],
+    ])
+      expect(await stamp(changed)).toContain(
+        `TREASURIES must begin with ${addressOf(old)},${addressOf(successor)}@2040-01-01T00:00:00Z`,
+      )
+    const runner = rotation.before()
+    await expect(runner.tick()).rejects.toThrow('Append a new treasury with its date')
+    await expect(runner.run(new AbortController().signal)).rejects.toThrow('never change or remove an entry')
+    expect(await stamped()).toEqual(createList(old, successor))
+    expect(await stamp(createList(old, successor, third))).toBeNull()
+  })
+
+  test('a treasury cannot begin before a payment that was made, whether its payout is known or forgotten', async () => {
+    expect(await stamp(createList(old))).toBeNull()
+    const late = newPaymentId()
+    await insertPayments(world.db, [{ paymentId: late, recipient: newAddress() }])
+    const refusal = await stamp(createList(old, successor))
+    expect(refusal).toContain(`${late} was made at 2040-01-01T00:00:01Z`)
+    expect(refusal).toContain(`${addressOf(successor)}@2040-01-01T00:11:00Z`)
+    expect(await stamped()).toEqual(createList(old))
+    const [first, second] = createList(old, successor)
+    expect(await stamp([first!, { ...second!, firstId: idAt(ROTATED_AT + 660_000) }])).toBeNull()
+  })
+
+  test('two workers that stamp at the same moment leave one list, and the other worker is refused', async () => {
+    expect(await stamp(createList(old))).toBeNull()
+    const answers = await Promise.all([stamp(createList(old, successor)), stamp(createList(old, third))])
+    expect(answers.filter((refusal) => refusal === null)).toHaveLength(1)
+    const winner = answers[0] === null ? successor : third
+    expect(await stamped()).toEqual(createList(old, winner))
+  })
+
+  test('a payout is queued only on the treasury of its payment, also while a new treasury is being stamped', async () => {
+    await rotation.both().tick()
+    const queued = rotation.queueOn(old, [{ paymentId: newPaymentId() }])
+    await expect(queued).rejects.toThrow('TREASURIES of this process is not the list of the database')
+    await expect(rotation.queueOn(successor, [{}])).rejects.toThrow(`treasury ${addressOf(old)} pays`)
+    const next = accountOf(newKey())
+    const paymentId = idAt(Date.UTC(2041, 0, 1) + 5)
+    let stamping: Promise<string | null> = Promise.resolve(null)
+    await world.db.transaction(async (tx) => {
+      const slow = { ...world.db, transaction: (work: (one: typeof tx) => Promise<unknown>) => work(tx) }
+      await queueAll({ db: slow as World['db'], treasury: successor }, [{ paymentId }])
+      stamping = stamp(createList(old, successor, next))
+      await poll(isStamping, { withinMs: 20_000, everyMs: 20, what: 'the worker that stamps to wait' })
+    })
+    expect(await stamping).toContain(`${paymentId} was made at`)
+  })
+
+  test('payouts of a treasury whose key no worker has wait, are named to people, and park nothing', async () => {
+    await rotation.before().tick()
+    const [queued] = await rotation.queueOn(old, [{}])
+    await world.finalize(rotation.after())
+    expect(await rotation.found(queued!)).toMatchObject({ state: 'queued' })
+    expect(world.heard.held).toEqual([])
+    expect(await listSettlementAttention(world.db)).toEqual([
+      { kind: 'no_key', subject: addressOf(old), detail: 'open payouts: 1' },
+    ])
+    await world.finalize(rotation.both(), 3)
+    expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
+    expect(await listSettlementAttention(world.db)).toEqual([])
+  })
+})
+
+describe('backups and rotations', () => {
   const rotation = useRotation()
   const { world, old, successor } = rotation
 
-  const pausedReason = async (): Promise<string | null> => {
-    const { rows } = await world.db.query('select paused_reason from chain_cursor')
-    return (rows[0] as { paused_reason: string | null }).paused_reason
-  }
-
-  test('a restored backup and a rotated treasury while the old transfer is pending: the payment is paid once', async () => {
-    const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
+  test('an old backup, a rotation, and the backup once more: the payment is paid by one transfer', async () => {
+    await rotation.before().tick()
+    const payment = { paymentId: idAt(Date.UTC(2039, 0, 1)), recipient: newAddress(), micro: 4000n }
     await insertPayments(world.db, [payment])
-    const dump = await copyDatabase(world.db)
+    const backups = [await copyDatabase(world.db), await copyDatabase(world.db)]
     await rotation.queueOn(old, [payment])
     await rotation.before().tick()
     expect((await rotation.found(payment)).state).toBe('broadcast')
-    // The backup does not know that the old treasury has signed, and the payment asks for its payout again.
-    const { db } = dump
     try {
-      await queueAll({ db, treasury: successor }, [payment])
-      const runner = rotation.after({ db })
-      await runner.tick()
-      await runner.tick()
-      const waiting = await readPayout(db, payment.paymentId)
-      expect(waiting).toMatchObject({ state: 'held', holdReason: 'rotation' })
-      expect(waiting?.holdDetail).toContain(addressOf(old))
-      await world.finalize(runner, 3)
-      expect(await readPayout(db, payment.paymentId)).toMatchObject({ state: 'held', holdReason: 'policy' })
-      await rotation.pass(MINUTES_UNTIL_DEAD)
-      await world.finalize(runner, 3)
-      expect(await world.balance(payment.recipient)).toBe(payment.micro)
+      for (const { db } of backups) {
+        const runner = rotation.both({ db })
+        await runner.tick()
+        await expect(queueAll({ db, treasury: successor }, [payment])).rejects.toThrow('TREASURIES of this process')
+        await queueAll({ db, treasury: old }, [payment])
+        await world.finalize(runner, 4)
+        expect((await readPayout(db, payment.paymentId))?.state).toBe('settled')
+      }
     } finally {
-      dump.giveBack()
+      for (const backup of backups) backup.giveBack()
     }
+    expect(await world.balance(payment.recipient)).toBe(payment.micro)
+  })
+})
+
+describe('a treasury whose key is lost', () => {
+  const rotation = useRotation()
+  const { world, old, successor } = rotation
+  beforeEach(async () => {
+    await rotation.before().tick()
   })
 
-  test('what the old treasury has signed and nobody carried is paid by the new one when it is dead, and not before', async () => {
-    const [queued] = await rotation.queueOn(successor, [{}])
-    const runner = rotation.after()
-    await world.finalize(runner)
-    expect(await rotation.found(queued!)).toMatchObject({ state: 'held', holdReason: 'rotation' })
+  const lose = (to: Hex | null = null) =>
+    world.db.transaction((tx) => recordLoss(tx, scope, { lost: addressOf(old), to }))
+  const pausedReason = async (): Promise<string | null> =>
+    ((await world.db.query('select pause from chain_cursor')).rows[0] as { pause: string | null }).pause
+
+  test('is paid for by its successor after one act: at once what was never signed, the rest after its proof', async () => {
+    const [signed] = await rotation.queueOn(old, [{}])
+    await rotation.before({ options: { maxInFlight: 0 } }).tick()
+    const [fresh] = await rotation.queueOn(old, [{}])
+    const unsent = rotation.after({ options: { maxInFlight: 0 } })
+    await unsent.tick()
+    const payers = async () =>
+      await Promise.all([signed!, fresh!].map(async ({ paymentId }) => (await world.payout(paymentId)).treasury))
+    expect(await lose()).toBe(addressOf(successor))
+    await world.finalize(unsent, 3)
+    expect(await payers()).toEqual([addressOf(old), addressOf(successor)])
     await rotation.pass(MINUTES_UNTIL_DEAD - 3)
-    await world.finalize(runner)
-    expect(await rotation.found(queued!)).toMatchObject({ state: 'held', holdReason: 'rotation' })
+    await world.finalize(unsent, 3)
+    expect(await payers()).toEqual([addressOf(old), addressOf(successor)])
     await rotation.pass(4)
-    await world.finalize(runner, 3)
-    expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
-    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+    const [later] = await rotation.queueOn(old, [{}])
+    const runner = rotation.after()
+    await world.finalize(runner, 6)
+    expect(await payers()).toEqual([addressOf(successor), addressOf(successor)])
+    for (const payout of [fresh!, signed!, later!]) {
+      expect(await rotation.found(payout)).toMatchObject({ state: 'settled' })
+      expect(await world.balance(payout.recipient)).toBe(payout.micro)
+    }
+    const { rows } = await world.db.query('select distinct block_time >= valid_before as proved from payout_takeover')
+    expect(rows).toEqual([{ proved: true }])
+    await expect(rotation.both().tick()).rejects.toThrow(`was taken over by ${addressOf(successor)}: remove its key`)
   })
 
-  test('a payment that was made after the rotation waits for nothing; one of the same minutes does', async () => {
-    expect(Math.abs((timeOfPayment(newId('payment')) ?? 0) - Date.now())).toBeLessThan(5000)
-    expect(timeOfPayment('pay_rotated')).toBeNull()
-    const late = { paymentId: idAt(Date.now() + 11 * 60_000) }
-    const close = { paymentId: idAt(Date.now() + 9 * 60_000) }
-    expect(Math.abs((timeOfPayment(late.paymentId) ?? 0) - Date.now() - 11 * 60_000)).toBeLessThan(1000)
-    const [free, waiting] = await rotation.queueOn(successor, [late, close])
-    await world.finalize(rotation.after())
-    expect(await rotation.found(free!)).toMatchObject({ state: 'settled' })
-    expect(await rotation.found(waiting!)).toMatchObject({ state: 'held', holdReason: 'rotation' })
-  })
-
-  test('a payment whose nonce the old treasury has cancelled is paid at once, and one that it has paid never', async () => {
-    const [cancelled, paid] = await rotation.queueOn(successor, [{}, {}])
-    await rotation.carry(old, cancelled!, true)
+  test('keeps what it has paid on chain, and its log ends that payout', async () => {
+    const [paid] = await rotation.queueOn(old, [{}])
+    const runner = rotation.after()
+    await runner.tick()
     await rotation.carry(old, paid!)
     await world.chain.mine({ blocks: 4 })
-    await world.finalize(rotation.after())
-    expect(await rotation.found(cancelled!)).toMatchObject({ state: 'settled' })
-    expect(await rotation.found(paid!)).toMatchObject({ state: 'held', holdReason: 'policy' })
-    for (const { recipient, micro } of [cancelled!, paid!]) expect(await world.balance(recipient)).toBe(micro)
+    await lose()
+    await world.finalize(runner, 3)
+    expect(await rotation.found(paid!)).toMatchObject({ state: 'settled' })
+    expect(await world.balance(paid!.recipient)).toBe(paid!.micro)
   })
 
-  test('the proof needs a quorum: while one of two nodes cannot say, nothing is signed', async () => {
-    const [queued] = await rotation.queueOn(successor, [{}])
-    await world.finalize(rotation.after())
-    await rotation.pass(MINUTES_UNTIL_DEAD)
-    const proxy = await startLossyProxy(world.anvil.url)
-    try {
-      // The proof asks about nonces alone, and not whether the token is paused.
-      const isProof = ({ method, params }: RpcCall): boolean =>
-        method === 'eth_call' && !JSON.stringify(params).includes(USDC_VIEWS.paused.slice(2))
-      const gone = { error: { code: -32000, message: 'missing trie node' } }
-      proxy.decide = (call) => (isProof(call) ? gone : 'deliver')
-      const rpc = connectRpc({ urls: [world.anvil.url, proxy.url], quorum: 2, chainId: TOKEN.chainId })
-      const runner = rotation.after({ rpc })
-      await world.finalize(runner)
-      const { rows } = await world.db.query('select from payout_signature')
-      expect(rows).toEqual([])
-      proxy.decide = () => 'deliver'
-      await world.finalize(runner, 3)
-      expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
-    } finally {
-      await proxy.close()
-    }
-  })
-
-  test('the old treasury, its key still there, pays what was queued on it, and nothing that a stale worker queues later', async () => {
-    const [early] = await rotation.queueOn(old, [{}])
-    const treasuries = [signerOf(successor), signerOf(old)]
-    const runner = rotation.after({ treasuries, options: { retiredTreasuries: [] } })
+  test('pauses everything when whoever stole its key uses the nonce of a payout that was taken over', async () => {
+    const [moved] = await rotation.queueOn(old, [{}])
+    const runner = rotation.after()
+    await runner.tick()
+    await lose()
+    await world.finalize(runner, 4)
+    expect(await rotation.found(moved!)).toMatchObject({ state: 'settled' })
+    expect(await pausedReason()).toBeNull()
+    const theft = await rotation.carry(old, moved!)
+    const [next] = await rotation.queueOn(successor, [{ paymentId: newPaymentId() }])
+    await world.chain.mine({ blocks: 4 })
     await world.finalize(runner)
-    expect(await rotation.found(early!)).toMatchObject({ state: 'settled' })
-    // The times of the database are whole seconds here.
-    await world.db.query(
-      `update treasury set retired_at = retired_at - interval '2 seconds' where retired_at is not null`,
-    )
-    const [stale] = await rotation.queueOn(old, [{}])
-    await world.finalize(runner)
-    expect(await rotation.found(stale!)).toMatchObject({ state: 'held', holdReason: 'policy' })
-    expect((await rotation.found(stale!)).holdDetail).toContain('take-over')
+    expect(await pausedReason()).toContain(theft)
+    expect((await rotation.found(next!)).state).not.toBe('settled')
+    await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, theft))
+    await world.finalize(runner, 3)
+    expect(await rotation.found(next!)).toMatchObject({ state: 'settled' })
   })
 
-  describe('a second payout of one payment', () => {
-    test('pauses the engine, whichever comes first, until an operator has looked', async () => {
-      const [paid] = await rotation.queueOn(successor, [{}])
-      const runner = rotation.after()
-      await world.finalize(runner)
-      await rotation.pass(MINUTES_UNTIL_DEAD)
-      await world.finalize(runner, 3)
-      expect(await rotation.found(paid!)).toMatchObject({ state: 'settled' })
-      expect(await pausedReason()).toBeNull()
-      // Somebody has the old key.
-      const second = await rotation.carry(old, paid!)
-      const [next] = await rotation.queueOn(successor, [{ paymentId: idAt(Date.now() + 11 * 60_000) }])
-      await world.chain.mine({ blocks: 4 })
-      await world.finalize(runner)
-      expect(await world.balance(paid!.recipient)).toBe(2n * paid!.micro)
-      expect(await pausedReason()).toContain(`payment ${paid!.paymentId} was paid twice`)
-      expect(await pausedReason()).toContain(second)
-      expect((await rotation.found(next!)).state).not.toBe('settled')
-      const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
-      expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, second))).toBe(0)
-      await world.finalize(runner, 3)
-      expect(await rotation.found(next!)).toMatchObject({ state: 'settled' })
-    })
-
-    test('pauses the engine also when the old treasury pays first', async () => {
-      const [twice] = await rotation.queueOn(successor, [{}])
-      await world.finalize(rotation.after())
-      await rotation.pass(MINUTES_UNTIL_DEAD)
-      // Signed, and not sent yet.
-      const waiting = rotation.after({ options: { maxInFlight: 0 } })
-      await waiting.tick()
-      await waiting.tick()
-      expect((await rotation.found(twice!)).state).toBe('authorized')
-      await rotation.carry(old, twice!)
-      await world.chain.mine({ blocks: 4 })
-      await waiting.tick()
-      expect(await pausedReason()).toBeNull()
-      await world.finalize(rotation.after(), 3)
-      expect(await world.balance(twice!.recipient)).toBe(2n * twice!.micro)
-      expect(await pausedReason()).toContain(`payment ${twice!.paymentId} was paid twice`)
-    })
+  test('pauses everything when the thief is faster than the successor that has taken the payout over', async () => {
+    const [moved] = await rotation.queueOn(old, [{}])
+    const waiting = rotation.after({ options: { maxInFlight: 0 } })
+    await waiting.tick()
+    await lose()
+    for (let round = 0; round < 3; round++) await waiting.tick()
+    expect((await rotation.found(moved!)).state).toBe('authorized')
+    const theft = await rotation.carry(old, moved!)
+    await world.chain.mine({ blocks: 4 })
+    await waiting.tick()
+    expect(await pausedReason()).toContain(theft)
   })
 
-  /** Goes round as a worker does until its treasuries are known. */
-  async function start(runner: SettlementRunner): Promise<void> {
-    const stop = new AbortController()
-    const running = runner.run(stop.signal)
-    const current = async () =>
-      (await world.db.query('select 1 from treasury where address = $1', [addressOf(successor)])).rows
-    await poll(async () => (await current()).length === 1, { withinMs: 20_000, everyMs: 20, what: 'the new treasury' })
-    stop.abort()
-    await running
-  }
-  const keyless = async () => {
-    const { rows } = await world.db.query('select keyless_at is not null as keyless from treasury where address = $1', [
-      addressOf(old),
-    ])
-    return (rows[0] as { keyless: boolean }).keyless
-  }
-
-  // the time of the rotation began with the first payout that was to be signed, or when an operator had ended the pause
-  test.each(['when nothing is to be paid', 'while everything is paused'])(
-    'a rotation is as old as the first worker that starts with it: %s',
-    async (when) => {
-      await rotation.before().tick()
-      if (when.includes('paused')) await world.db.query(`update chain_cursor set paused_reason = 'a theft'`)
-      expect(await keyless()).toBe(false)
-      await start(rotation.after())
-      expect(await keyless()).toBe(true)
-    },
-  )
-
-  test('a void that is asked for once more waits for a lost treasury no longer than before', async () => {
+  test('keeps a payout of which a signature is stored while the proof is being written', async () => {
     const [queued] = await rotation.queueOn(old, [{}])
-    const ask = () => world.db.transaction((tx) => requestVoid(tx, queued!.paymentId))
-    const since = async () =>
-      (
-        (await world.db.query('select updated_at as at from payout where payment_id = $1', [queued!.paymentId]))
-          .rows[0] as { at: Date }
-      ).at
-    expect(await ask()).toBe(true)
-    await world.db.query(`update payout set updated_at = updated_at - interval '50 minutes'`)
-    const asked = await since()
-    expect(await ask()).toBe(true)
-    expect(await since()).toEqual(asked)
+    await rotation.after({ options: { maxInFlight: 0 } }).tick()
+    await lose()
+    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    const [expiring] = await journal.readExpiring({ keys: [], validity: 3300, limit: 1 })
+    expect(expiring).toMatchObject({ paymentId: queued!.paymentId, successor: addressOf(successor), validBefore: 0 })
+    await world.db.query(
+      `insert into payout_signature (payment_id, seq, kind, valid_before, signature)
+       values ($1, 1, 'transfer', 4000000000, decode(repeat('ab', 65), 'hex'))`,
+      [queued!.paymentId],
+    )
+    const { number, hash, timestamp } = await world.chain.getBlock({ blockTag: 'finalized' })
+    const block = { number: Number(number), hash, timestamp: Number(timestamp), at: new Date() }
+    const lease = await takeLease(journal, { owner: 'late' })
+    const to = addressOf(successor)
+    const toNonce = payoutNonce({ ...scope, treasury: to, paymentId: queued!.paymentId })
+    expect(await journal.moveDead(lease, { block, dead: [{ ...expiring!, to, toNonce }] })).toBe(0)
+    expect((await world.payout(queued!.paymentId)).treasury).toBe(addressOf(old))
+  })
+
+  test('is named to people when its payouts have waited for two hours', async () => {
+    await rotation.queueOn(old, [{}])
+    await rotation.before({ options: { maxInFlight: 0 } }).tick()
+    await rotation.after({ options: { maxInFlight: 0 } }).tick()
+    await lose()
+    await world.finalize(rotation.after({ options: { maxInFlight: 0 } }))
+    expect(await listSettlementAttention(world.db)).toEqual([])
+    await world.db.query(`update treasury set lost_at = lost_at - interval '3 hours'`)
+    await world.db.query(`update payout set created_at = created_at - interval '3 hours'`)
+    const detail = `open payouts, for ${addressOf(successor)}: 1`
+    expect(await listSettlementAttention(world.db)).toEqual([{ kind: 'take_over', subject: addressOf(old), detail }])
+  })
+
+  test('signs no transfer more, also when an engine that has its key still runs', async () => {
+    const stale = rotation.both({ options: { maxInFlight: 0 } })
+    await stale.tick()
+    const [queued] = await rotation.queueOn(old, [{}])
+    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    const keys = [addressOf(old)]
+    const [payout] = (await journal.readPayable({ keys, limit: 1, after: null })).payouts
+    await lose()
+    expect((await journal.readPayable({ keys, limit: 1, after: null })).payouts).toEqual([])
+    // It was chosen before, and is signed now.
+    const signature = await signerOf(old).signTransfer(payout!, 4_000_000_000)
+    const signed = [{ paymentId: queued!.paymentId, treasury: addressOf(old), signature }]
+    await journal.storeSignatures(signed, { maxMicroPerDay: 10n ** 15n })
+    expect((await world.db.query('select from payout_signature')).rows).toEqual([])
+    await world.finalize(rotation.after(), 4)
+    expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
+    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
   })
 })

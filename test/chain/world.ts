@@ -17,6 +17,7 @@ import { type PayoutView, queuePayout, readPayout } from '../../src/db/settlemen
 import type { Hex } from '../../src/domain/hex.ts'
 import type { RecordedDeposit } from '../../src/domain/settlement/deposit.ts'
 import type { GasSpent, Settlement, TreasuryMovement, VoidProof } from '../../src/domain/settlement/payout.ts'
+import type { Treasury } from '../../src/domain/settlement/treasuries.ts'
 import {
   connectDevelopmentChain,
   DEVELOPMENT_USDC,
@@ -31,6 +32,12 @@ import { takeDatabase } from './databases.ts'
 export const TOKEN: Token = { chainId: 31337, address: DEVELOPMENT_USDC, name: 'USD Coin' }
 export const newKey = (): Hex => `0x${randomBytes(32).toString('hex')}`
 export const newAddress = (): Hex => `0x${randomBytes(20).toString('hex')}`
+
+/** The list of a deployment that has one treasury. */
+export const firstTreasury = ({ address }: { readonly address: string }): Treasury => ({
+  address: address.toLowerCase() as Hex,
+  firstId: null,
+})
 
 /** What the hooks were told, as a payment would have recorded it. */
 export type Heard = {
@@ -54,6 +61,8 @@ export type World = {
   /** Replace a hook to see what happens when it fails. */
   readonly hooks: SettlementHooks
   clock: { now: Date }
+  /** As the last runner had it: a list is only appended to. */
+  treasuryList?: readonly Treasury[]
   runner(changes?: RunnerChanges): SettlementRunner
   queue(payouts: readonly { paymentId?: string; recipient?: Hex; micro?: bigint }[]): Promise<Queued[]>
   payout(paymentId: string): Promise<PayoutView>
@@ -76,6 +85,8 @@ export type RunnerChanges = {
   readonly funding?: SettlementDeps['funding']
   readonly hooks?: Partial<SettlementHooks>
   readonly treasuries?: SettlementDeps['treasuries']
+  /** Default: as before; at first the treasury alone. */
+  readonly treasuryList?: SettlementDeps['treasuryList']
   readonly deposits?: SettlementDeps['deposits']
   readonly livemode?: boolean
   readonly token?: Token
@@ -146,6 +157,7 @@ export async function createWorld(setup: WorldSetup = {}): Promise<World> {
       await fund()
       for (const told of Object.values(heard)) told.length = 0
       world.clock.now = new Date()
+      delete world.treasuryList
     },
     async stop() {
       anvil.giveBack()
@@ -168,6 +180,8 @@ const recordIn = (heard: Heard): SettlementHooks => ({
 
 function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
   const policy = { livemode: changes.livemode ?? false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+  const treasuries = changes.treasuries ?? [createTreasurySigner(world.treasury, policy)]
+  world.treasuryList = changes.treasuryList ?? world.treasuryList ?? [firstTreasury(treasuries[0]!)]
   return createSettlementRunner({
     db: { ...(changes.db ?? world.db), livemode: policy.livemode },
     chain: {
@@ -180,7 +194,8 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
         }),
       codec: multicallCodec,
       token: changes.token ?? TOKEN,
-      treasuries: changes.treasuries ?? [createTreasurySigner(world.treasury, policy)],
+      treasuries,
+      treasuryList: world.treasuryList,
       deposits: changes.deposits ?? null,
       relayers: changes.relayers ?? world.relayers,
       funding: changes.funding ?? null,
@@ -291,7 +306,6 @@ export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfi
   PAYOUT_MAX_USDC: 1_000_000,
   PAYOUT_MAX_USDC_PER_DAY: 1_000_000_000,
   CONVERSION_TOLERANCE_PERCENT: 2,
-  TREASURY_ADDRESSES: [world.treasury.address.toLowerCase() as Hex],
-  RETIRED_TREASURIES: [],
+  TREASURIES: [firstTreasury(world.treasury)],
   DEPOSIT_WRONG_TOKENS: wrongTokens,
 })

@@ -429,6 +429,7 @@ describe('the preflight', () => {
     })
 
     const relayer = `0x${hex(random)}`
+    const LIVE_TREASURY = privateKeyToAccount(LIVE_TREASURY_KEY).address.toLowerCase()
     test.each([
       [
         'RELAYER_KEYS',
@@ -443,13 +444,18 @@ describe('the preflight', () => {
       ],
       [
         'RETIRED_TREASURY_KEYS',
-        { RETIRED_TREASURY_KEYS: LIVE_ENVIRONMENT.TREASURY_KEY },
+        { RETIRED_TREASURY_KEYS: LIVE_ENVIRONMENT.TREASURY_KEY, TREASURIES: LIVE_TREASURY },
         'must not be the same wallets as TREASURY_KEY',
       ],
       [
-        'RETIRED_TREASURIES',
-        { RETIRED_TREASURIES: privateKeyToAccount(LIVE_TREASURY_KEY).address },
-        'must not be the same wallets as TREASURY_KEY',
+        'TREASURIES',
+        { TREASURIES: `0x${'1'.repeat(40)}` },
+        `must name ${LIVE_TREASURY}, whose key is configured: append it with the date from which it pays (,${LIVE_TREASURY}@<date>)`,
+      ],
+      [
+        'TREASURIES',
+        { TREASURIES: `${LIVE_TREASURY},0x${'1'.repeat(40)}` },
+        'must have a date at each address but the first',
       ],
     ])(
       'a wallet with two roles, with which the engine does not start, is named before: %s',

@@ -300,7 +300,7 @@ describe('activities', () => {
         tolerancePercent: 1,
         conversionTolerancePercent: 2,
         payouts: {
-          treasury: `0x${'b'.repeat(40)}`,
+          getTreasury: () => `0x${'b'.repeat(40)}`,
           queue: async () => void asked.push('queue'),
           release: async () => asked.push('release') > 0,
           hold: async () => asked.push('hold') > 0,
@@ -309,7 +309,7 @@ describe('activities', () => {
             return 'voiding'
           },
           exists: async () => false,
-          forgotten: async () => null,
+          open: async () => null,
         },
       })
     }
@@ -480,7 +480,7 @@ describe('settlement', () => {
 
     test('is neither signed nor sent', async () => {
       const signature = { kind: 'transfer', validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` } as const
-      const { payouts } = await journal().readPayable({ limit: 10, after: null })
+      const { payouts } = await journal().readPayable({ keys: [TREASURY], limit: 10, after: null })
       expect(payouts.map(({ paymentId }) => paymentId)).toEqual([own.id])
       const signed = [own, other].map(({ id: paymentId }) => ({ paymentId, treasury: TREASURY, signature }))
       await journal().storeSignatures(signed, { maxMicroPerDay: 10n ** 12n })

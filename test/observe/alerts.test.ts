@@ -233,7 +233,6 @@ describe('alerts that are raised', () => {
       fine: {
         'pinrail_payouts{state="held",reason="funds"}': '1x60',
         'pinrail_payouts{state="held",reason="limit"}': '1x60',
-        'pinrail_payouts{state="held",reason="rotation"}': '1x60',
       },
       labels: { reason: 'blacklisted' },
     },

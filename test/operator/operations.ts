@@ -52,5 +52,5 @@ export const workerVariables = (world: World): Record<string, string> => ({
   PUBLIC_URL: 'http://127.0.0.1',
   CHAIN_ID: String(TOKEN.chainId),
   USDC_ADDRESS: TOKEN.address,
-  TREASURY_ADDRESSES: world.treasury.address,
+  TREASURIES: world.treasury.address,
 })

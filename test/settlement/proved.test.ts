@@ -5,7 +5,6 @@ import { bookAll } from '../../src/db/ledger.ts'
 import { loadPayment, lockPayment } from '../../src/db/payments/payments.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { holdPayout, readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
-import { takeOver } from '../../src/db/settlement/signing/takeover.ts'
 import { markRestored } from '../../src/db/settlement/watch/forgotten.ts'
 import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../src/domain/hex.ts'
@@ -366,7 +365,7 @@ describe('a payout that a backup has forgotten', () => {
 
   /** The observer reads the final transfer that this database knows nothing of. */
   async function paidUnknown(id: string, micro: string): Promise<void> {
-    const treasury = world.payouts.treasury
+    const treasury = world.payouts.getTreasury(id)
     const { payment } = await world.state(id)
     block += 1
     const log = {
@@ -484,24 +483,78 @@ describe('a payout that a backup has forgotten', () => {
   }
 
   describe('a database that was restored just now', () => {
-    test('gives nothing back of a payment from before, until what may be on its way is dead', async () => {
-      const { id } = await world.paid()
-      await world.decide(id, 'hold')
-      await markRestored(db, scope)
-      await expect(world.refund(id)).rejects.toThrow('a payout of this payment may be on its way')
-      expect((await world.state(id)).intents).toEqual([])
-      const { restoredAt } = (await journal.readCursor()) as { restoredAt: number }
-      await journal.endRestored(restoredAt - 1)
-      await expect(world.refund(id)).rejects.toThrow('decide again after')
-      await journal.endRestored(restoredAt)
-      expect(await world.refund(id)).toMatchObject({ refunded: true })
+    beforeAll(async () => {
+      const list = [{ address: world.payouts.getTreasury(''), firstId: null }]
+      expect(await journal.stampTreasuries({ list, keys: [] })).toBeNull()
     })
 
-    test('gives back what is of a later payment', async () => {
+    const UNSURE = expect.stringContaining('a payout of this payment may be on its way, and is now canceled on chain')
+    const readState = async (id: string) => (await readPayout(db, id))?.state
+
+    /** The final chain shows the cancellation, or the transfer that was faster. */
+    async function show(id: string, kind: 'cancel' | 'out'): Promise<void> {
+      const { authNonce, treasury, recipient, microUsdc } = (await readPayout(db, id))!
+      block += 1
+      await db.query(
+        `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
+           block_number, block_hash, finalized_at) values ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $2, now())`,
+        [
+          scope.chainId,
+          hashOf(block),
+          scope.token,
+          treasury,
+          kind,
+          ...(kind === 'out' ? [recipient, microUsdc] : [null, null]),
+          authNonce,
+          block,
+        ],
+      )
+      expect((await observe()).ended).toBe(1)
+    }
+
+    test.each(['before its conversion', 'after its conversion'])(
+      'cancels a forgotten payout on chain before it gives back what is of an older payment: held %s',
+      async (when) => {
+        const { id } = await world.paid()
+        if (when.startsWith('after')) await world.convert(id)
+        await world.decide(id, 'hold')
+        await markRestored(db, scope)
+        expect(await world.refund(id)).toMatchObject({ refunded: false, message: UNSURE })
+        expect(await readState(id)).toBe('voiding')
+        await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
+        await show(id, 'cancel')
+        expect(await world.refund(id)).toMatchObject({ refunded: true })
+      },
+    )
+
+    test('gives nothing back of an older payment whose forgotten payout was faster than the cancellation', async () => {
       const { id } = await world.paid()
+      await world.convert(id)
       await world.decide(id, 'hold')
       await markRestored(db, scope)
-      await db.query(`update payment set created_at = now() + interval '11 minutes' where id = $1`, [id])
+      expect(await world.decide(id, 'recordExternalRefund')).toMatchObject({ refunded: false, message: UNSURE })
+      await show(id, 'out')
+      expect(await readState(id)).toBe('settled')
+      await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
+    })
+
+    test('cancels a forgotten payout of money that the partner takes back', async () => {
+      const { id, attemptId } = await world.paid()
+      await world.convert(id)
+      await markRestored(db, scope)
+      await world.act(attemptId, { action: 'reverse' })
+      await world.read({ id, attemptId })
+      expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
+      expect(await readState(id)).toBe('voiding')
+      await show(id, 'cancel')
+      expect((await world.payment(id)).status).toBe('refunded')
+    })
+
+    test('gives back at once what is of a later payment', async () => {
+      await markRestored(db, scope)
+      const { id } = await world.paid()
+      await world.decide(id, 'hold')
+      await db.query(`update payment set created_at = now() + interval '1 minute' where id = $1`, [id])
       expect(await world.refund(id)).toMatchObject({ refunded: true })
     })
   })
@@ -525,12 +578,10 @@ describe('the order of locks', () => {
   async function journalOf(id: string) {
     const { rows } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
     const scope = { livemode: false, chainId: rows[0].chain_id as number, token: rows[0].token as Hex }
-    const context = { db, scope, hooks: world.hooks }
-    return { ...createSettlementJournal(context), takeOver: bound(context) }
+    return createSettlementJournal({ db, scope, hooks: world.hooks })
   }
   type Journal = Awaited<ReturnType<typeof journalOf>>
-  const bound = (context: Parameters<typeof takeOver>[0]) => (moving: Parameters<typeof takeOver>[1]) =>
-    takeOver(context, moving)
+  const dead = { treasury: TREASURY, authNonce: HASH, isVoid: true, successor: null, validBefore: 1 }
 
   const set = (id: string, state: string, reason: string | null = null) =>
     db.query('update payout set state = $2, hold_reason = $3 where payment_id = $1', [id, state, reason])
@@ -559,16 +610,17 @@ describe('the order of locks', () => {
     'a void that is proved by its time': async (id, journal) => {
       const lease = await takeLease(journal, { owner: id })
       const block = { number: 9, hash: HASH, timestamp: 2, at: new Date() }
-      const unused = [{ paymentId: id, treasury: TREASURY, authNonce: HASH, validBefore: 1 }]
-      const failed = await journal.voidExpired(lease, { block, unused })
+      const failed = await journal.voidExpired(lease, { block, unused: [{ ...dead, paymentId: id }] })
       await journal.releaseLead(id)
       expect(failed).toEqual([])
     },
     'another treasury': async (id, journal) => {
+      const lease = await takeLease(journal, { owner: id })
+      const block = { number: 9, hash: HASH, timestamp: 2, at: new Date() }
       const authNonce = (await readPayout(db, id))!.authNonce
-      const proof = { number: 9, hash: HASH, time: 9, dead: 1 }
-      const payouts = [{ paymentId: id, treasury: TREASURY, authNonce }]
-      expect(await journal.takeOver({ payouts, to: NEW_TREASURY, proof })).toMatchObject({ failed: [] })
+      const moving = { ...dead, paymentId: id, authNonce, to: NEW_TREASURY, toNonce: HASH }
+      expect(await journal.moveDead(lease, { block, dead: [moving] })).toBe(1)
+      await journal.releaseLead(id)
     },
     'a hold at the command line': (id) => {
       const operation = { db, hooks: world.hooks, dryRun: false, say: () => undefined } as never

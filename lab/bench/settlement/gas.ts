@@ -5,7 +5,7 @@ import { createDb, type Db } from '../../../src/db/db.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { composeEngine } from '../../settlement/compose.ts'
-import { newRecipient, queueOwed } from '../../settlement/payouts.ts'
+import { newRecipient, onlyTreasury, queueOwed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
 
 type GasFigure = { readonly name: string; readonly gas: number }
@@ -53,7 +53,7 @@ async function batch(stage: Stage, db: Db, { name, recipients }: { name: string;
     recipient,
     micro: 1_000_000n,
   }))
-  await queueOwed(db, owed, { token: stage.token, treasury: privateKeyToAccount(treasuryKey).address })
+  await queueOwed(db, owed, { token: stage.token, treasuries: onlyTreasury(treasuryKey) })
   for (let round = 0; round < 3; round++) {
     await engine.tick()
     await stage.chain.mine({ blocks: 3 })

@@ -1,9 +1,8 @@
-import { privateKeyToAccount } from 'viem/accounts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createDb } from '../../../src/db/db.ts'
 import { startLossyProxy } from '../../../test/support/anvil.ts'
 import { composeEngine } from '../../settlement/compose.ts'
-import { newRecipient, queueOwed } from '../../settlement/payouts.ts'
+import { newRecipient, onlyTreasury, queueOwed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
 
 /** Every fifth answer to `eth_sendRawTransaction` is lost: the node has the transaction, the sender does not know. */
@@ -53,7 +52,7 @@ export async function measureLostAnswers(stage: Stage, payouts: number): Promise
       recipient: newRecipient(),
       micro: 1_000_000n,
     }))
-    await queueOwed(db, owed, { token: stage.token, treasury: privateKeyToAccount(treasuryKey).address })
+    await queueOwed(db, owed, { token: stage.token, treasuries: onlyTreasury(treasuryKey) })
     const count = async (where: string): Promise<number> =>
       Number((await db.query(`select count(*) from payout where ${where}`)).rows[0].count)
     for (let round = 0; round < payouts && (await count(`state <> 'settled'`)) > 0; round++) {

@@ -8,7 +8,7 @@ import type { Settlement } from '../../../src/domain/settlement/payout.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { fillSettled } from '../../../test/support/settled.ts'
 import { composeEngine } from '../../settlement/compose.ts'
-import { newRecipient, queueOwed } from '../../settlement/payouts.ts'
+import { newRecipient, onlyTreasury, queueOwed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
 import { addEndpoint, furnishPayments } from './payments.ts'
 
@@ -56,7 +56,7 @@ export async function measureSpeed(stage: Stage, { payouts, recipients, payments
           recipient: recipients === 'known' ? (known[index % KNOWN] as Hex) : newRecipient(),
           micro: BigInt(1_000_000 + index),
         })),
-        { token: stage.token, treasury: privateKeyToAccount(stage.treasuryKey).address },
+        { token: stage.token, treasuries: onlyTreasury(stage.treasuryKey) },
       )
       await furnishPayments(db)
     }

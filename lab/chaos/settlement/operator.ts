@@ -1,11 +1,13 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { SETTLEMENT_DEFAULTS } from '../../../src/chain/context.ts'
-import { deadAfter } from '../../../src/chain/rotation.ts'
+import { longestValidity, SETTLEMENT_DEFAULTS } from '../../../src/chain/context.ts'
 import { Secret } from '../../../src/config/secret.ts'
 import type { Db } from '../../../src/db/db.ts'
+import { stampTreasuries } from '../../../src/db/settlement/signing/treasuries.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
+import type { Treasury } from '../../../src/domain/settlement/treasuries.ts'
 import { acknowledge } from '../../../src/operator/payouts.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
+import { takeOver } from '../../../src/operator/take-over.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { insertOwed, type Owed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
@@ -19,8 +21,6 @@ export type Operator = {
   /** The first one, and the one that follows it. */
   readonly treasuries: readonly string[]
   fundSuccessor(): Promise<void>
-  /** The treasury that new payouts are queued on. */
-  treasury(): Hex
   /** Wallets whose keys were removed. */
   removed(): readonly Hex[]
   /** The keys that the processes are started with now. */
@@ -34,12 +34,16 @@ export type Operator = {
   endTheft(db: Db): Promise<boolean>
   /** The address that the stolen USDC was sent to. */
   readonly thief: Hex
+  /** The list of treasuries, now and for the payments to come. */
+  readonly list: readonly Treasury[]
   rotate(): void
+  /** Removes the key of the first treasury, and has the other one take over. */
+  loseTreasury(db: Db): Promise<void>
   /** As the runbook for a restored database asks, by a node that loses nothing; for these payments. */
   rebuild(db: Db, owed: readonly Owed[]): Promise<void>
   /**
-   * Lets as much of the chain's time pass as the new treasury waits for what the earlier one may have signed. False: that
-   * time is in no final block yet, or no process has noticed the rotation.
+   * Lets as much of the chain's time pass as the successor waits for what the lost treasury may have signed before the restore.
+   * False: that time is in no final block yet.
    */
   passTheWait(db: Db): Promise<boolean>
 }
@@ -49,21 +53,27 @@ const addressOf = (key: Hex): Hex => privateKeyToAccount(key).address.toLowerCas
 /** Of the chain, besides the wait. */
 const MARGIN_SECONDS = 60
 
-export function createOperator(stage: Stage): Operator {
+/** `firstId`: of the payments that the successor pays. */
+export function createOperator(stage: Stage, firstId: string): Operator {
   const successorKey = generatePrivateKey()
   const [first, successor] = [addressOf(stage.treasuryKey), addressOf(successorKey)]
-  let rotated = false
+  const list = [
+    { address: first, firstId: null },
+    { address: successor, firstId },
+  ]
+  let [rotated, lost] = [false, false]
   let relayerKeys = stage.relayerKeys
   const removed: Hex[] = []
   const thief = createThief(stage)
   return {
     treasuries: [first, successor],
     fundSuccessor: () => mintUsdc(stage.chain, { to: successor, micro: 10n ** 13n }),
-    treasury: () => (rotated ? successor : first),
+    list,
     removed: () => removed,
     keys: () => ({
       treasuryKey: rotated ? successorKey : stage.treasuryKey,
-      retiredTreasuryKeys: rotated ? [stage.treasuryKey] : [],
+      retiredTreasuryKeys: rotated && !lost ? [stage.treasuryKey] : [],
+      treasuryList: rotated ? list : list.slice(0, 1),
       relayerKeys,
       fundingKey: stage.fundingKey,
     }),
@@ -85,40 +95,44 @@ export function createOperator(stage: Stage): Operator {
     async endTheft(db) {
       const hash = await thief.steal(db)
       if (hash === null) return false
-      const settings = settingsOf(stage, [first, successor])
+      const settings = settingsOf(stage, list)
       await acknowledge({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined }, hash)
       return true
     },
     rotate() {
       rotated = true
     },
+    async loseTreasury(db) {
+      lost = true
+      const settings = settingsOf(stage, list)
+      await takeOver({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined }, first, null)
+    },
     async rebuild(db, owed) {
+      // The dump knows no payment of the successor: those that are asked for again come later.
+      const scope = { livemode: false, chainId: stage.chain.chain.id, token: stage.token }
+      const refusal = await stampTreasuries({ db, scope, hooks: ANNOUNCING }, { list, keys: null })
+      if (refusal !== null) throw new Error(refusal)
       await insertOwed(db, owed, stage.token)
-      const settings = settingsOf(stage, [first, successor])
+      const settings = settingsOf(stage, list)
       await rebuild({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined })
     },
-    async passTheWait(db) {
-      const { rows } = await db.query(
-        'select extract(epoch from retired_at)::bigint as at from treasury where address = $1',
-        [first],
-      )
-      const retired = (rows[0] as { at: string | null } | undefined)?.at
-      if (retired === undefined || retired === null) return false
-      const dead = deadAfter(Number(retired), SETTLEMENT_DEFAULTS.authorizationSeconds) + MARGIN_SECONDS
-      const [final, newest] = await Promise.all([
-        stage.chain.getBlock({ blockTag: 'finalized' }),
-        stage.chain.getBlock(),
-      ])
-      // A reorganization may set the chain's clock back: only a final block tells that the time has passed.
-      if (Number(final.timestamp) >= dead) return true
-      const seconds = dead - Number(newest.timestamp)
-      if (seconds > 0) await stage.chain.increaseTime({ seconds })
-      return false
-    },
+    passTheWait: (db) => passTheWait(stage, db),
   }
 }
 
-const settingsOf = (stage: Stage, treasuries: Hex[]): Parameters<typeof rebuild>[0]['settings'] => ({
+async function passTheWait(stage: Stage, db: Db): Promise<boolean> {
+  const { rows } = await db.query('select ceil(extract(epoch from restored_at))::bigint as at from chain_cursor')
+  const { at } = rows[0] as { at: string }
+  const dead = Number(at) + longestValidity(SETTLEMENT_DEFAULTS) + MARGIN_SECONDS
+  const [final, newest] = await Promise.all([stage.chain.getBlock({ blockTag: 'finalized' }), stage.chain.getBlock()])
+  // A reorganization may set the chain's clock back: only a final block tells that the time has passed.
+  if (Number(final.timestamp) >= dead) return true
+  const seconds = dead - Number(newest.timestamp)
+  if (seconds > 0) await stage.chain.increaseTime({ seconds })
+  return false
+}
+
+const settingsOf = (stage: Stage, list: readonly Treasury[]): Parameters<typeof rebuild>[0]['settings'] => ({
   DATABASE_URL: '',
   POLYGON_RPC_URLS: [new Secret(stage.rpcUrl)],
   FINALITY_QUORUM: 1,
@@ -130,7 +144,6 @@ const settingsOf = (stage: Stage, treasuries: Hex[]): Parameters<typeof rebuild>
   PAYOUT_MAX_USDC: 1_000_000,
   PAYOUT_MAX_USDC_PER_DAY: 1_000_000_000,
   CONVERSION_TOLERANCE_PERCENT: 2,
-  TREASURY_ADDRESSES: treasuries,
-  RETIRED_TREASURIES: [],
+  TREASURIES: list,
   DEPOSIT_WRONG_TOKENS: [],
 })

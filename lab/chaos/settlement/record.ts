@@ -2,7 +2,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Stage } from '../../settlement/stage.ts'
 import { readDeposits, readNonce, readSent, readTokenBalance } from './chain-facts.ts'
 import { DATABASE } from './scene.ts'
-import { IS_PAID_ELSEWHERE, type Side, withDb } from './sides.ts'
+import { type Side, withDb } from './sides.ts'
 
 /** What the chain says about the funding wallet: it pays relayers, and nobody else. */
 export async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems: string[] }> {
@@ -19,23 +19,16 @@ export async function readGasMoney(stage: Stage): Promise<{ transfers: number; p
 
 /**
  * What the service's own record must say in the end: each settlement announced once, no nonce without its row, each deposit
- * that is final. `elsewhere` are payouts that are held because the treasury before has paid them.
+ * that is final.
  */
-export async function checkRecord(
-  stage: Stage,
-  side: Side,
-  payouts: number,
-): Promise<{ elsewhere: number; problems: string[] }> {
+export async function checkRecord(stage: Stage, side: Side, payouts: number): Promise<string[]> {
   return withDb(stage.databaseUrl(DATABASE), async (db) => {
     const rows = async (text: string): Promise<Record<string, string>[]> =>
       (await db.query(text)).rows as Record<string, string>[]
-    const [ended] = await rows(
-      `select count(*) filter (where state = 'settled') as settled, count(*) filter (where ${IS_PAID_ELSEWHERE}) as elsewhere
-       from payout`,
-    )
+    const [ended] = await rows(`select count(*) as settled from payout where state = 'settled'`)
     const problems: string[] = []
-    const [settled, elsewhere] = [Number(ended?.['settled']), Number(ended?.['elsewhere'])]
-    if (settled + elsewhere !== payouts) problems.push(`${settled} settled and ${elsewhere} held of ${payouts}`)
+    const settled = Number(ended?.['settled'])
+    if (settled !== payouts) problems.push(`${settled} settled of ${payouts}`)
     const [announced] = await rows(
       `select count(*) as all, count(distinct payment_id) as payments from announced where what not like 'held:%'`,
     )
@@ -52,7 +45,7 @@ export async function checkRecord(
       ...(await depositProblems(stage, side, rows)),
       ...(await bookProblems(stage, side, rows)),
     )
-    return { elsewhere, problems }
+    return problems
   })
 }
 

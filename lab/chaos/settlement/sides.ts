@@ -1,6 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
-import { PAID_ELSEWHERE } from '../../../src/chain/rotation.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
 import { openDeposit } from '../../../src/db/payments/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -24,7 +23,7 @@ export type Side = {
   prepare(db: Db): Promise<void>
   /** Requests the payments. Idempotent. */
   queue(db: Db, owed: readonly Owed[]): Promise<void>
-  /** How many payments have ended: those that the side calls paid, and those left to a person. */
+  /** How many payments have ended: those that the side calls paid. */
   countPaid(db: Db): Promise<number>
   /** Whether none of its transactions is on the way any more. */
   isDrained(db: Db): Promise<boolean>
@@ -39,8 +38,9 @@ const count = async (db: Db, text: string, values: readonly unknown[] = []): Pro
 const DEPOSITS = 8
 const DEPOSIT_SEED = Buffer.alloc(32, 5).toString('base64')
 
-export function engineSide(stage: Stage): Side {
-  const operator = createOperator(stage)
+/** `firstId`: of the payments that the second treasury pays. */
+export function engineSide(stage: Stage, firstId: string): Side {
+  const operator = createOperator(stage, firstId)
   const keys = createDepositKeys(DEPOSIT_SEED, stage.chain.chain.id)
   const bought = Array.from({ length: DEPOSITS }, (_deposit, index) => ({
     paymentId: `pay_bought_${index}`,
@@ -76,8 +76,8 @@ export function engineSide(stage: Stage): Side {
         })
       }
     },
-    queue: (db, owed) => queueOwed(db, owed, { token: stage.token, treasury: operator.treasury() }),
-    countPaid: (db) => count(db, `select count(*) from payout where state = 'settled' or ${IS_PAID_ELSEWHERE}`),
+    queue: (db, owed) => queueOwed(db, owed, { token: stage.token, treasuries: operator.list }),
+    countPaid: (db) => count(db, `select count(*) from payout where state = 'settled'`),
     isDrained: async (db) =>
       (await count(
         db,
@@ -87,12 +87,6 @@ export function engineSide(stage: Stage): Side {
     keysOf: () => ({ ...operator.keys(), depositSeed: DEPOSIT_SEED }),
   }
 }
-
-/**
- * A payout that a restored database has queued on the new treasury, and that the earlier one had paid already: it is held
- * for a person, and the chain must show the one payment.
- */
-export const IS_PAID_ELSEWHERE = `(state = 'held' and hold_detail like '${PAID_ELSEWHERE}%')`
 
 /** Micro-USDC for each wallet of the control: all of it, several times. */
 const CONTROL_MICRO = 10n ** 13n
@@ -128,6 +122,7 @@ export function controlSide(stage: Stage): Side {
     keysOf: (index) => ({
       treasuryKey: stage.treasuryKey,
       retiredTreasuryKeys: [],
+      treasuryList: [],
       relayerKeys: stage.relayerKeys.slice(index, index + 1),
       fundingKey: stage.fundingKey,
       depositSeed: DEPOSIT_SEED,

@@ -12,12 +12,21 @@ type Turn = {
   happen(owed: readonly Owed[]): Promise<boolean>
 }
 
-const TURNS = ['dumps', 'postgresKills', 'laneKeysRemoved', 'rotations', 'restores', 'waitsPassed', 'thefts'] as const
+const TURNS = [
+  'dumps',
+  'postgresKills',
+  'laneKeysRemoved',
+  'rotations',
+  'restores',
+  'treasuriesLost',
+  'waitsPassed',
+  'thefts',
+] as const
 type TurnName = (typeof TURNS)[number]
 
 /**
- * Parts of the payments that are paid. The restored database knows neither the removed key nor the rotation. What the new
- * treasury is to pay waits for the last one.
+ * Parts of the payments that are paid. The restored database knows neither the removed key nor the rotation. What was
+ * asked of the lost treasury waits for the time to pass.
  */
 const AT: Readonly<Record<TurnName, Pick<Turn, 'at' | 'after'>>> = {
   dumps: { at: 0.2, after: 0 },
@@ -25,6 +34,7 @@ const AT: Readonly<Record<TurnName, Pick<Turn, 'at' | 'after'>>> = {
   laneKeysRemoved: { at: 0.3, after: 0 },
   rotations: { at: 0.4, after: 0 },
   restores: { at: 0.4, after: 60 },
+  treasuriesLost: { at: 0.4, after: 20 },
   waitsPassed: { at: 0, after: 60 },
   thefts: { at: 0.5, after: 0 },
 }
@@ -62,6 +72,11 @@ export function createTurns(scene: Scene, { operator, name }: Side, say: (text: 
     },
     async restores(owed) {
       await scene.restore(owed)
+      return true
+    },
+    async treasuriesLost() {
+      await withDb(scene.url, async (db) => operator?.loseTreasury(db))
+      await scene.restart()
       return true
     },
     waitsPassed: () => withDb(scene.url, async (db) => operator?.passTheWait(db) ?? false),

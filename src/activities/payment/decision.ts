@@ -13,12 +13,17 @@ import {
   nameIn,
   type RefundOrder,
   TRIED_BEFORE,
+  voidingFirst,
 } from './refund.ts'
 
 type DecisionOrder = RefundOrder & { readonly decision: Exclude<OperatorDecision, 'refund'> }
 
 /** Carries out a decision that needs no partner, in one transaction. */
-export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
+export function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
+  return voidingFirst(deps, order.paymentId, () => decideOnce(deps, order))
+}
+
+async function decideOnce(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
   const { decision, version, ...refund } = order
   const isRefund = decision === 'recordExternalRefund'
   let isSure = true

@@ -3,7 +3,7 @@ import type { ChangeContext } from '../../db/payments/payment-changes.ts'
 import type { Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { ProviderUsed } from '../../domain/methods.ts'
-import type { Forgotten } from '../../domain/settlement/payout.ts'
+import type { OpenPayout } from '../../domain/settlement/payout.ts'
 import type { Converter, Rate } from '../../providers/converter/converter.ts'
 import type { PaymentPartner } from '../../providers/provider.ts'
 
@@ -25,7 +25,8 @@ export type PaymentDeps = {
 
 /** The settlement engine's counter: where a payout is handed in, inside the payment's transaction. */
 export type PayoutDesk = {
-  readonly treasury: Hex
+  /** The treasury that pays the payment. */
+  getTreasury(paymentId: string): Hex
   queue(
     tx: Tx,
     payout: {
@@ -44,10 +45,13 @@ export type PayoutDesk = {
   hold(tx: Tx, paymentId: string, detail: string): Promise<boolean>
   /** Whether one was handed in, whatever became of it. */
   exists(tx: Tx, paymentId: string): Promise<boolean>
-  /** `voiding`: the engine is to prove that it can never be paid. `none`: none was handed in. `ended`: paid or voided. */
+  /**
+   * `voiding`: the engine is to prove that it can never be paid, also one that a restored backup may have forgotten. `none`:
+   * none was handed in. `ended`: paid or voided.
+   */
   void(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'>
-  /** What a restored backup may have forgotten of a payment that has no payout; null: nothing. */
-  forgotten(tx: Tx, paymentId: string): Promise<Forgotten | null>
+  /** The payout that has not ended, or what a restored backup may have forgotten of a payment that has none; null: neither. */
+  open(tx: Tx, paymentId: string): Promise<OpenPayout | null>
 }
 
 /**

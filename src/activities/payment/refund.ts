@@ -27,6 +27,7 @@ import {
   isUncounted,
   mayGoBack,
   mayHaveNoPayout,
+  PAYOUT_EXISTS,
   type Refundable,
   refundable,
   whyForgotten,
@@ -50,7 +51,11 @@ export type RefundOrder = OperatorNote & { paymentId: string; attemptId?: string
  * Gives money back through the partner, with one key for life. What was decided is stored before the partner is asked,
  * so that a crash, a silent partner or a slow one leaves an open intent, beside which nothing else is done with the money.
  */
-export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Promise<Decided> {
+export function refundAttempt(deps: PaymentDeps, order: RefundOrder): Promise<Decided> {
+  return voidingFirst(deps, order.paymentId, () => askAndRefund(deps, order))
+}
+
+async function askAndRefund(deps: PaymentDeps, order: RefundOrder): Promise<Decided> {
   const { changed: before, toAsk, isSure } = await askRefund(deps, order)
   if (!isSure) return { ...before, refunded: false, message: `refund: ${TRIED_BEFORE}`, unsure: true }
   if (toAsk === null) return { ...before, refunded: true, message: 'refunded' }
@@ -107,8 +112,6 @@ async function askRefund(
       const { attempt } = claim
       if (deps.partners[attempt.provider].refundOrder === undefined)
         throw decisionRefused(whyPartnerCannotRefund(attempt.provider))
-      const forgotten = claim.endsPayment ? await deps.payouts.forgotten(work.tx, order.paymentId) : null
-      if (forgotten !== null) throw decisionRefused(whyForgotten(forgotten))
       const key = refundKey(attempt.id)
       const intent = await work.ask({ key, kind: 'refund', attemptId: attempt.id, operator, reason })
       if (intent === null) throw decisionRefused(whyRefundedBefore(attempt.provider))
@@ -278,6 +281,7 @@ export async function claimRefund(
   const own = work.state.payment.paidAttemptId
   // The payment would never be paid out, and its own money stay.
   if (isEnded && claim.attempt.id !== own) throw decisionRefused(whyNameIt([claim.attempt.id, own]))
+  if (claim.endsPayment) await refuseOpen(work, payouts)
   return claim
 }
 
@@ -288,10 +292,45 @@ export async function claimRefund(
 async function endUnpaid(work: PaymentWork, order: RefundOrder, payouts: PayoutDesk): Promise<boolean> {
   const { id } = work.state.payment
   if (!mayHaveNoPayout(work.state, nameIn(order)) || (await payouts.exists(work.tx, id))) return false
-  const forgotten = await payouts.forgotten(work.tx, id)
-  if (forgotten !== null) throw decisionRefused(whyForgotten(forgotten))
+  await refuseOpen(work, payouts)
   await work.change(noteOf('payment.payout_never_made'), parked('payout_voided'))
   return true
+}
+
+/** A payout that a restored backup may have forgotten must be voided before money goes back. */
+class VoidFirst extends Error {
+  override readonly name = 'VoidFirst'
+}
+
+/** The money does not go back while a payout can be paid, or if one that this database does not know was. */
+async function refuseOpen(work: PaymentWork, payouts: PayoutDesk): Promise<void> {
+  const open = await payouts.open(work.tx, work.state.payment.id)
+  if (open?.kind === 'unsure') throw new VoidFirst()
+  if (open !== null) throw decisionRefused(open.kind === 'paid' ? whyForgotten(open) : PAYOUT_EXISTS.why)
+}
+
+/**
+ * Carries out a decision that gives money back. If a payout of the payment may be forgotten, the payout is canceled on chain
+ * instead, and the operator decides again: the cancellation uses its nonce, so either that wins or the payment is settled.
+ */
+export async function voidingFirst(
+  { db, context, payouts }: PaymentDeps,
+  paymentId: string,
+  decide: () => Promise<Decided>,
+): Promise<Decided> {
+  try {
+    return await decide()
+  } catch (error) {
+    if (!(error instanceof VoidFirst)) throw error
+    const changed = await changePayment(db, context, {
+      id: paymentId,
+      work: async (work) => {
+        await payouts.void(work.tx, paymentId)
+        await work.note(noteOf('payment.void_asked'))
+      },
+    })
+    return { ...changed, refunded: false, message: whyForgotten({ kind: 'unsure' }) }
+  }
 }
 
 /** What the operator reads as the answer to the update; nothing is tried again. */

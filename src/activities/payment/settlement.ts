@@ -232,7 +232,7 @@ export async function transferUsdc(deps: PaymentDeps, paymentId: string): Promis
         livemode: payment.livemode,
         chainId: payment.chainId,
         token: payment.token as Hex,
-        treasury: deps.payouts.treasury,
+        treasury: deps.payouts.getTreasury(paymentId),
         recipient: payment.destination as Hex,
         microUsdc: payment.usdc.net,
       })

@@ -16,7 +16,7 @@ export async function voidPayout(work: PaymentWork, payouts: PayoutDesk): Promis
   const { payment } = work.state
   const key = voidKey(payment.id)
   const asked = await payouts.void(work.tx, payment.id)
-  const isForgotten = asked === 'none' && (await payouts.forgotten(work.tx, payment.id))?.kind === 'paid'
+  const isForgotten = asked === 'none' && (await payouts.open(work.tx, payment.id))?.kind === 'paid'
   // Of one that is forgotten the transfer is final: it ends the void as any other that was faster.
   if (asked === 'voiding' || isForgotten) {
     await work.ask({ key, kind: 'void', attemptId: null, operator: 'system', reason: 'the money was taken back' })

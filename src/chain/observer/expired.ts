@@ -1,54 +1,95 @@
+import type { Expiring, ExpiryProof } from '../../db/settlement/expired.ts'
+import type { Hex } from '../../domain/hex.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
-import type { SettlementDeps } from '../context.ts'
-import { CLOCK_MARGIN, checkVoids, VOID_REST_SECONDS } from '../rotation.ts'
+import { payoutNonce } from '../../evm/payout-nonce.ts'
+import { VOID_REST_SECONDS } from '../cancellations.ts'
+import { longestValidity, type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { readToken } from '../token/token-state.ts'
 
 /** Most payouts checked in one round. */
 const LOOKED_AT = 100
 
 /**
- * Voids payouts that cannot be cancelled because the key of their treasury is gone. When a final block is later than
- * the deadline of every signature and the nonce is unused at that block, no signature can pay any more. A quorum of
- * nodes must say so. What waits rests, so that others have their turn and a deployment that only waits for it is idle.
+ * Ends what a treasury without a key can neither pay nor cancel. When a final block is later than the deadline of every
+ * signature and the nonce is unused at that block, no signature can pay any more: a void is proved, and a payout of a lost
+ * treasury goes to its successor. A quorum of nodes must say so, of the nonce under each treasury: a backup may have forgotten
+ * that another one took the payout over and paid it. Then the payout goes to that one, whose log ends it.
+ * What waits rests, so that others have their turn and a deployment that only waits for it is idle.
  */
 export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: ChainCursor): Promise<void> {
-  const { journal, rpc, token, options, log } = deps
+  const { journal, rpc, options } = deps
   const keys = deps.treasuries.map(({ address }) => address)
   // An engine without keys only reads.
   if (keys.length === 0) return
-  const leaseSeconds = options.authorizationSeconds + CLOCK_MARGIN
-  const expiring = await journal.readExpiring({ keys, leaseSeconds, limit: LOOKED_AT })
+  const expiring = await journal.readExpiring({ keys, validity: longestValidity(options), limit: LOOKED_AT })
   if (expiring.length === 0) return
-  const block = await rpc.agreed((node) => node.block(cursor.number))
-  if (block === null || block.value.hash !== cursor.hash) return
-  const { number, hash, timestamp } = block.value
-  const dead = expiring.filter(({ validBefore }) => timestamp >= validBefore)
-  const alive = expiring.filter(({ validBefore }) => timestamp < validBefore)
-  await journal.restVoids(
-    alive.map(({ paymentId, validBefore }) => ({
-      paymentId,
-      seconds: Math.min(VOID_REST_SECONDS, validBefore - timestamp),
-    })),
-  )
-  if (dead.length === 0) return
-  const used = await rpc.agreed((node) =>
-    readToken(node, token.address, {
-      reads: dead.map(({ treasury, authNonce }) => ({ view: 'authorizationState', args: [treasury, authNonce] })),
-      at: number,
-    }),
-  )
+  const answer = await rpc.agreed((node) => node.block(cursor.number))
+  if (answer === null || answer.value.hash !== cursor.hash) return
+  const block: ExpiryProof = { ...answer.value, at: deps.clock() }
+  const dead = expiring.filter(({ validBefore }) => block.timestamp >= validBefore)
+  const used = dead.length === 0 ? [] : await readUsed(deps, dead, block)
   if (used === null) return
-  const unused = dead.filter((_payout, index) => used.value[index] === 0n)
-  // Nothing gives a payout to another treasury once its void was asked for.
-  const asked = unused.map((payout) => ({ ...payout, here: payout.validBefore - leaseSeconds }))
-  const forbidden = await checkVoids(deps, asked)
-  const proved = unused.filter((_payout, index) => forbidden[index] === null)
-  const undecided = new Set(unused.filter((_payout, index) => forbidden[index]?.kind === 'wait'))
-  const at = { number, hash, timestamp, at: deps.clock() }
-  const failed = await journal.voidExpired(lease, { block: at, unused: proved })
+  const rests = await endDead(deps, lease, { block, dead, used })
+  const alive = expiring.filter(({ validBefore }) => block.timestamp < validBefore)
+  await journal.rest([
+    ...rests.map(({ paymentId }) => ({ paymentId, seconds: VOID_REST_SECONDS })),
+    ...alive.map(({ paymentId, validBefore }) => ({
+      paymentId,
+      seconds: Math.min(VOID_REST_SECONDS, validBefore - block.timestamp),
+    })),
+  ])
+}
+
+type Dead = { readonly block: ExpiryProof; readonly dead: readonly Expiring[]; readonly used: readonly (Hex | null)[] }
+
+/** Voids and moves. Returns those that it did neither with, and whose record failed. */
+async function endDead(deps: SettlementDeps, lease: Lease, { block, dead, used }: Dead): Promise<Expiring[]> {
+  const { journal, log } = deps
+  const target = dead.map(({ treasury, successor, isVoid }, index): Hex | 'void' | null => {
+    const payer = used[index] ?? null
+    // Its own log ends it.
+    if (payer !== null) return payer === treasury ? null : payer
+    return isVoid ? 'void' : successor
+  })
+  const moving = dead.flatMap((payout, index) => {
+    const to = target[index]
+    return to === 'void' || to === null || to === undefined
+      ? []
+      : [{ ...payout, to, toNonce: deriveNonce(deps, payout, to) }]
+  })
+  if (moving.length > 0) {
+    const moved = await journal.moveDead(lease, { block, dead: moving })
+    log.warn({ moved }, 'payouts of a lost treasury are taken over')
+  }
+  const unused = dead.filter((_payout, index) => target[index] === 'void')
+  const failed = unused.length === 0 ? [] : await journal.voidExpired(lease, { block, unused })
   for (const { paymentId, error } of failed)
     log.error({ paymentId, err: error }, 'its expiry is proved, but not recorded')
-  // What was voided is no void that waits. Of the undecided the nodes may agree in the next round.
-  const waiting = dead.filter((payout) => !undecided.has(payout))
-  await journal.restVoids(waiting.map(({ paymentId }) => ({ paymentId, seconds: VOID_REST_SECONDS })))
+  const refused = new Set(failed.map(({ paymentId }) => paymentId))
+  return dead.filter(({ paymentId }, index) => target[index] === null || refused.has(paymentId))
+}
+
+const deriveNonce = ({ token }: SettlementDeps, { paymentId }: Expiring, treasury: Hex): Hex =>
+  payoutNonce({ chainId: token.chainId, token: token.address, treasury, paymentId })
+
+/** For each payout the treasury whose nonce for it is used at the block, its own first; null: none. Null: no quorum says. */
+async function readUsed(
+  deps: SettlementDeps,
+  payouts: readonly Expiring[],
+  { number: at }: ExpiryProof,
+): Promise<readonly (Hex | null)[] | null> {
+  const nonces = payouts.map((payout) =>
+    [...new Set([payout.treasury, ...watchedTreasuries(deps)])].map((treasury) => ({
+      treasury,
+      nonce: deriveNonce(deps, payout, treasury),
+    })),
+  )
+  const reads = nonces.flat().map(({ treasury, nonce }) => ({
+    view: 'authorizationState' as const,
+    args: [treasury, nonce],
+  }))
+  const states = await deps.rpc.agreed((node) => readToken(node, deps.token.address, { reads, at }))
+  if (states === null) return null
+  const used = new Set(reads.filter((_read, index) => states.value[index] !== 0n).map(({ args }) => args[1]))
+  return nonces.map((mine) => mine.find(({ nonce }) => used.has(nonce))?.treasury ?? null)
 }

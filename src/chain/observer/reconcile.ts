@@ -1,6 +1,5 @@
-import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
+import type { Lease } from '../../domain/settlement/payout.ts'
 import { isRecent, KEPT_STATES, type SettlementDeps } from '../context.ts'
-import { deadAfter } from '../rotation.ts'
 import type { Place } from './endings.ts'
 import type { NonceWatch } from './nonces.ts'
 
@@ -11,25 +10,19 @@ const EVERY_MS = 60_000
  * log here. A cancellation that somebody else has carried changes no balance.
  */
 export function createReconciliation(deps: SettlementDeps, nonces: NonceWatch) {
-  const { journal, rpc, log, clock } = deps
+  const { journal, log, clock } = deps
   let comparedAt = Number.NEGATIVE_INFINITY
 
-  /** A restored backup: what it has forgotten of ended payments is theirs again, and at last there is nothing of the kind. */
-  async function recallForgotten(cursor: ChainCursor): Promise<void> {
+  /** A restored backup: what it has forgotten of ended payments is theirs again. */
+  async function recallForgotten(): Promise<void> {
     const queued = await journal.queueForgotten()
     if (queued > 0) log.warn({ queued }, 'payments that had ended were paid in a time that the database has forgotten')
-    if (cursor.restoredAt === null) return
-    const block = await rpc.agreed((node) => node.block(cursor.number))
-    if (block === null || block.value.hash !== cursor.hash) return
-    const validity = deadAfter(0, deps.options.authorizationSeconds)
-    if (block.value.timestamp >= cursor.restoredAt + validity)
-      await journal.endRestored(block.value.timestamp - validity)
   }
 
   return async function reconcile(lease: Lease, { cursor, head }: Place): Promise<void> {
     const now = clock().getTime()
     if (isRecent(comparedAt, now, EVERY_MS)) return
-    await recallForgotten(cursor)
+    await recallForgotten()
     // Nodes that prune no longer have the state of that block.
     if (head.number - cursor.number > KEPT_STATES) return
     const used = await nonces.findUsed(cursor)

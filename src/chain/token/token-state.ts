@@ -1,6 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { Payout } from '../../domain/settlement/payout.ts'
-import { payoutNonce } from '../../evm/payout-nonce.ts'
 import type { RpcNode } from '../rpc/node.ts'
 import { MULTICALL3, USDC_VIEWS } from './contracts.ts'
 import { wordsOf } from './results.ts'
@@ -41,8 +40,6 @@ export type TokenState = {
   readonly payouts: readonly {
     readonly blacklisted: boolean
     readonly used: boolean
-    /** Whether the nonce that another treasury of ours would use for this payment is used on chain. */
-    readonly usedByOther: boolean
   }[]
 }
 
@@ -50,7 +47,7 @@ export type TokenState = {
 export async function readTokenState(
   node: RpcNode,
   treasury: Hex,
-  query: { token: Hex; payouts: readonly Payout[]; otherTreasuries: readonly Hex[]; at: number },
+  query: { token: Hex; payouts: readonly Payout[]; at: number },
 ): Promise<TokenState> {
   const reads: TokenRead[] = [
     { view: 'paused', args: [] },
@@ -59,10 +56,6 @@ export async function readTokenState(
     ...query.payouts.flatMap((payout): TokenRead[] => [
       { view: 'isBlacklisted', args: [payout.recipient] },
       { view: 'authorizationState', args: [treasury, payout.authNonce] },
-      ...query.otherTreasuries.map((other): TokenRead => {
-        const nonce = payoutNonce({ ...payout, token: query.token, treasury: other })
-        return { view: 'authorizationState', args: [other, nonce] }
-      }),
     ]),
   ]
   const values = await readToken(node, query.token, { reads, at: query.at })
@@ -70,10 +63,9 @@ export async function readTokenState(
     paused: values[0] === 1n,
     treasuryBlacklisted: values[1] === 1n,
     balance: values[2] ?? 0n,
-    payouts: query.payouts.map((_payout, index) => {
-      const width = 2 + query.otherTreasuries.length
-      const [blacklisted, used, ...usedByOthers] = values.slice(3 + width * index, 3 + width * (index + 1))
-      return { blacklisted: blacklisted === 1n, used: used === 1n, usedByOther: usedByOthers.includes(1n) }
-    }),
+    payouts: query.payouts.map((_payout, index) => ({
+      blacklisted: values[3 + 2 * index] === 1n,
+      used: values[4 + 2 * index] === 1n,
+    })),
   }
 }

@@ -12,7 +12,7 @@ create table payout (
   state text not null default 'queued' check (state in
     ('queued', 'authorized', 'assigned', 'mined', 'settled', 'held', 'voiding', 'voided')),
   hold_reason text check (hold_reason in
-    ('funds', 'limit', 'rotation', 'blacklisted', 'policy', 'refused', 'operator')),
+    ('funds', 'limit', 'blacklisted', 'policy', 'refused', 'operator')),
   hold_detail text,
   lane_wallet chain_address,
   lane_nonce bigint,
@@ -30,12 +30,12 @@ create table payout (
 );
 comment on table payout is
   'The USDC transfer for one payment. Only a proof in a final block ends it: paid (`settled`) or never to be paid (`voided`).';
-comment on column payout.treasury is 'The wallet that pays. Another one takes over only with a proof (`payout_takeover`).';
+comment on column payout.treasury is 'The wallet that pays: by the list of `treasury`, or by a proof (`payout_takeover`).';
 comment on column payout.auth_nonce is
   'Its EIP-3009 nonce, derived from payment and treasury: the token contract refuses a second transfer, whatever happens to this database.';
 comment on column payout.state is
   '`queued`: waits for a signature. `authorized`: signed. `assigned`: in an envelope. `mined`: seen in a block that is not final. `voiding`: to be cancelled on chain.';
-comment on column payout.hold_reason is '`funds`, `limit` and `rotation` end without an operator. Null: not held.';
+comment on column payout.hold_reason is '`funds` and `limit` end without an operator. Null: not held.';
 comment on column payout.lane_wallet is 'The envelope that carries it now (`lane_tx`); null: none.';
 comment on column payout.mined_number is
   'The newest block when its nonce was first seen used, which is not final: a reorganization clears it. Null: not seen.';
@@ -43,10 +43,10 @@ comment on column payout.refusals is
   'How many final envelopes did not move it although the simulation had shown that they would.';
 comment on column payout.hook_error is
   'Why the payment could not record the end or the hold of the payout; null: no failure. It is tried again at `hook_retry_at`.';
-comment on column payout.rests_until is 'For a void that waits for a proof: not looked at before; null: in the next round.';
+comment on column payout.rests_until is 'For one that waits for a proof that it can be paid no more: not looked at before; null: in the next round.';
 -- The conditions of the next three are those of the statements in src/db/settlement/queue.ts, word for word.
 create index payout_payable on payout (chain_id, token, livemode, recipient, created_at, payment_id)
-  where (state = 'queued' or state = 'held' and hold_reason in ('funds', 'limit', 'rotation'));
+  where (state = 'queued' or state = 'held' and hold_reason in ('funds', 'limit'));
 create index payout_sendable on payout (chain_id, token, created_at, payment_id)
   where (state = 'voiding' or state = 'authorized' and lane_wallet is null);
 create index payout_seen on payout (chain_id, token) where mined_number is not null and state not in ('settled', 'voided');
@@ -121,16 +121,21 @@ create table treasury (
   chain_id int not null,
   token chain_address not null,
   address chain_address not null,
-  retired_at timestamptz,
-  keyless_at timestamptz,
+  first_id text collate "C",
+  has_key boolean not null default true,
+  lost_at timestamptz,
+  successor chain_address,
   opened_number bigint,
-  primary key (chain_id, token, address)
+  primary key (chain_id, token, address),
+  check ((lost_at is null) = (successor is null))
 );
-comment on table treasury is 'A wallet that pays or has paid. An engine that starts writes those that it knows.';
-comment on column treasury.retired_at is 'Since when new payouts are not queued on it; null: it is the current one.';
-comment on column treasury.keyless_at is
-  'Since when no engine has its key; null: one might. An older backup has forgotten it: then it is set again, to a later time, and everything waits longer.';
-
+comment on table treasury is
+  'The wallets that pay, as a list that is only appended to: the list of TREASURIES, stamped by the workers. It and the id of a payment alone say which one pays.';
+comment on column treasury.first_id is
+  'The smallest id of a payment that it pays: ids carry the time at which they were made. Null: it is the first treasury.';
+comment on column treasury.has_key is 'True if the worker that started last has its key.';
+comment on column treasury.lost_at is 'When an operator had it taken over, because its key is lost; null: not.';
+comment on column treasury.successor is 'The treasury that takes its payouts over, each with a proof; null: none.';
 comment on column treasury.opened_number is
   'The final block at which the books took over what it held before its transfers were watched; null: not yet.';
 
@@ -157,14 +162,23 @@ comment on table treasury_hour is
   'What a treasury has authorized in one hour, for its limit a day. A second signature of a payout does not count.';
 comment on column treasury_hour.micro_usdc is 'Micro-USDC.';
 
-create table payout_elsewhere (
-  payment_id text not null references payment,
-  treasury chain_address not null,
-  auth_nonce chain_hash not null,
-  primary key (payment_id, treasury)
-);
-comment on table payout_elsewhere is 'A nonce of another treasury by which the payment might have been paid, from before a rotation.';
-create index on payout_elsewhere (auth_nonce);
+-- A payout is queued on the treasury that the list gives to its payment, or where the chain shows that it was paid. Whoever
+-- appends to the list waits for all that are being queued.
+create function payout_has_its_treasury() returns trigger language plpgsql as $$
+declare
+  due text;
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended('treasuries', 0));
+  select t.address into due from treasury t where (t.chain_id, t.token) = (new.chain_id, new.token)
+    and (t.first_id is null or t.first_id <= new.payment_id) order by t.first_id desc nulls last limit 1;
+  if due <> new.treasury and not exists (select 1 from treasury_log l where l.kind = 'out'
+    and (l.auth_nonce, l.treasury, l.token, l.chain_id) = (new.auth_nonce, new.treasury, new.token, new.chain_id))
+  then raise exception 'treasury % pays %, and not %: TREASURIES of this process is not the list of the database',
+    due, new.payment_id, new.treasury;
+  end if;
+  return new;
+end $$;
+create trigger payout_has_its_treasury before insert on payout for each row execute function payout_has_its_treasury();
 
 create table payout_takeover (
   payment_id text not null references payment,
@@ -338,7 +352,6 @@ create table chain_cursor (
   pause text generated always as (coalesce(paused_reason,
     'the treasuries hold ' || trim_scale(missing_micro / 1000000)::text || ' USDC less than the books say')) stored,
   restored_at timestamptz,
-  may_forget boolean not null default false,
   owner text,
   epoch bigint not null default 0,
   lease_until timestamptz not null default '-infinity',
@@ -356,15 +369,13 @@ comment on column chain_cursor.deposits_number is
 comment on column chain_cursor.deposits_at is 'The time of block `deposits_number`: addresses that were watched since then are compared.';
 comment on column chain_cursor.pause is 'Why nothing is signed and no lane sends anything new; null: no pause.';
 comment on column chain_cursor.paused_reason is
-  'An unknown transfer, a second payout of a payment, or a replaced final block; null: none.';
+  'An unknown transfer, or a replaced final block; null: none.';
 comment on column chain_cursor.compared_at is
   'When the treasuries were last compared with the books at a final block. It is written once a minute.';
 comment on column chain_cursor.missing_micro is
   'Micro-USDC that the treasuries hold less than the books at the last final block that was compared; null: not less. It pauses as long as it lasts.';
 comment on column chain_cursor.restored_at is
-  'When an operator said that this database was a backup, or a worker found that the chain had not been read for an hour; null: never.';
-comment on column chain_cursor.may_forget is
-  'True while what was signed before `restored_at` can still be paid and might not be known here.';
+  'When an operator said that this database was a backup, or a worker found that the chain had not been read for an hour; null: never. What was signed for an older payment might not be known here.';
 comment on column chain_cursor.owner is 'The engine that leads; null: none.';
 comment on column chain_cursor.epoch is 'Changes with the owner. Every write of the engine names it: one with an older epoch fails.';
 
@@ -424,49 +435,10 @@ create index treasury_log_unclaimed on treasury_log (chain_id, token)
 create index treasury_log_without_receipt on treasury_log (receipt_due_at)
   where receipt_due_at is not null and payment_id is not null and kind = 'out';
 
--- A payment that is paid a second time pauses everything, in the transaction that stores the log: a key, a backup or this
--- program is wrong, and the next payout might be paid twice too. The transfer is unknown until an operator acknowledges it.
-create function second_payout_pauses() returns trigger language plpgsql as $$
-declare
-  twice record;
-begin
-  if not exists (select 1 from payout_elsewhere) then return null; end if;
-  for twice in
-    with touched as (
-      select e.payment_id from fresh f join payout_elsewhere e on (e.auth_nonce, e.treasury) = (f.auth_nonce, f.treasury)
-        where f.kind = 'out'
-      union
-      select p.payment_id from fresh f
-        join payout p on (p.auth_nonce, p.treasury, p.token, p.chain_id) = (f.auth_nonce, f.treasury, f.token, f.chain_id)
-        where f.kind = 'out' and exists (select 1 from payout_elsewhere e where e.payment_id = p.payment_id)),
-    nonces as (
-      select p.payment_id, p.chain_id, p.token, p.treasury, p.auth_nonce, true as own from payout p join touched using (payment_id)
-      union all
-      select p.payment_id, p.chain_id, p.token, e.treasury, e.auth_nonce, false
-        from payout p join touched using (payment_id) join payout_elsewhere e using (payment_id))
-    select n.payment_id, n.chain_id, n.token, array_agg(l.tx_hash::text order by n.own desc, l.block_number) as hashes,
-      array_agg(l.log_index order by n.own desc, l.block_number) as places
-    from nonces n join treasury_log l
-      on (l.auth_nonce, l.treasury, l.token, l.chain_id) = (n.auth_nonce, n.treasury, n.token, n.chain_id) and l.kind = 'out'
-    group by 1, 2, 3 having count(*) > 1
-  loop
-    -- The books have only one of them: the others are booked to `suspense`.
-    update treasury_log l set known_as = null, applied_at = null
-      from unnest(twice.hashes[2:], twice.places[2:]) as s(tx_hash, log_index)
-      where l.chain_id = twice.chain_id and l.tx_hash = s.tx_hash and l.log_index = s.log_index and l.payment_id is null;
-    update chain_cursor set paused_reason = coalesce(paused_reason,
-        format('payment %s was paid twice, by %s', twice.payment_id, array_to_string(twice.hashes, ' and ')))
-      where chain_id = twice.chain_id and token = twice.token;
-  end loop;
-  return null;
-end $$;
-create trigger second_payout_pauses after insert on treasury_log referencing new table as fresh
-  for each statement execute function second_payout_pauses();
-
 create table settlement_finding (
   chain_id int not null,
   token chain_address not null,
-  kind text not null check (kind in ('used_without_log', 'paid_elsewhere')),
+  kind text not null check (kind in ('used_without_log')),
   subject text not null,
   detail text not null,
   found_at timestamptz not null default now(),
@@ -475,7 +447,7 @@ create table settlement_finding (
 comment on table settlement_finding is
   'A difference between chain, logs and rows that the reconciliation could not repair. It deletes the row when the cause is gone.';
 comment on column settlement_finding.kind is
-  '`used_without_log`: the token says that the nonce is used, and no node shows the log. `paid_elsewhere`: a payout that is to be voided was paid by another treasury.';
+  '`used_without_log`: the token says that the nonce is used, and no node shows the log.';
 comment on column settlement_finding.subject is 'The id of the payment.';
 
 create table finality_reversal (

@@ -89,7 +89,7 @@ create view settlement_attention as
     from payout where hook_error is not null and state not in ('settled', 'voided')
   union all
   select livemode, 'payout_held', payment_id, hold_reason || ': ' || coalesce(hold_detail, ''), updated_at
-    from payout where state = 'held' and hold_reason not in ('funds', 'limit', 'rotation')
+    from payout where state = 'held' and hold_reason not in ('funds', 'limit')
   union all
   select null, 'treasury_log', tx_hash || ':' || log_index, hook_error, finalized_at
     from treasury_log where applied_at is null and hook_error is not null
@@ -120,10 +120,19 @@ create view settlement_attention as
     -- What is less than the smallest sweep stays at the address, and nothing waits for it.
     where s.state in ('signed', 'assigned') and s.created_at < now() - interval '1 hour' and d.unswept_micro >= 10000
   union all
-  -- A void is signed within 55 minutes, unless another treasury has paid the payment.
+  -- Of a treasury without a key it waits for the end of the signatures, at most 55 minutes.
   select livemode, 'void', payment_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at
     from payout p where state = 'voiding' and updated_at < now() - interval '2 hours'
-      and not exists (select 1 from settlement_finding f where f.kind = 'paid_elsewhere' and f.subject = p.payment_id)
+  union all
+  select p.livemode, 'no_key', t.address, 'open payouts: ' || count(*), min(p.created_at)
+    from treasury t join payout p on (p.chain_id, p.token, p.treasury) = (t.chain_id, t.token, t.address)
+    where not t.has_key and t.lost_at is null and p.state not in ('settled', 'voided') group by p.livemode, t.address
+  union all
+  -- It takes 55 minutes at most.
+  select p.livemode, 'take_over', t.address, 'open payouts, for ' || t.successor || ': ' || count(*), min(greatest(t.lost_at, p.created_at))
+    from treasury t join payout p on (p.chain_id, p.token, p.treasury) = (t.chain_id, t.token, t.address)
+    where t.lost_at < now() - interval '2 hours' and p.created_at < now() - interval '2 hours'
+      and p.state not in ('settled', 'voiding', 'voided') group by p.livemode, t.address, t.successor
   union all
   -- A proof is tried every ten minutes, and fails for all payouts alike: one row, which hides nothing else in a list.
   select p.livemode, 'receipt', (array_agg(l.payment_id order by l.finalized_at))[1],

@@ -37,28 +37,18 @@ export const cursorRow = z.object({
   logs: z.coerce.number(),
   deposits: z.coerce.number(),
   pause: z.string().nullable(),
-  restored: z.coerce.number().nullable(),
 })
 
 export const CURSOR_COLUMNS = sql`scanned_number as number, scanned_hash as hash, first_number as first, logs_number as logs,
-  deposits_number as deposits, pause, case when may_forget then ceil(extract(epoch from restored_at)) end as restored`
+  deposits_number as deposits, pause`
 
-export const cursorOf = ({
-  number,
-  hash,
-  first,
-  logs,
-  deposits,
-  pause,
-  restored,
-}: z.output<typeof cursorRow>): ChainCursor => ({
+export const cursorOf = ({ number, hash, first, logs, deposits, pause }: z.output<typeof cursorRow>): ChainCursor => ({
   number,
   hash,
   firstNumber: first,
   logsNumber: logs,
   depositsNumber: deposits,
   pausedReason: pause,
-  restoredAt: restored,
 })
 
 export async function readCursor(context: JournalContext): Promise<ChainCursor | null> {

@@ -5,12 +5,16 @@ import { execute, many, sql } from '../db.ts'
 import { attempt, type FailedHook, type JournalContext, lockPaymentsFirst, ours } from './context.ts'
 import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
-import { rested } from './queue.ts'
+import { onLostTreasury, rested } from './queue.ts'
+
+/** Payouts that their treasury cannot end: its key is gone. The proof that it can pay no more ends them, or moves them. */
 
 const expiringRow = z.object({
   payment_id: z.string(),
   treasury: hex,
   auth_nonce: hex,
+  successor: hex.nullable(),
+  is_void: z.boolean(),
   valid_before: z.coerce.number(),
 })
 
@@ -18,40 +22,51 @@ export type Expiring = {
   readonly paymentId: string
   readonly treasury: Hex
   readonly authNonce: Hex
-  /** Unix seconds after which no signature of it is worth anything. */
+  /** It is to be voided, and not to be paid. */
+  readonly isVoid: boolean
+  /** The treasury that takes over from its own; null: none, and it is to be voided. */
+  readonly successor: Hex | null
+  /** Unix seconds after which no signature of it is worth anything; 0: none was ever made. */
   readonly validBefore: number
 }
 
 /**
- * Payouts to be voided of which nobody here can sign a cancellation. A restored backup may have forgotten a signature, but
- * none was made after the void was asked for: so each is dead one lease after that. Those that rest are left out.
+ * Payouts to be voided of which nobody here can sign a cancellation, and those of lost treasuries. No transfer is signed after
+ * either was asked for, so the stored signatures are all that there are. Only a database that was restored after the payment
+ * was made may have forgotten one: then each is dead that was made before the restore. Those that rest are left out.
  */
 export async function readExpiring(
   context: JournalContext,
-  ask: { keys: readonly Hex[]; leaseSeconds: number; limit: number },
+  ask: { keys: readonly Hex[]; validity: number; limit: number },
 ): Promise<Expiring[]> {
   const rows = await many(
     context.db,
     expiringRow,
-    sql`select p.payment_id, p.treasury, p.auth_nonce,
-          greatest(extract(epoch from p.updated_at)::bigint + ${ask.leaseSeconds}::bigint,
-            (select max(s.valid_before) from payout_signature s where s.payment_id = p.payment_id)) as valid_before
-        from payout p where ${ours(context)} and p.state = 'voiding' and ${rested} and p.treasury <> all(${[...ask.keys]}::text[])
+    sql`select p.payment_id, p.treasury, p.auth_nonce, p.state = 'voiding' as is_void,
+          (select t.successor from treasury t where (t.chain_id, t.token, t.address) = (p.chain_id, p.token, p.treasury)),
+          greatest(0, (select max(s.valid_before) from payout_signature s where s.payment_id = p.payment_id),
+            (select ceil(extract(epoch from c.restored_at))::bigint + ${ask.validity}::bigint from chain_cursor c
+              join payment m on m.id = p.payment_id where c.chain_id = p.chain_id and c.token = p.token
+                and m.created_at <= c.restored_at)) as valid_before
+        from payout p where ${ours(context)} and ${rested}
+          and (p.state = 'voiding' and p.treasury <> all(${[...ask.keys]}::text[]) or ${onLostTreasury})
         order by p.rests_until nulls first, p.created_at limit ${ask.limit}`,
   )
   return rows.map((row) => ({
     paymentId: row.payment_id,
     treasury: row.treasury,
     authNonce: row.auth_nonce,
+    isVoid: row.is_void,
+    successor: row.successor,
     validBefore: row.valid_before,
   }))
 }
 
 /**
- * Has voids that wait looked at again so many seconds later, and others before them. One that somebody else is changing is
+ * Has payouts that wait looked at again so many seconds later, and others before them. One that somebody else is changing is
  * looked at in the next round.
  */
-export async function restVoids(
+export async function rest(
   context: JournalContext,
   waiting: readonly { paymentId: string; seconds: number }[],
 ): Promise<void> {
@@ -60,12 +75,68 @@ export async function restVoids(
     context.db,
     sql`with waiting as (select p.payment_id, w.seconds
             from jsonb_to_recordset(${JSON.stringify(waiting)}::jsonb) as w("paymentId" text, seconds int)
-            join payout p on p.payment_id = w."paymentId" where ${ours(context)} and p.state = 'voiding' for update of p skip locked)
+            join payout p on p.payment_id = w."paymentId"
+            where ${ours(context)} and p.state not in ('settled', 'voided') for update of p skip locked)
         update payout p set rests_until = now() + w.seconds * interval '1 second' from waiting w where p.payment_id = w.payment_id`,
   )
 }
 
 export type ExpiryProof = { readonly number: number; readonly hash: Hex; readonly timestamp: number; readonly at: Date }
+
+/** A payout whose treasury can pay it no more, with the treasury that pays it from now on and the nonce that it uses. */
+export type Moving = Expiring & { readonly to: Hex; readonly toNonce: Hex }
+
+/**
+ * Moves payouts whose nonce is unused at a final block that is later than all their signatures. One that something holds stays
+ * held, and one that is to be voided stays so. Returns how many were moved: a signature that was stored since keeps its payout.
+ */
+export function moveDead(
+  context: JournalContext,
+  lease: Lease,
+  found: { block: ExpiryProof; dead: readonly Moving[] },
+): Promise<number> {
+  const { block } = found
+  return context.db.transaction(async (tx) => {
+    await fence(context, tx, lease)
+    const ids = found.dead.map(({ paymentId }) => paymentId)
+    await lockPaymentsFirst(tx, ids)
+    // So that the next statement sees what was being signed.
+    await execute(tx, sql`select 1 from payout where payment_id = any(${ids}) order by payment_id for update`)
+    const rows = await many(
+      tx,
+      z.object({ payment_id: z.string() }),
+      sql`with signed as (select p.payment_id, g.treasury, g."authNonce", g."to", g."toNonce",
+              greatest(g."validBefore", (select max(s.valid_before) from payout_signature s where s.payment_id = p.payment_id)) as dead,
+              (select coalesce(jsonb_agg(jsonb_build_object('kind', s.kind, 'valid_before', s.valid_before, 'signed_at', s.signed_at,
+                  'signature', encode(s.signature, 'hex')) order by s.seq), '[]')
+                from payout_signature s where s.payment_id = p.payment_id) as signatures
+            from jsonb_to_recordset(${JSON.stringify(found.dead)}::jsonb)
+              as g("paymentId" text, treasury text, "authNonce" text, "to" text, "toNonce" text, "validBefore" bigint)
+            join payout p on p.payment_id = g."paymentId" and p.treasury = g.treasury
+            where ${ours(context)} and p.state not in ('settled', 'voided'))
+          insert into payout_takeover (payment_id, from_treasury, from_nonce, to_treasury, to_nonce, block_number, block_hash,
+            block_time, valid_before, signatures)
+          select payment_id, treasury, "authNonce", "to", "toNonce", ${block.number}, ${block.hash}, ${block.timestamp}, dead,
+            signatures
+          from signed where dead <= ${block.timestamp} returning payment_id`,
+    )
+    const moved = rows.map((row) => row.payment_id)
+    await execute(
+      tx,
+      sql`with given as (select * from jsonb_to_recordset(${JSON.stringify(found.dead)}::jsonb)
+              as g("paymentId" text, "to" text, "toNonce" text) where "paymentId" = any(${moved})),
+            -- They are in the proof. The new treasury has signed nothing yet.
+            dropped as (delete from payout_signature where payment_id = any(${moved})),
+            items as (update lane_tx_item i set outcome = 'moved' from payout p where p.payment_id = any(${moved})
+              and (i.chain_id, i.wallet, i.nonce, i.payment_id) = (p.chain_id, p.lane_wallet, p.lane_nonce, p.payment_id))
+          update payout p set treasury = g."to", auth_nonce = g."toNonce", lane_wallet = null, lane_nonce = null,
+            mined_number = null, rests_until = null, refusals = 0, updated_at = now(),
+            state = case when p.state in ('held', 'voiding') then p.state else 'queued' end
+          from given g where p.payment_id = g."paymentId"`,
+    )
+    return moved.length
+  })
+}
 
 /** Voids payouts whose nonce is unused at a final block that is later than all their signatures. */
 export function voidExpired(

@@ -7,7 +7,7 @@ import { CURSOR_COLUMNS, cursorOf, cursorRow, here } from './cursor.ts'
 import { worthSweeping } from './deposits.ts'
 import { envelopeList, envelopeOf, envelopeRow } from './envelopes.ts'
 import { hex } from './payouts.ts'
-import { payable, rested, seen, sendable } from './queue.ts'
+import { onLostTreasury, payable, rested, seen, sendable } from './queue.ts'
 
 /** The facts with which the engine that leads begins a round. */
 
@@ -41,7 +41,7 @@ const NOTED_SECONDS = 60
  */
 export async function lead(
   context: JournalContext,
-  ask: LeaseAsk & { readonly wallets: readonly Hex[] },
+  ask: LeaseAsk & { readonly wallets: readonly Hex[]; readonly treasuries: readonly Hex[] },
 ): Promise<Lead | { readonly othersMs: number } | null> {
   const { db, scope } = context
   const row = await maybeOne(
@@ -54,7 +54,7 @@ export async function lead(
             returning epoch::text, ${CURSOR_COLUMNS}),
           noted as (update lane l set led_at = now() from mine where l.chain_id = ${scope.chainId}
             and l.wallet = any(${[...ask.wallets]}::text[]) and l.led_at < now() - ${NOTED_SECONDS} * interval '1 second')
-        select mine.*, ${selectLanes(context, ask.wallets)} as lanes, ${selectWork(context)} from mine`,
+        select mine.*, ${selectLanes(context, ask.wallets)} as lanes, ${selectWork(context, ask.treasuries)} from mine`,
   )
   if (row !== null) return toLead(context, ask.owner, row)
   const other = await maybeOne(
@@ -71,20 +71,24 @@ const selectLanes = ({ scope }: JournalContext, wallets: readonly Hex[]): Statem
   from lane l, lateral (${envelopeList}) e
   where l.chain_id = ${scope.chainId} and (l.wallet = any(${[...wallets]}::text[]) or e.envelopes <> '[]'))`
 
-function selectWork(context: JournalContext): Statement {
+function selectWork(context: JournalContext, treasuries: readonly Hex[]): Statement {
   const { chainId } = context.scope
   const cancellation = sql`select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel'`
+  const keyed = sql`p.treasury = any(${[...treasuries]}::text[])`
   const voiding = sql`select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}`
   return sql`
     -- In the order of its index, or a queue that has become short is looked for in the whole table.
-    exists (select 1 from (select 1 from payout p where ${ours(context)} and ${payable} order by p.recipient limit 1) next)
-      or exists (${voiding} and not exists (${cancellation})) as sign,
+    exists (select 1 from (select 1 from payout p where ${ours(context)} and ${payable} and ${keyed} and not ${onLostTreasury}
+        order by p.recipient limit 1) next)
+      or exists (${voiding} and ${keyed} and not exists (${cancellation})) as sign,
     exists (select 1 from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null
       and (p.state <> 'voiding' or exists (${cancellation}))) as send,
     exists (select 1 from deposit d where ${worthSweeping(context)}) as sweep,
     exists (select 1 from payout p where ${ours(context)} and p.lane_wallet is not null)
       or exists (select 1 from payout p where ${ours(context)} and ${seen}) as sent,
-    exists (${voiding}) as voiding,
+    exists (${voiding}) or exists (select 1 from treasury t where ${here(context)} and t.lost_at is not null and exists (
+      select 1 from payout p where ${ours(context)} and p.treasury = t.address and p.state not in ('settled', 'voided')
+        and ${rested})) as voiding,
     exists (select 1 from treasury_log where ${here(context)} and applied_at is null)
       or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null)
       or exists (select 1 from lane_tx where chain_id = ${chainId} and gas_error is not null) as pending,

@@ -176,19 +176,13 @@ export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
           items as (update lane_tx_item i set outcome = 'moved' from before b where b.state <> 'voiding'
             and (i.chain_id, i.wallet, i.nonce, i.payment_id) = (b.chain_id, b.lane_wallet, b.lane_nonce, b.payment_id))
         update payout p set state = 'voiding', hold_reason = null, hold_detail = null, mined_number = null,
-          -- Asked for again it is as old as before: what a lost treasury may have signed is waited for from then on.
+          -- Asked for again it is as old as before.
           updated_at = case b.state when 'voiding' then p.updated_at else now() end,
           lane_wallet = case b.state when 'voiding' then p.lane_wallet end,
           lane_nonce = case b.state when 'voiding' then p.lane_nonce end
         from before b where p.payment_id = b.payment_id`,
   )
   return changed === 1
-}
-
-/** Asks for a void of whatever was handed in: `voiding`, or `none` was, or it has `ended` already, paid or voided. */
-export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'> {
-  if (await requestVoid(tx, paymentId)) return 'voiding'
-  return (await readPayout(tx, paymentId)) === null ? 'none' : 'ended'
 }
 
 export async function hasPayout(tx: Tx, paymentId: string): Promise<boolean> {

@@ -75,7 +75,7 @@ export async function readSigned(db: Queryable, where: Statement, limit: number)
 }
 
 /** Held for one of PASSING_HOLDS, as in the index payout_payable, word for word. */
-export const passing = sql`p.state = 'held' and p.hold_reason in ('funds', 'limit', 'rotation')`
+export const passing = sql`p.state = 'held' and p.hold_reason in ('funds', 'limit')`
 
 /** As in the index payout_payable, word for word. */
 export const payable = sql`(p.state = 'queued' or ${passing})`
@@ -86,8 +86,13 @@ export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p
 /** As in the index payout_seen, word for word. */
 export const seen = sql`(p.mined_number is not null and p.state not in ('settled', 'voided'))`
 
-/** Not of voids that were found waiting for a proof just now. */
+/** Not of those that were found waiting for a proof just now. */
 export const rested = sql`(p.rests_until is null or p.rests_until <= now())`
+
+/** Stands on a treasury that was taken over, and has not ended. */
+export const onLostTreasury = sql`(p.state not in ('settled', 'voided') and exists (
+  select 1 from treasury t where (t.chain_id, t.token, t.address) = (p.chain_id, p.token, p.treasury)
+    and t.lost_at is not null))`
 
 /** Payouts whose turn it is, and after which recipient the next turn begins; null: with the first one. */
 export type Turn = { readonly payouts: Payout[]; readonly next: Hex | null }
@@ -101,14 +106,17 @@ const furthest = (payouts: readonly Payout[]): Hex | null =>
 /**
  * Payouts that wait for their first or next transfer signature, taken in turn from the recipients after `after` and then
  * from the first ones, the oldest of each first: a merchant with a long queue does not delay the others, and payouts
- * that cannot go on yet are not in anybody's way. What is read does not grow with the queue.
+ * that cannot go on yet are not in anybody's way. Only of treasuries whose keys are given and that nobody took over. What is read does not grow with the queue.
  */
-export async function readPayable(context: JournalContext, ask: { limit: number; after: Hex | null }): Promise<Turn> {
-  const { limit, after } = ask
-  const later = await payableBetween(context, { limit, after: after ?? '', upTo: null })
+export async function readPayable(
+  context: JournalContext,
+  ask: { keys: readonly Hex[]; limit: number; after: Hex | null },
+): Promise<Turn> {
+  const { keys, limit, after } = ask
+  const later = await payableBetween(context, { keys, limit, after: after ?? '', upTo: null })
   const room = limit - later.length
   const first =
-    after === null || room === 0 ? [] : await payableBetween(context, { limit: room, after: '', upTo: after })
+    after === null || room === 0 ? [] : await payableBetween(context, { keys, limit: room, after: '', upTo: after })
   const payouts = [...later, ...first]
   // As many recipients as were asked for: there may be more of them.
   const isFull = new Set(payouts.map(({ recipient }) => recipient)).size === limit
@@ -118,9 +126,10 @@ export async function readPayable(context: JournalContext, ask: { limit: number;
 /** Walks from recipient to recipient along the index, and takes from each as many as its share of the limit. */
 async function payableBetween(
   context: JournalContext,
-  { limit, after, upTo }: { limit: number; after: string; upTo: string | null },
+  { keys, limit, after, upTo }: { keys: readonly Hex[]; limit: number; after: string; upTo: string | null },
 ): Promise<Payout[]> {
-  const waiting = sql`from payout p where ${ours(context)} and ${payable}`
+  const waiting = sql`from payout p where ${ours(context)} and ${payable} and p.treasury = any(${[...keys]}::text[])
+    and not ${onLostTreasury}`
   const next = (previous: Statement): Statement =>
     sql`select p.recipient ${waiting} and p.recipient > ${previous} order by p.recipient limit 1`
   const rows = await many(

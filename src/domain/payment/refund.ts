@@ -33,7 +33,7 @@ export const PAYOUT_EXISTS: LateRefusal = {
 }
 /** The database may be a backup that has forgotten what was handed over: then the merchant has the money, or will have it. */
 export const PAID_FORGOTTEN: LateRefusal = {
-  when: 'the database was restored, and the merchant was paid before, or for an hour may have been',
+  when: 'the database was restored, and the merchant was paid before, or a payout must be canceled first',
   why: 'The database was restored from a backup, and lacks the latest payouts',
 }
 export const NAME_IT: LateRefusal = {
@@ -184,7 +184,7 @@ export function endsWith(state: PaymentWithAttempts, attemptId: string): boolean
 export function whyForgotten(forgotten: Forgotten): string {
   return forgotten.kind === 'paid'
     ? `${PAID_FORGOTTEN.why}: the merchant has been paid for this payment by ${forgotten.txHash}. Nothing was changed: let the payment continue, and its payout is recorded`
-    : `${PAID_FORGOTTEN.why}: a payout of this payment may be on its way. Nothing was changed: decide again after ${forgotten.until}`
+    : `${PAID_FORGOTTEN.why}: a payout of this payment may be on its way, and is now canceled on chain. Refund again when it is voided, in a few minutes. If it was faster, the merchant has the money`
 }
 
 export function whyPartnerCannotRefund(provider: ProviderUsed): string {

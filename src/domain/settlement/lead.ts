@@ -5,7 +5,7 @@ export type LaneBooks = { readonly lane: Lane; readonly envelopes: readonly Enve
 
 /** The work that waits. */
 export type Work = {
-  /** Payouts or cancellations wait for a signature, and were not found waiting for a proof just now. */
+  /** Payouts or cancellations wait for a signature of a treasury whose key is here. */
   readonly sign: boolean
   /** Something signed waits for a lane. */
   readonly send: boolean
@@ -13,7 +13,7 @@ export type Work = {
   readonly sweep: boolean
   /** Payouts are on their way, or seen in a block that is not final. */
   readonly sent: boolean
-  /** Voids that do not rest. */
+  /** Voids, and payouts of lost treasuries, that do not rest. */
   readonly voiding: boolean
   /** Logs whose meaning is not recorded, or gas that is not booked. */
   readonly pending: boolean

@@ -18,14 +18,13 @@ export type PayoutState = (typeof PAYOUT_STATES)[number]
 
 /**
  * Why a payout is stopped. `funds`: the treasury has too little USDC. `limit`: it has signed as much as it may in 24 hours.
- * `rotation`: another treasury may still have paid it.
  */
-export const HOLD_REASONS = ['funds', 'limit', 'rotation', 'blacklisted', 'policy', 'refused', 'operator'] as const
+export const HOLD_REASONS = ['funds', 'limit', 'blacklisted', 'policy', 'refused', 'operator'] as const
 /** `held` is visible and not final; `settled` and `voided` are the only ends. */
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
 /** Holds that end automatically when their cause ends; the others wait for an operator. */
-export const PASSING_HOLDS: readonly HoldReason[] = ['funds', 'limit', 'rotation']
+export const PASSING_HOLDS: readonly HoldReason[] = ['funds', 'limit']
 
 /** What is paid to whom: fixed when the payout is queued. */
 export type Payout = {
@@ -142,16 +141,19 @@ export type ChainCursor = {
   /** Up to here transfers to addresses of payments were read. */
   readonly depositsNumber: number
   readonly pausedReason: string | null
-  /** Since when the database may be a backup that has forgotten what was signed, in Unix seconds; null: it is not. */
-  readonly restoredAt: number | null
 }
+
+/** Why the money of a payment must not go back. */
+export type OpenPayout =
+  /** Its payout has not ended. */
+  { readonly kind: 'open' } | Forgotten
 
 /** A payment without a payout that may have one all the same. */
 export type Forgotten =
   /** By this final transaction the merchant has the money. */
   | { readonly kind: 'paid'; readonly txHash: string }
-  /** Until then, an hour after the restoration, a transfer may come that this database knows nothing of. */
-  | { readonly kind: 'unsure'; readonly until: string }
+  /** The database was restored after the payment was made: a payout of it may be on its way. Only a void can tell. */
+  | { readonly kind: 'unsure' }
 
 /** A finalized fact about the treasury. `gasShare` is wei per authorization when one of our lanes sent the transaction. */
 export type TreasuryLog = {

@@ -1,7 +1,7 @@
 import { formatUsdc } from '../money.ts'
 import { plural } from '../plural.ts'
 import { getFailure, type Part, type PartStanding, type RestCause } from './part.ts'
-import { MISSING_PAUSE, PASSING_HOLDS, REVERSAL_PAUSE } from './payout.ts'
+import { MISSING_PAUSE, REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
 /** What keeps money from moving, or will: each look knows one cause and what to do about it. */
@@ -26,7 +26,7 @@ const PAUSE_ACTS: readonly (readonly [beginning: string, todo: string])[] = [
 ]
 
 const TRANSFER_ACT =
-  'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.'
+  'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, run `pinrail settlement take-over <old treasury>`, then acknowledge the theft.'
 
 export function troublesOf(standing: Standing): Trouble[] {
   const looks = [
@@ -119,7 +119,7 @@ const REST_TODO: Readonly<Record<RestCause, string>> = {
   token_paused:
     'Wait: Circle has paused USDC for everybody. Payouts continue within a minute after the pause has ended.',
   treasury_blacklisted:
-    'Ask Circle why the treasury is on the blacklist. Payouts continue within a minute after it is off the list. USDC in it cannot be moved: do not send more. If it stays on the list, rotate the treasury and fund the new one.',
+    'Ask Circle why the treasury is on the blacklist. Payouts continue within a minute after it is off the list. USDC in it cannot be moved: do not send more. If it stays on the list, rotate the treasury, fund the new one, and run `pinrail settlement take-over <old treasury>`.',
   treasury_delegated:
     'Someone signed a delegation with the treasury’s key: the key is stolen. Rotate the treasury and move the USDC. If you signed it, revoke it: payouts continue within a minute.',
   gas_above_cap:
@@ -341,10 +341,17 @@ const ATTENDED: readonly Attended[] = [
     todo: 'A refund waits for it. Check the worker’s log for a treasury key that refuses to sign, and check that a lane is free and can pay its gas.',
   },
   {
-    kind: 'paid_elsewhere',
-    kinds: ['paid_elsewhere'],
-    what: (count) => `${payoutsText(count)} cannot be voided`,
-    todo: 'Refund nothing: if that treasury paid, the merchant has the money. `treasury_log` or an explorer shows the transfer. If it was a cancellation, make sure that the nodes return its log; then the void continues automatically.',
+    kind: 'no_key',
+    kinds: ['no_key'],
+    what: (count) => `payouts wait for the key of ${plural(count, 'treasury', 'treasuries')}, which no worker has`,
+    todo: 'Give the key to the workers (RETIRED_TREASURY_KEYS). If it is lost, run `pinrail settlement take-over <treasury>`: another treasury then pays.',
+  },
+  {
+    kind: 'take_over',
+    kinds: ['take_over'],
+    what: (count) =>
+      `payouts of ${plural(count, 'lost treasury', 'lost treasuries')} have waited to be taken over for two hours`,
+    todo: 'The nodes must give the state of the last final block: see the list below. If the nonce of a payout is used, it waits for its log. If something else is wrong, the worker’s log has the reason.',
   },
 ]
 
@@ -365,13 +372,6 @@ function holdsOf({ queue }: Standing): Trouble[] {
   const stops = queue.every(({ state }) => state === 'held')
   return held.map(({ reason, count, micro }): Trouble => {
     const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'is' : 'are'} stopped`
-    if (PASSING_HOLDS.some((passing) => passing === reason))
-      return {
-        kind: 'held',
-        stops,
-        what: `${payouts} until no earlier treasury can have paid them any more`,
-        todo: 'Wait: they continue automatically, at most 55 minutes after the rotation or the restore. `pinrail payments explain <payment>` says when.',
-      }
     return {
       kind: 'held',
       stops,

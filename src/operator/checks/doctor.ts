@@ -134,7 +134,7 @@ function lookAtChain({ db, settings: given }: Office): Look[] {
     return [{ part: 'nodes', look: () => Promise.reject(new Failure('POLYGON_RPC_URLS is not set')) }]
   const asking = {
     db,
-    settings: { ...settings, POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum, TREASURY_ADDRESSES: [] },
+    settings: { ...settings, POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum, TREASURIES: [] },
   }
   return [
     {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { hasPayout, holdPayout, queuePayout, releasePayout, voidIfQueued } from '../../../src/db/settlement/payouts.ts'
-import { readForgotten } from '../../../src/db/settlement/watch/forgotten.ts'
+import { hasPayout, holdPayout, queuePayout, releasePayout } from '../../../src/db/settlement/payouts.ts'
+import { readOpenPayout, voidIfQueued } from '../../../src/db/settlement/watch/forgotten.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { OpenAttemptRequest, OperatorDecision } from '../../../src/domain/payment/requests.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
@@ -28,13 +28,13 @@ export async function createMoneyWorld() {
   const base = await createActivityWorld()
   const { db } = base.checkout
   const payouts: PayoutDesk = {
-    treasury: `0x${'7'.repeat(40)}`,
+    getTreasury: () => `0x${'7'.repeat(40)}`,
     queue: queuePayout,
     release: releasePayout,
     hold: holdPayout,
     exists: hasPayout,
     void: voidIfQueued,
-    forgotten: readForgotten,
+    open: readOpenPayout,
   }
   const activities = (changes: Partial<typeof base.deps> = {}) => base.activities({ payouts, ...changes })
   const hooks = createSettlementHooks(base.deps.context)

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import { closeMisfit, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
-import { takeOver } from '../../../src/db/settlement/signing/takeover.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
 import { changeOf, changePayout, type Operation } from '../../../src/operator/payouts.ts'
+import { takeLease } from '../../chain/lead.ts'
 import { createMoneyWorld, eur, type Made, type MoneyWorld, NOTE } from './money-world.ts'
 import { perform } from './world.ts'
 
@@ -509,17 +509,21 @@ describe('a payout that is held', () => {
     expect(await world.attention(id)).toEqual(['parked payout_voided'])
   })
 
-  /** The treasury's key is gone, so the engine holds its payout; later another treasury takes it over. */
+  /** The policy of the treasury refuses the payout, so it is held; then its key is lost, and another treasury takes it over. */
   async function takenOver(id: string, meanwhile: () => Promise<unknown>): Promise<string> {
     const { rows } = await world.checkout.db.query('select * from payout where payment_id = $1', [id])
     const { chain_id: chainId, token, treasury, auth_nonce: authNonce } = rows[0]
     const context = { db: world.checkout.db, scope: { livemode: false, chainId, token }, hooks: world.hooks }
-    const detail = `no key for treasury ${treasury}`
-    await createSettlementJournal(context).hold({ paymentId: id, reason: 'policy', detail })
+    const journal = createSettlementJournal(context)
+    await journal.hold({ paymentId: id, reason: 'policy', detail: 'above the limit' })
     await meanwhile()
     const to = `0x${'9'.repeat(40)}` as const
-    const proof = { number: 1, hash: `0x${'8'.repeat(64)}` as const, time: 2, dead: 1 }
-    await takeOver(context, { payouts: [{ paymentId: id, treasury, authNonce }], to, proof })
+    const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2, at: new Date() }
+    const lease = await takeLease(journal, { owner: id })
+    const payout = { paymentId: id, treasury, authNonce, isVoid: false, successor: to, validBefore: 1 }
+    const moved = await journal.moveDead(lease, { block, dead: [{ ...payout, to, toNonce: authNonce }] })
+    await journal.releaseLead(id)
+    expect(moved).toBe(1)
     return to
   }
 

@@ -30,13 +30,13 @@ export async function createActivityWorld() {
     tolerancePercent: 1,
     conversionTolerancePercent: 2,
     payouts: {
-      treasury: '0x',
+      getTreasury: () => '0x',
       queue: absent,
       release: absent,
       hold: absent,
       exists: absent,
       void: absent,
-      forgotten: absent,
+      open: absent,
     },
   }
   return {

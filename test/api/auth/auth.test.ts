@@ -284,7 +284,7 @@ describe('The routes of API keys', () => {
       const { db } = shop
       await db.query('insert into lane (chain_id, wallet, next_nonce) values (31337, $1, 0)', [relayer])
       await db.query(
-        'insert into treasury (chain_id, token, address, retired_at) values (31337, $1, $2, null), (31337, $1, $3, now())',
+        `insert into treasury (chain_id, token, address, first_id) values (31337, $1, $2, null), (31337, $1, $3, 'pay_01')`,
         [relayer, treasury, retired],
       )
       const { body: payment } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })

@@ -13,6 +13,7 @@ import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
+import { listAfterWords } from '../rotation-world.ts'
 import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize, strangerOf, transfersOf } from './reversal.ts'
@@ -321,7 +322,8 @@ describe('a replaced chain before its repair', () => {
     const successor = accountOf(newKey())
     const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
     const treasuries = [successor, world.treasury].map((account) => createTreasurySigner(account, policy))
-    const engine = () => world.runner({ treasuries, hooks })
+    const treasuryList = listAfterWords(world.treasury, successor)
+    const engine = () => world.runner({ treasuries, treasuryList, hooks })
     await world.finalize(engine())
     const raw = await transfersOf(world, [{ to: successor.address, micro: 500n }], world.treasury)
     const from = Number(await world.chain.getBlockNumber())
@@ -329,8 +331,7 @@ describe('a replaced chain before its repair', () => {
     await world.chain.mine({ blocks: 6 })
     await world.finalize(engine())
     await reorganize(world, await since(from), raw)
-    const TREASURY_ADDRESSES = treasuries.map(({ address }) => address)
-    expect(await repairFinality(operation({ ...settingsOf(world), TREASURY_ADDRESSES }))).toBe(0)
+    expect(await repairFinality(operation({ ...settingsOf(world), TREASURIES: treasuryList }))).toBe(0)
     expect(said.at(-1)).toBe('the lanes continue')
     expect(await world.balance(successor.address)).toBe(500n)
   })

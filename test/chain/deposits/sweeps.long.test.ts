@@ -9,6 +9,7 @@ import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { readWork } from '../lead.ts'
+import { listAfterWords } from '../rotation-world.ts'
 import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize } from './reversal.ts'
@@ -92,7 +93,8 @@ describe('sweeps', () => {
     expect((await getSweep(paymentId)).treasury).toBe(lost)
     const inLost = await world.balance(lost)
     const treasuries = [createTreasurySigner(successor, policy)]
-    await world.finalize(world.runner({ deposits, hooks, treasuries, options: { retiredTreasuries: [lost] } }), 3)
+    const treasuryList = listAfterWords(world.treasury, successor)
+    await world.finalize(world.runner({ deposits, hooks, treasuries, treasuryList }), 3)
     expect(await getSweep(paymentId)).toMatchObject({ state: 'done', treasury: successor.address.toLowerCase() })
     expect(await world.balance(successor.address)).toBe(5_000_000n)
     expect(await world.balance(lost)).toBe(inLost)

@@ -216,14 +216,13 @@ describe('authorizations', () => {
           paused: false,
           treasuryBlacklisted: false,
           balance: available,
-          payouts: queued.map(() => ({ blacklisted: false, used: false, usedByOther: false })),
+          payouts: queued.map(() => ({ blacklisted: false, used: false })),
         },
         {
           available,
           spendable: 10n ** 12n,
           signedBefore: new Set(),
           heldAfter: new Date(0),
-          forbidden: queued.map(() => null),
         },
       ).map(({ kind }) => kind)
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { createTreasurySigner, signTransferAuthorization } from '../../../src/chain/authorization.ts'
+import { signTransferAuthorization } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { bookAll, readBalances } from '../../../src/db/ledger.ts'
@@ -365,17 +365,6 @@ describe('the balance of the treasury', () => {
     } finally {
       await node.close()
     }
-  })
-
-  test('a treasury that a worker with an older configuration does not name still counts', async () => {
-    const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
-    const [successor, current] = [accountOf(newKey()), world.treasury].map((key) => createTreasurySigner(key, policy))
-    await mintUsdc(world.chain, { to: successor!.address, micro: 5_000_000n })
-    const rotated = runner({ treasuries: [successor!, current!] })
-    await world.finalize(rotated, 3)
-    expect((await balances()).get('treasury')).toBe((1_000_000_000_000n + 5_000_000n).toString())
-    await world.finalize(runner({ treasuries: [current!] }), 2)
-    expect(await pause()).toEqual({ pause: null })
   })
 
   test('a log that is late is no difference either while thousands of payouts wait for funds', async () => {

@@ -10,13 +10,14 @@ import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { acknowledgeTransfers } from '../../../src/db/settlement/operator.ts'
 import { requestVoid } from '../../../src/db/settlement/payouts.ts'
 import { readSigned } from '../../../src/db/settlement/queue.ts'
+import { readTreasuryList } from '../../../src/db/settlement/signing/treasuries.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { Payout, SignedPayout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { passRests } from '../rotation-world.ts'
+import { listAfterWords, passRests } from '../rotation-world.ts'
 import { insertPayments, newAddress, newKey, type Queued, queueAll, TOKEN, useWorld, type World } from '../world.ts'
 
 const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
@@ -170,26 +171,24 @@ describe('the watch of the treasury', () => {
     ])
     expect(rows).toHaveLength(1)
     for (const { paymentId } of [signed!, paid!]) await world.db.transaction((tx) => requestVoid(tx, paymentId))
-    const options = { retiredTreasuries: [world.treasury.address.toLowerCase() as Hex] }
-    const runner = world.runner({ treasuries: [successor], options })
+    const treasuryList = listAfterWords(world.treasury, successor)
+    const runner = world.runner({ treasuries: [successor], treasuryList })
     await world.finalize(runner)
     expect(await state(signed!.paymentId)).toBe('voiding')
     await carryForPayment(world, paid!)
     await world.finalize(runner)
     expect(await state(paid!.paymentId)).toBe('settled')
-    // Past every signature that is known, but not past one that a restored backup may have forgotten.
     await world.chain.increaseTime({ seconds: 46 * 60 })
-    await passRests(world.db, 46)
-    await world.finalize(runner)
-    expect(await state(signed!.paymentId)).toBe('voiding')
-    await world.chain.increaseTime({ seconds: 15 * 60 })
     await world.chain.mine({ blocks: 4 })
-    await passRests(world.db, 15)
+    await passRests(world.db, 46)
     await world.finalize(runner)
     expect(await state(signed!.paymentId)).toBe('voided')
     expect(world.heard.voided.at(-1)).toMatchObject({ kind: 'expired', paymentId: signed!.paymentId })
     expect(await world.balance(signed!.recipient)).toBe(0n)
   })
+
+  const listWith = async (successor: { readonly address: string }) =>
+    listAfterWords(...(await readTreasuryList(world.db, { chainId: TOKEN.chainId, token: TOKEN.address })), successor)
 
   test('a nonce that is used on chain is never voided by expiry, also when its log was not read', async () => {
     const successor = createTreasurySigner(privateKeyToAccount(newKey()), policy)
@@ -199,14 +198,18 @@ describe('the watch of the treasury', () => {
     await world.chain.mine({ blocks: 5 })
     // A cursor that was set by hand behind the block of the transfer.
     const final = await world.chain.getBlock({ blockTag: 'finalized' })
-    await world.db.query('update chain_cursor set scanned_number = $1, scanned_hash = $2', [final.number, final.hash])
+    await world.db.query('update chain_cursor set scanned_number = $1, scanned_hash = $2, first_number = $1', [
+      final.number,
+      final.hash,
+    ])
     await world.chain.increaseTime({ seconds: 2 * 3600 })
-    await world.finalize(world.runner({ treasuries: [successor] }))
+    const treasuryList = await listWith(successor)
+    await world.finalize(world.runner({ treasuries: [successor], treasuryList }))
     expect(await state(queued!.paymentId)).toBe('voiding')
-    await world.db.query('update chain_cursor set scanned_number = 0, scanned_hash = $1', [
+    await world.db.query('update chain_cursor set scanned_number = 0, first_number = 0, scanned_hash = $1', [
       (await world.chain.getBlock({ blockNumber: 0n })).hash,
     ])
-    await world.finalize(world.runner())
+    await world.finalize(world.runner({ treasuryList }))
     expect(await state(queued!.paymentId)).toBe('settled')
   })
 
@@ -249,7 +252,7 @@ describe('the watch of the treasury', () => {
     const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args })
     await send(world, world.treasury, { to: TOKEN.address, data })
     await world.chain.mine({ blocks: 4 })
-    await world.finalize(world.runner({ treasuries }))
+    await world.finalize(world.runner({ treasuries, treasuryList: await listWith(successor) }))
     expect((await world.db.query('select paused_reason from chain_cursor')).rows).toEqual([{ paused_reason: null }])
   })
 })

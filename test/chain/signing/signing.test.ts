@@ -9,6 +9,7 @@ import { listSettlementAttention } from '../../../src/db/settlement/watch/standi
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { freeLead } from '../lead.ts'
+import { createList, newPaymentId } from '../rotation-world.ts'
 import { newAddress, newKey, type Queued, queueAll, TOKEN, useWorld } from '../world.ts'
 
 describe('a payout whose payment cannot be told', () => {
@@ -270,21 +271,18 @@ describe('a key service that refuses sometimes', () => {
     const other = accountOf(newKey())
     await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
     const refused = await world.queue([{}])
-    const paid = await queueAll({ ...world, treasury: other }, [{}])
     const treasuries = [createTreasurySigner(other, policy), treasuryThat(() => true)]
-    // Nothing that the one treasury signed before the other one followed it is valid any more.
+    const treasuryList = createList(world.treasury, other)
     const round = () =>
       world
-        .runner({ treasuries })
+        .runner({ treasuries, treasuryList })
         .tick()
         .catch((refusal: unknown) => expect(refusal).toBe(REFUSED))
     await round()
-    await world.chain.increaseTime({ seconds: 56 * 60 })
-    await world.chain.mine({ blocks: 4 })
-    await round()
+    const paid = await queueAll({ ...world, treasury: other }, [{ paymentId: newPaymentId() }])
     await round()
     expect([await signed(refused), await signed(paid)]).toEqual([0, 1])
-    await world.finalize(world.runner({ treasuries: [treasuries[0]!, treasuryThat(() => false)] }), 3)
+    await world.finalize(world.runner({ treasuries: [treasuries[0]!, treasuryThat(() => false)], treasuryList }), 3)
     await paidOnce([...refused, ...paid])
   })
 
@@ -295,15 +293,13 @@ describe('a key service that refuses sometimes', () => {
     const admin = (functionName: 'blacklist' | 'unBlacklist') =>
       asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [world.treasury.address] }))
     const treasuries = [createTreasurySigner(other, policy), createTreasurySigner(world.treasury, policy)]
+    const treasuryList = createList(world.treasury, other)
     const waiting = await world.queue(Array.from({ length: 300 }, () => ({})))
-    await world.runner({ treasuries, relayers: [], options: { authorizationSeconds: 4 * 3600 } }).tick()
+    await world.runner({ treasuries, treasuryList, relayers: [] }).tick()
     expect(await signed(waiting)).toBe(300)
-    // Nothing that the one treasury signed before the other one followed it is valid any more.
-    await world.chain.increaseTime({ seconds: 56 * 60 })
-    await world.chain.mine({ blocks: 4 })
-    const runner = world.runner({ treasuries, options: { maxInFlight: 1 } })
+    const runner = world.runner({ treasuries, treasuryList, options: { maxInFlight: 1 } })
     await admin('blacklist')
-    const paid = await queueAll({ ...world, treasury: other }, [{}])
+    const paid = await queueAll({ ...world, treasury: other }, [{ paymentId: newPaymentId() }])
     await world.finalize(runner, 4)
     await paidOnce(paid)
     expect(world.heard.held.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)

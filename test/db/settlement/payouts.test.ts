@@ -237,6 +237,7 @@ describe('payouts', () => {
       for (const recipient of [long, long, long, long, ...recipients]) await queue(await newPayout({ recipient }))
       const turn = async (after: number | null, limit: number) => {
         const { payouts, next } = await journal.readPayable({
+          keys: [TREASURY],
           limit,
           after: after === null ? null : recipients[after - 1]!,
         })
@@ -395,7 +396,7 @@ describe('the work of a payout', () => {
   ])('%s', async (_, row, work, isPromised) => {
     await store(row)
     const journal = createSettlementJournal({ db, scope, hooks: {} as never })
-    const lead = (await tryLead(journal, { owner: 'one' }))!
+    const lead = (await tryLead(journal, { owner: 'one', treasuries: [TREASURY] }))!
     expect({ sign: lead.work.sign, send: lead.work.send, underWay: isUnderWay(lead) }).toEqual(work)
     const promised = async (block: number): Promise<bigint> => (await journal.readReserved(TREASURY, block)).micro
     expect(await promised(SEEN_IN - 1)).toBe(isPromised ? MICRO : 0n)

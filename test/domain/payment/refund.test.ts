@@ -213,9 +213,9 @@ describe('money that goes back', () => {
     expect(meant(stateOf(underpaid, { attempts: [attempt({})], intents: [refund] }))).toContain('is in progress')
   })
 
-  test('is refused while a restored backup may have forgotten its payout: with the transfer, or the time to ask again', () => {
+  test('is refused while a restored backup may have forgotten its payout: with the transfer, or the void that comes first', () => {
     expect(whyForgotten({ kind: 'paid', txHash: '0xab' })).toContain('been paid for this payment by 0xab. Nothing')
-    expect(whyForgotten({ kind: 'unsure', until: '04:05' })).toMatch(/on its way\. Nothing .* after 04:05$/)
+    expect(whyForgotten({ kind: 'unsure' })).toMatch(/now canceled on chain\. Refund again when it is voided/)
     for (const text of [PAID_FORGOTTEN.when, PAID_FORGOTTEN.why]) expect(text).toContain('database was restored')
   })
 

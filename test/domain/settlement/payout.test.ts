@@ -9,11 +9,11 @@ import {
 
 test('the states and holds of a payout are those that rows have stored', () => {
   expect(PAYOUT_STATES.join(' ')).toBe('queued authorized assigned broadcast mined settled held voiding voided')
-  expect(HOLD_REASONS.join(' ')).toBe('funds limit rotation blacklisted policy refused operator')
+  expect(HOLD_REASONS.join(' ')).toBe('funds limit blacklisted policy refused operator')
 })
 
 test('only a lack of funds and a pause of the token pass by themselves', () => {
-  expect(HOLD_REASONS.filter((reason) => PASSING_HOLDS.includes(reason))).toEqual(['funds', 'limit', 'rotation'])
+  expect(HOLD_REASONS.filter((reason) => PASSING_HOLDS.includes(reason))).toEqual(['funds', 'limit'])
 })
 
 test('an unknown transfer is described so that a person finds it on the chain', () => {

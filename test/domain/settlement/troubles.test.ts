@@ -16,7 +16,7 @@ describe('the chain', () => {
     const paused = (pausedReason: string) => only({ cursor: { ...CURSOR, pausedReason } })?.todo
     expect(paused('the treasuries hold 7 USDC less than the books say')).toContain('acknowledge balance')
     expect(paused('a foreign transfer came')).toBe(
-      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.',
+      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, run `pinrail settlement take-over <old treasury>`, then acknowledge the theft.',
     )
     expect(paused('finalized block 7 is another one')).toBe(
       'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.',
@@ -310,25 +310,27 @@ describe('the record', () => {
     expect(only({ attention: [{ ...sweep, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
 
-  test('payouts that are to be voided and were paid by another treasury', () => {
-    const paid = { kind: 'paid_elsewhere', subject: 'pay_1', detail: 'another treasury of the platform has paid: 0x1' }
-    expect(only({ attention: [paid] })).toMatchObject({
-      kind: 'paid_elsewhere',
+  test('payouts that wait for a key', () => {
+    const waiting = { kind: 'no_key', subject: '0x1', detail: 'open payouts: 2' }
+    expect(only({ attention: [waiting] })).toMatchObject({
+      kind: 'no_key',
       stops: false,
-      what: '1 payout cannot be voided (pay_1: another treasury of the platform has paid: 0x1)',
-      todo: expect.stringMatching(/^Refund nothing: /),
+      what: 'payouts wait for the key of 1 treasury, which no worker has (0x1: open payouts: 2)',
+      todo: expect.stringContaining('pinrail settlement take-over'),
     })
-    expect(only({ attention: [paid, { ...paid, detail: null }] })?.what).toContain('2 payouts cannot be voided')
-    expect(only({ attention: [{ ...paid, detail: null }] })?.what).toContain('(pay_1: no detail)')
+  })
+
+  test('payouts of a lost treasury that nobody takes over', () => {
+    const waiting = { kind: 'take_over', subject: '0x1', detail: 'open payouts, for 0x2: 2' }
+    expect(only({ attention: [waiting] })).toMatchObject({
+      kind: 'take_over',
+      stops: false,
+      what: 'payouts of 1 lost treasury have waited to be taken over for two hours (0x1: open payouts, for 0x2: 2)',
+      todo: expect.stringContaining('waits for its log'),
+    })
   })
 
   test('payouts that are held', () => {
-    expect(only({ queue: [held('rotation')] })).toEqual({
-      kind: 'held',
-      stops: true,
-      what: '1 payout of 10.000000 USDC is stopped until no earlier treasury can have paid them any more',
-      todo: 'Wait: they continue automatically, at most 55 minutes after the rotation or the restore. `pinrail payments explain <payment>` says when.',
-    })
     expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({
       kind: 'held',
       stops: false,
@@ -336,7 +338,6 @@ describe('the record', () => {
       todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund. When the cause has ended, `pinrail payments retry-stopped review` tries all of them again.',
     })
     expect(only({ queue: [held(null)] })?.what).toContain('is stopped (no reason)')
-    expect(kinds({ queue: [held('rotation'), QUEUED] })).toEqual(['held'])
   })
 })
 

@@ -147,7 +147,7 @@ async function pinrail(world: World, ...args: string[]): Promise<{ code: number;
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
   const parts = { addresses: addressesOf(ports, memory.secrets, {}), ports, secrets: memory.secrets, dataFolder: '' }
   const treasury = privateKeyToAddress(memory.secrets.treasuryKey as Hex)
-  const env = { ...environmentsOf(parts).worker, TREASURY_ADDRESSES: treasury }
+  const env = { ...environmentsOf(parts).worker, TREASURIES: treasury }
   let text = ''
   const add = (more: string): void => void (text += more)
   const code = await runPinrail({ args, env }, { out: add, err: add })

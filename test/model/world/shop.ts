@@ -281,7 +281,7 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
     tolerancePercent: 1,
     conversionTolerancePercent: 2,
     payouts: {
-      treasury: CHAIN.treasury,
+      getTreasury: () => CHAIN.treasury,
       queue: system.queuePayout,
       release: system.releasePayout,
       hold: system.holdPayout,
@@ -290,7 +290,7 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
         if (await system.requestVoid(tx, id)) return 'voiding'
         return (await system.readPayout(tx, id)) === null ? 'none' : 'ended'
       },
-      forgotten: system.readForgotten,
+      open: system.readOpenPayout,
     },
   })
 }

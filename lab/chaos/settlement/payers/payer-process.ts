@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Hex } from '../../../../src/domain/hex.ts'
+import type { Treasury } from '../../../../src/domain/settlement/treasuries.ts'
 
 /** The keys that a process that pays is given. */
 export type PayerKeys = {
   readonly treasuryKey: Hex
   readonly retiredTreasuryKeys: readonly Hex[]
+  readonly treasuryList: readonly Treasury[]
   readonly relayerKeys: readonly Hex[]
   readonly fundingKey: Hex
   readonly depositSeed: string

@@ -5,7 +5,7 @@ import { execute, many, one, sql, type Tx } from '../../db.ts'
 import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
 import { here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
-import { passing, seen, sendable } from '../queue.ts'
+import { onLostTreasury, passing, seen, sendable } from '../queue.ts'
 import { readUnclaimed } from '../watch/known.ts'
 
 /**
@@ -62,6 +62,8 @@ export async function readAuthorizedSince(context: JournalContext, treasury: Hex
   return BigInt(row.micro) + (await readUnclaimed(context.db, context.scope, treasury))
 }
 
+const signable = sql`(p.state in ('queued', 'authorized') or ${passing})`
+
 /**
  * Stores signatures; a payout that waited becomes authorized, unless its state has changed meanwhile. A hook that throws
  * undoes what it did and nothing else; such failures are answered.
@@ -90,8 +92,9 @@ export function storeSignatures(
           -- Two parts below read it: it is parsed once.
           given as (select g.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as g(payment_id text, treasury text, kind text, valid_before bigint, signature text)
-            -- Not what another treasury has taken over meanwhile.
-            join payout p on p.payment_id = g.payment_id and p.treasury = g.treasury),
+            join payout p on p.payment_id = g.payment_id and p.treasury = g.treasury
+            -- Not of what is to be voided, or was taken over, meanwhile: no signature comes after a proof that there is none.
+            where ${ours(context)} and (g.kind = 'cancel' or ${signable} and not ${onLostTreasury}) for update of p),
           -- Every one is kept: after the latest valid_before an unused nonce is proved dead.
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
             select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),
@@ -104,8 +107,7 @@ export function storeSignatures(
             returning treasury),
           -- The update answers new states only, and the hook asks which were held.
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
-            where ${ours(context)} and g.kind = 'transfer' and (p.state in ('queued', 'authorized')
-              or ${passing}) for update of p),
+            where g.kind = 'transfer' and ${signable}),
           -- With the signature: a payout without one cannot be sent.
           authorized as (
             update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()

@@ -1,118 +1,112 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
-import { execute, many, maybeOne, type Queryable, sql } from '../../db.ts'
-import type { JournalContext } from '../context.ts'
+import { appendedTreasuries, getTreasury, type Treasury, whyTooEarly } from '../../../domain/settlement/treasuries.ts'
+import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../../db.ts'
+import type { JournalContext, SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
 
-/** A treasury that new payouts are not queued on any more. Times are Unix seconds, of the database's clock. */
-export type RetiredTreasury = {
-  readonly treasury: Hex
-  readonly retiredAt: number
-  /** Since when no engine has its key; null when one may have it. */
-  readonly keylessAt: number | null
+type Place = Pick<SettlementScope, 'chainId' | 'token'>
+
+const treasuryRow = z.object({
+  address: hex,
+  firstId: z.string().nullable(),
+  hasKey: z.boolean(),
+  successor: hex.nullable(),
+})
+
+export type StampedTreasury = z.infer<typeof treasuryRow>
+
+/** The list of treasuries as it was stamped: empty before the first worker has started. */
+export function readTreasuryList(db: Queryable, { chainId, token }: Place): Promise<StampedTreasury[]> {
+  return many(
+    db,
+    treasuryRow,
+    sql`select address, first_id as "firstId", has_key as "hasKey", successor from treasury
+        where chain_id = ${chainId} and token = ${token} order by first_id nulls first`,
+  )
 }
 
 /**
- * Records the treasuries of an engine that starts: the current one, and those whose keys it has. Every other one that was
- * ever recorded is retired and without a key from now on, unless it was before. Where nobody has read the chain for an hour,
- * the database may be a backup: an earlier treasury may have been the current one, or had its key, since what it knows. Then
- * all count from now on, and what the current one has signed until now counts as forgotten.
+ * Stamps what the list of a worker that starts has more than the stamped one, and which of its keys the worker has (null: not known).
+ * Returns why the worker must not start, for people; null: it may. If the chain has not been read for an hour, the database may be a
+ * backup that was restored, and counts as one from then on.
  */
-export async function recordTreasuries(
+export function stampTreasuries(
   { db, scope }: JournalContext,
-  known: { readonly current: Hex; readonly keyed: readonly Hex[]; readonly keyless: readonly Hex[] },
-): Promise<void> {
-  const given = [...known.keyed, ...known.keyless].map((address) => ({
-    address,
-    current: address === known.current,
-    keyed: known.keyed.includes(address),
-  }))
-  await execute(
-    db,
-    sql`with
-          given as (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g(address text, current boolean, keyed boolean)),
-          -- Those that this engine was not told of, too.
-          every as (select address, current, keyed from given
-            union all select t.address, false, false from treasury t where t.chain_id = ${scope.chainId}
-              and t.token = ${scope.token} and t.address not in (select address from given)),
-          unread as (update chain_cursor set restored_at = now(), may_forget = true where chain_id = ${scope.chainId}
-            and token = ${scope.token} and scanned_at < now() - interval '1 hour' returning 1)
-        insert into treasury as t (chain_id, token, address, retired_at, keyless_at)
-        select ${scope.chainId}, ${scope.token}, e.address, case when e.current then null else now() end,
-          case when e.keyed then null else now() end from every e order by e.address
-        on conflict (chain_id, token, address) do update set
-          retired_at = case when excluded.retired_at is null or t.retired_at is null or exists (select from unread)
-            then excluded.retired_at else t.retired_at end,
-          keyless_at = case when excluded.keyless_at is null or t.keyless_at is null or exists (select from unread)
-            then excluded.keyless_at else t.keyless_at end`,
+  { list, keys }: { readonly list: readonly Treasury[]; readonly keys: readonly Hex[] | null },
+): Promise<string | null> {
+  const { chainId, token } = scope
+  return db.transaction(async (tx) => {
+    await execute(
+      tx,
+      sql`update chain_cursor set restored_at = now() where chain_id = ${chainId} and token = ${token}
+            and scanned_at < now() - interval '1 hour'`,
+    )
+    // Each payout that is being queued is compared with the list under the same lock (payout_has_its_treasury).
+    await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended('treasuries', 0))`)
+    const stamped = await readTreasuryList(tx, scope)
+    const appended = appendedTreasuries(stamped, list)
+    if (typeof appended === 'string') return appended
+    const lost = stamped.find(({ address, successor }) => successor !== null && keys?.includes(address))
+    if (lost !== undefined)
+      return `${lost.address} was taken over by ${lost.successor}: remove its key from TREASURY_KEY and RETIRED_TREASURY_KEYS`
+    for (const treasury of appended) {
+      const newest = treasury.firstId === null ? null : await findPaymentSince(tx, scope, treasury.firstId)
+      if (newest !== null) return whyTooEarly(treasury, newest)
+    }
+    await execute(
+      tx,
+      sql`insert into treasury (chain_id, token, address, first_id, has_key)
+          select ${chainId}, ${token}, g.address, g."firstId", coalesce(g.address = any(${keys === null ? null : [...keys]}::text[]), true)
+          from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as g(address text, "firstId" text)
+          on conflict (chain_id, token, address) do update set has_key = excluded.has_key`,
+    )
+    return null
+  })
+}
+
+/** The newest payment that has this id or a later one; null: none. */
+async function findPaymentSince(tx: Tx, { chainId, token }: Place, id: string): Promise<string | null> {
+  const row = await maybeOne(
+    tx,
+    z.object({ id: z.string() }),
+    sql`select id from payment where id collate "C" >= ${id} and chain_id = ${chainId} and lower(token) = ${token}
+        order by id collate "C" desc limit 1`,
   )
+  return row?.id ?? null
 }
 
 /**
- * Counts every retired treasury as retired, and without its key where it was, from now on. A restored backup says since when
- * it was so then: a rotation that was taken back, or a key that was found, made signatures later.
+ * Records that the key of a treasury is lost, and which one takes over: each of its open payouts, as soon as no signature of
+ * the lost key can be valid for it (`moveDead`). Default: the last one whose key a worker has. Returns the successor.
  */
-export async function retireAnew(db: Queryable, scope: JournalContext['scope']): Promise<void> {
+export async function recordLoss(
+  tx: Tx,
+  scope: Place,
+  ask: { readonly lost: Hex; readonly to: Hex | null },
+): Promise<Hex> {
+  const list = await readTreasuryList(tx, scope)
+  const lost = list.find(({ address }) => address === ask.lost)
+  if (lost === undefined) throw new RangeError(`${ask.lost} is no treasury of this deployment`)
+  const others = list.filter(({ address, successor }) => address !== ask.lost && successor === null)
+  const to = ask.to ?? lost.successor ?? others.findLast(({ hasKey }) => hasKey)?.address
+  if (others.every(({ address }) => address !== to))
+    throw new RangeError(
+      to === undefined
+        ? 'no other treasury has a key: append a new one to TREASURIES, give its key to the workers, and restart them first'
+        : `${to} cannot take over: it is no other treasury of this deployment, or is lost itself`,
+    )
+  const { chainId, token } = scope
   await execute(
-    db,
-    sql`update treasury set retired_at = now(), keyless_at = case when keyless_at is not null then now() end
-        where chain_id = ${scope.chainId} and token = ${scope.token} and retired_at is not null`,
+    tx,
+    sql`update treasury set lost_at = coalesce(lost_at, now()), successor = ${to} where chain_id = ${chainId}
+          and token = ${token} and address = ${ask.lost}`,
   )
+  return to as Hex
 }
 
-/** Every treasury that is not the current one. */
-export async function readRetired({ db, scope }: JournalContext): Promise<RetiredTreasury[]> {
-  const rows = await many(
-    db,
-    z.object({ address: hex, retired_at: z.coerce.number(), keyless_at: z.coerce.number().nullable() }),
-    sql`select address, ceil(extract(epoch from retired_at)) as retired_at, ceil(extract(epoch from keyless_at)) as keyless_at
-        from treasury where chain_id = ${scope.chainId} and token = ${scope.token} and retired_at is not null order by address`,
-  )
-  return rows.map((row) => ({ treasury: row.address, retiredAt: row.retired_at, keylessAt: row.keyless_at }))
-}
-
-/** A nonce that another treasury would have used for the payment. */
-export type Elsewhere = { readonly paymentId: string; readonly treasury: Hex; readonly authNonce: Hex }
-
-/** Which of the nonces the final chain says are cancelled. */
-export async function readCancelled({ db, scope }: JournalContext, nonces: readonly Elsewhere[]): Promise<Set<Hex>> {
-  if (nonces.length === 0) return new Set()
-  const rows = await many(
-    db,
-    z.object({ auth_nonce: hex }),
-    sql`select l.auth_nonce from treasury_log l where l.chain_id = ${scope.chainId} and l.token = ${scope.token} and l.kind = 'cancel'
-          and (l.auth_nonce, l.treasury) in (select n."authNonce", n.treasury
-            from jsonb_to_recordset(${JSON.stringify(nonces)}::jsonb) as n("authNonce" text, treasury text))`,
-  )
-  return new Set(rows.map((row) => row.auth_nonce))
-}
-
-/** Keeps the nonces, so that a second payout of one of the payments is known when its log comes. */
-export async function recordElsewhere({ db }: JournalContext, nonces: readonly Elsewhere[]): Promise<void> {
-  if (nonces.length === 0) return
-  await execute(
-    db,
-    sql`insert into payout_elsewhere (payment_id, treasury, auth_nonce)
-        select n."paymentId", n.treasury, n."authNonce"
-        from jsonb_to_recordset(${JSON.stringify(nonces)}::jsonb) as n("paymentId" text, treasury text, "authNonce" text)
-        on conflict do nothing`,
-  )
-}
-
-export type CurrentTreasury = {
-  readonly treasury: Hex
-  /** Until this Unix second it may have signed what this database has forgotten; null where it was never restored. */
-  readonly restoredAt: number | null
-}
-
-/** The treasury that new payouts are queued on; null before the first engine has started. */
-export async function readCurrentTreasury({ db, scope }: JournalContext): Promise<CurrentTreasury | null> {
-  const row = await maybeOne(
-    db,
-    z.object({ address: hex, restored_at: z.coerce.number().nullable() }),
-    sql`select t.address, ceil(extract(epoch from c.restored_at)) as restored_at
-        from treasury t left join chain_cursor c using (chain_id, token)
-        where t.chain_id = ${scope.chainId} and t.token = ${scope.token} and t.retired_at is null`,
-  )
-  return row === null ? null : { treasury: row.address, restoredAt: row.restored_at }
+/** The treasury that the list of workers gives to a payment; null before the first worker has started. */
+export async function findTreasury(db: Queryable, scope: Place, paymentId: string): Promise<Hex | null> {
+  const list = await readTreasuryList(db, scope)
+  return list.length === 0 ? null : getTreasury(paymentId, list)
 }

@@ -1,30 +1,16 @@
 import { z } from 'zod'
 import { CLOSED } from '../../../domain/payment/payment.ts'
-import type { Forgotten } from '../../../domain/settlement/payout.ts'
-import { execute, maybeOne, type Queryable, sql, type Tx } from '../../db.ts'
+import type { OpenPayout } from '../../../domain/settlement/payout.ts'
+import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../../db.ts'
 import type { JournalContext, SettlementScope } from '../context.ts'
-import { here } from '../cursor.ts'
-import { hex } from '../payouts.ts'
+import { hex, queuePayout, readPayout, requestVoid } from '../payouts.ts'
+import { findTreasury } from '../signing/treasuries.ts'
 
 /** What a restored backup has forgotten: payouts that were handed over after it was made. */
 
-/** Most seconds by which a payment may look younger than the moment of the restoration, by another clock. */
-const CLOCK_MARGIN = 600
-
-/** From now on this database counts as a backup that was just restored: what the current treasury has signed until now it may not know. */
+/** This database counts as a backup that is restored now: what was signed for older payments it may not know. */
 export async function markRestored(on: Queryable, { chainId, token }: SettlementScope): Promise<void> {
-  await execute(
-    on,
-    sql`update chain_cursor set restored_at = now(), may_forget = true where chain_id = ${chainId} and token = ${token}`,
-  )
-}
-
-/** Everything that was signed before the Unix second is dead, and has been read if it was paid. */
-export async function endRestored(context: JournalContext, before: number): Promise<void> {
-  await execute(
-    context.db,
-    sql`update chain_cursor set may_forget = false where ${here(context)} and restored_at <= to_timestamp(${before})`,
-  )
+  await execute(on, sql`update chain_cursor set restored_at = now() where chain_id = ${chainId} and token = ${token}`)
 }
 
 /**
@@ -63,19 +49,55 @@ export async function nameForgotten(
   )
 }
 
-/** What must be known before the money of a payment goes back although no payout of it is known; null: it was never handed over. */
-export async function readForgotten(tx: Tx, paymentId: string): Promise<Forgotten | null> {
+/**
+ * Reads what keeps the money of a payment from going back; null: nothing. A payment that was converted knows its payout itself.
+ */
+export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPayout | null> {
   const row = await maybeOne(
     tx,
-    z.object({ tx_hash: hex.nullable(), until: z.date().nullable() }),
-    sql`select l.tx_hash, c.restored_at + interval '1 hour' as until from payment m
+    z.object({ has_payout: z.boolean(), is_open: z.boolean(), tx_hash: hex.nullable(), is_older: z.boolean() }),
+    sql`select p.payment_id is not null as has_payout,
+          m.net_micro is null and p.state is distinct from 'settled' and p.state is distinct from 'voided' as is_open, l.tx_hash, c.restored_at is not null as is_older from payment m
+          left join payout p on p.payment_id = m.id
           left join treasury_log l on l.nonce_of = m.id and l.payment_id is null and l.kind = 'out'
-          left join chain_cursor c on c.chain_id = m.chain_id and c.token = lower(m.token) and c.may_forget
-            and m.created_at <= c.restored_at + ${CLOCK_MARGIN} * interval '1 second'
-        where m.id = ${paymentId} and m.livemode = ${tx.livemode}
-          and not exists (select 1 from payout p where p.payment_id = m.id)
-        limit 1`,
+          left join chain_cursor c on c.chain_id = m.chain_id and c.token = lower(m.token)
+            and m.created_at <= c.restored_at
+        where m.id = ${paymentId} and m.livemode = ${tx.livemode} limit 1`,
   )
-  if (row?.tx_hash != null) return { kind: 'paid', txHash: row.tx_hash }
-  return row?.until == null ? null : { kind: 'unsure', until: row.until.toISOString() }
+  if (row === null) return null
+  if (row.has_payout) return row.is_open ? { kind: 'open' } : null
+  if (row.tx_hash !== null) return { kind: 'paid', txHash: row.tx_hash }
+  return row.is_older ? { kind: 'unsure' } : null
+}
+
+/**
+ * Asks for a void of whatever was handed in: `voiding`, or `none` was, or it has `ended` already, paid or voided. What a
+ * restored backup may have forgotten is queued and voided: the cancellation uses the same nonce, so the chain decides.
+ */
+export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'> {
+  if (await requestVoid(tx, paymentId)) return 'voiding'
+  if ((await readPayout(tx, paymentId)) !== null) return 'ended'
+  if ((await readOpenPayout(tx, paymentId))?.kind !== 'unsure') return 'none'
+  await queueUnsure(tx, paymentId)
+  await requestVoid(tx, paymentId)
+  return 'voiding'
+}
+
+/** Queues the payout of a payment: of its net amount, or of its quote if it is not converted. */
+async function queueUnsure(tx: Tx, paymentId: string): Promise<void> {
+  const {
+    chain_id: chainId,
+    token,
+    recipient,
+    micro,
+  } = await one(
+    tx,
+    z.object({ chain_id: z.number(), token: hex, recipient: z.string(), micro: z.string() }),
+    sql`select chain_id, lower(token) as token, destination as recipient, coalesce(net_micro::text, quote ->> 'netMicro') as micro
+        from payment where id = ${paymentId}`,
+  )
+  const treasury = await findTreasury(tx, { chainId, token }, paymentId)
+  if (treasury === null) throw new Error('no treasury is known: start a worker first')
+  const { livemode } = tx
+  await queuePayout(tx, { paymentId, livemode, chainId, token, treasury, recipient, microUsdc: micro })
 }

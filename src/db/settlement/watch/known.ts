@@ -128,7 +128,8 @@ async function findPayments(
     db,
     z.object({ id: z.string(), recipient: hex, net: z.string().nullable(), quoted: z.string(), is_paid: z.boolean() }),
     sql`select m.id, lower(m.destination) as recipient, m.net_micro::text as net, m.quote ->> 'netMicro' as quoted,
-          coalesce(p.state = 'settled', false) as is_paid
+          -- Taken over, the earlier nonce is dead to everybody but a thief.
+          coalesce(p.state = 'settled', false) or exists (select 1 from payout_takeover t where t.payment_id = m.id) as is_paid
         from payment m left join payout p on p.payment_id = m.id
         where m.livemode = ${scope.livemode} order by m.created_at desc limit ${SEARCHED_PAYMENTS}`,
   )

@@ -26,29 +26,14 @@ export async function readOpenNonces(
   }))
 }
 
-/** Keeps payouts to be voided that another treasury has paid, until they are voiding no more. */
-export async function storePaidElsewhere(
-  { db, scope }: JournalContext,
-  found: readonly { readonly paymentId: string; readonly detail: string }[],
-): Promise<void> {
-  await execute(
-    db,
-    sql`insert into settlement_finding (chain_id, token, kind, subject, detail)
-        select ${scope.chainId}, ${scope.token}, 'paid_elsewhere', "paymentId", detail
-        from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f("paymentId" text, detail text) on conflict do nothing`,
-  )
-}
-
 /** Keeps the payments whose nonce is used on chain without a log that anybody shows; drops what has its log now, or has ended. */
 export async function storeFindings({ db, scope }: JournalContext, paymentIds: readonly string[]): Promise<void> {
   await execute(
     db,
     sql`with gone as (
           delete from settlement_finding f where f.chain_id = ${scope.chainId} and f.token = ${scope.token}
-            and (exists (select 1 from payout p join treasury_log l on l.auth_nonce = p.auth_nonce and l.treasury = p.treasury
-                where p.payment_id = f.subject)
-              or f.kind = 'paid_elsewhere'
-                and not exists (select 1 from payout p where p.payment_id = f.subject and p.state = 'voiding')))
+            and exists (select 1 from payout p join treasury_log l on l.auth_nonce = p.auth_nonce and l.treasury = p.treasury
+              where p.payment_id = f.subject))
         insert into settlement_finding (chain_id, token, kind, subject, detail)
         select ${scope.chainId}, ${scope.token}, 'used_without_log', id,
           'the token calls its nonce used at a final block, and no node shows the transfer or the cancellation'

@@ -132,14 +132,3 @@ export async function readLatelySettled(db: Queryable): Promise<Standing['settle
   )
   return row ?? { count: 0, secondsAgo: null }
 }
-
-/** Treasuries that a worker has named, the current one first, then the last that was retired. */
-export async function listTreasuriesInUse(db: Queryable, { chainId, token }: Scope): Promise<Hex[]> {
-  const rows = await many(
-    db,
-    z.object({ address: hex }),
-    sql`select address from treasury where chain_id = ${chainId} and token = ${token}
-        order by retired_at desc nulls first, address`,
-  )
-  return rows.map(({ address }) => address)
-}
