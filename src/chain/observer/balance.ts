@@ -100,8 +100,11 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       if (used.length === 0) compared = cursor.hash
     },
 
-    /** `held`: micro-USDC in all treasuries at the newest block. */
-    async compareNewest(lease: Lease, { books, held }: { books: TreasuryBooks; held: bigint }): Promise<void> {
+    /** `held`: micro-USDC in all treasuries at the newest block. What was sent since the books were read is promised too. */
+    async compareNewest(lease: Lease, held: bigint): Promise<void> {
+      const isLess = ({ micro, promised }: TreasuryBooks): boolean => held < micro - promised
+      if (isLess(await readBooks())) fresh = null
+      const books = await readBooks()
       if (deps.treasuries.length === 0 || books.isOpening) return
       fresh = await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - held) })
     },

@@ -4,8 +4,12 @@ import type { LocalAccount } from 'viem/accounts'
 import { signTransferAuthorization } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createBalanceWatch } from '../../../src/chain/observer/balance.ts'
+import { createNonceWatch } from '../../../src/chain/observer/nonces.ts'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { bookAll, readBalances } from '../../../src/db/ledger.ts'
 import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
@@ -19,6 +23,7 @@ import { listBookings } from '../../../src/settlement/settled.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { takeDatabase } from '../databases.ts'
 import { reorganize } from '../deposits/reversal.ts'
+import { takeLease } from '../lead.ts'
 import {
   insertPayments,
   newAddress,
@@ -335,6 +340,28 @@ describe('the balance of the treasury', () => {
     await engine.tick()
     expect(await pause()).toEqual({ pause: null })
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+  })
+
+  // a node may answer for a newer block than it was asked about
+  test('what is sent after the books were read is no theft', async () => {
+    const engine = runner()
+    await world.finalize(engine)
+    const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+    const journal = createSettlementJournal({ db: world.db, scope, hooks: { ...world.hooks, ...BOOKS } })
+    const rpc = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId })
+    const watching = { token: TOKEN.address, treasuries: [lower(world.treasury)] }
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+    const deps = { journal, rpc, token: TOKEN, log, clock: () => new Date(), treasuries: [{}], options: {} } as never
+    const watch = createBalanceWatch(deps, watching, createNonceWatch(deps, watching))
+    await watch.readBooks()
+    const [queued] = await world.queue([{ micro: 3_000_000n }])
+    await runner({ options: { maxInFlight: 0 } }).tick()
+    const held = (await world.balance(lower(world.treasury))) - queued!.micro
+    const lease = await takeLease(journal, { owner: 'the watch' })
+    await watch.compareNewest(lease, held)
+    expect(await pause()).toEqual({ pause: null })
+    await watch.compareNewest(lease, held - 1_000_000n)
+    expect(await pause()).toEqual({ pause: 'the treasuries hold 1 USDC less than the books say' })
   })
 
   test('a top-up that hides a theft of the same amount hides it for 256 final blocks at most', async () => {
