@@ -71,7 +71,10 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   return {
     figures: createSettlementFigures({ db, chain, clock }),
     assertReady: ready,
-    wake: () => bells.observing.ring(),
+    wake() {
+      bells.observing.ring()
+      bells.signing.ring()
+    },
     async tick() {
       const failures: unknown[] = []
       const parts = [
@@ -140,7 +143,8 @@ function createLooks(engine: SettlementEngine) {
       return known !== null && performance.now() - known.at < FRESH_MS ? known.look : engine.look()
     },
     async lead(): Promise<Lead | null> {
-      return latest?.look.lead ?? engine.lead()
+      const isFresh = latest !== null && performance.now() - latest.at < FRESH_MS
+      return isFresh ? (latest?.look.lead ?? null) : engine.lead()
     },
     /** After a change that a new look shows. */
     forget(): void {

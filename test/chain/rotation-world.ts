@@ -24,8 +24,8 @@ export async function passRests(db: Db, minutes: number): Promise<void> {
 export const idAt = (milliseconds: number): string =>
   `${firstPaymentId(milliseconds).slice(0, 14)}${newId('payment').slice(14)}`
 
-/** After so many minutes nothing is valid that was signed before, by a clock that is right. */
-export const MINUTES_UNTIL_DEAD = 46
+/** After so many minutes nothing is valid that was signed before, by whatever clock. */
+export const MINUTES_UNTIL_DEAD = 56
 /** After a restore, when nobody knows by which clock it was signed. */
 export const MINUTES_UNTIL_SURE = 56
 

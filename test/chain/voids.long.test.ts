@@ -20,6 +20,7 @@ describe('a payout that is paid after it was voided', () => {
     const { paymentId } = late!
     await world.db.transaction((tx) => requestVoid(tx, paymentId))
     const runner = rotation.after()
+    await rotation.pass(MINUTES_UNTIL_DEAD)
     await world.finalize(runner, 4)
     expect((await rotation.found(late!)).state).toBe('voided')
 
@@ -81,6 +82,9 @@ describe('a void that waits', () => {
     await voidAll(payouts)
     const last = payouts.at(-1)!
     await world.db.query('update payout_signature set valid_before = 1 where payment_id = $1', [last.paymentId])
+    await world.db.query(`update payout set updated_at = now() - interval '1 hour' where payment_id = $1`, [
+      last.paymentId,
+    ])
     await world.finalize(rotation.after(), 4)
     expect((await rotation.found(last)).state).toBe('voided')
     expect(world.heard.voided).toHaveLength(1)
@@ -127,6 +131,7 @@ describe('a void that waits', () => {
       },
     }
     const runner = rotation.after({ hooks })
+    await rotation.pass(MINUTES_UNTIL_DEAD)
     await world.finalize(runner, 4)
     expect((await rotation.found(payouts[1]!)).state).toBe('voided')
     expect(asked).toBe(1)

@@ -581,7 +581,7 @@ describe('the order of locks', () => {
     return createSettlementJournal({ db, scope, hooks: world.hooks })
   }
   type Journal = Awaited<ReturnType<typeof journalOf>>
-  const dead = { treasury: TREASURY, authNonce: HASH, isVoid: true, successor: null, validBefore: 1 }
+  const dead = { treasury: TREASURY, authNonce: HASH, isStolen: false, isVoid: true, successor: null, validBefore: 1 }
 
   const set = (id: string, state: string, reason: string | null = null) =>
     db.query('update payout set state = $2, hold_reason = $3 where payment_id = $1', [id, state, reason])

@@ -6,25 +6,25 @@ import { createBlockMemo } from '../lanes/block-memo.ts'
 import type { Place } from '../observer/endings.ts'
 import { createRange, LOG_ROUND_MS } from '../observer/logs.ts'
 import { createStall } from '../observer/stall.ts'
-import { readToken } from '../token/token-state.ts'
+import { readBalances } from '../token/token-state.ts'
 import { depositLogs } from './deposit-logs.ts'
 
-/** Final blocks after which an amount that no log explains is logged for people, and not looked for any more. */
+/** Final blocks after which an amount is listed for people, and not looked for any more, if logs that were read do not explain it. */
 const GIVEN_UP_AFTER = 64
 
 /**
  * Watches the addresses of payments: the token says at each final block what they hold, and only where it is not what their logs say are logs
- * read, which say who has paid. Reading them holds up no payout. In memory it keeps the differences, and which were given up.
+ * read, which say who has paid. Reading them holds up no payout. In memory it keeps the differences.
  */
 export function createDepositWatch(deps: SettlementDeps) {
-  const { deposits, journal, rpc, log } = deps
+  const { deposits, journal, rpc } = deps
   const stall = createStall(deps, 'the reading of deposits')
   const tokens = watchedTokens(deps)
   const findDifferences = createComparison(deps, tokens)
   const range = createRange()
-  const differing = new Map<string, Difference>()
+  const patience = createPatience(deps)
   let compared = ''
-  let grown: { readonly place: Place; readonly addresses: readonly Hex[] } | null = null
+  let grown: { readonly place: Place; readonly addresses: readonly Hex[]; readonly readTo: number } | null = null
 
   /** Null: no quorum shows them now. */
   const askLogs = (addresses: readonly Hex[], fromBlock: number, toBlock: number): Promise<DepositLog[] | null> =>
@@ -36,20 +36,10 @@ export function createDepositWatch(deps: SettlementDeps) {
       )
 
   /** Returns the addresses whose logs are to be read; if there are none, all is read up to the cursor. Null: no quorum says. */
-  async function compareAt(lease: Lease, { cursor, timestamp }: Place): Promise<Hex[] | null> {
+  async function compareAt(lease: Lease, { cursor, timestamp }: Place, isRead: boolean): Promise<Hex[] | null> {
     const differences = await findDifferences(cursor)
     if (differences === null) return null
-    const open = new Set<Hex>()
-    for (const key of differing.keys()) if (!differences.has(key)) differing.delete(key)
-    for (const [key, { address, units }] of differences) {
-      const known = differing.get(key)
-      const since = known?.units === units ? known.since : cursor.number
-      const isGivenUp = cursor.number - since >= GIVEN_UP_AFTER
-      if (isGivenUp && known?.isGivenUp !== true)
-        log.error({ address, units: units.toString() }, 'an address of a payment does not hold what its logs show')
-      if (!isGivenUp) open.add(address)
-      differing.set(key, { units, since, isGivenUp })
-    }
+    const open = await patience.choose(differences, { number: cursor.number, isRead })
     if (open.size === 0) await journal.moveDeposits(lease, { number: cursor.number, timestamp })
     return [...open]
   }
@@ -59,10 +49,10 @@ export function createDepositWatch(deps: SettlementDeps) {
     async compare(lease: Lease, place: Place): Promise<boolean> {
       const { cursor, head } = place
       const isDue = deposits !== null && cursor.hash !== compared && head.number - cursor.number <= KEPT_STATES
-      const addresses = isDue ? await compareAt(lease, place) : null
+      const addresses = isDue ? await compareAt(lease, place, false) : null
       if (addresses !== null) {
         compared = cursor.hash
-        grown = addresses.length === 0 ? null : { place, addresses }
+        grown = addresses.length === 0 ? null : { place, addresses, readTo: cursor.depositsNumber }
       }
       return grown !== null
     },
@@ -70,11 +60,12 @@ export function createDepositWatch(deps: SettlementDeps) {
     /** Reads the transfers to the addresses that hold more, as far as one round goes. Returns true if any were found. */
     async readLogs(lease: Lease): Promise<boolean> {
       if (grown === null) return false
-      const { place, addresses } = grown
+      const { place, addresses, readTo } = grown
       const { cursor } = place
       const until = performance.now() + LOG_ROUND_MS
       let isFound = false
-      for (let from = cursor.depositsNumber + 1; from <= cursor.number && performance.now() < until; ) {
+      let from = readTo + 1
+      while (from <= cursor.number && performance.now() < until) {
         const to = Math.min(cursor.number, from + range.size() - 1)
         const logs = await askLogs(addresses, from, to)
         range.note(logs !== null)
@@ -85,20 +76,55 @@ export function createDepositWatch(deps: SettlementDeps) {
         isFound ||= logs.length > 0
         await journal.recordDeposits(lease, { logs, at: deps.clock() })
         from = to + 1
+        grown = { place, addresses, readTo: to }
         // A node may have a block before its logs: the last ones are read again as long as there is a difference.
         const number = Math.min(to, cursor.number - GIVEN_UP_AFTER)
         if (number > cursor.depositsNumber) await journal.moveDeposits(lease, { number, timestamp: null })
       }
+      // Out of time: the next round reads on.
+      if (from <= cursor.number) return isFound
       stall.ends()
       // Now their logs must show what they hold.
-      if ((await compareAt(lease, place))?.length === 0) grown = null
+      const open = await compareAt(lease, place, true)
+      grown = open?.length === 0 ? null : { place, addresses: open ?? addresses, readTo: cursor.depositsNumber }
       return isFound
     },
   }
 }
 
-/** Units that an address holds beyond its logs (negative: less), and since which block they have not changed. */
-type Difference = { readonly units: bigint; readonly since: number; readonly isGivenUp: boolean }
+/**
+ * Units that an address holds beyond its logs (negative: less), and the first block up to which all logs were read and they stood
+ * as now; null: none yet.
+ */
+type Difference = { readonly units: bigint; readonly since: number | null; readonly isGivenUp: boolean }
+
+/** Keeps which differences stand although all logs are read, and lists those that have stood long enough. */
+function createPatience({ journal, log }: Pick<SettlementDeps, 'journal' | 'log'>) {
+  const differing = new Map<string, Difference>()
+  return {
+    /** Returns the addresses whose logs are still to be read. `isRead`: those up to the block are. */
+    async choose(
+      differences: ReadonlyMap<string, { readonly address: Hex; readonly units: bigint }>,
+      { number, isRead }: { readonly number: number; readonly isRead: boolean },
+    ): Promise<Set<Hex>> {
+      const open = new Set<Hex>()
+      for (const key of differing.keys()) if (!differences.has(key)) differing.delete(key)
+      for (const [key, { address, units }] of differences) {
+        const known = differing.get(key)
+        const stood = known?.units === units ? known.since : null
+        const since = stood ?? (isRead ? number : null)
+        const isGivenUp = since !== null && number - since >= GIVEN_UP_AFTER
+        if (!isGivenUp) open.add(address)
+        else if (known?.isGivenUp !== true) {
+          log.error({ address, units: units.toString() }, 'an address of a payment does not hold what its logs show')
+          await journal.storeDepositFinding(address, units)
+        }
+        differing.set(key, { units, since, isGivenUp })
+      }
+      return open
+    },
+  }
+}
 
 /** USDC, and other tokens that buyers take for it. */
 const watchedTokens = ({ token, deposits }: Pick<SettlementDeps, 'token' | 'deposits'>): Hex[] => [
@@ -108,14 +134,14 @@ const watchedTokens = ({ token, deposits }: Pick<SettlementDeps, 'token' | 'depo
 
 /** Compares what the addresses hold with what their logs say. */
 function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex[]) {
-  const readBalances = createBlockMemo<bigint[][] | null>()
+  const known = createBlockMemo<bigint[][] | null>()
 
-  /** Asks the balance of each address in each token. A contract of another token that does not answer as USDC does counts as empty. */
-  async function askBalances(addresses: readonly Hex[], at: number): Promise<bigint[][] | null> {
-    const reads = addresses.map((address) => ({ view: 'balanceOf' as const, args: [address] }))
-    const ask = (asked: Hex) => rpc.agreed((node) => readToken(node, asked, { reads, at }))
-    const [ours, ...others] = await Promise.all(tokens.map(ask))
-    return ours ? [ours.value, ...others.map((answer) => answer?.value ?? addresses.map(() => 0n))] : null
+  /** Asks the balance of each address in each token, by quorum. */
+  async function askBalances(wallets: readonly Hex[], at: number): Promise<bigint[][] | null> {
+    const answer = await rpc.agreed((node) =>
+      Promise.all(tokens.map((token) => readBalances(node, { token, wallets, at }))),
+    )
+    return answer?.value ?? null
   }
 
   /** The addresses that hold something else than their logs show, by token and address; null: no quorum says. */
@@ -126,11 +152,11 @@ function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex
     const watched = await journal.readWatchedDeposits()
     const addresses = watched.map(({ address }) => address)
     if (addresses.length === 0) return new Map()
-    const balances = await readBalances(`${hash} ${addresses.join(' ')}`, () => askBalances(addresses, number))
+    const balances = await known(`${hash} ${addresses.join(' ')}`, () => askBalances(addresses, number))
     const compared = watched.flatMap(({ address, micro, others }, index) =>
       tokens.map((asked, place) => {
-        const known = place === 0 ? micro : (others.get(asked) ?? 0n)
-        return { key: `${asked} ${address}`, address, units: (balances?.[place]?.[index] ?? 0n) - known }
+        const logged = place === 0 ? micro : (others.get(asked) ?? 0n)
+        return { key: `${asked} ${address}`, address, units: (balances?.[place]?.[index] ?? 0n) - logged }
       }),
     )
     return balances && new Map(compared.flatMap(({ key, ...one }) => (one.units !== 0n ? [[key, one]] : [])))

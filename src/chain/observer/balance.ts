@@ -24,7 +24,6 @@ export type BalanceWatch = ReturnType<typeof createBalanceWatch>
  */
 export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: NonceWatch) {
   const { journal, rpc, token } = deps
-  const { treasuries } = scope
   const { noteLess, noteMore } = createDifferences(deps)
   const readLogs = createLogReader(deps, scope)
   const readHeld = createBlockMemo<bigint | null>()
@@ -34,7 +33,8 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
   let fresh: TreasuryBooks | null = null
 
   async function readBooks(): Promise<TreasuryBooks> {
-    fresh ??= await journal.readTreasuryBooks(treasuries)
+    fresh ??= await journal.readTreasuryBooks(scope.treasuries)
+    scope.treasuries = fresh.treasuries
     return fresh
   }
 

@@ -45,10 +45,10 @@ type Dead = { readonly block: ExpiryProof; readonly dead: readonly Expiring[]; r
 /** Voids and moves. Returns those that it did neither with, and whose record failed. */
 async function endDead(deps: SettlementDeps, lease: Lease, { block, dead, used }: Dead): Promise<Expiring[]> {
   const { journal, log } = deps
-  const target = dead.map(({ treasury, successor, isVoid }, index): Hex | 'void' | null => {
+  const target = dead.map(({ treasury, successor, isVoid, isStolen }, index): Hex | 'void' | null => {
     const payer = used[index] ?? null
-    // Its own log ends it.
-    if (payer !== null) return payer === treasury ? null : payer
+    // Its own log ends it, unless a thief has used its nonce.
+    if (payer !== null && !(payer === treasury && isStolen)) return payer === treasury ? null : payer
     return isVoid ? 'void' : successor
   })
   const moving = dead.flatMap((payout, index) => {

@@ -9,7 +9,11 @@ import { TOPICS } from '../token/contracts.ts'
 export type Fact = Omit<TreasuryLog, 'gasShare'>
 
 /** Whose logs are read. */
-export type Scope = { readonly token: Hex; readonly treasuries: readonly Hex[] }
+export type Scope = {
+  readonly token: Hex
+  /** Those of the configuration, and those that another worker has recorded since. */
+  treasuries: readonly Hex[]
+}
 
 const WORD = /^0x[0-9a-f]{64}$/
 

@@ -2,7 +2,7 @@ import type { Hex } from '../../domain/hex.ts'
 import type { Payout } from '../../domain/settlement/payout.ts'
 import type { RpcNode } from '../rpc/node.ts'
 import { MULTICALL3, USDC_VIEWS } from './contracts.ts'
-import { wordsOf } from './results.ts'
+import { resultsOf, wordsOf } from './results.ts'
 import { type Call3, encodeAggregate3, word } from './words.ts'
 
 /** One read function of the token with its arguments. */
@@ -26,6 +26,28 @@ export async function readToken(
       return { target: token, allowFailure: false, callData }
     })
     const parse = (answer: unknown): bigint[] => wordsOf(answer, part.length)
+    values.push(...(await node.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, { parse, at })))
+  }
+  return values
+}
+
+/**
+ * Balances of wallets in any ERC-20 token at one block. A contract that does not answer as a token does counts as empty: addresses of
+ * tokens that buyers send by mistake are configured by people.
+ */
+export async function readBalances(
+  node: RpcNode,
+  { token, wallets, at }: { readonly token: Hex; readonly wallets: readonly Hex[]; readonly at: number },
+): Promise<bigint[]> {
+  const values: bigint[] = []
+  for (let start = 0; start < wallets.length; start += READS_PER_CALL) {
+    const calls = wallets.slice(start, start + READS_PER_CALL).map((wallet): Call3 => {
+      return { target: token, allowFailure: true, callData: `${USDC_VIEWS.balanceOf}${word(wallet)}` }
+    })
+    const parse = (answer: unknown): bigint[] =>
+      resultsOf(answer, calls.length).map(({ success, returnData }) =>
+        success && returnData.length === 66 ? BigInt(returnData) : 0n,
+      )
     values.push(...(await node.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, { parse, at })))
   }
   return values

@@ -438,7 +438,7 @@ create index treasury_log_without_receipt on treasury_log (receipt_due_at)
 create table settlement_finding (
   chain_id int not null,
   token chain_address not null,
-  kind text not null check (kind in ('used_without_log')),
+  kind text not null check (kind in ('used_without_log', 'deposit_difference')),
   subject text not null,
   detail text not null,
   found_at timestamptz not null default now(),
@@ -447,7 +447,7 @@ create table settlement_finding (
 comment on table settlement_finding is
   'A difference between chain, logs and rows that the reconciliation could not repair. It deletes the row when the cause is gone.';
 comment on column settlement_finding.kind is
-  '`used_without_log`: the token says that the nonce is used, and no node shows the log.';
+  '`used_without_log`: the token says that the nonce is used, and no node shows the log. `deposit_difference`: the address of a payment holds something else than its transfers show.';
 comment on column settlement_finding.subject is 'The id of the payment.';
 
 create table finality_reversal (

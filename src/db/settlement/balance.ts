@@ -44,12 +44,16 @@ export async function readTreasuryBooks(context: JournalContext, given: readonly
       missing: z.string().nullable(),
       stale: z.boolean(),
     }),
-    sql`select c.scanned_number as number, (booked.micro + stored.micro)::text as micro, booked.rows, c.missing_micro::text as missing, signed.micro::text as promised,
+    sql`select c.scanned_number as number, (booked.micro + stored.micro + taken_back.micro)::text as micro, booked.rows, c.missing_micro::text as missing, signed.micro::text as promised,
           t.known, t.opened, c.compared_at < now() - interval '1 minute' as stale
         from (select coalesce(sum(micro), 0) as micro, count(*) as rows from treasury_change) booked,
           (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) as micro from treasury_log
             where chain_id = ${chainId} and token = ${token} and kind <> 'cancel' and (applied_at is null
               or payment_id is null and auth_nonce is not null and known_as = 'payout')) stored,
+          -- Booked, taken back by a repair of finality, and not paid again yet.
+          (select coalesce(sum(p.micro_usdc), 0) as micro from payout p where ${ours(context)}
+            and p.state not in ('settled', 'voided')
+            and p.payment_id in (select f.payment_id from finality_reversal f)) taken_back,
           -- By the indexes of what is on its way: a long queue is not looked through.
           (select coalesce(sum(micro_usdc), 0) as micro from (
             select p.micro_usdc from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null
@@ -137,19 +141,18 @@ async function explainDifference(
   const rows = await many(
     tx,
     z.object({ used: z.string() }),
-    sql`with found as (select d.block_number, least(abs(d.micro), ${micro}::numeric) * ${sign} as used from treasury_difference d
-          where d.chain_id = ${chainId} and d.token = ${token} and d.block_number >= ${blockNumber} and sign(d.micro) = ${sign}
-          order by d.block_number limit 1 for update)
+    sql`with open as (select d.block_number, abs(d.micro) as micro from treasury_difference d
+          where d.chain_id = ${chainId} and d.token = ${token} and d.block_number >= ${blockNumber} and sign(d.micro) = ${sign} for update),
+          -- The oldest first, as much of each as the transfer leaves for it.
+          found as (select block_number, least(micro, greatest(0, ${micro}::numeric - (sum(micro) over (order by block_number) - micro)))
+            * ${sign} as used from open)
         update treasury_difference d set micro = d.micro - f.used from found f
-        where d.chain_id = ${chainId} and d.token = ${token} and d.block_number = f.block_number returning f.used::text as used`,
+        where d.chain_id = ${chainId} and d.token = ${token} and d.block_number = f.block_number and f.used <> 0
+        returning f.used::text as used`,
   )
-  for (const { used } of rows)
-    await hooks.onBalanceDifference(tx, {
-      chainId,
-      blockNumber,
-      micro: BigInt(used),
-      explainedBy: `${txHash}:${logIndex}`,
-    })
+  const used = rows.reduce((sum, row) => sum + BigInt(row.used), 0n)
+  if (used === 0n) return
+  await hooks.onBalanceDifference(tx, { chainId, blockNumber, micro: used, explainedBy: `${txHash}:${logIndex}` })
 }
 
 /** Books what is missing as spent, and ends the pause for it. Null if nothing is missing. */

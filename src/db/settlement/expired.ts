@@ -16,6 +16,7 @@ const expiringRow = z.object({
   successor: hex.nullable(),
   is_void: z.boolean(),
   valid_before: z.coerce.number(),
+  is_stolen: z.boolean(),
 })
 
 export type Expiring = {
@@ -26,14 +27,16 @@ export type Expiring = {
   readonly isVoid: boolean
   /** The treasury that takes over from its own; null: none, and it is to be voided. */
   readonly successor: Hex | null
-  /** Unix seconds after which no signature of it is worth anything; 0: none was ever made. */
+  /** Unix seconds after which no signature of it is worth anything. */
   readonly validBefore: number
+  /** A final transfer that is not the payout has used its nonce: its treasury can pay it no more. */
+  readonly isStolen: boolean
 }
 
 /**
  * Payouts to be voided of which nobody here can sign a cancellation, and those of lost treasuries. No transfer is signed after
- * either was asked for, so the stored signatures are all that there are. Only a database that was restored after the payment
- * was made may have forgotten one: then each is dead that was made before the restore. Those that rest are left out.
+ * either was asked for. A standby or a young backup may have forgotten the last signatures before it, so each is dead one validity
+ * after that; and one after a restore, of payments that are older. Those that rest are left out.
  */
 export async function readExpiring(
   context: JournalContext,
@@ -44,10 +47,15 @@ export async function readExpiring(
     expiringRow,
     sql`select p.payment_id, p.treasury, p.auth_nonce, p.state = 'voiding' as is_void,
           (select t.successor from treasury t where (t.chain_id, t.token, t.address) = (p.chain_id, p.token, p.treasury)),
-          greatest(0, (select max(s.valid_before) from payout_signature s where s.payment_id = p.payment_id),
+          greatest((select max(s.valid_before) from payout_signature s where s.payment_id = p.payment_id),
+            ceil(extract(epoch from case when p.state = 'voiding' then p.updated_at else (select t.lost_at from treasury t
+              where (t.chain_id, t.token, t.address) = (p.chain_id, p.token, p.treasury)) end))::bigint + ${ask.validity}::bigint,
             (select ceil(extract(epoch from c.restored_at))::bigint + ${ask.validity}::bigint from chain_cursor c
               join payment m on m.id = p.payment_id where c.chain_id = p.chain_id and c.token = p.token
-                and m.created_at <= c.restored_at)) as valid_before
+                and m.created_at <= c.restored_at)) as valid_before,
+          exists (select 1 from treasury_log l where l.kind = 'out' and (l.auth_nonce, l.treasury, l.token, l.chain_id)
+              = (p.auth_nonce, p.treasury, p.token, p.chain_id)
+            and (l.counterparty, l.micro_usdc) <> (p.recipient, p.micro_usdc)) as is_stolen
         from payout p where ${ours(context)} and ${rested}
           and (p.state = 'voiding' and p.treasury <> all(${[...ask.keys]}::text[]) or ${onLostTreasury})
         order by p.rests_until nulls first, p.created_at limit ${ask.limit}`,
@@ -59,6 +67,7 @@ export async function readExpiring(
     isVoid: row.is_void,
     successor: row.successor,
     validBefore: row.valid_before,
+    isStolen: row.is_stolen,
   }))
 }
 

@@ -78,6 +78,7 @@ export function createSettlementJournal(context: JournalContext) {
     readOpenNonces: bind(reconcile.readOpenNonces),
     queueForgotten: bind(forgotten.queueForgotten),
     storeFindings: bind(reconcile.storeFindings),
+    storeDepositFinding: bind(reconcile.storeDepositFinding),
     readExpiring: bind(expired.readExpiring),
     rest: bind(expired.rest),
     moveDead: bind(expired.moveDead),

@@ -520,7 +520,7 @@ describe('a payout that is held', () => {
     const to = `0x${'9'.repeat(40)}` as const
     const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2, at: new Date() }
     const lease = await takeLease(journal, { owner: id })
-    const payout = { paymentId: id, treasury, authNonce, isVoid: false, successor: to, validBefore: 1 }
+    const payout = { paymentId: id, treasury, authNonce, isVoid: false, isStolen: false, successor: to, validBefore: 1 }
     const moved = await journal.moveDead(lease, { block, dead: [{ ...payout, to, toNonce: authNonce }] })
     await journal.releaseLead(id)
     expect(moved).toBe(1)

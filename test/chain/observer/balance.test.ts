@@ -7,8 +7,7 @@ import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { createBalanceWatch } from '../../../src/chain/observer/balance.ts'
 import { createNonceWatch } from '../../../src/chain/observer/nonces.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { bookAll, readBalances } from '../../../src/db/ledger.ts'
-import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
+import { readBalances } from '../../../src/db/ledger.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -18,8 +17,6 @@ import { rebuild } from '../../../src/operator/rebuild.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { showStatus } from '../../../src/operator/status.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { listBookings } from '../../../src/settlement/settled.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { takeDatabase } from '../databases.ts'
 import { reorganize } from '../deposits/reversal.ts'
@@ -34,15 +31,10 @@ import {
   TOKEN,
   useWorld,
 } from '../world.ts'
+import { BOOKS } from './books.ts'
 
 /** The books are connected, so at each final block the treasury is compared with them. */
 
-const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
-const BOOKS: Partial<SettlementHooks> = {
-  onTreasuryMovement: real.onTreasuryMovement,
-  onBalanceDifference: real.onBalanceDifference,
-  onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString()),
-}
 const LIMITS = { maxMicroPerPayout: 25_000_000_000n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }
 
 describe('the balance of the treasury', () => {

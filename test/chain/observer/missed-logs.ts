@@ -2,17 +2,24 @@ import { expect } from '@jest/globals'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { sql } from '../../../src/db/db.ts'
+import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { readSigned } from '../../../src/db/settlement/queue.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { HostileNode } from '../../support/hostile-node.ts'
 import { carry } from '../rpc/strangers.ts'
 import { type Queued, TOKEN, type World } from '../world.ts'
+import { BOOKS } from './books.ts'
 
 /** Payouts that somebody else carries, while nodes do not show the logs. */
 export function createMissedLogs(world: World, nodes: readonly HostileNode[]) {
   const createRunner = (options = { maxInFlight: 0 }) => {
     const urls = nodes.map(({ url }) => url)
-    return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000 }), options })
+    const rpc = connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000 })
+    const onSettled: SettlementHooks['onSettled'] = async (tx, settlements) => {
+      await world.hooks.onSettled(tx, settlements)
+      await BOOKS.onSettled(tx, settlements)
+    }
+    return world.runner({ rpc, options, hooks: { ...BOOKS, onSettled } })
   }
   const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
   const attention = async () => listSettlementAttention(world.db)
@@ -22,7 +29,7 @@ export function createMissedLogs(world: World, nodes: readonly HostileNode[]) {
 
   /** A payout that a stranger has carried, and whose block is final while the given nodes say that it has no logs. */
   async function missed(runner: ReturnType<typeof createRunner>, empty: readonly HostileNode[]): Promise<Queued> {
-    await runner.tick()
+    await world.finalize(runner)
     const [queued] = await world.queue([{}])
     await runner.tick()
     const [signed] = await readSigned(world.db, sql`p.payment_id = ${queued!.paymentId}`, 1)

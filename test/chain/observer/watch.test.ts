@@ -178,9 +178,9 @@ describe('the watch of the treasury', () => {
     await carryForPayment(world, paid!)
     await world.finalize(runner)
     expect(await state(paid!.paymentId)).toBe('settled')
-    await world.chain.increaseTime({ seconds: 46 * 60 })
+    await world.chain.increaseTime({ seconds: 56 * 60 })
     await world.chain.mine({ blocks: 4 })
-    await passRests(world.db, 46)
+    await passRests(world.db, 56)
     await world.finalize(runner)
     expect(await state(signed!.paymentId)).toBe('voided')
     expect(world.heard.voided.at(-1)).toMatchObject({ kind: 'expired', paymentId: signed!.paymentId })
@@ -198,17 +198,18 @@ describe('the watch of the treasury', () => {
     await world.chain.mine({ blocks: 5 })
     // A cursor that was set by hand behind the block of the transfer.
     const final = await world.chain.getBlock({ blockTag: 'finalized' })
-    await world.db.query('update chain_cursor set scanned_number = $1, scanned_hash = $2, first_number = $1', [
-      final.number,
-      final.hash,
-    ])
+    await world.db.query(
+      'update chain_cursor set scanned_number = $1, scanned_hash = $2, first_number = $1, logs_number = $1',
+      [final.number, final.hash],
+    )
     await world.chain.increaseTime({ seconds: 2 * 3600 })
     const treasuryList = await listWith(successor)
     await world.finalize(world.runner({ treasuries: [successor], treasuryList }))
     expect(await state(queued!.paymentId)).toBe('voiding')
-    await world.db.query('update chain_cursor set scanned_number = 0, first_number = 0, scanned_hash = $1', [
-      (await world.chain.getBlock({ blockNumber: 0n })).hash,
-    ])
+    await world.db.query(
+      'update chain_cursor set scanned_number = 0, first_number = 0, logs_number = 0, scanned_hash = $1',
+      [(await world.chain.getBlock({ blockNumber: 0n })).hash],
+    )
     await world.finalize(world.runner({ treasuryList }))
     expect(await state(queued!.paymentId)).toBe('settled')
   })
@@ -235,7 +236,7 @@ describe('the watch of the treasury', () => {
     await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
     world.clock.now = new Date(Date.now() + 1000)
     // The signature expires, so the payout needs another one.
-    await world.chain.increaseTime({ seconds: 46 * 60 })
+    await world.chain.increaseTime({ seconds: 56 * 60 })
     await world.chain.mine({ blocks: 1 })
     await world.finalize(world.runner({ options: { maxMicroPerDay: 1n } }), 5)
     expect(await state(open!.paymentId)).toBe('settled')

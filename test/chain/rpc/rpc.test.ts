@@ -106,8 +106,13 @@ describe('several nodes as one', () => {
             : ('deliver' as const),
       ],
       [
-        'one of them hides the receipt',
-        (method: string) => (method === 'eth_getTransactionReceipt' ? { rewrite: () => null } : ('deliver' as const)),
+        'one of them hides receipt and logs',
+        (method: string) =>
+          method === 'eth_getTransactionReceipt'
+            ? { rewrite: () => null }
+            : method === 'eth_getLogs'
+              ? { rewrite: () => [] }
+              : ('deliver' as const),
       ],
       [
         'one of them has no finality',

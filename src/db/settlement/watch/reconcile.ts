@@ -26,6 +26,17 @@ export async function readOpenNonces(
   }))
 }
 
+/** Lists a payment at whose address is something else than its transfers show. */
+export async function storeDepositFinding({ db, scope }: JournalContext, address: Hex, units: bigint): Promise<void> {
+  await execute(
+    db,
+    sql`insert into settlement_finding (chain_id, token, kind, subject, detail)
+        select ${scope.chainId}, ${scope.token}, 'deposit_difference', payment_id, ${`its address ${address} holds ${units} units of a token more than its transfers show`}
+        from deposit where chain_id = ${scope.chainId} and address = ${address}
+        on conflict (chain_id, token, kind, subject) do update set detail = excluded.detail`,
+  )
+}
+
 /** Keeps the payments whose nonce is used on chain without a log that anybody shows; drops what has its log now, or has ended. */
 export async function storeFindings({ db, scope }: JournalContext, paymentIds: readonly string[]): Promise<void> {
   await execute(

@@ -1,0 +1,13 @@
+import { bookAll } from '../../../src/db/ledger.ts'
+import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { listBookings } from '../../../src/settlement/settled.ts'
+
+const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+
+/** Hooks that keep the ledger's account of the treasury, so that it is compared at each final block. */
+export const BOOKS = {
+  onTreasuryMovement: real.onTreasuryMovement,
+  onBalanceDifference: real.onBalanceDifference,
+  onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString()),
+} satisfies Partial<SettlementHooks>

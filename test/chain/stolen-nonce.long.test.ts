@@ -1,0 +1,51 @@
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
+import { requestVoid } from '../../src/db/settlement/payouts.ts'
+import { recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
+import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
+import { addressOf, useRotation } from './rotation-world.ts'
+import { newAddress, TOKEN } from './world.ts'
+
+const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+
+describe('a thief with the key of the treasury who pays himself with the nonces of open payouts', () => {
+  const rotation = useRotation()
+  const { world, old } = rotation
+  beforeEach(async () => {
+    await rotation.before().tick()
+  })
+  const pausedReason = async () => (await world.db.query('select pause from chain_cursor')).rows[0].pause
+
+  test('keeps no merchant from being paid by the successor, nor the payment from being voided', async () => {
+    const [paid, voided] = await rotation.queueOn(old, [{}, {}])
+    const runner = rotation.after()
+    await runner.tick()
+    // to himself, with the nonces of the payouts
+    const thief = newAddress()
+    const thefts = [
+      await rotation.carry(old, { ...paid!, recipient: thief }),
+      await rotation.carry(old, { ...voided!, recipient: thief }),
+    ]
+    await world.chain.mine({ blocks: 4 })
+    await world.finalize(runner, 2)
+    expect(await pausedReason()).not.toBeNull()
+    await world.db.transaction((tx) => recordLoss(tx, scope, { lost: addressOf(old), to: null }))
+    for (const theft of thefts) await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, theft))
+    await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
+    await world.finalize(runner, 3)
+    for (let hour = 0; hour < 4; hour++) {
+      await rotation.pass(60)
+      await world.finalize(runner, 2)
+    }
+    console.log(
+      await pausedReason(),
+      await rotation.found(paid!),
+      await rotation.found(voided!),
+      await listSettlementAttention(world.db),
+      (await world.db.query('select kind, known_as, payment_id, auth_nonce from treasury_log')).rows,
+    )
+    expect(await pausedReason()).toBeNull()
+    expect((await rotation.found(paid!)).state).toBe('settled')
+    expect((await rotation.found(voided!)).state).toBe('voided')
+  })
+})
