@@ -11,8 +11,8 @@ import {
   readLanes,
   readLatelySettled,
   readQueue,
+  readWanting,
 } from '../db/settlement/watch/standing.ts'
-import { firstPaymentId } from '../domain/ids.ts'
 import { formatPol, formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
 import { type Answer, answerOf } from '../domain/settlement/answer.ts'
@@ -50,27 +50,23 @@ export async function readStanding(asking: Asking): Promise<Standing> {
   const { db, settings } = asking
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const lanes = await readLanes(db, scope)
-  const [queue, settled, cursor, parts, attention, chain] = await Promise.all([
+  const [queue, wanting, settled, cursor, parts, attention, chain] = await Promise.all([
     readQueue(db, scope),
+    readWanting(db, scope),
     readLatelySettled(db),
     readChainCursor(db, scope),
     readParts(db, scope),
     listSettlementAttention(db),
     readChain(asking, lanes),
   ])
-  return { queue, settled, cursor, lanes, parts, attention, chain }
+  return { queue, wanting, settled, cursor, lanes, parts, attention, chain }
 }
 
 async function readChain({ db, settings }: Asking, lanes: Standing['lanes']): Promise<Standing['chain']> {
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const stamped = await readTreasuryList(db, scope)
   const list = stamped.length > 0 ? stamped : settings.TREASURIES
-  const now = firstPaymentId(Date.now())
-  // That of a payment made now first: what waits for money mostly waits for it.
-  const treasuries = list
-    .toReversed()
-    .toSorted((a, b) => Number((a.firstId ?? '') > now) - Number((b.firstId ?? '') > now))
-    .map(({ address }) => address)
+  const treasuries = list.map(({ address }) => address)
   const wallets = lanes.map(({ wallet }) => wallet)
   // The first line is the answer: what a node is blamed for is said with it, below.
   const rpc = connectNodes({ settings, say: () => undefined })

@@ -9,10 +9,13 @@ import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { readTreasuryList, recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
-import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
+import { listSettlementAttention, readWanting } from '../../src/db/settlement/watch/standing.ts'
 import { openTreasuries } from '../../src/deps/keys.ts'
 import type { Hex } from '../../src/domain/hex.ts'
+import { firstPaymentId } from '../../src/domain/ids.ts'
+import { answerOf } from '../../src/domain/settlement/answer.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
+import { readStanding } from '../../src/operator/status.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import { copyDatabase } from './databases.ts'
 import { takeLease } from './lead.ts'
@@ -26,7 +29,7 @@ import {
   signerOf,
   useRotation,
 } from './rotation-world.ts'
-import { createWorld, insertPayments, newAddress, newKey, queueAll, TOKEN, type World } from './world.ts'
+import { createWorld, insertPayments, newAddress, newKey, queueAll, settingsOf, TOKEN, type World } from './world.ts'
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 
@@ -172,9 +175,25 @@ describe('the list of treasuries', () => {
     expect(await listSettlementAttention(world.db)).toEqual([
       { kind: 'no_key', subject: addressOf(old), detail: 'open payouts: 1' },
     ])
+    // USDC would not help them.
+    expect(await readWanting(world.db, scope)).toEqual([])
     await world.finalize(rotation.both(), 3)
     expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
     expect(await listSettlementAttention(world.db)).toEqual([])
+  })
+
+  test('the status page names the treasury that lacks USDC, although a newer one pays by now', async () => {
+    const list = [
+      { address: addressOf(old), firstId: null },
+      { address: addressOf(successor), firstId: firstPaymentId(1) },
+    ]
+    const runner = rotation.both({ treasuryList: list })
+    await runner.tick()
+    const balance = await world.balance(old.address)
+    await rotation.queueOn(old, [{ micro: balance + 1n }])
+    await world.finalize(runner, 2)
+    const { troubles } = answerOf(await readStanding({ db: world.db, settings: settingsOf(world) }))
+    expect(troubles.map(({ todo }) => todo)).toEqual([expect.stringContaining(`to the treasury ${addressOf(old)}.`)])
   })
 })
 

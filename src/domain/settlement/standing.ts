@@ -13,6 +13,8 @@ export type Standing = {
     readonly micro: MicroUsdc
     readonly oldestSeconds: number
   }[]
+  /** Micro-USDC of the payouts that still need the USDC of their treasury. Without treasuries whose keys are missing. */
+  readonly wanting: readonly { readonly treasury: Hex; readonly state: Wanting; readonly micro: MicroUsdc }[]
   /** In the last ten minutes, and the last one at all. */
   readonly settled: { readonly count: number; readonly secondsAgo: number | null }
   /** Null: the chain was never read. */
@@ -56,11 +58,14 @@ export type Standing = {
     readonly quorum: number
     /** On which a quorum agrees; null: there is none now. */
     readonly final: number | null
-    /** Micro-USDC, by treasury, the current one first; and wei, by lane. Null: no node says it now. */
+    /** Micro-USDC by treasury, and wei by lane. Null: no node says it now. */
     readonly treasuries: readonly { readonly wallet: Hex; readonly micro: bigint | null }[]
     readonly gas: readonly { readonly wallet: Hex; readonly wei: bigint | null }[]
   }
 }
+
+/** `held`: for funds. */
+export type Wanting = 'held' | 'queued' | 'authorized'
 
 /** Something that keeps money from moving, or will. `stops`: nothing moves while it lasts. */
 export type Trouble = {

@@ -252,26 +252,25 @@ function lanesOf({ lanes, cursor }: Standing): Trouble[] {
   ]
 }
 
-function treasuryOf({ queue, chain, parts }: Standing): Trouble[] {
-  const [current] = chain.treasuries
-  // What an earlier treasury cannot pay now is not what the current one lacks.
+function treasuryOf({ queue, wanting, chain, parts }: Standing): Trouble[] {
   const isBlocked = isResting(parts, 'treasury_blacklisted') || isResting(parts, 'treasury_delegated')
-  const wanting = queue.filter(({ state, reason }) => state === 'held' && reason === 'funds')
-  const unsent = queue.filter(({ state }) => state === 'queued' || (state === 'authorized' && !isBlocked))
-  const needed = [...wanting, ...unsent].reduce((sum, { micro }) => sum + BigInt(micro), 0n)
-  const has = current?.micro ?? null
-  if (wanting.length === 0 && (has === null || has >= needed)) return []
-  const others = queue.filter((entry) => !wanting.includes(entry) && entry.state !== 'held')
-  const balance = has === null ? 'too little USDC' : `${formatUsdc(String(has))} USDC`
-  return [
-    {
-      kind: 'treasury_low',
-      // Small payouts may still find enough.
-      stops: others.length === 0,
-      what: `the treasury has ${balance}, and payouts of ${formatUsdc(String(needed))} USDC wait for it`,
-      todo: `Send USDC to the treasury${current === undefined ? '' : ` ${current.wallet}`}. Payouts that wait for funds continue automatically.`,
-    },
-  ]
+  const waiting = wanting.filter(({ state }) => !(isBlocked && state === 'authorized'))
+  const stops = queue.every(({ state }) => state === 'held')
+  return [...new Set(waiting.map(({ treasury }) => treasury))].flatMap((wallet): Trouble[] => {
+    const own = waiting.filter(({ treasury }) => treasury === wallet)
+    const needed = own.reduce((sum, { micro }) => sum + BigInt(micro), 0n)
+    const has = chain.treasuries.find((treasury) => treasury.wallet === wallet)?.micro ?? null
+    if (!own.some(({ state }) => state === 'held') && (has === null || has >= needed)) return []
+    const balance = has === null ? 'too little USDC' : `${formatUsdc(String(has))} USDC`
+    return [
+      {
+        kind: 'treasury_low',
+        stops,
+        what: `the treasury has ${balance}, and payouts of ${formatUsdc(String(needed))} USDC wait for it`,
+        todo: `Send USDC to the treasury ${wallet}. Payouts that wait for funds continue automatically.`,
+      },
+    ]
+  })
 }
 
 function findDailyLimit({ queue }: Standing): Trouble[] {

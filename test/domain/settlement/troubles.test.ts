@@ -177,40 +177,44 @@ describe('the lanes', () => {
   })
 })
 
-describe('the treasury', () => {
+describe('USDC in treasuries', () => {
   const treasury = (micro: bigint | null) => ({ ...CHAIN, treasuries: [{ wallet: TREASURY, micro }] })
+  const wants = (state: 'held' | 'queued' | 'authorized', micro = '30000000') => ({ treasury: TREASURY, state, micro })
 
-  test('has less than what waits to be sent; what is sent already needs nothing', () => {
-    expect(kinds({ chain: treasury(30_000_000n) })).toEqual([])
-    expect(only({ chain: treasury(29_999_999n) })).toEqual({
+  test('a treasury that has less than what waits to be sent is named with both sums', () => {
+    const wanting = [wants('queued', '20000000'), wants('authorized', '10000000')]
+    expect(kinds({ chain: treasury(30_000_000n), wanting })).toEqual([])
+    expect(only({ chain: treasury(29_999_999n), wanting })).toEqual({
       kind: 'treasury_low',
       stops: false,
       what: 'the treasury has 29.999999 USDC, and payouts of 30.000000 USDC wait for it',
       todo: `Send USDC to the treasury ${TREASURY}. Payouts that wait for funds continue automatically.`,
     })
-    expect(kinds({ chain: treasury(29_999_999n), queue: [{ ...QUEUED, state: 'mined' }] })).toEqual([])
-    expect(kinds({ chain: treasury(29_999_999n), queue: [{ ...QUEUED, state: 'authorized' }] })).toEqual([
-      'treasury_low',
-    ])
   })
 
-  test('is the reason for which payouts wait', () => {
-    expect(only({ chain: treasury(null), queue: [held('funds')] })).toMatchObject({
+  test('a treasury for which payouts wait stops everything when nothing else moves', () => {
+    const low = { chain: treasury(null), wanting: [wants('held', '10000000')] }
+    expect(only({ ...low, queue: [held('funds')] })).toMatchObject({
       stops: true,
       what: 'the treasury has too little USDC, and payouts of 10.000000 USDC wait for it',
     })
-    expect(kinds({ chain: treasury(null), queue: [held('funds'), QUEUED] })).toEqual(['treasury_low'])
-    // What waited for funds and goes on again is no trouble.
-    expect(kinds({ queue: [{ ...QUEUED, reason: 'funds' }] })).toEqual([])
+    expect(kinds({ ...low, queue: [held('funds'), QUEUED] })).toEqual(['treasury_low'])
     // One that an operator holds does not move either.
-    expect(kinds({ queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held!'])
-    expect(only({ chain: { ...CHAIN, treasuries: [] }, queue: [held('funds')] })?.todo).toBe(
-      'Send USDC to the treasury. Payouts that wait for funds continue automatically.',
-    )
+    expect(kinds({ ...low, queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held!'])
   })
 
-  test('of which no node says anything is no trouble by itself', () => {
-    expect(kinds({ chain: treasury(null) })).toEqual([])
+  test('a treasury of which no node says anything is no trouble', () => {
+    expect(kinds({ chain: treasury(null), wanting: [wants('queued')] })).toEqual([])
+  })
+
+  test('the one of two treasuries that lacks USDC is named', () => {
+    const other = `0x${'8'.repeat(40)}` as const
+    const treasuries = [
+      { wallet: TREASURY, micro: 5n },
+      { wallet: other, micro: 500_000_000n },
+    ]
+    const wanting = [wants('queued'), { ...wants('queued'), treasury: other }]
+    expect(only({ chain: { ...CHAIN, treasuries }, wanting })?.todo).toContain(`the treasury ${TREASURY}.`)
   })
 })
 

@@ -36,6 +36,7 @@ export const CHAIN = {
 /** Two payouts are on the way, and nothing is wrong. */
 export const WELL: Standing = {
   queue: [QUEUED],
+  wanting: [],
   settled: { count: 4, secondsAgo: 9 },
   cursor: CURSOR,
   lanes: [OPEN_LANE],

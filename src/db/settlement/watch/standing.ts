@@ -4,7 +4,7 @@ import type { Standing } from '../../../domain/settlement/standing.ts'
 import { many, maybeOne, type Queryable, sql } from '../../db.ts'
 import { hex, shownState } from '../payouts.ts'
 
-/** What is told about settlement, to people and to metrics: read by indexes of what is open, however much has ended. */
+/** Reads for the status page and for metrics, by indexes of open rows: their cost does not grow with history. */
 
 type Scope = { readonly chainId: number; readonly token: Hex }
 
@@ -25,6 +25,22 @@ export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Sta
           extract(epoch from now() - min(p.created_at)) as "oldestSeconds" from payout p
         where p.chain_id = ${chainId} and p.token = ${token} and p.livemode = ${db.livemode}
           and p.state not in ('settled', 'voided')
+        group by 1, 2 order by 1, 2`,
+  )
+}
+
+const wantingRow = z.object({ treasury: hex, state: z.enum(['held', 'queued', 'authorized']), micro: z.string() })
+
+/** The USDC for which payouts wait, by treasury. A treasury whose key is lost or missing needs a key first. */
+export function readWanting(db: Queryable, { chainId, token }: Scope): Promise<Standing['wanting'][number][]> {
+  return many(
+    db,
+    wantingRow,
+    sql`select p.treasury, p.state, sum(p.micro_usdc)::text as micro from payout p
+        where p.chain_id = ${chainId} and p.token = ${token} and p.livemode = ${db.livemode}
+          and (p.state in ('queued', 'authorized') or p.hold_reason = 'funds')
+          and not exists (select 1 from treasury t where (t.chain_id, t.token, t.address) = (p.chain_id, p.token, p.treasury)
+            and (t.lost_at is not null or not t.has_key))
         group by 1, 2 order by 1, 2`,
   )
 }
@@ -99,7 +115,7 @@ export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): P
 
 const attentionRow = z.object({ kind: z.string(), subject: z.string(), detail: z.string().nullable() })
 
-/** What waits for a person, or fails and is tried again; the oldest first. */
+/** Entries that wait for a person, or that fail and are tried again; the oldest first. */
 export function listSettlementAttention(db: Queryable): Promise<Standing['attention'][number][]> {
   return many(
     db,
