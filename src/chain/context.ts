@@ -89,6 +89,10 @@ export const CLOCK_MARGIN = 600
 export const longestValidity = ({ authorizationSeconds }: Pick<SettlementOptions, 'authorizationSeconds'>): number =>
   authorizationSeconds + CLOCK_MARGIN
 
+/** The wallets whose keys send transactions: the relayers, and the one that supplies them with gas money. */
+export const laneWallets = ({ relayers, funding }: Pick<SettlementDeps, 'relayers' | 'funding'>): Hex[] =>
+  [...relayers, ...(funding === null ? [] : [funding.account])].map(({ address }) => address.toLowerCase() as Hex)
+
 /** Every wallet that is or was our treasury. */
 export const watchedTreasuries = ({ treasuryList }: Pick<SettlementDeps, 'treasuryList'>): Hex[] =>
   treasuryList.map(({ address }) => address)

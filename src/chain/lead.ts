@@ -1,7 +1,6 @@
-import type { Hex } from '../domain/hex.ts'
 import type { Lead } from '../domain/settlement/lead.ts'
 import type { Lease } from '../domain/settlement/payout.ts'
-import type { SettlementDeps } from './context.ts'
+import { laneWallets, type SettlementDeps } from './context.ts'
 
 /** True if this engine still leads. Another one may have taken the lead while nodes or a key service were slow. */
 export type StillLeads = () => Promise<boolean>
@@ -35,8 +34,7 @@ export function createLeadership(deps: SettlementDeps, first: () => Promise<void
   const { journal, options, log } = deps
   const { owner, leaseMs } = options
   const mostMs = LEASES * leaseMs
-  const senders = [...deps.relayers, ...(deps.funding === null ? [] : [deps.funding.account])]
-  const wallets = senders.map(({ address }) => address.toLowerCase() as Hex)
+  const wallets = laneWallets(deps)
   const treasuries = deps.treasuries.map(({ address }) => address)
   const fruitlessSince = new Map<string, number>()
   let waitsUntil = Number.NEGATIVE_INFINITY

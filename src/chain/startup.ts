@@ -1,7 +1,6 @@
-import type { Hex } from '../domain/hex.ts'
 import { whyKeysDiffer } from '../domain/settlement/treasuries.ts'
 import { domainSeparator } from './authorization.ts'
-import { assertNotBehind, type SettlementDeps, watchedTreasuries } from './context.ts'
+import { assertNotBehind, laneWallets, type SettlementDeps, watchedTreasuries } from './context.ts'
 import { describeError } from './part-report.ts'
 import type { RpcNode } from './rpc/node.ts'
 import { readToken } from './token/token-state.ts'
@@ -22,8 +21,7 @@ function demand(condition: boolean, message: string): asserts condition {
 export async function assertReady(deps: SettlementDeps, livemode: boolean): Promise<void> {
   const { rpc, token, relayers, log } = deps
   const treasuries = watchedTreasuries(deps)
-  const senders = [...relayers, ...(deps.funding === null ? [] : [deps.funding.account])]
-  const wallets = senders.map((sender) => sender.address.toLowerCase() as Hex)
+  const wallets = laneWallets(deps)
   demand(deps.treasuries.length > 0, 'settlement needs a treasury key')
   demand(relayers.length > 0, 'settlement needs a relayer key')
   const keys = deps.treasuries.map(({ address }) => address)

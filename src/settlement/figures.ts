@@ -1,4 +1,4 @@
-import { isRecent, type SettlementDeps } from '../chain/context.ts'
+import { isRecent, laneWallets, type SettlementDeps } from '../chain/context.ts'
 import { type Funds, readFunds } from '../chain/token/funds.ts'
 import type { Db } from '../db/db.ts'
 import { readParts } from '../db/settlement/parts.ts'
@@ -125,13 +125,10 @@ export type SettlementFigures = ReturnType<typeof createSettlementFigures>
 
 type Wallets = { readonly treasuries: readonly Hex[]; readonly lanes: readonly Hex[] }
 
-function walletsOf({ treasuries, relayers, funding }: Chain): Wallets {
-  const lower = ({ address }: { readonly address: string }): Hex => address.toLowerCase() as Hex
-  return {
-    treasuries: treasuries.map(lower),
-    lanes: [...relayers, ...(funding === null ? [] : [funding.account])].map(lower),
-  }
-}
+const walletsOf = (chain: Chain): Wallets => ({
+  treasuries: chain.treasuries.map(({ address }) => address.toLowerCase() as Hex),
+  lanes: laneWallets(chain),
+})
 
 /** One call of one node for all wallets, and none when they were read lately. */
 function createFundsReader({ chain, wallets, clock }: { chain: Chain; wallets: Wallets; clock: () => Date }) {

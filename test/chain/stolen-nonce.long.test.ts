@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import { recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
-import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
 import { addressOf, useRotation } from './rotation-world.ts'
 import { newAddress, TOKEN } from './world.ts'
 
@@ -20,7 +19,6 @@ describe('a thief with the key of the treasury who pays himself with the nonces 
     const [paid, voided] = await rotation.queueOn(old, [{}, {}])
     const runner = rotation.after()
     await runner.tick()
-    // to himself, with the nonces of the payouts
     const thief = newAddress()
     const thefts = [
       await rotation.carry(old, { ...paid!, recipient: thief }),
@@ -37,13 +35,6 @@ describe('a thief with the key of the treasury who pays himself with the nonces 
       await rotation.pass(60)
       await world.finalize(runner, 2)
     }
-    console.log(
-      await pausedReason(),
-      await rotation.found(paid!),
-      await rotation.found(voided!),
-      await listSettlementAttention(world.db),
-      (await world.db.query('select kind, known_as, payment_id, auth_nonce from treasury_log')).rows,
-    )
     expect(await pausedReason()).toBeNull()
     expect((await rotation.found(paid!)).state).toBe('settled')
     expect((await rotation.found(voided!)).state).toBe('voided')

@@ -276,11 +276,18 @@ export async function insertPayments(
   )
 }
 
-/** A transfer of one micro-USDC by the treasury's own first transaction, which nobody authorized. Answers its hash. */
-export async function stealUsdc(world: World): Promise<Hex> {
-  await world.chain.setBalance({ address: world.treasury.address, value: parseEther('10') })
-  const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 1n] })
-  const raw = await world.treasury.signTransaction({
+/** A transfer of one micro-USDC by the treasury's own first transaction, which nobody authorized. Returns its hash. */
+export const stealUsdc = (world: World): Promise<Hex> =>
+  transferUsdc(world, { from: world.treasury, to: newAddress(), micro: 1n })
+
+/** A transfer by the wallet's own first transaction. Returns its hash. */
+export async function transferUsdc(
+  world: World,
+  { from, to, micro }: { from: LocalAccount; to: Hex; micro: bigint },
+): Promise<Hex> {
+  await world.chain.setBalance({ address: from.address, value: parseEther('10') })
+  const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] })
+  const raw = await from.signTransaction({
     type: 'eip1559',
     chainId: TOKEN.chainId,
     nonce: 0,

@@ -2,16 +2,16 @@ import { expect, test } from '@jest/globals'
 import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import { recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
 import type { Hex } from '../../src/domain/hex.ts'
-import { showStatus } from '../../src/operator/status.ts'
 import { copyDatabase } from './databases.ts'
-import { addressOf, createList, passRests, useRotation } from './rotation-world.ts'
-import { settingsOf, TOKEN } from './world.ts'
+import { addressOf, passRests, useRotation } from './rotation-world.ts'
+import { TOKEN } from './world.ts'
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 const rotation = useRotation()
 const { world, old } = rotation
 
-test('a payout is paid once though the standby that took over lacks the last seconds and the key of the treasury is lost', async () => {
+/** A standby that lacks the last seconds takes over, without the key. `raw`: a transaction in pools elsewhere, not mined yet. */
+async function failOver() {
   const before = rotation.before()
   await before.tick()
   await world.finalize(before, 2)
@@ -22,56 +22,38 @@ test('a payout is paid once though the standby that took over lacks the last sec
     `select tx_hash, '0x' || encode(raw, 'hex') as raw from lane_tx_attempt order by signed_at desc limit 1`,
   )
   const { tx_hash: hash, raw } = rows[0] as { tx_hash: Hex; raw: Hex }
-  // It is in pools elsewhere, and not mined yet.
   await world.chain.dropTransaction({ hash })
-  // The machine with the database and the key is gone: the standby, a rotation, a take-over.
   const runner = rotation.after({ db: standby.db })
   await runner.tick()
+  const mine = async () => {
+    await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    await world.chain.mine({ blocks: 3 })
+  }
+  return { queued: queued!, standby, runner, mine }
+}
+
+test('a payout is paid once though the standby that took over lacks the last seconds and the key of the treasury is lost', async () => {
+  const { queued, standby, runner, mine } = await failOver()
   await standby.db.transaction((tx) => recordLoss(tx, scope, { lost: addressOf(old), to: null }))
   for (let round = 0; round < 5; round++) {
     await world.chain.mine({ blocks: 3 })
     await passRests(standby.db, 1)
     await runner.tick()
   }
-  const lines: string[] = []
-  await showStatus({
-    db: standby.db,
-    hooks: world.hooks,
-    settings: { ...settingsOf(world), TREASURIES: createList(old, rotation.successor) },
-    dryRun: false,
-    say: (line: string) => void lines.push(line),
-  } as never).catch((e) => lines.push(String(e)))
-  const once = await world.balance(queued!.recipient)
-  await world.chain.sendRawTransaction({ serializedTransaction: raw })
-  await world.chain.mine({ blocks: 3 })
-  console.log(once, await world.balance(queued!.recipient), lines.slice(0, 8))
+  await mine()
   standby.giveBack()
-  expect(await world.balance(queued!.recipient)).toBe(5_000_000n)
+  expect(await world.balance(queued.recipient)).toBe(5_000_000n)
 })
 
 test('a payout is not voided while a signature that the standby lacks may still pay it', async () => {
-  const before = rotation.before()
-  await before.tick()
-  await world.finalize(before, 2)
-  const [queued] = await rotation.queueOn(old, [{ micro: 5_000_000n }])
-  const standby = await copyDatabase(world.db)
-  await before.tick()
-  const { rows } = await world.db.query(
-    `select tx_hash, '0x' || encode(raw, 'hex') as raw from lane_tx_attempt order by signed_at desc limit 1`,
-  )
-  const { tx_hash: hash, raw } = rows[0] as { tx_hash: Hex; raw: Hex }
-  await world.chain.dropTransaction({ hash })
-  const runner = rotation.after({ db: standby.db })
-  await runner.tick()
-  await standby.db.transaction((tx) => requestVoid(tx, queued!.paymentId))
+  const { queued, standby, runner, mine } = await failOver()
+  await standby.db.transaction((tx) => requestVoid(tx, queued.paymentId))
   for (let round = 0; round < 3; round++) {
     await world.chain.mine({ blocks: 3 })
     await runner.tick()
   }
-  const { rows: found } = await standby.db.query('select state from payout where payment_id = $1', [queued!.paymentId])
-  await world.chain.sendRawTransaction({ serializedTransaction: raw })
-  await world.chain.mine({ blocks: 3 })
-  console.log(found, await world.balance(queued!.recipient))
+  const { rows } = await standby.db.query('select state from payout where payment_id = $1', [queued.paymentId])
+  await mine()
   standby.giveBack()
-  expect(found).toEqual([{ state: 'voiding' }])
+  expect(rows).toEqual([{ state: 'voiding' }])
 })

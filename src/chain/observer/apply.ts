@@ -1,4 +1,5 @@
 import type { SettlementDeps } from '../context.ts'
+import { settleAll } from './settle-all.ts'
 
 /** Most payouts that are ended in one database transaction. */
 const ENDED_AT_ONCE = 200
@@ -30,10 +31,8 @@ export function createApplier({ journal, log }: Pick<SettlementDeps, 'journal' |
 
   /** Several groups at the same time: each takes payouts that no other has locked. Throws the first failure when all are over. */
   async function applyProven(): Promise<number> {
-    const results = await Promise.allSettled(Array.from({ length: GROUPS_AT_ONCE }, applyGroups))
-    const failed = results.find((result) => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-    return results.reduce((sum, result) => sum + (result.status === 'fulfilled' ? result.value : 0), 0)
+    const ended = await settleAll(Array.from({ length: GROUPS_AT_ONCE }, applyGroups))
+    return ended.reduce((sum, count) => sum + count, 0)
   }
 
   return { applyPending, applyProven }

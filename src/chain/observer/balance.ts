@@ -2,7 +2,7 @@ import type { TreasuryBooks } from '../../db/settlement/balance.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { createBlockMemo } from '../lanes/block-memo.ts'
-import { readToken, type TokenRead } from '../token/token-state.ts'
+import { balanceReads, readToken } from '../token/token-state.ts'
 import type { Place } from './endings.ts'
 import type { Scope } from './facts.ts'
 import { createLogReader } from './logs.ts'
@@ -41,7 +41,7 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
   /** Micro-USDC in all treasuries at the cursor, by quorum. Null: no quorum says. */
   const askHeld = (books: TreasuryBooks, { number: at, hash }: ChainCursor): Promise<bigint | null> =>
     readHeld(`${hash} ${books.treasuries.join(' ')}`, async () => {
-      const reads = books.treasuries.map((treasury): TokenRead => ({ view: 'balanceOf', args: [treasury] }))
+      const reads = balanceReads(books.treasuries)
       const held = await rpc.agreed((node) => readToken(node, token.address, { reads, at }))
       return held && held.value.reduce((sum, micro) => sum + micro, 0n)
     })

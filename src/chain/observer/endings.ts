@@ -1,12 +1,13 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { LaneBooks, Lead } from '../../domain/settlement/lead.ts'
 import type { Lane } from '../../domain/settlement/payout.ts'
-import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { KEPT_STATES, laneWallets, type SettlementDeps } from '../context.ts'
 import { createJudge, type Doubts } from '../lanes/trust.ts'
 import type { Block } from '../rpc/node.ts'
 import { createEndReader, type Ended } from './ends.ts'
 import type { Scope } from './facts.ts'
 import type { Final } from './final.ts'
+import { settleAll } from './settle-all.ts'
 
 /** A final block, and the newest one. */
 export type Place = Final & { readonly head: Block }
@@ -23,9 +24,7 @@ const LOOK_BLOCKS = 32
  */
 export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts) {
   const { rpc, journal, log } = deps
-  const keyed = new Set(
-    [...deps.relayers, ...(deps.funding ? [deps.funding.account] : [])].map(({ address }) => address.toLowerCase()),
-  )
+  const keyed = new Set(laneWallets(deps))
   const readEnd = createEndReader(rpc, scope)
   const judge = createJudge(deps, doubts)
   let used: Used | null = null
@@ -113,14 +112,6 @@ export type LaneEnds = {
 }
 
 export const hasStrangers = ({ foreign, unknown }: LaneEnds): boolean => foreign.length + unknown.length > 0
-
-/** Waits for all, then throws the first failure. */
-async function settleAll<T>(works: readonly Promise<T>[]): Promise<T[]> {
-  const results = await Promise.allSettled(works)
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
-  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-}
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_number, index) => from + index)

@@ -1,7 +1,7 @@
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import type { Block } from '../rpc/node.ts'
-import { readToken, type TokenRead } from '../token/token-state.ts'
+import { balanceReads, readToken, type TokenRead } from '../token/token-state.ts'
 import type { BalanceWatch } from './balance.ts'
 import { createStall } from './stall.ts'
 
@@ -29,7 +29,7 @@ export function createMinedWatch(deps: SettlementDeps, balance: BalanceWatch) {
     if (!isNew) return head.number
     const [books, sent] = await Promise.all([balance.readBooks(), isSent ? journal.readSent(ASKED) : []])
     const reads: TokenRead[] = [
-      ...books.treasuries.map((treasury): TokenRead => ({ view: 'balanceOf', args: [treasury] })),
+      ...balanceReads(books.treasuries),
       ...sent.map(
         ({ treasury, authNonce }): TokenRead => ({ view: 'authorizationState', args: [treasury, authNonce] }),
       ),

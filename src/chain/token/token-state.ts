@@ -8,6 +8,10 @@ import { type Call3, encodeAggregate3, word } from './words.ts'
 /** One read function of the token with its arguments. */
 export type TokenRead = { readonly view: keyof typeof USDC_VIEWS; readonly args: readonly Hex[] }
 
+/** Reads of the wallets’ balances, in micro-USDC. */
+export const balanceReads = (wallets: readonly Hex[]): TokenRead[] =>
+  wallets.map((wallet) => ({ view: 'balanceOf', args: [wallet] }))
+
 /** Most reads in one `eth_call`. With about 12,000 gas each, it stays far below any node's limit. */
 const READS_PER_CALL = 400
 

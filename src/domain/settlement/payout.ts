@@ -152,7 +152,7 @@ export type OpenPayout =
 export type Forgotten =
   /** By this final transaction the merchant has the money. */
   | { readonly kind: 'paid'; readonly txHash: string }
-  /** The database was restored after the payment was made: a payout of it may be on its way. Only a void can tell. */
+  /** The database was restored after the payment was made: its payout may be on its way. Only a void shows whether it is. */
   | { readonly kind: 'unsure' }
 
 /** A finalized fact about the treasury. `gasShare` is wei per authorization when one of our lanes sent the transaction. */

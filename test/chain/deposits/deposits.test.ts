@@ -12,6 +12,7 @@ import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { listBookings } from '../../../src/settlement/settled.ts'
 import { createWorld, insertPayments, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
+import { sendOtherToken } from './other-token.ts'
 
 describe('the keys of deposit addresses', () => {
   const SEED = Buffer.alloc(32, 5).toString('base64')
@@ -310,22 +311,7 @@ describe('deposits', () => {
   test('another token is noted, booked nowhere and swept nowhere', async () => {
     const { paymentId, attemptId, address } = await openPayment()
     const books = await readBalances(world.db)
-    // Called without data it emits Transfer(from, to, value), as ERC-20 asks for; else it is asked what the address has.
-    const emits = `6207a1205f5273${address.slice(2)}5f7f${'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'}60205fa300`
-    const answers = `5b60043573${address.slice(2)}146207a120025f5260205ff3`
-    const code = `0x36604657${emits}${answers}` as Hex
-    await world.chain.setCode({ address: WRONG_TOKEN, bytecode: code })
-    await world.chain.setBalance({ address: world.treasury.address, value: 10n ** 18n })
-    const raw = await world.treasury.signTransaction({
-      type: 'eip1559',
-      chainId: TOKEN.chainId,
-      nonce: await world.chain.getTransactionCount({ address: world.treasury.address }),
-      to: WRONG_TOKEN,
-      gas: 200_000n,
-      maxFeePerGas: 10n ** 12n,
-      maxPriorityFeePerGas: 10n ** 9n,
-    })
-    const hash = await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    const hash = await sendOtherToken(world, { token: WRONG_TOKEN, to: address })
     await world.finalize(runner(), 3)
     expect((await world.chain.getTransactionReceipt({ hash })).logs).toHaveLength(1)
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: true })

@@ -1,39 +1,29 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { bookAll, readBalances } from '../../../src/db/ledger.ts'
-import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
-import type { Hex } from '../../../src/domain/hex.ts'
+import { readBalances } from '../../../src/db/ledger.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { listBookings } from '../../../src/settlement/settled.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { reorganize } from '../deposits/reversal.ts'
 import { type RunnerChanges, settingsOf, useWorld } from '../world.ts'
+import { BOOKS } from './books.ts'
 
-const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
-const BOOKS: Partial<SettlementHooks> = {
-  onTreasuryMovement: real.onTreasuryMovement,
-  onBalanceDifference: real.onBalanceDifference,
-  // As src/settlement/settled.ts: a payment that knows its transfer is not booked a second time.
-  onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString()),
-}
 const LIMITS = { maxMicroPerPayout: 25_000_000_000n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }
+
+const BUSY = { error: { code: -32000, message: 'busy' } }
+const withoutLogs = ({ method }: { method: string }) => (method === 'eth_getLogs' ? BUSY : 'honest')
 
 describe('the books of the treasury', () => {
   const world = useWorld({ relayers: 2 })
   afterEach(() => world.reset())
-  const errors: string[] = []
   const runner = (changes: RunnerChanges = {}) =>
     world.runner({
       ...changes,
       hooks: BOOKS,
       options: { limits: LIMITS, ...changes.options },
-      error: (about, message) =>
-        void errors.push(`${message} ${JSON.stringify(about, (_k, v) => (typeof v === 'bigint' ? String(v) : v))}`),
     })
   const pause = async () => (await world.db.query('select pause from chain_cursor')).rows[0].pause as string | null
   const treasury = async () => (await readBalances(world.db)).find(({ account }) => account === 'treasury')?.amount
-  const held = async () => (await world.balance(world.treasury.address.toLowerCase() as Hex)).toString()
+  const held = async () => (await world.balance(world.treasury.address)).toString()
   const operation = () => ({
     db: world.db,
     hooks: { ...world.hooks, ...BOOKS },
@@ -44,7 +34,6 @@ describe('the books of the treasury', () => {
 
   for (const blocks of [16, 96])
     test(`match after a payout of a replaced block is paid again ${blocks} blocks later, because gas was too dear`, async () => {
-      errors.length = 0
       const engine = runner()
       await world.finalize(engine, 4)
       const [queued] = await world.queue([{ micro: 5_000_000n }])
@@ -61,55 +50,34 @@ describe('the books of the treasury', () => {
         await world.chain.mine({ blocks: 8 })
         await dear.tick().catch(() => undefined)
       }
-      const between = [await treasury(), await held()]
       await world.finalize(runner(), 6)
-      console.log(
-        blocks,
-        between,
-        await world.payout(queued!.paymentId).then(({ state }) => state),
-        errors,
-        await treasury(),
-        await held(),
-      )
       expect((await world.payout(queued!.paymentId)).state).toBe('settled')
       expect(await pause()).toBeNull()
       expect(await treasury()).toBe(await held())
     })
 
   test('match after a top-up whose log was hidden was booked in two parts', async () => {
-    errors.length = 0
     const node = await startHostileNode(world.anvil.url)
     try {
       const engine = runner({ url: node.url })
       await world.finalize(engine, 4)
-      node.behave = ({ method }) => (method === 'eth_getLogs' ? { error: { code: -32000, message: 'busy' } } : 'honest')
+      node.behave = withoutLogs
       await mintUsdc(world.chain, { to: world.treasury.address, micro: 100_000_000n })
-      const [queued] = await world.queue([{ micro: 40_000_000n }])
+      await world.queue([{ micro: 40_000_000n }])
       await engine.tick().catch(() => undefined)
       await world.chain.mine({ blocks: 3 })
-      // for one round no receipt is shown either
-      node.behave = ({ method }) =>
-        method === 'eth_getLogs' || method === 'eth_getTransactionReceipt'
-          ? { error: { code: -32000, message: 'busy' } }
-          : 'honest'
+      // For one round no receipt is shown either.
+      node.behave = ({ method }) => (method === 'eth_getTransactionReceipt' ? BUSY : withoutLogs({ method }))
       await engine.tick().catch(() => undefined)
-      node.behave = ({ method }) => (method === 'eth_getLogs' ? { error: { code: -32000, message: 'busy' } } : 'honest')
+      node.behave = withoutLogs
       for (let round = 0; round < 24; round++) {
         await world.chain.mine({ blocks: 8 })
         await engine.tick().catch(() => undefined)
       }
-      const rows = (await world.db.query('select block_number, micro from treasury_difference')).rows
       node.behave = () => 'honest'
       await world.finalize(runner(), 6)
       await world.chain.mine({ blocks: 300 })
       await world.finalize(runner(), 3)
-      console.log(
-        rows,
-        await world.payout(queued!.paymentId).then(({ state }) => state),
-        errors,
-        await treasury(),
-        await held(),
-      )
       expect(await pause()).toBeNull()
       expect(await treasury()).toBe(await held())
     } finally {

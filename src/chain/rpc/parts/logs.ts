@@ -93,7 +93,7 @@ async function readByReceipts(source: Reading, filter: LogFilter, refusal: unkno
     const parse = createParser(block, { fits, found, room: source.room })
     // By any refusal: not every node has `eth_getBlockReceipts`.
     await readReceipts(source, block.number, { parse, isSplit: maySplit, block })
-    // Erigon left the state-sync transaction of a block out (0xPolygon/erigon#64), and told its receipt when asked for it.
+    // Erigon leaves out the state-sync transaction of a block (0xPolygon/erigon#64), and returns its receipt when asked for it.
     const missing = block.transactions.filter((hash) => !found.has(hash))
     await readReceiptsOf(source, missing, parse)
     // Each once, and no others: Erigon told that transaction's twice, under two hashes (0xPolygon/erigon#97).

@@ -8,7 +8,7 @@ import { findTreasury } from '../signing/treasuries.ts'
 
 /** What a restored backup has forgotten: payouts that were handed over after it was made. */
 
-/** This database counts as a backup that is restored now: what was signed for older payments it may not know. */
+/** Marks this database as a backup that is restored now: it may lack signatures of older payments. */
 export async function markRestored(on: Queryable, { chainId, token }: SettlementScope): Promise<void> {
   await execute(on, sql`update chain_cursor set restored_at = now() where chain_id = ${chainId} and token = ${token}`)
 }
