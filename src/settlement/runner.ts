@@ -8,8 +8,8 @@ import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
-import type { Lead } from '../domain/settlement/lead.ts'
 import { createSettlementFigures, type SettlementFigures } from './figures.ts'
+import { createLooks } from './looks.ts'
 
 /** While nothing happens, a round takes so many times as long: a notice or another part ends the waiting. */
 const IDLE_ROUNDS = 10
@@ -122,35 +122,6 @@ type Parts = {
   readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
   readonly clock: () => Date
   readonly ended: (() => void) | undefined
-}
-
-/** In milliseconds. What was looked up so lately for one part another one uses too. */
-const FRESH_MS = 300
-
-/** Looks that are shared, so that there is one statement for what several parts ask. */
-function createLooks(engine: SettlementEngine) {
-  let latest: { readonly look: Look; readonly at: number } | null = null
-  return {
-    async take(): Promise<Look | null> {
-      const look = await engine.look()
-      latest = look && { look, at: performance.now() }
-      return look
-    },
-    /** The latest look, once, if it is fresh; else a new one. */
-    async share(): Promise<Look | null> {
-      const known = latest
-      latest = null
-      return known !== null && performance.now() - known.at < FRESH_MS ? known.look : engine.look()
-    },
-    async lead(): Promise<Lead | null> {
-      const isFresh = latest !== null && performance.now() - latest.at < FRESH_MS
-      return isFresh ? (latest?.look.lead ?? null) : engine.lead()
-    },
-    /** After a change that a new look shows. */
-    forget(): void {
-      latest = null
-    },
-  }
 }
 
 /** What goes round. The first looks what there is to do, in one statement, and wakes the others. */

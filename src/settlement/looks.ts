@@ -1,0 +1,41 @@
+import type { Look, SettlementEngine } from '../chain/engine.ts'
+import type { Lead } from '../domain/settlement/lead.ts'
+
+/** In milliseconds. What was asked so lately for one part another one uses too. */
+const FRESH_MS = 300
+
+export type Looks = {
+  take(): Promise<Look | null>
+  /** The latest look, once, if it is fresh; else a new one. */
+  share(): Promise<Look | null>
+  lead(): Promise<Lead | null>
+  /** After a change that only a look shows which is asked for later. */
+  forget(): void
+}
+
+/** Looks that are shared, so that there is one statement for what several parts ask. A look is as old as its question. */
+export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>): Looks {
+  let latest: { readonly look: Look; readonly at: number } | null = null
+  let changedAt = Number.NEGATIVE_INFINITY
+  const fresh = (): Look | null =>
+    latest !== null && latest.at > changedAt && performance.now() - latest.at < FRESH_MS ? latest.look : null
+  return {
+    async take() {
+      const at = performance.now()
+      const look = await engine.look()
+      latest = look && { look, at }
+      return look
+    },
+    async share() {
+      const known = fresh()
+      latest = null
+      return known ?? engine.look()
+    },
+    async lead() {
+      return fresh()?.lead ?? engine.lead()
+    },
+    forget() {
+      changedAt = performance.now()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Look } from '../../src/chain/engine.ts'
+import { createLooks } from '../../src/settlement/looks.ts'
+
+const newLook = (): Look => ({ lead: {}, head: null }) as Look
+
+/** Asks as an engine does, and answers when it is told to. */
+function createAsked() {
+  const answers: ((look: Look) => void)[] = []
+  const look = () => new Promise<Look>((resolve) => answers.push(resolve))
+  return { answers, looks: createLooks({ look, lead: async () => (await look()).lead }) }
+}
+
+describe('looks that parts share', () => {
+  test('are answered once for two parts', async () => {
+    const { answers, looks } = createAsked()
+    const taken = looks.take()
+    const look = newLook()
+    answers[0]?.(look)
+    await taken
+    expect(await looks.lead()).toBe(look.lead)
+    expect(await looks.share()).toBe(look)
+    const asked = looks.share()
+    expect(answers).toHaveLength(2)
+    answers[1]?.(newLook())
+    await asked
+  })
+
+  // A payout that was signed meanwhile waited for the next round.
+  test.each(['share', 'lead'] as const)('%s does not use one that was asked for before a change', async (use) => {
+    const { answers, looks } = createAsked()
+    const taken = looks.take()
+    looks.forget()
+    answers[0]?.(newLook())
+    await taken
+    const asked = looks[use]()
+    expect(answers).toHaveLength(2)
+    const later = newLook()
+    answers[1]?.(later)
+    expect(await asked).toBe(use === 'share' ? later : later.lead)
+  })
+})
