@@ -8,6 +8,7 @@ import { abandonLane, acknowledgeTransfers, listUnclaimed, releaseLane } from '.
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import { formatUsdc } from '../domain/money.ts'
+import { plural } from '../domain/plural.ts'
 import { Refusal } from './call.ts'
 
 export type Operation = {
@@ -102,7 +103,7 @@ export async function acknowledge(operation: Operation, subject: Hex | 'balance'
   }
   const pausedReason = (await readCursor({ db, scope: { ...scopeOf(settings), livemode: db.livemode }, hooks }))
     ?.pausedReason
-  if (left > 0) say(`${left} unknown transfers are left: still paused`)
+  if (left > 0) say(`${plural(left, 'unknown transfer is', 'unknown transfers are')} left: still paused`)
   else if (typeof pausedReason === 'string') say(`no unknown transfer is left; still paused: ${pausedReason}`)
   else say('no unknown transfer is left: the lanes continue')
   return left > 0 || typeof pausedReason === 'string' ? 1 : 0
@@ -140,6 +141,6 @@ export async function abandon({ db, settings, dryRun, say }: Operation, wallet: 
     say(`${wallet} is not a lane: \`status\` shows the lanes`)
     return 1
   }
-  say(`lane ${wallet} is abandoned; the other lanes take over its ${left} payouts`)
+  say(`lane ${wallet} is abandoned; the other lanes take over ${plural(left, 'payout')}`)
   return 0
 }

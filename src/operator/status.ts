@@ -11,6 +11,7 @@ import {
   readLanes,
   readLatelySettled,
   readQueue,
+  readTakeOvers,
   readWanting,
 } from '../db/settlement/watch/standing.ts'
 import { formatPol, formatUsdc } from '../domain/money.ts'
@@ -50,16 +51,17 @@ export async function readStanding(asking: Asking): Promise<Standing> {
   const { db, settings } = asking
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const lanes = await readLanes(db, scope)
-  const [queue, wanting, settled, cursor, parts, attention, chain] = await Promise.all([
+  const [queue, wanting, takeOvers, settled, cursor, parts, attention, chain] = await Promise.all([
     readQueue(db, scope),
     readWanting(db, scope),
+    readTakeOvers(db, scope),
     readLatelySettled(db),
     readChainCursor(db, scope),
     readParts(db, scope),
     listSettlementAttention(db),
     readChain(asking, lanes),
   ])
-  return { queue, wanting, settled, cursor, lanes, parts, attention, chain }
+  return { queue, wanting, takeOvers, settled, cursor, lanes, parts, attention, chain }
 }
 
 async function readChain({ db, settings }: Asking, lanes: Standing['lanes']): Promise<Standing['chain']> {

@@ -9,7 +9,7 @@ import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { readTreasuryList, recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
-import { listSettlementAttention, readWanting } from '../../src/db/settlement/watch/standing.ts'
+import { listSettlementAttention, readTakeOvers, readWanting } from '../../src/db/settlement/watch/standing.ts'
 import { openTreasuries } from '../../src/deps/keys.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { firstPaymentId } from '../../src/domain/ids.ts'
@@ -337,6 +337,8 @@ describe('a treasury whose key is lost', () => {
     await lose()
     await world.finalize(rotation.after({ options: { maxInFlight: 0 } }))
     expect(await listSettlementAttention(world.db)).toEqual([])
+    const takeOver = { from: addressOf(old), to: addressOf(successor), count: 1 }
+    expect(await readTakeOvers(world.db, scope)).toMatchObject([takeOver])
     await world.db.query(`update treasury set lost_at = lost_at - interval '3 hours'`)
     await world.db.query(`update payout set created_at = created_at - interval '3 hours'`)
     const detail = `open payouts, for ${addressOf(successor)}: 1`

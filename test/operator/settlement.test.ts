@@ -5,7 +5,7 @@ import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { Secret } from '../../src/config/secret.ts'
 import type { Hex } from '../../src/domain/hex.ts'
-import type { Settlement } from '../../src/domain/settlement/payout.ts'
+import { ABANDONED, type Settlement } from '../../src/domain/settlement/payout.ts'
 import { changeOf, changePayout } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
@@ -216,9 +216,7 @@ describe('the status', () => {
   test('all well: it counts what settled and what is on the way', async () => {
     await world.queue([{ micro: 2_000_000n }])
     const found = await status()
-    expect(found.first).toBe(
-      'Money is moving: 1 settled in the last ten minutes, 1 payout of 2.000000 USDC on the way.',
-    )
+    expect(found.first).toBe('Money is moving: 1 settled in the last ten minutes, 1 payout of 2.000000 USDC open.')
     expect([found.code, found.json.moving]).toEqual([0, 'yes'])
     expect(found.page).toMatch(/ {2}queued {2}1 payout {2}2\.000000 USDC/)
     expect(found.page).toMatch(/ {2}treasury 0x[0-9a-f]{40} {2}[\d.]+ USDC/)
@@ -265,7 +263,7 @@ describe('the status', () => {
     try {
       node.behave = () => ({ status: 503, text: 'down' })
       const found = await status([first.url, second.url, node.url])
-      expect(found.first).toMatch(/^Money is moving \(.* on the way\), but no answer from rpc3/)
+      expect(found.first).toMatch(/^Money is moving \(.* open\), but no answer from rpc3/)
       expect([found.code, kinds(found)]).toEqual([1, ['node']])
     } finally {
       await Promise.all([first.close(), second.close()])
@@ -286,6 +284,19 @@ describe('the status', () => {
     await world.db.query(`delete from lane where wallet = '0x${'9'.repeat(40)}'`)
     expect(two.first).toMatch(/^Money is moving \(.*\), but lane 0x[0-9a-f]{40} is quarantined/)
     expect([two.code, two.json.moving, kinds(two)]).toEqual([1, 'partly', ['lane_quarantined']])
+  })
+
+  test('lane abandoned: it is on the page until no worker has had its key for ten minutes', async () => {
+    const [wallet, other] = [`0x${'8'.repeat(40)}`, `0x${'9'.repeat(40)}`]
+    await world.db.query(`insert into lane (chain_id, wallet, next_nonce, status, status_reason, led_at)
+    values (31337, '${wallet}', 0, 'quarantined', '${ABANDONED}', now() - interval '9 minutes'), (31337, '${other}', 0, 'open', null, now())`)
+    const before = await status()
+    await world.db.query(`update lane set led_at = now() - interval '11 minutes' where wallet = '${wallet}'`)
+    const after = await status()
+    await world.db.query(`delete from lane where wallet in ('${wallet}', '${other}')`)
+    expect(before.page).toContain('Remove its key from RELAYER_KEYS')
+    expect(before.page).toContain(`WARNING: lane ${wallet}`)
+    expect(after.page).not.toContain(wallet)
   })
 
   test('no gas money: the engine stops the lane, and the page says where to send POL', async () => {
@@ -314,7 +325,7 @@ describe('the status', () => {
     expect(found.first).toMatch(
       /^No money is moving: the treasury has 999\d+\.\d{6} USDC, and payouts of 999999\.999999 USDC wait for it\.$/,
     )
-    expect(found.page).toContain(`Send USDC to the treasury ${world.treasury.address.toLowerCase()}`)
+    expect(found.page).toMatch(new RegExp(`Send at least [\\d.]+ USDC to the treasury ${world.treasury.address}`, 'i'))
     expect([found.code, kinds(found)]).toEqual([1, ['treasury_low']])
     await world.queue([{}])
     expect((await status()).json.moving).toBe('partly')
@@ -349,7 +360,7 @@ describe('the status', () => {
       expect(found.first).toBe(
         'No money is moving: the treasury has signed as much as it may in 24 hours (PAYOUT_MAX_USDC_PER_DAY), and 1 payout of 4.000000 USDC waits.',
       )
-      expect(found.page).not.toContain('Send USDC to the treasury')
+      expect(found.page).not.toContain('USDC to the treasury')
       expect([found.code, kinds(found)]).toEqual([1, ['daily_limit']])
       await world.finalize(world.runner(), 3)
       expect(await states(queued)).toEqual(['settled', 'settled'])
@@ -415,7 +426,9 @@ describe('the status', () => {
       node.behave = () => ({ status: 400, text: words })
       const found = await status([node.url])
       expect(found.first).toMatch(new RegExp(`^No money is moving: fewer than 1 of 1 nodes agree .* rpc1 .*${words}`))
-      expect(found.page).toContain('Read what the nodes answer. If they refuse (a key, a plan, requests in batches)')
+      expect(found.page).toContain(
+        'Read what the nodes answer: rpc2 is the second address in POLYGON_RPC_URLS. If they refuse (a key, a plan, requests in batches)',
+      )
       for (const secret of node.secrets) expect(found.page).not.toContain(secret)
       expect([found.code, kinds(found)]).toEqual([1, ['no_quorum']])
     })
@@ -455,7 +468,9 @@ describe('the status', () => {
       expect(found.first).toMatch(
         /^No money is moving: the treasury has [\d.]+ USDC, and payouts of 999999\.999999 USDC wait/,
       )
-      expect(found.page).toContain(`Send USDC to the treasury ${world.treasury.address.toLowerCase()}`)
+      expect(found.page).toMatch(
+        new RegExp(`Send at least [\\d.]+ USDC to the treasury ${world.treasury.address}`, 'i'),
+      )
       expect([found.code, kinds(found)]).toEqual([1, ['treasury_low']])
     })
 
@@ -531,7 +546,7 @@ describe('the status', () => {
       await world.runner().tick()
       const found = await status()
       expect(found.first).toMatch(/^No money is moving: signing and sending are paused, because /)
-      expect(found.page).toContain('the key is stolen: rotate the treasury and move the USDC')
+      expect(found.page).toContain('the key is stolen: rotate the treasury without the old key, move the USDC')
       expect([found.code, kinds(found)[0]]).toEqual([1, 'paused'])
       await world.db.query(`update treasury_log set known_as = 'operator' where tx_hash = $1`, [hash])
     })

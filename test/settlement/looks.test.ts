@@ -4,7 +4,7 @@ import { createLooks } from '../../src/settlement/looks.ts'
 
 const newLook = (): Look => ({ lead: {}, head: null }) as Look
 
-/** Asks as an engine does, and answers when it is told to. */
+/** Asks as an engine does, and answers when a test lets it. */
 function createAsked() {
   const answers: ((look: Look) => void)[] = []
   const look = () => new Promise<Look>((resolve) => answers.push(resolve))
@@ -26,7 +26,7 @@ describe('looks that parts share', () => {
     await asked
   })
 
-  // A payout that was signed meanwhile waited for the next round.
+  // A payout that was signed after the question waited for the next round.
   test.each(['share', 'lead'] as const)('%s does not use one that was asked for before a change', async (use) => {
     const { answers, looks } = createAsked()
     const taken = looks.take()

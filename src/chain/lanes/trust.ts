@@ -27,7 +27,7 @@ export function createJudge(deps: SettlementDeps, doubts: Doubts) {
     })
     if (explained !== false) return explained === true
     log.error({ wallet, nonces }, 'somebody else uses the key of this lane: it is stopped')
-    const reason = `nonces ${nonces.join(', ')} were used by transactions that are not ours`
+    const reason = `${nonces.length === 1 ? 'nonce' : 'nonces'} ${nonces.join(', ')} ${nonces.length === 1 ? 'was' : 'were'} used by transactions that are not ours`
     await journal.setLaneStatus(lane, { status: 'quarantined', reason })
     return true
   }

@@ -84,6 +84,15 @@ comment on column attention.kind is 'Why it waits. docs/operations.md says what 
 comment on column attention.since is 'When the waiting began.';
 grant select on attention to pinrail_tenant;
 
+create view known_lane as
+  select l.* from lane l
+  -- The worker that leads notes every minute which lanes it has the keys of.
+  where l.led_at >= (select max(a.led_at) from lane a where a.chain_id = l.chain_id) - interval '10 minutes'
+    or exists (select 1 from payout p where p.chain_id = l.chain_id and p.lane_wallet = l.wallet)
+    or exists (select 1 from deposit_sweep s where s.chain_id = l.chain_id and s.lane_wallet = l.wallet and s.state = 'assigned');
+comment on view known_lane is
+  'Lanes whose keys a worker has, or had lately, and those that carry something. Whether an earlier one''s transactions are ever mined moves nothing.';
+
 create view settlement_attention as
   select livemode, 'payout_hook' as kind, payment_id as subject, hook_error as detail, updated_at as since
     from payout where hook_error is not null and state not in ('settled', 'voided')
@@ -111,7 +120,7 @@ create view settlement_attention as
   union all
   select null, kind, subject, detail, found_at from settlement_finding
   union all
-  select null, 'lane', wallet, status_reason, null from lane where status = 'quarantined'
+  select null, 'lane', wallet, status_reason, null from known_lane where status = 'quarantined'
   union all
   select null, 'gas', wallet || ':' || nonce, gas_error, ended_at from lane_tx where gas_error is not null
   union all

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import type { TreasuryMovement } from '../../domain/settlement/payout.ts'
+import { ABANDONED, type TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { leaveEnvelopes } from './envelopes.ts'
 import { unclaimed } from './watch/known.ts'
@@ -26,7 +26,7 @@ export async function releaseLane(db: Queryable, lane: { chainId: number; wallet
 export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }): Promise<number | null> {
   const changed = await execute(
     tx,
-    sql`update lane set status = 'quarantined', status_reason = 'abandoned by an operator'
+    sql`update lane set status = 'quarantined', status_reason = ${ABANDONED}
         where chain_id = ${lane.chainId} and wallet = ${lane.wallet}`,
   )
   if (changed === 0) return null

@@ -24,7 +24,7 @@ export function answerOf(standing: Standing): Answer {
       : { text: `Nothing waits to be paid, but look at this: ${first.what}.`, moving: 'nothing_to_do', troubles }
   if (first?.stops === true) return { text: `No money is moving: ${first.what}.`, moving: 'no', troubles }
   const settled = standing.settled.count === 0 ? '' : `${standing.settled.count} settled in the last ten minutes, `
-  const going = `${settled}${waits.text} on the way`
+  const going = `${settled}${waits.text} open`
   if (first === undefined) return { text: `Money is moving: ${going}.`, moving: 'yes', troubles }
   return { text: `Money is moving (${going}), but ${first.what}.`, moving: 'partly', troubles }
 }

@@ -1,5 +1,5 @@
 import type { Hex } from '../hex.ts'
-import type { MicroUsdc } from '../money.ts'
+import { formatUsdc, type MicroUsdc } from '../money.ts'
 
 /** One payout: the USDC transfer of one payment, as the settlement engine and the database know it. */
 
@@ -124,6 +124,9 @@ export type GasSpent = { readonly chainId: number; readonly wallet: Hex; readonl
 /** Why a relayer gets no gas money now. */
 export type TopUpRefusal = 'pending' | 'limit' | 'quarantined' | 'paused'
 
+/** Why a lane is quarantined that an operator gave up. */
+export const ABANDONED = 'abandoned by an operator'
+
 /** So begins the reason of a pause that a reversal of finality has made: only its repair ends it. */
 export const REVERSAL_PAUSE = 'finalized block '
 
@@ -191,7 +194,7 @@ export type FinalLogs = {
 }
 
 export const describeTransfer = (log: TreasuryLog): string =>
-  `unknown transfer of ${log.microUsdc} micro-USDC from ${log.treasury} to ${log.counterparty} in ${log.txHash}`
+  `unknown transfer of ${formatUsdc(log.microUsdc ?? '0')} USDC from ${log.treasury} to ${log.counterparty} in ${log.txHash}`
 
 /**
  * A settled payout with its proof. `gasWei` is this payout's share of the envelope's gas, null when another relayer paid it, and

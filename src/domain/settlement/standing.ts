@@ -15,6 +15,13 @@ export type Standing = {
   }[]
   /** Micro-USDC of the payouts that still need the USDC of their treasury. Without treasuries whose keys are missing. */
   readonly wanting: readonly { readonly treasury: Hex; readonly state: Wanting; readonly micro: MicroUsdc }[]
+  /** Treasuries whose open payouts go to another one, and how long the oldest of them has waited for that. */
+  readonly takeOvers: readonly {
+    readonly from: Hex
+    readonly to: Hex
+    readonly count: number
+    readonly sinceSeconds: number
+  }[]
   /** In the last ten minutes, and the last one at all. */
   readonly settled: { readonly count: number; readonly secondsAgo: number | null }
   /** Null: the chain was never read. */

@@ -1,7 +1,7 @@
 import { formatUsdc } from '../money.ts'
 import { plural } from '../plural.ts'
 import { getFailure, type Part, type PartStanding, type RestCause } from './part.ts'
-import { MISSING_PAUSE, REVERSAL_PAUSE } from './payout.ts'
+import { ABANDONED, MISSING_PAUSE, REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
 /** What keeps money from moving, or will: each look knows one cause and what to do about it. */
@@ -17,44 +17,53 @@ const DEPOSITS_BLOCKS = 300
 const PAUSE_ACTS: readonly (readonly [beginning: string, todo: string])[] = [
   [
     MISSING_PAUSE,
-    'Compare the transfers of the treasury in an explorer with `treasury_log`. If the nodes withhold a transfer, name others in POLYGON_RPC_URLS: the pause ends when the transfer is booked. If you know where the USDC went, run `pinrail settlement acknowledge balance`. If you do not, the key is stolen: rotate the treasury and move the USDC first.',
+    'If it has just begun, wait a minute: the transfer is named here when its block is final. Otherwise compare the transfers of the treasury in an explorer with `treasury_log`. If the nodes withhold a transfer, name others in POLYGON_RPC_URLS: the pause ends when the transfer is booked. If you know where the USDC went, run `pinrail settlement acknowledge balance`. If you do not, the key is stolen: rotate the treasury without the old key, move the USDC to the new one, run `pinrail settlement take-over <old treasury>`, then acknowledge the balance.',
   ],
   [
     REVERSAL_PAUSE,
-    'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.',
+    'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, which names the payouts that are to be paid again. If they are what you expect, run it without --dry-run, then start the workers.',
   ],
 ]
 
-const TRANSFER_ACT =
-  'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, run `pinrail settlement take-over <old treasury>`, then acknowledge the theft.'
+/** Of the transfer that the reason names; others that are unknown are in the list. */
+function transferAct(reason: string): string {
+  const [, treasury = '<old treasury>'] = / from (0x\w{40}) /.exec(reason) ?? []
+  const [, hash = '<tx hash>'] = / in (0x\w{64})/.exec(reason) ?? []
+  return (
+    `Find out who sent it. If it was you, run \`pinrail settlement acknowledge ${hash}\`. If it was not, the key is stolen: ` +
+    `rotate the treasury without the old key, move the USDC to the new one, run \`pinrail settlement take-over ${treasury}\`, ` +
+    'then acknowledge the theft. Each unknown_transfer in the list below needs its own `acknowledge`.'
+  )
+}
 
 export function troublesOf(standing: Standing): Trouble[] {
   const looks = [
-    pauseOf,
-    attendedOf,
-    nodesOf,
-    readingOf,
+    findPause,
+    findAttended,
+    findTakeOvers,
+    findSilentNodes,
+    findStuckReading,
     findFailingParts,
-    depositsOf,
-    lanesOf,
-    treasuryOf,
+    findLateDeposits,
+    findStoppedLanes,
+    findLowTreasuries,
     findDailyLimit,
-    minedOf,
-    holdsOf,
+    findUnmined,
+    findHolds,
     findUncompared,
   ]
   return looks.flatMap((look) => look(standing))
 }
 
-function pauseOf({ cursor }: Standing): Trouble[] {
+function findPause({ cursor }: Standing): Trouble[] {
   if (cursor === null || cursor.pausedReason === null) return []
   const { pausedReason: reason } = cursor
   const what = `signing and sending are paused, because ${reason}`
-  const [, todo] = PAUSE_ACTS.find(([beginning]) => reason.startsWith(beginning)) ?? ['', TRANSFER_ACT]
+  const [, todo] = PAUSE_ACTS.find(([beginning]) => reason.startsWith(beginning)) ?? ['', transferAct(reason)]
   return [{ kind: 'paused', stops: true, what, todo }]
 }
 
-function readingOf({ cursor, chain, parts }: Standing): Trouble[] {
+function findStuckReading({ cursor, chain, parts }: Standing): Trouble[] {
   const failure = parts.find(({ part }) => part === 'observing')
   const why = failure === undefined ? null : getFailure(failure)
   if (cursor === null)
@@ -66,7 +75,7 @@ function readingOf({ cursor, chain, parts }: Standing): Trouble[] {
         todo:
           why === null
             ? 'Start a worker. If it does not start, its log has the reason.'
-            : 'Correct that: the worker tries to start again every few seconds.',
+            : 'The worker gets this from the nodes in its own POLYGON_RPC_URLS: correct that. The nodes below have answered this command. The worker tries to start again every few seconds.',
       },
     ]
   if (cursor.ageSeconds < STUCK_SECONDS) return []
@@ -119,9 +128,9 @@ const REST_TODO: Readonly<Record<RestCause, string>> = {
   token_paused:
     'Wait: Circle has paused USDC for everybody. Payouts continue within a minute after the pause has ended.',
   treasury_blacklisted:
-    'Ask Circle why the treasury is on the blacklist. Payouts continue within a minute after it is off the list. USDC in it cannot be moved: do not send more. If it stays on the list, rotate the treasury, fund the new one, and run `pinrail settlement take-over <old treasury>`.',
+    'Ask Circle why the treasury is on the blacklist. Payouts continue within a minute after it is off the list. USDC in it cannot be moved: do not send more. If it stays on the list, append a new treasury, leave the key of the old one out of the workers, fund the new one, and run `pinrail settlement take-over <old treasury>`: payouts then move within 55 minutes.',
   treasury_delegated:
-    'Someone signed a delegation with the treasury’s key: the key is stolen. Rotate the treasury and move the USDC. If you signed it, revoke it: payouts continue within a minute.',
+    'If you signed the delegation, revoke it: payouts continue within a minute. If not, the key is stolen: rotate the treasury without the old key, move the USDC to the new one, and run `pinrail settlement take-over <old treasury>`.',
   gas_above_cap:
     'Wait until gas is cheaper: payouts continue automatically. To pay the price of now, raise MAX_FEE_GWEI and restart the workers.',
 }
@@ -175,7 +184,7 @@ function findUncompared({ cursor }: Standing): Trouble[] {
 const isResting = (parts: readonly PartStanding[], cause: RestCause): boolean =>
   parts.some((standing) => standing.cause === cause && getFailure(standing) !== null)
 
-function depositsOf({ cursor }: Standing): Trouble[] {
+function findLateDeposits({ cursor }: Standing): Trouble[] {
   if (cursor === null || cursor.depositsBehind <= DEPOSITS_BLOCKS) return []
   return [
     {
@@ -187,7 +196,7 @@ function depositsOf({ cursor }: Standing): Trouble[] {
   ]
 }
 
-function nodesOf({ chain }: Standing): Trouble[] {
+function findSilentNodes({ chain }: Standing): Trouble[] {
   const silent = chain.nodes.filter(({ head }) => head === null)
   const names = silent.map(({ name, why }) => (why === null ? name : `${name} (${why})`)).join(', ')
   if (chain.final === null) {
@@ -197,7 +206,7 @@ function nodesOf({ chain }: Standing): Trouble[] {
         kind: 'no_quorum',
         stops: true,
         what: `fewer than ${chain.quorum} of ${chain.nodes.length} nodes agree on a final block: ${names === '' ? named : `no answer from ${names}`}`,
-        todo: 'Read what the nodes answer. If they refuse (a key, a plan, requests in batches), ask their provider, or name other nodes in POLYGON_RPC_URLS and restart the workers. Never lower FINALITY_QUORUM.',
+        todo: 'Read what the nodes answer: rpc2 is the second address in POLYGON_RPC_URLS. If they refuse (a key, a plan, requests in batches), ask their provider, or name other nodes in POLYGON_RPC_URLS and restart the workers. Never lower FINALITY_QUORUM.',
       },
     ]
   }
@@ -212,7 +221,7 @@ function nodesOf({ chain }: Standing): Trouble[] {
   ]
 }
 
-function lanesOf({ lanes, cursor }: Standing): Trouble[] {
+function findStoppedLanes({ lanes, cursor }: Standing): Trouble[] {
   const carriers = lanes.filter(({ isFunding }) => !isFunding)
   const usable = carriers.filter(({ status }) => status === 'open')
   const quarantined = lanes.filter(({ status }) => status === 'quarantined')
@@ -236,7 +245,10 @@ function lanesOf({ lanes, cursor }: Standing): Trouble[] {
         kind: 'lane_quarantined',
         stops,
         what: `lane ${wallet} is quarantined: ${reason ?? 'no reason is stored'}`,
-        todo: `Find out who used its key. If it was you, run \`pinrail settlement reopen ${wallet}\`. If it was not, the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${wallet}\`, put a new key into RELAYER_KEYS, and restart the workers.`,
+        todo:
+          reason === ABANDONED
+            ? `Remove its key from RELAYER_KEYS: ten minutes after that it is not shown any more.`
+            : `Find out who used its key. If it was you, run \`pinrail settlement reopen ${wallet}\`. If it was not, the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${wallet}\`, put a new key into RELAYER_KEYS, and restart the workers.`,
       }),
     ),
     ...broke.map(
@@ -252,22 +264,25 @@ function lanesOf({ lanes, cursor }: Standing): Trouble[] {
   ]
 }
 
-function treasuryOf({ queue, wanting, chain, parts }: Standing): Trouble[] {
-  const isBlocked = isResting(parts, 'treasury_blacklisted') || isResting(parts, 'treasury_delegated')
-  const waiting = wanting.filter(({ state }) => !(isBlocked && state === 'authorized'))
+/** A treasury that a part names, or from which USDC has gone, pays nothing: nobody should send it more. */
+function findLowTreasuries({ queue, wanting, chain, parts, cursor }: Standing): Trouble[] {
+  if (typeof cursor?.pausedReason === 'string') return []
+  const failures = parts.map((part) => getFailure(part) ?? '').join()
   const stops = queue.every(({ state }) => state === 'held')
-  return [...new Set(waiting.map(({ treasury }) => treasury))].flatMap((wallet): Trouble[] => {
-    const own = waiting.filter(({ treasury }) => treasury === wallet)
+  return [...new Set(wanting.map(({ treasury }) => treasury))].flatMap((wallet): Trouble[] => {
+    const own = wanting.filter(({ treasury }) => treasury === wallet)
     const needed = own.reduce((sum, { micro }) => sum + BigInt(micro), 0n)
     const has = chain.treasuries.find((treasury) => treasury.wallet === wallet)?.micro ?? null
-    if (!own.some(({ state }) => state === 'held') && (has === null || has >= needed)) return []
+    if (failures.includes(wallet) || (!own.some(({ state }) => state === 'held') && (has === null || has >= needed)))
+      return []
     const balance = has === null ? 'too little USDC' : `${formatUsdc(String(has))} USDC`
+    const least = has === null || has >= needed ? '' : `at least ${formatUsdc(String(needed - has))} `
     return [
       {
         kind: 'treasury_low',
         stops,
         what: `the treasury has ${balance}, and payouts of ${formatUsdc(String(needed))} USDC wait for it`,
-        todo: `Send USDC to the treasury ${wallet}. Payouts that wait for funds continue automatically.`,
+        todo: `Send ${least}USDC to the treasury ${wallet}. Payouts that wait for funds continue automatically.`,
       },
     ]
   })
@@ -284,7 +299,7 @@ function findDailyLimit({ queue }: Standing): Trouble[] {
 }
 
 /** Behind a price above the cap every transaction is late. */
-function minedOf({ lanes, parts }: Standing): Trouble[] {
+function findUnmined({ lanes, parts }: Standing): Trouble[] {
   if (isResting(parts, 'gas_above_cap')) return []
   return lanes.flatMap(({ wallet, unminedSeconds: age }): Trouble[] =>
     age === null || age < UNMINED_SECONDS
@@ -345,28 +360,40 @@ const ATTENDED: readonly Attended[] = [
     what: (count) => `payouts wait for the key of ${plural(count, 'treasury', 'treasuries')}, which no worker has`,
     todo: 'Give the key to the workers (RETIRED_TREASURY_KEYS). If it is lost, run `pinrail settlement take-over <treasury>`: another treasury then pays.',
   },
-  {
-    kind: 'take_over',
-    kinds: ['take_over'],
-    what: (count) =>
-      `payouts of ${plural(count, 'lost treasury', 'lost treasuries')} have waited to be taken over for two hours`,
-    todo: 'The nodes must give the state of the last final block: see the list below. If the nonce of a payout is used, it waits for its log. If something else is wrong, the worker’s log has the reason.',
-  },
 ]
 
-function attendedOf({ attention, queue }: Standing): Trouble[] {
-  // A thief may be who has used up the limit.
-  const isLimited = queue.some(({ state, reason }) => state === 'held' && reason === 'limit')
+function findAttended({ attention, queue, wanting }: Standing): Trouble[] {
+  const stopsFor: Partial<Record<Trouble['kind'], boolean>> = {
+    // A thief may be who has used up the limit.
+    unclaimed: queue.some(({ state, reason }) => state === 'held' && reason === 'limit'),
+    no_key: wanting.length === 0 && queue.every(({ state }) => state === 'queued'),
+  }
   return ATTENDED.flatMap(({ kind, kinds, what, todo }) => {
     const open = attention.filter((entry) => kinds.includes(entry.kind))
     const [first] = open
     if (first === undefined) return []
     const named = `${first.subject}: ${first.detail ?? 'no detail'}`
-    return [{ kind, stops: kind === 'unclaimed' && isLimited, what: `${what(open.length)} (${named})`, todo }]
+    return [{ kind, stops: stopsFor[kind] === true, what: `${what(open.length)} (${named})`, todo }]
   })
 }
 
-function holdsOf({ queue }: Standing): Trouble[] {
+/** 55 minutes, and time for the proof. */
+const TAKE_OVER_SECONDS = 7200
+
+function findTakeOvers({ takeOvers, queue }: Standing): Trouble[] {
+  const waiting = queue.reduce((sum, { count }) => sum + count, 0)
+  return takeOvers.map(({ from, to, count, sinceSeconds }) => ({
+    kind: 'take_over',
+    stops: count >= waiting,
+    what: `${payoutsText(count)} ${count === 1 ? 'moves' : 'move'} from the treasury ${from} to ${to}, which takes over`,
+    todo:
+      sinceSeconds < TAKE_OVER_SECONDS
+        ? `Nothing: within 55 minutes of the take-over (${ageText(sinceSeconds)} ago) or of a restore, no signature of the old key is valid any more. Then the payouts move.`
+        : 'They have waited for two hours. The nodes must give the state of the last final block: see the list below. If the nonce of a payout is used, it waits for its log. If something else is wrong, the worker’s log has the reason.',
+  }))
+}
+
+function findHolds({ queue }: Standing): Trouble[] {
   const held = queue.filter(({ state, reason }) => state === 'held' && reason !== 'funds' && reason !== 'limit')
   const stops = queue.every(({ state }) => state === 'held')
   return held.map(({ reason, count, micro }): Trouble => {

@@ -11,11 +11,11 @@ describe('is money moving, and if not, why', () => {
   test('it is', () => {
     expect(answer({})).toEqual({
       moving: 'yes',
-      text: 'Money is moving: 4 settled in the last ten minutes, 2 payouts of 30.000000 USDC on the way.',
+      text: 'Money is moving: 4 settled in the last ten minutes, 2 payouts of 30.000000 USDC open.',
       troubles: [],
     })
     expect(answer({ settled: { count: 0, secondsAgo: null } }).text).toBe(
-      'Money is moving: 2 payouts of 30.000000 USDC on the way.',
+      'Money is moving: 2 payouts of 30.000000 USDC open.',
     )
   })
 
@@ -41,7 +41,7 @@ describe('is money moving, and if not, why', () => {
     const one = { ...OPEN_LANE, wallet: FUNDING, status: 'quarantined', reason: 'its nonce was used' } as const
     expect(answer({ lanes: [OPEN_LANE, one] })).toMatchObject({
       moving: 'partly',
-      text: `Money is moving (4 settled in the last ten minutes, 2 payouts of 30.000000 USDC on the way), but lane ${FUNDING} is quarantined: its nonce was used.`,
+      text: `Money is moving (4 settled in the last ten minutes, 2 payouts of 30.000000 USDC open), but lane ${FUNDING} is quarantined: its nonce was used.`,
     })
     const both = answer({ lanes: [OPEN_LANE, one], cursor: { ...CURSOR, pausedReason: 'a foreign transfer came' } })
     expect(both.troubles.map(({ kind }) => kind)).toEqual(['paused', 'lane_quarantined'])

@@ -29,7 +29,7 @@ test('an unknown transfer is described so that a person finds it on the chain', 
     microUsdc: '1000000',
     gasShare: null,
   } as const
-  expect(describeTransfer(log)).toBe('unknown transfer of 1000000 micro-USDC from 0xaa to 0xbb in 0xcc')
+  expect(describeTransfer(log)).toBe('unknown transfer of 1.000000 USDC from 0xaa to 0xbb in 0xcc')
 })
 
 test('a lost lease is known by the name of its error', () => {

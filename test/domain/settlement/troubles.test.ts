@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { ABANDONED, describeTransfer, type TreasuryLog } from '../../../src/domain/settlement/payout.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
 import { ageText, troublesOf } from '../../../src/domain/settlement/troubles.ts'
 import { CHAIN, CURSOR, FUNDING, held, LANE, OPEN_LANE, part, QUEUED, TREASURY, WELL } from './well.ts'
@@ -15,11 +16,16 @@ describe('the chain', () => {
   test('is paused for an unknown transfer, a reversal of finality, or missing USDC', () => {
     const paused = (pausedReason: string) => only({ cursor: { ...CURSOR, pausedReason } })?.todo
     expect(paused('the treasuries hold 7 USDC less than the books say')).toContain('acknowledge balance')
-    expect(paused('a foreign transfer came')).toBe(
-      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, run `pinrail settlement take-over <old treasury>`, then acknowledge the theft.',
+    expect(paused('unknown transfers left the treasury')).toBe(
+      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury without the old key, move the USDC to the new one, run `pinrail settlement take-over <old treasury>`, then acknowledge the theft. Each unknown_transfer in the list below needs its own `acknowledge`.',
     )
+    const txHash = `0x${'5'.repeat(64)}` as const
+    const log = { microUsdc: '500000000', treasury: TREASURY, counterparty: LANE, txHash }
+    const named = paused(describeTransfer(log as TreasuryLog))
+    expect(named).toContain(`\`pinrail settlement acknowledge ${txHash}\``)
+    expect(named).toContain(`\`pinrail settlement take-over ${TREASURY}\``)
     expect(paused('finalized block 7 is another one')).toBe(
-      'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.',
+      'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, which names the payouts that are to be paid again. If they are what you expect, run it without --dry-run, then start the workers.',
     )
     expect(only({ cursor: { ...CURSOR, pausedReason: 'a foreign transfer came' } })).toMatchObject({
       kind: 'paused',
@@ -111,7 +117,7 @@ describe('the chain', () => {
       stops: true,
       what: 'fewer than 2 of 3 nodes agree on a final block: no answer from one (timeout), two',
       todo: expect.stringMatching(
-        /^Read what the nodes answer\. .* POLYGON_RPC_URLS and restart the workers\. Never lower FINALITY_QUORUM\.$/,
+        /^Read what the nodes answer: .* POLYGON_RPC_URLS and restart the workers\. Never lower FINALITY_QUORUM\.$/,
       ),
     })
     expect(only({ chain: { ...CHAIN, final: null } })?.what).toBe(
@@ -144,6 +150,9 @@ describe('the lanes', () => {
       todo: `Find out who used its key. If it was you, run \`pinrail settlement reopen ${LANE}\`. If it was not, the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${LANE}\`, put a new key into RELAYER_KEYS, and restart the workers.`,
     })
     expect(kinds({ lanes: [quarantined, OPEN_LANE] })).toEqual(['lane_quarantined'])
+    expect(only({ lanes: [{ ...quarantined, reason: ABANDONED }, OPEN_LANE] })?.todo).toBe(
+      'Remove its key from RELAYER_KEYS: ten minutes after that it is not shown any more.',
+    )
   })
 
   test('one has too little gas money', () => {
@@ -188,8 +197,18 @@ describe('USDC in treasuries', () => {
       kind: 'treasury_low',
       stops: false,
       what: 'the treasury has 29.999999 USDC, and payouts of 30.000000 USDC wait for it',
-      todo: `Send USDC to the treasury ${TREASURY}. Payouts that wait for funds continue automatically.`,
+      todo: `Send at least 0.000001 USDC to the treasury ${TREASURY}. Payouts that wait for funds continue automatically.`,
     })
+  })
+
+  // The page asked to send USDC to the wallet that it had named as stolen or blocked two lines above.
+  test('nobody is asked to send USDC to a treasury that pays nothing, paused or blocked', () => {
+    const low = { chain: treasury(0n), wanting: [wants('queued')] }
+    expect(kinds({ ...low, cursor: { ...CURSOR, pausedReason: 'a foreign transfer came' } })).toEqual(['paused!'])
+    const failure = `the USDC contract has blacklisted the treasury ${TREASURY}`
+    const blocked = part('signing', { failingSeconds: 1, cause: 'treasury_blacklisted', failure })
+    expect(kinds({ ...low, parts: [blocked] })).toEqual(['treasury_blacklisted!'])
+    expect(kinds({ ...low, parts: [{ ...blocked, failure: 'another treasury' }] })).toContain('treasury_low')
   })
 
   test('a treasury for which payouts wait stops everything when nothing else moves', () => {
@@ -318,20 +337,26 @@ describe('the record', () => {
     const waiting = { kind: 'no_key', subject: '0x1', detail: 'open payouts: 2' }
     expect(only({ attention: [waiting] })).toMatchObject({
       kind: 'no_key',
-      stops: false,
+      stops: true,
       what: 'payouts wait for the key of 1 treasury, which no worker has (0x1: open payouts: 2)',
       todo: expect.stringContaining('pinrail settlement take-over'),
     })
+    // Some of what is queued has its key, or is signed already.
+    const wanting = [{ treasury: TREASURY, state: 'queued', micro: '5' }] as const
+    expect(kinds({ attention: [waiting], wanting })).toEqual(['no_key'])
+    expect(kinds({ attention: [waiting], queue: [QUEUED, { ...QUEUED, state: 'mined' }] })).toEqual(['no_key'])
   })
 
-  test('payouts of a lost treasury that nobody takes over', () => {
-    const waiting = { kind: 'take_over', subject: '0x1', detail: 'open payouts, for 0x2: 2' }
-    expect(only({ attention: [waiting] })).toMatchObject({
+  test('payouts that move to another treasury, and what to do when they do not', () => {
+    const takeOver = { from: TREASURY, to: LANE, count: 2, sinceSeconds: 720 }
+    expect(only({ takeOvers: [takeOver] })).toEqual({
       kind: 'take_over',
-      stops: false,
-      what: 'payouts of 1 lost treasury have waited to be taken over for two hours (0x1: open payouts, for 0x2: 2)',
-      todo: expect.stringContaining('waits for its log'),
+      stops: true,
+      what: `2 payouts move from the treasury ${TREASURY} to ${LANE}, which takes over`,
+      todo: 'Nothing: within 55 minutes of the take-over (12 min ago) or of a restore, no signature of the old key is valid any more. Then the payouts move.',
     })
+    expect(kinds({ takeOvers: [{ ...takeOver, count: 1 }] })).toEqual(['take_over'])
+    expect(only({ takeOvers: [{ ...takeOver, sinceSeconds: 7200 }] })?.todo).toContain('waits for its log')
   })
 
   test('payouts that are held', () => {

@@ -37,6 +37,7 @@ export const CHAIN = {
 export const WELL: Standing = {
   queue: [QUEUED],
   wanting: [],
+  takeOvers: [],
   settled: { count: 4, secondsAgo: 9 },
   cursor: CURSOR,
   lanes: [OPEN_LANE],

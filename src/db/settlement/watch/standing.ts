@@ -45,6 +45,27 @@ export function readWanting(db: Queryable, { chainId, token }: Scope): Promise<S
   )
 }
 
+const takeOverRow = z.object({
+  from: hex,
+  to: hex,
+  count: z.coerce.number(),
+  sinceSeconds: z.coerce.number(),
+})
+
+/** Treasuries that were taken over, while payouts are still on them. */
+export function readTakeOvers(db: Queryable, { chainId, token }: Scope): Promise<Standing['takeOvers'][number][]> {
+  return many(
+    db,
+    takeOverRow,
+    sql`select t.address as "from", t.successor as "to", count(*),
+          extract(epoch from now() - min(greatest(t.lost_at, p.created_at))) as "sinceSeconds"
+        from treasury t join payout p on (p.chain_id, p.token, p.treasury) = (t.chain_id, t.token, t.address)
+        where t.chain_id = ${chainId} and t.token = ${token} and p.livemode = ${db.livemode}
+          and t.lost_at is not null and p.state not in ('settled', 'voiding', 'voided')
+        group by t.address, t.successor order by t.address`,
+  )
+}
+
 const cursorRow = z.object({
   number: z.coerce.number(),
   hash: hex,
@@ -83,14 +104,7 @@ const laneRow = z.object({
   isFunding: z.boolean(),
 })
 
-/** The engine that leads notes every minute which lanes it has the keys of. */
-const ADVANCED_MINUTES = 10
-
-/**
- * Lanes with what they have on the way, and how long the oldest of it has been in no block. Without those whose keys are
- * gone, because others were advanced so much later, and that carry nothing any more: whether what they have sent is ever
- * mined moves nothing.
- */
+/** Lanes with what they have on the way, and how long the oldest of it has been in no block. */
 export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): Promise<Standing['lanes'][number][]> {
   return many(
     db,
@@ -98,18 +112,13 @@ export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): P
     sql`select l.wallet, l.status, l.status_reason as reason, l.next_nonce as "nextNonce", t.open,
           t.seconds as "unminedSeconds",
           l.wallet in (select g.wallet from lane_tx g where g.chain_id = ${chainId} and g.kind = 'topup') as "isFunding"
-        from lane l, lateral (
+        from known_lane l, lateral (
           select count(*) as open, extract(epoch from now() - min(t.created_at) filter (where not exists (
               select 1 from payout p where p.chain_id = t.chain_id and p.lane_wallet = t.wallet and p.lane_nonce = t.nonce
                 and p.mined_number is not null))) as seconds
           from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet
             and t.state in ('reserved', 'signed', 'broadcast')) t
-        where l.chain_id = ${chainId} and (
-          l.led_at >= (select max(a.led_at) from lane a where a.chain_id = ${chainId}) - ${ADVANCED_MINUTES} * interval '1 minute'
-          or exists (select 1 from payout p where p.chain_id = l.chain_id and p.lane_wallet = l.wallet)
-          or exists (select 1 from deposit_sweep s where s.chain_id = l.chain_id and s.lane_wallet = l.wallet
-            and s.state = 'assigned'))
-        order by l.wallet`,
+        where l.chain_id = ${chainId} order by l.wallet`,
   )
 }
 
