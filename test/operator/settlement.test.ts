@@ -517,7 +517,7 @@ describe('the status', () => {
       const found = await status()
       const wallet = relayer!.address.toLowerCase()
       expect(found.first).toMatch(
-        new RegExp(`^No money is moving: lane ${wallet} is quarantined: nonces ${nonce} were used`),
+        new RegExp(`^No money is moving: lane ${wallet} is quarantined: nonce ${nonce} was used`),
       )
       expect(found.page).toContain(
         `the key is stolen: it moves no USDC, only the lane’s gas money. Run \`pinrail settlement abandon-lane ${wallet}\``,
