@@ -129,10 +129,9 @@ async function apply(
   if (changes.attempt !== null) await work.saveAttempt(attempt.id, changes.attempt)
   if (effect.partsBecome !== null) await work.restate(attempt.id, { from: STILL_HERE, to: effect.partsBecome })
   for (const part of changes.parts) await work.addPart(part)
-  if (isWonBack(changes.parts) && isAllThere(work.state))
+  if (isWonBack(work.state.payment, changes.parts) && isAllThere(work.state))
     await work.closeIncident({ kind: 'chargeback', attemptId: attempt.id }, 'gone')
   for (const id of effect.besides) await setBeside(work, id)
-  for (const booking of changes.bookings) await work.book(booking)
   // Money that is gone needs no refund any more, whoever sent it back.
   if (refund !== null && (effect.partsBecome !== null || effect.attempt === 'refunded'))
     await work.settleIntent(refund, 'done')

@@ -4,7 +4,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, signTransferAuthorization } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
-import { bookAll, readBalances } from '../../../src/db/ledger.ts'
+import { readBalances } from '../../../src/db/ledger.ts'
 import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -15,7 +15,7 @@ import { repairFinality } from '../../../src/operator/repair.ts'
 import { showStatus } from '../../../src/operator/status.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { listBookings } from '../../../src/settlement/settled.ts'
+import { bookSettled } from '../../support/book-settled.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { takeDatabase } from '../databases.ts'
 import { reorganize } from '../deposits/reversal.ts'
@@ -36,7 +36,7 @@ const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.no
 const BOOKS: Partial<SettlementHooks> = {
   onTreasuryMovement: real.onTreasuryMovement,
   onBalanceDifference: real.onBalanceDifference,
-  onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString()),
+  onSettled: bookSettled,
 }
 const LIMITS = { maxMicroPerPayout: 25_000_000_000n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }
 

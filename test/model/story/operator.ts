@@ -31,11 +31,11 @@ export async function see(shop: Shop): Promise<Seen> {
     `select count(*)::int as holds from timeline_entry where payment_id = $1 and kind = 'payment.held'`,
     [shop.paymentId],
   )
-  const { version, parkReason, fill } = payment
+  const { version, parkReason, agreed } = payment
   const isUnbooked = parkReason === 'amount_mismatch' && attempts.some(({ status }) => status === 'on_hold')
   return {
     version,
-    waits: JSON.stringify({ parkReason, fill, incidents: rows }),
+    waits: JSON.stringify({ parkReason, agreed, incidents: rows }),
     money: JSON.stringify(attempts.map(({ id }) => heldOf(parts, id))),
     returns: parts.filter(({ kind }) => kind === 'return_outside').length,
     holds: (holds.rows[0] as { holds: number }).holds,

@@ -159,7 +159,10 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
   if (payouts === 'at once') await settle()
   await timeline.pass(HOUR_MS)
   await settle()
-  const isConverting = async () => (await shop.system.loadPayment(shop.db, shop.paymentId)).payment.conversionOpen
+  const isConverting = async () => {
+    const { sales } = await shop.system.loadPayment(shop.db, shop.paymentId)
+    return sales.some(({ state }) => state === 'asked')
+  }
   for (let day = 0; day < DAYS_TO_FILL && !shop.server.isIdle(); day++) {
     if (day >= DAYS_TO_END && !(await isConverting())) break
     await timeline.pass(24 * HOUR_MS)

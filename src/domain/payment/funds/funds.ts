@@ -18,6 +18,9 @@ export type Sale = {
   readonly state: 'asked' | 'filled' | 'ended'
 }
 
+/** A sale that the payment has taken is frozen, with its fee in micro-USDC. */
+export type TakenSale = Sale & { readonly fee: bigint }
+
 /**
  * `none`: not handed to the settlement engine. `stopped`: an operator must decide. `voiding`: the engine proves that it can
  * never be paid. `void`: proved, or never handed over and never will be.
@@ -27,9 +30,11 @@ export type PayoutState = 'none' | 'handed' | 'stopped' | 'voiding' | 'void' | '
 export type Funds = {
   readonly accounts: readonly Account[]
   readonly sales: readonly Sale[]
-  /** The sale whose money is paid out, frozen; null: none yet. */
-  readonly taken: Sale | null
+  /** The sale whose money is paid out; null: none yet. */
+  readonly taken: TakenSale | null
   readonly payout: PayoutState
+  /** Micro-USDC that the chain has paid to the merchant. */
+  readonly paidOut: bigint
   /** How it was closed before its money came; null: it was not. */
   readonly closed: 'expired' | 'canceled' | 'failed' | null
   /** False once late money is no longer expected: from then on no money can become the payment's. */
@@ -88,9 +93,9 @@ export function findFittingSale(funds: Funds): Sale | null {
 }
 
 /** The payout is proved on chain. Its transfer may have been faster than a void: what was sold is not given back then. */
-export function withPaidOut(funds: Funds): Funds {
+export function withPaidOut(funds: Funds, paidOut: bigint): Funds {
   const accounts = funds.accounts.map((account) =>
     account.id === funds.taken?.accountId ? { ...account, back: 'no' as const } : account,
   )
-  return { ...funds, payout: 'paid', accounts }
+  return { ...funds, payout: 'paid', paidOut, accounts }
 }

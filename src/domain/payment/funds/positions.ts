@@ -1,5 +1,4 @@
 import type { Account as LedgerAccount, Line } from '../../ledger.ts'
-import { splitFee } from '../../money.ts'
 import { type Account, freeUnits, isDust, isOnChain } from './account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess, getShortage, type Sale } from './funds.ts'
 
@@ -21,6 +20,8 @@ export function computePositions(funds: Funds): Positions {
   }
   for (const account of funds.accounts) putAccount(put, funds, account)
   for (const sale of funds.sales) putSale(put, funds, sale)
+  put('merchant_payable', 'USDC', funds.paidOut)
+  put('treasury', 'USDC', -funds.paidOut)
   return positions
 }
 
@@ -43,18 +44,17 @@ function putAccount(put: Put, funds: Funds, account: Account): void {
 function putSale(put: Put, funds: Funds, sale: Sale): void {
   const asset = funds.accounts.find(({ id }) => id === sale.accountId)?.asset
   if (sale.fill === null || asset === undefined) return
-  const isPaidOut = findSoldAccount(funds) !== null && funds.taken?.number === sale.number
+  const taken = findSoldAccount(funds) !== null && funds.taken?.number === sale.number ? funds.taken : null
   put('conversion', asset, -sale.units)
   put('conversion', 'USDC', sale.fill)
-  if (!isPaidOut) {
+  if (taken === null) {
     put('exchange', asset, sale.units)
     put('exchange', 'USDC', -sale.fill)
     return
   }
-  const { fee, net } = splitFee(sale.gross.toString())
-  put('fee_revenue', 'USDC', -BigInt(fee))
-  put(funds.payout === 'paid' ? 'treasury' : 'merchant_payable', 'USDC', -BigInt(net))
-  put('exchange', 'USDC', sale.gross - sale.fill)
+  put('fee_revenue', 'USDC', -taken.fee)
+  put('merchant_payable', 'USDC', taken.fee - taken.gross)
+  put('exchange', 'USDC', taken.gross - sale.fill)
 }
 
 /** The lines that lead from one position to the other; they sum to zero for each asset. */

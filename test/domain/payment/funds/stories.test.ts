@@ -56,7 +56,7 @@ const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
   ],
   [
     'the accounts are forgotten when the payout is paid',
-    { paidOut: (funds) => ({ ...MODEL.paidOut(funds), accounts: [] }) },
+    { paidOut: (funds, micro) => ({ ...MODEL.paidOut(funds, micro), accounts: [] }) },
   ],
   [
     'the first money that came is settled, whatever came after it',

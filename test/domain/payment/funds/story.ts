@@ -23,7 +23,7 @@ export type Model = {
   readonly next: (funds: Funds) => Effect
   readonly answered: (funds: Funds, answer: Answer) => Funds
   readonly positions: (funds: Funds) => ReadonlyMap<string, bigint>
-  readonly paidOut: (funds: Funds) => Funds
+  readonly paidOut: (funds: Funds, micro: bigint) => Funds
 }
 export const MODEL: Model = {
   next: nextEffect,
@@ -57,6 +57,7 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   sales: [],
   taken: null,
   payout: 'none',
+  paidOut: 0n,
   closed: null,
   listens: true,
   hold: false,
@@ -217,11 +218,14 @@ class FundsStory {
   }
 
   #engine(): void {
-    const { payout, hold } = this.#funds
+    const { payout, hold, taken } = this.#funds
+    const net = (taken?.gross ?? 0n) - (taken?.fee ?? 0n)
     if (payout === 'handed' && this.#random.chance(0.15)) this.#funds = { ...this.#funds, payout: 'stopped' }
-    else if (payout === 'handed' && !hold) this.#funds = this.#model.paidOut(this.#funds)
+    else if (payout === 'handed' && !hold) this.#funds = this.#model.paidOut(this.#funds, net)
     else if (payout === 'voiding')
-      this.#funds = this.#random.chance(0.8) ? { ...this.#funds, payout: 'void' } : this.#model.paidOut(this.#funds)
+      this.#funds = this.#random.chance(0.8)
+        ? { ...this.#funds, payout: 'void' }
+        : this.#model.paidOut(this.#funds, net)
   }
 
   #carryOut(effect: Effect, how: 'perhaps' | 'surely'): void {
@@ -233,8 +237,8 @@ class FundsStory {
       case 'end_sale':
         return this.#endSale(effect.number)
       case 'take': {
-        const taken = this.#funds.sales.find(({ number }) => number === effect.number) ?? null
-        this.#funds = { ...this.#funds, taken }
+        const sale = this.#funds.sales.find(({ number }) => number === effect.number) as Sale
+        this.#funds = { ...this.#funds, taken: { ...sale, fee: (sale.gross * 45n) / 1000n } }
         return
       }
       case 'hand_over':
