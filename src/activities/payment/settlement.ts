@@ -47,6 +47,9 @@ export async function convertToUsdc(deps: PaymentDeps, { paymentId, last }: Conv
   return answer.wait !== undefined && last ? parkOverdue(deps, paymentId) : answer
 }
 
+/** Seconds until the payment is looked at again. */
+const NOTHING_DUE_SECONDS = 10
+
 /** Seconds until a missing rate is asked for again: the cache of rates asks the converter at most so often. */
 const NO_RATE_SECONDS = 10
 
@@ -59,8 +62,10 @@ async function sell(deps: PaymentDeps, state: PaymentWithAttempts): Promise<Conv
   const { payment } = state
   const open = findOpenSale(state)
   if (open !== null && !isOfOwnMoney(state, open)) return endSale(deps, state, open)
-  if (payment.providerUsed === 'crypto' || findOwnSale(state) !== null || open === null)
+  if (payment.providerUsed === 'crypto' || findOwnSale(state) !== null)
     return changePayment(deps.db, deps.context, { id: payment.id, work: (work) => take(work, deps) })
+  // Nothing is due: whoever is changing the payment now says what to sell.
+  if (open === null) return { ...unchanged(state), wait: NOTHING_DUE_SECONDS }
   const conversion = await askConverter(deps, state, open)
   switch (conversion.kind) {
     case 'pending':

@@ -5,7 +5,8 @@ import type { Account } from '../../../src/domain/payment/funds/account.ts'
 import type { Funds } from '../../../src/domain/payment/funds/funds.ts'
 import type { computePositions } from '../../../src/domain/payment/funds/positions.ts'
 import type { isOfOwnMoney } from '../../../src/domain/payment/funds/stored-funds.ts'
-import type { whyNotFree } from '../../../src/domain/payment/money/intents.ts'
+import type { findElected } from '../../../src/domain/payment/money/election.ts'
+import type { isInDoubt } from '../../../src/domain/payment/money/intents.ts'
 
 import type { merchantUsdc } from '../../../src/domain/payment/payment-object.ts'
 import type { PaymentSnapshot } from '../../../src/domain/payment/snapshot.ts'
@@ -19,14 +20,11 @@ const POSITIONS = 'src/domain/payment/funds/positions.ts'
 /** The conversion, the payout, the books, and what the merchant reads of them. */
 export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
-    name: 'money moves on without a check that it is free',
-    caughtBy: 'a refund that takes its time, and an approval meanwhile',
+    name: 'money that is in doubt moves on',
+    caughtBy: 'a payout that waits because of a doubt is not paid when it is tried again once that was acknowledged',
     file: 'src/domain/payment/money/intents.ts',
-    seam: 'whyNotFree',
-    plant: plant<typeof whyNotFree>((real) => (money) => {
-      const why = real(money)
-      return why === 'held' || why === 'nothing' ? why : null
-    }),
+    seam: 'isInDoubt',
+    plant: plant<typeof isInDoubt>(() => () => false),
     and: [
       {
         file: 'src/db/payments/payment-writes.ts',
@@ -42,16 +40,15 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
     caughtBy: 'a payment that was withdrawn and is paid with another amount is converted by another order',
     file: STORED,
     seam: 'isOfOwnMoney',
-    plant: plant<typeof isOfOwnMoney>(() => (state, sale) => sale.accountId === state.payment.paidAttemptId),
+    plant: plant<typeof isOfOwnMoney>(() => () => true),
   },
   {
-    name: 'USDC is settled while the conversion of lost money is open',
-    caughtBy: 'the conversion of money that went is ended before USDC that came in its place is settled',
-    file: STORED,
-    seam: 'isOfOwnMoney',
-    plant: plant<typeof isOfOwnMoney>(
-      (real) => (state, sale) => state.payment.providerUsed === 'crypto' || real(state, sale),
-    ),
+    name: 'the money that came first is settled, whatever came after it',
+    caughtBy:
+      'paid in full beside other money: a payment of half the price by UPI and all of it by card is settled by the card',
+    file: 'src/domain/payment/money/election.ts',
+    seam: 'findElected',
+    plant: plant<typeof findElected>(() => () => null),
   },
   {
     name: 'a conversion that is open at the end is forgotten',
@@ -77,12 +74,12 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
     ),
   },
   {
-    name: 'suspense never clears after a reversal',
-    caughtBy: 'a second payment that goes without a word is found by the polls',
+    name: 'what the buyer got from elsewhere is still owed to the buyer',
+    caughtBy: 'a callback that comes again after a refund outside brings no new money',
     file: POSITIONS,
     seam: 'putAccount',
     plant: plant<(put: unknown, funds: Funds, account: Account) => void>(
-      (real) => (put, funds, account) => account.held > 0n && real(put, funds, account),
+      (real) => (put, funds, account) => real(put, funds, { ...account, outside: 0n }),
     ),
   },
   {

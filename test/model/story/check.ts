@@ -9,6 +9,7 @@ import {
   checkParts,
   checkPayout,
   checkReturned,
+  checkSettled,
 } from './checks/money.ts'
 import {
   checkApproved,
@@ -39,6 +40,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkCompleted(facts),
     ...(await checkGoesOn(facts)),
     ...(await checkReturned(facts)),
+    ...(await checkSettled(facts)),
     ...(await checkWakers(facts)),
     ...(await checkMisfits(facts)),
     ...checkOutside(facts),

@@ -222,3 +222,25 @@ export function checkPayout(facts: Facts): string[] {
   if (status === 'succeeded' && usdc === null) wrong.push('succeeded without USDC')
   return wrong
 }
+
+/**
+ * A payment is settled if one account has the whole price at the end, unless somebody has decided otherwise. By the
+ * partners' own books.
+ */
+export async function checkSettled({ shop, row }: Facts): Promise<string[]> {
+  const { payment, attempts } = row
+  const hasDecided = shop.asks.some(({ what }) => !what.startsWith('click') && what !== 'cancel')
+  const isUnsettled =
+    ['pending', 'expired', 'canceled'].includes(payment.status) || UNSETTLED.includes(payment.parkReason ?? '')
+  if (hasDecided || !isUnsettled || payment.usdc !== null) return []
+  for (const attempt of await attemptsOf(shop)) {
+    const order = await orderOf(shop, attempt)
+    const { asked, status } = attempts.find(({ id }) => id === attempt.id) ?? {}
+    const isPaid = order?.status === 'paid' && order.minor === asked?.minor && status !== 'late'
+    if (isPaid && BigInt(order.receivedMinor ?? '0') * 100n >= BigInt(order.minor) * 99n)
+      return [`a partner has the whole price, and the payment is ${payment.status} (${payment.parkReason})`]
+  }
+  return []
+}
+
+const UNSETTLED: readonly string[] = ['underpaid', 'partner_hold', 'partner_silent', 'order_changed', 'wrong_asset']

@@ -24,6 +24,8 @@ export async function checkWakers({ shop, row, intents }: Facts): Promise<string
     if (shop.server.running(lateMoneyWorkflowId(attemptId)) === null) wrong.push('late money without a workflow')
   for (const { kind, state } of intents)
     if (state === 'asked' || state === 'pending') wrong.push(`a ${kind} is still ${state}`)
+  const open = row.sales.filter(({ state }) => state === 'asked')
+  if (open.length > 0 && status !== 'under_review') wrong.push(`a sale has no end (${status})`)
   const unread = await shop.db.query(
     'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null',
     [row.payment.id],
