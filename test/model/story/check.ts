@@ -25,7 +25,7 @@ import {
   checkWithheld,
 } from './checks/reports.ts'
 import { checkAnswers, checkClosing, checkEvents, checkGivenBack } from './checks/told.ts'
-import { checkWakers } from './checks/wakers.ts'
+import { checkVisible, checkWakers } from './checks/wakers.ts'
 
 /** What must be true of every story, once everything was given time to end. Facts are asked of those whose they are. */
 
@@ -42,6 +42,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...(await checkReturned(facts)),
     ...(await checkSettled(facts)),
     ...(await checkWakers(facts)),
+    ...(await checkVisible(facts)),
     ...(await checkMisfits(facts)),
     ...checkOutside(facts),
     ...(await checkTokens(facts)),
