@@ -75,6 +75,11 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   )
   await execute(
     db,
+    sql`insert into sale (payment_id, number, attempt_id, units, gross_micro, state, asked_at)
+        values (${id}, 1, ${attemptId}, 1000, 12500000, 'asked', ${past})`,
+  )
+  await execute(
+    db,
     sql`insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
         values ('wallet_app', ${`of ${attemptId}`}, ${attemptId}, ${Buffer.alloc(32)}, ${past})`,
   )
