@@ -63,7 +63,10 @@ async function sell(deps: PaymentDeps, state: PaymentWithAttempts): Promise<Conv
   const open = findOpenSale(state)
   if (open !== null && !isOfOwnMoney(state, open)) return endSale(deps, state, open)
   if (payment.providerUsed === 'crypto' || findOwnSale(state) !== null)
-    return changePayment(deps.db, deps.context, { id: payment.id, work: (work) => take(work, deps) })
+    return changePayment(deps.db, deps.context, {
+      id: payment.id,
+      work: async (work) => void (await take(work, deps, { isNew: false })),
+    })
   // Nothing is due: whoever is changing the payment now says what to sell.
   if (open === null) return { ...unchanged(state), wait: NOTHING_DUE_SECONDS }
   const conversion = await askConverter(deps, state, open)
@@ -76,8 +79,9 @@ async function sell(deps: PaymentDeps, state: PaymentWithAttempts): Promise<Conv
       return changePayment(deps.db, deps.context, {
         id: payment.id,
         work: async (work) => {
-          await recordFill(work, open, conversion)
-          await take(work, deps)
+          const isNew = await saveFill(work, open, conversion)
+          const isTaken = await take(work, deps, { isNew })
+          if (isNew && !isTaken) await noteFill(work, conversion)
         },
       })
   }
@@ -111,20 +115,27 @@ async function endSale(deps: PaymentDeps, state: PaymentWithAttempts, sale: Stor
   if (ended.kind === 'pending') return { ...unchanged(state), wait: ended.retryAfterSeconds }
   return changePayment(deps.db, deps.context, {
     id,
-    work: (work) => (ended.kind === 'filled' ? recordFill(work, sale, ended) : recordEnd(work, sale)),
+    work: async (work) => {
+      if (ended.kind === 'canceled') await recordEnd(work, sale)
+      else if (await saveFill(work, sale, ended)) await noteFill(work, ended)
+    },
   })
 }
 
 /** Another try may have recorded it before. */
 const isOpen = ({ state }: PaymentWork, { number }: StoredSale): boolean => findOpenSale(state)?.number === number
 
-async function recordFill(
-  work: PaymentWork,
-  sale: StoredSale,
-  { microUsdc, reference }: { readonly microUsdc: string; readonly reference: string },
-): Promise<void> {
-  if (!isOpen(work, sale)) return
+type Fill = { readonly microUsdc: string; readonly reference: string }
+
+/** False if another try has stored what became of the sale. */
+async function saveFill(work: PaymentWork, sale: StoredSale, { microUsdc, reference }: Fill): Promise<boolean> {
+  if (!isOpen(work, sale)) return false
   await work.saveSale({ ...sale, state: 'filled', fill: BigInt(microUsdc), reference })
+  return true
+}
+
+/** The payment does not take the fill, or not yet. */
+async function noteFill(work: PaymentWork, { microUsdc, reference }: Fill): Promise<void> {
   await work.change(noteOf('payment.sold', { reference, filled_micro: microUsdc }), { agreed: false })
 }
 
@@ -150,22 +161,30 @@ function endRefused(
   })
 }
 
-/** Under the lock: the payment takes the sale of its money, if the money is free to go, and the fill is near the rate. */
-async function take(work: PaymentWork, deps: PaymentDeps): Promise<void> {
+/**
+ * Under the lock: the payment takes the sale of its money, if the money is free to go, and the fill is near the rate or an
+ * operator has agreed to it. `isNew`: nobody can have agreed to it yet. False if the payment stays as it is.
+ */
+async function take(work: PaymentWork, deps: PaymentDeps, { isNew }: { readonly isNew: boolean }): Promise<boolean> {
   const { payment } = work.state
-  if (!isConvertible(payment) || payment.rate === null || (await parkIfUnfree(work))) return
+  if (!isConvertible(payment) || payment.rate === null) return false
+  if (await parkIfUnfree(work)) return false
   const sale = payment.providerUsed === 'crypto' ? saleOfUsdc(work.state) : findOwnSale(work.state)
-  if (sale === null || sale.fill === null) return
+  if (sale === null || sale.fill === null) return false
   const [filled, expected] = [sale.fill.toString(), sale.gross.toString()]
-  if (!payment.agreed && sale.reference !== null && !isNear(deps, { filled, expected })) {
+  const isAgreed = payment.agreed && !isNew
+  if (!isAgreed && sale.reference !== null && !isNear(deps, { filled, expected })) {
     const data = { reference: sale.reference, filled_micro: filled, expected_micro: expected }
-    return work.move('under_review', because('fill_off_rate', data), parked('fill_off_rate'))
+    const fields = { ...parked('fill_off_rate'), agreed: false }
+    await work.move('under_review', because('fill_off_rate', data), fields)
+    return true
   }
   if (sale.reference === null) await work.saveSale(sale)
   const { gross, fee, net } = splitFee(expected)
   // The fill is in the sale. The timeline is the merchant's, and has the merchant's figure.
   const amounts = { grossMicro: gross, feeMicro: fee, netMicro: net, takenSale: sale.number }
   await work.change(noteOf('payment.converted', { gross_micro: gross, reference: sale.reference }), amounts)
+  return true
 }
 
 const isNear = (
