@@ -78,10 +78,7 @@ export function moveNote(to: PaymentStatus, reason: Reason): Note {
 const NOTES = {
   'payment.rate_locked': ['system', 'The rate was locked later: no rate was available when the money arrived'],
   'payment.converted': ['system', 'Converted to USDC'],
-  'payment.fill_kept': ['system', 'The converter filled the order after the payment had stopped; the USDC is kept'],
-  'payment.fill_ours': ['operator', 'The USDC that was bought for the payment belongs to the platform'],
-  'payment.fill_dropped': ['system', 'The USDC was bought for money that was reversed: it belongs to the platform'],
-  'payment.conversion_renewed': ['system', 'The amount to convert has changed: the converter receives a new order'],
+  'payment.sold': ['system', 'The converter has filled the order'],
   'payment.conversion_ended': ['system', 'The converter has not filled the order, and never will'],
   'payment.settlement_delayed': ['system', 'The settlement is taking longer than it should'],
   'payment.expiry_postponed': ['system', 'An identity check is running: the expiry was moved by 24 hours'],

@@ -4,7 +4,7 @@ import { putOutbox } from '../db/outbox.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { succeedTogether } from '../db/payments/payment-sets.ts'
 import { lockPayments } from '../db/payments/payments.ts'
-import { type Booking, claimed, gasSpent, settled } from '../domain/ledger.ts'
+import { type Booking, claimed, gasSpent } from '../domain/ledger.ts'
 import { exceptionAtEnd, NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
 import { whyNotFree } from '../domain/payment/money/intents.ts'
 import { canMove } from '../domain/payment/payment.ts'
@@ -55,7 +55,14 @@ async function settleTogether(
     settlements.map((settlement) => {
       const state = states.get(settlement.paymentId) as PaymentWithAttempts
       const exception = exceptionAtEnd(state.payment.exception)
-      return { state, transfer: transferOf(settlement), exception, reason: because('settled', factOf(settlement)) }
+      const { microUsdc: paidMicro } = settlement
+      return {
+        state,
+        transfer: transferOf(settlement),
+        paidMicro,
+        exception,
+        reason: because('settled', factOf(settlement)),
+      }
     }),
   )
   await putOutbox(
@@ -65,11 +72,11 @@ async function settleTogether(
   )
 }
 
-/** Lists the bookings of a settled payout. */
+/** Lists what a settled payout books besides the payment's own books. */
 export function listBookings({ paymentId, microUsdc, gasWei, claimedFrom }: Settlement): Booking[] {
   const gas = gasWei === null || gasWei === 0n ? [] : [gasSpent({ reference: paymentId, wei: gasWei.toString() })]
   const claim = claimedFrom === null ? [] : [claimed({ reference: paymentId, micro: microUsdc, from: claimedFrom })]
-  return [settled({ paymentId, net: microUsdc }), ...claim, ...gas]
+  return [...claim, ...gas]
 }
 
 const transferOf = ({ txHash, logIndex, blockNumber, finalizedAt }: Settlement) => ({
@@ -90,7 +97,7 @@ const isSamePlace = (known: Place, { txHash, logIndex, blockNumber }: Settlement
 async function recordSettlement(work: PaymentWork, settlement: Settlement): Promise<void> {
   const { payment } = work.state
   const fact = factOf(settlement)
-  const proof: PaymentFields = transferOf(settlement)
+  const proof: PaymentFields = { ...transferOf(settlement), paidMicro: settlement.microUsdc }
   if (payment.transfer !== null) {
     // The block in which it was final has left the chain, and it is booked already.
     if (!isSamePlace(payment.transfer, settlement)) await work.change(noteOf('payment.transfer_replaced', fact), proof)

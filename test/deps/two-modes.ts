@@ -69,9 +69,14 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   )
   await execute(
     db,
-    sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state, at)
-        values (${id}, ${attemptId}, ${`${attemptId}:0:1000`}, 'receipt', 'EUR', 1000, 1000, 'merchant_payable', 'counted',
+    sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, at)
+        values (${id}, ${attemptId}, ${`${attemptId}:0:1000`}, 'receipt', 'EUR', 1000, 1000, 'counted',
           ${past})`,
+  )
+  await execute(
+    db,
+    sql`insert into sale (payment_id, number, attempt_id, units, gross_micro, state, asked_at)
+        values (${id}, 1, ${attemptId}, 1000, 12500000, 'asked', ${past})`,
   )
   await execute(
     db,

@@ -61,7 +61,7 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
   partner: ['payment.chargeback', 'payment.chargeback_won', 'attempt.refused'],
   system: [
     'payment.converted',
-    'payment.fill_kept',
+    'payment.sold',
     'payment.settlement_delayed',
     'payment.expiry_postponed',
     'payment.listening_ended',

@@ -304,7 +304,7 @@ describe('accounts, payments and webhooks', () => {
             await work.addAttempt({ id: usdc, provider: 'crypto', method: 'usdc', asked })
             await work.addAttempt({ id: card, provider: 'card_partner', method: 'card', asked })
             const held = aUsdcPart(usdc, '57883248', { minor: '5000', state: 'surplus' })
-            await work.addPart({ part: held, booking: null })
+            await work.addPart(held)
           },
         },
       )
@@ -321,7 +321,7 @@ describe('accounts, payments and webhooks', () => {
         { publicUrl: shop.url, now: Date.now },
         {
           id,
-          work: async (work) => void (await work.addPart({ part: aPart(card, '10000', 'surplus'), booking: null })),
+          work: async (work) => void (await work.addPart(aPart(card, '10000', 'surplus'))),
         },
       )
       const both = (await inTest('payments', 'explain', id)).out

@@ -99,19 +99,22 @@ describe('payouts that are proved', () => {
         const net = payment.usdc?.net
         expect(
           await rows(
-            `select t.kind, t.reference, e.line, e.account, e.asset, e.amount from ledger_transaction t
+            `select t.kind, split_part(t.reference, ':', 1), e.line, e.account, e.asset, e.amount from ledger_transaction t
              join ledger_entry e on e.transaction_id = t.id
-           where t.kind in ('settled', 'gas') and t.reference = any($1) order by t.kind, e.line`,
+           where t.kind in ('payment.succeeded', 'gas') and split_part(t.reference, ':', 1) = any($1) order by t.kind, e.line`,
             [id],
           ),
         ).toEqual([
           `gas ${id} 0 gas_expense POL 700`,
           `gas ${id} 1 gas_float POL -700`,
-          `settled ${id} 0 merchant_payable USDC ${net}`,
-          `settled ${id} 1 treasury USDC -${net}`,
+          `payment.succeeded ${id} 0 merchant_payable USDC ${net}`,
+          `payment.succeeded ${id} 1 treasury USDC -${net}`,
         ])
         expect(
-          await rows(`select payment_id from ledger_transaction where kind = 'settled' and reference = any($1)`, [id]),
+          await rows(
+            `select payment_id from ledger_transaction where kind = 'payment.succeeded' and payment_id = any($1)`,
+            [id],
+          ),
         ).toEqual([id])
         const proof = (await readPayout(db, id))?.proof
         expect(payment).toMatchObject({ status: 'succeeded', transfer: { txHash: proof?.txHash, logIndex: 3 } })
@@ -186,7 +189,10 @@ describe('payouts that are proved', () => {
       expect(sizes).toEqual([4, 1, 1, 1, 1])
       expect((await world.payment(bad)).status).toBe('settling')
       expect(
-        await rows(`select count(*) from ledger_transaction where kind = 'settled' and reference = any($1)`, ids),
+        await rows(
+          `select count(*) from ledger_transaction where kind = 'payment.succeeded' and payment_id = any($1)`,
+          ids,
+        ),
       ).toEqual(['3'])
       expect(
         await rows(`select count(*) from event where type = 'payment.succeeded' and payment_id = any($1)`, ids),
@@ -281,7 +287,7 @@ describe('a payout that is proved in another block', () => {
     const { payment } = await loadPayment(db, id)
     expect(payment).toMatchObject({ status: 'succeeded', transfer: { txHash: hash('b'), blockNumber: '9' } })
     const { rows } = await db.query(
-      `select (select count(*)::int from ledger_transaction where kind = 'settled' and payment_id = $1) as booked,
+      `select (select count(*)::int from ledger_transaction where kind = 'payment.succeeded' and payment_id = $1) as booked,
        (select count(*)::int from event where payment_id = $1 and type = 'payment.succeeded') as told,
        (select data->>'tx_hash' from timeline_entry where payment_id = $1 and kind = 'payment.transfer_replaced') as replaced`,
       [id],

@@ -50,10 +50,9 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     quote: { rate: '1.08', rateSource: 'test', netMicro: '51559686', expiresAt: '2026-11-20T12:15:00.000Z' },
     paidAttemptId: null,
     confirmed: null,
-    fill: null,
-    conversionOpen: false,
-    conversionOrder: 1,
-    conversionStale: null,
+    agreed: false,
+    takenSale: null,
+    paidMicro: null,
     rate: null,
     usdc: null,
     transfer: null,
@@ -113,7 +112,7 @@ export function anAttempt(status: AttemptStatus, changes: Partial<Attempt> = {})
 /** A receipt of an attempt in euros. */
 export function aPart(attemptId: string, minor: string, state: PartState): Part {
   const amount = { units: minor, chargeMinor: minor, asset: 'EUR' }
-  return { key: `${attemptId}:0:${minor}`, attemptId, kind: 'receipt', account: 'merchant_payable', state, ...amount }
+  return { key: `${attemptId}:0:${minor}`, attemptId, kind: 'receipt', state, ...amount }
 }
 
 /** A transfer of USDC that is worth so much of the price of an attempt. */
@@ -122,7 +121,7 @@ export function aUsdcPart(
   micro: string,
   { minor, state }: { minor: string; state: PartState },
 ): Part {
-  return { ...aPart(attemptId, minor, state), asset: 'USDC', units: micro, account: 'suspense' }
+  return { ...aPart(attemptId, minor, state), asset: 'USDC', units: micro }
 }
 
 export const UPI_INTENT = 'upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.76&cu=INR&tr=att_01hzy3v7t8e4a9v2b6q5r0c1d2'

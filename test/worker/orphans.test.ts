@@ -29,8 +29,8 @@ async function storeLate(): Promise<void> {
     [id, attempts],
   )
   await world.db.query(
-    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state, at)
-     select $1, attempt, attempt, 'receipt', 'EUR', 4999, 4999, 'suspense', 'late', now() + n * interval '1 second'
+    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, at)
+     select $1, attempt, attempt, 'receipt', 'EUR', 4999, 4999, 'late', now() + n * interval '1 second'
      from unnest($2::text[]) with ordinality as t(attempt, n)`,
     [id, attempts],
   )

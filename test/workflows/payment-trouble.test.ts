@@ -611,7 +611,7 @@ describe('Decisions about a payment', () => {
       await expect(approve({ version })).rejects.toMatchObject({
         cause: { message: expect.stringContaining('has changed since you looked') },
       })
-      expect((await payment(paymentId)).fill).toMatchObject({ accepted: false })
+      expect((await payment(paymentId)).agreed).toBe(false)
       await decide(paymentId, 'refund')
       expect(await result(paymentId)).toBe('refunded')
     })
@@ -707,7 +707,7 @@ describe('Decisions about a payment', () => {
       })
       await world.pay('wallet_app', attemptId)
       const parked = await untilStatus(paymentId, 'under_review')
-      expect(parked).toMatchObject({ parkReason: 'fill_off_rate', usdc: null, fill: { micro: '1', accepted: false } })
+      expect(parked).toMatchObject({ parkReason: 'fill_off_rate', usdc: null, agreed: false })
       await until(
         () => handle(paymentId).query(paymentState),
         (state) => state.status === 'under_review',
@@ -718,7 +718,7 @@ describe('Decisions about a payment', () => {
       expect(await decide(paymentId, 'approve')).toMatchObject({ status: 'processing' })
       const row = await settled(paymentId)
       expect(row.usdc?.gross).toBe(convertToMicroUsdc({ minor: '10000', currency: 'EUR' }, row.rate?.rate ?? ''))
-      expect(row.fill).toMatchObject({ micro: '1', expected: row.usdc?.gross, accepted: true })
+      expect(row).toMatchObject({ agreed: true, takenSale: 1 })
     })
 
     test('a payout that is held parks the payment; paid after all, it succeeds', async () => {

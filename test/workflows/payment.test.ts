@@ -205,11 +205,11 @@ describe('Long waits', () => {
       await world.skip('16 minutes')
       expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'conversion' })
       expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
-      expect(await payment(paymentId)).toMatchObject({ conversionOpen: true, fill: null })
+      expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'asked', fill: null }])
       // The converter's clock follows after each jump.
       for (let quarter = 0; quarter < 8; quarter++) await world.skip('15 minutes')
       expect(await result(paymentId)).toBe('refunded')
-      expect(await payment(paymentId)).toMatchObject({ conversionOpen: false, usdc: null, fill: { accepted: false } })
+      expect(await world.read(paymentId)).toMatchObject({ payment: { usdc: null }, sales: [{ state: 'filled' }] })
     })
   })
 

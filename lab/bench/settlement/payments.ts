@@ -18,14 +18,19 @@ export async function furnishPayments(db: Db): Promise<void> {
      from payment where status = 'created'`,
   )
   await db.query(
-    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state, at)
-     select id, 'att_' || id, id || ':1', 'receipt', 'USD', 100, 100, 'merchant_payable', 'counted', now()
+    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, at)
+     select id, 'att_' || id, id || ':1', 'receipt', 'USD', 100, 100, 'counted', now()
      from payment where status = 'created'`,
+  )
+  await db.query(
+    `insert into sale (payment_id, number, attempt_id, units, gross_micro, fill_micro, reference, state, asked_at)
+     select p.id, 1, 'att_' || p.id, 100, o.micro_usdc, o.micro_usdc, p.id, 'filled', now()
+     from payment p join payout o on o.payment_id = p.id where p.status = 'created'`,
   )
   await db.query(
     `update payment p set status = 'settling', provider_used = 'wallet_app', method_used = 'banking_app', quote = $1,
        paid_attempt_id = 'att_' || p.id, charge_currency = 'USD', confirmed_minor = 100, rate = '1.08',
-       rate_source = 'bench', rate_locked_at = now(), paid_at = now(), gross_micro = o.micro_usdc, fee_micro = 0,
+       rate_source = 'bench', rate_locked_at = now(), paid_at = now(), taken_sale = 1, gross_micro = o.micro_usdc, fee_micro = 0,
        net_micro = o.micro_usdc
      from payout o where o.payment_id = p.id and p.status = 'created'`,
     [QUOTE],

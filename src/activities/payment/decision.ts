@@ -69,11 +69,10 @@ async function carryOut(
 ): Promise<void> {
   const effect = effectOfDecision(order.decision, work.state, order)
   if ('refused' in effect) throw decisionRefused(effect.refused)
-  const { change, confirmedAttemptId, acknowledged, closes, bookings, move } = effect
+  const { change, confirmedAttemptId, acknowledged, closes, move } = effect
   const { paymentId } = order
   if (effect.payout === 'hold' && !(await deps.payouts.hold(work.tx, paymentId, order.reason)))
     throw decisionRefused(PAYOUT_SIGNED.why)
-  for (const booking of bookings) await work.book(booking)
   if (closes !== null) await work.closeIncident(closes)
   if (change !== null) await work.change(change.note, change.fields)
   if (confirmedAttemptId !== null) await work.saveAttempt(confirmedAttemptId, { status: 'confirmed' })

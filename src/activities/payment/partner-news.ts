@@ -1,6 +1,7 @@
 import { markApplied } from '../../db/payments/partner-events.ts'
 import { closeMisfit, type PaymentWork, setBeside } from '../../db/payments/payment-changes.ts'
 import { type KnownPayment, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
+import { findElected, takeElected } from '../../domain/payment/money/election.ts'
 import {
   isAllThere,
   isInDoubt,
@@ -10,7 +11,7 @@ import {
   openRefund,
 } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
-import { changesOf, isWonBack } from '../../domain/payment/order-changes.ts'
+import { changesOf, givenUp, isWonBack } from '../../domain/payment/order-changes.ts'
 import {
   effectOfOrder,
   fits,
@@ -21,7 +22,7 @@ import {
 } from '../../domain/payment/partner-news.ts'
 import { isDead, waitsForPartner } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { attemptNote, noteOf } from '../../domain/timeline.ts'
 import { recordCancel } from './cancel-order.ts'
 import { type AskedAttempt, type OrderNews, partCount } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
@@ -70,6 +71,7 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
     await work.closeIncident({ kind: 'misfit', attemptId: attempt.id }, 'gone')
   }
   await recordCancel(work, attempt.id, { isMisfit: misfit !== null })
+  await elect(work, deps)
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
   if (misfit !== null) await stopOrGoOn(work, deps.payouts, { attemptId: attempt.id, misfit })
   await stopIfHeld(work)
@@ -118,6 +120,22 @@ function isOutdated(
   return (takesAway(effect) && isChanged) || (ends && (isChanged || isOther))
 }
 
+/** Another attempt may have the whole price, where the payment's own money is missing, too little, withheld or in doubt. */
+async function elect(work: PaymentWork, deps: PaymentDeps): Promise<void> {
+  const elected = findElected(work.state, deps.tolerancePercent)
+  if (elected === null) return
+  const { payment, attempts } = work.state
+  const own = attempts.find(({ id }) => id === payment.paidAttemptId)
+  if (own !== undefined) {
+    await setBeside(work, own.id)
+    await work.change(attemptNote('surplus', { attempt_id: own.id, provider: own.provider }), givenUp(payment))
+  }
+  await work.restate(elected.id, { from: ['surplus'], to: 'counted' })
+  const context = { account: deps.accounts[elected.provider], tolerancePercent: deps.tolerancePercent }
+  const effect = takeElected(known(work.state), elected, context)
+  await apply(work, elected, { effect, reference: elected.partnerReference ?? '', rate: null })
+}
+
 async function apply(
   work: PaymentWork,
   attempt: Attempt,
@@ -129,10 +147,9 @@ async function apply(
   if (changes.attempt !== null) await work.saveAttempt(attempt.id, changes.attempt)
   if (effect.partsBecome !== null) await work.restate(attempt.id, { from: STILL_HERE, to: effect.partsBecome })
   for (const part of changes.parts) await work.addPart(part)
-  if (isWonBack(changes.parts) && isAllThere(work.state))
+  if (isWonBack(work.state.payment, changes.parts) && isAllThere(work.state))
     await work.closeIncident({ kind: 'chargeback', attemptId: attempt.id }, 'gone')
   for (const id of effect.besides) await setBeside(work, id)
-  for (const booking of changes.bookings) await work.book(booking)
   // Money that is gone needs no refund any more, whoever sent it back.
   if (refund !== null && (effect.partsBecome !== null || effect.attempt === 'refunded'))
     await work.settleIntent(refund, 'done')

@@ -20,7 +20,6 @@ import {
 import { givenUp, leftOf } from '../../domain/payment/order-changes.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
-  bookingsAtEnd,
   endsWith,
   givenBack,
   givenBackBefore,
@@ -234,10 +233,8 @@ export async function giveBack(
 ): Promise<void> {
   const given = givenBack(work.state, claim, how)
   const { attempt, states, endsPayment } = claim
-  const atEnd = endsPayment ? bookingsAtEnd(work.state, given) : []
   await work.restate(attempt.id, { from: [...states, 'returning'], to: 'returned' })
   for (const part of given.parts) await work.addPart(part)
-  for (const booking of atEnd) await work.book(booking)
   if (how.through === 'outside' && isUncounted(work.state, claim))
     await work.saveAttempt(attempt.id, { returnedByHand: true })
   // The right token may still come to an address at which another one was.
@@ -251,8 +248,7 @@ export async function giveBack(
     await closeMisfit(work, attempt.id)
   // The merchant has it too.
   const isPaidOut = attempt.id === work.state.payment.paidAttemptId && work.state.payment.transfer !== null
-  if (isPaidOut && given.parts.some(({ part }) => part.account === 'merchant_payable'))
-    await work.openIncident({ kind: 'chargeback', attemptId: attempt.id })
+  if (isPaidOut && !isAllThere(work.state)) await work.openIncident({ kind: 'chargeback', attemptId: attempt.id })
   if (endsPayment) await work.move('refunded', given.reason, NOT_PARKED)
   else await work.change({ ...given.reason, kind: 'attempt.refunded' }, leftWithout(work, attempt.id))
 }

@@ -38,13 +38,8 @@ create table payment (
   rate text,
   rate_source text,
   rate_locked_at timestamptz,
-  conversion_open boolean not null default false,
-  conversion_order smallint not null default 1 check (conversion_order > 0),
-  conversion_stale text check (conversion_stale in ('changed', 'gone')),
-  fill_micro units,
-  fill_expected_micro units,
-  fill_reference text,
-  fill_accepted boolean not null default false,
+  agreed boolean not null default false,
+  taken_sale smallint,
   gross_micro units,
   fee_micro units,
   net_micro units,
@@ -52,6 +47,7 @@ create table payment (
   log_index int,
   block_number bigint,
   finalized_at timestamptz,
+  paid_micro units,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   expires_at timestamptz not null,
@@ -61,10 +57,7 @@ create table payment (
   canceled_at timestamptz,
   closed_at timestamptz,
   version int not null default 1,
-  check (gross_micro is null or gross_micro = fee_micro + net_micro),
-  constraint payment_fill_is_whole
-    check (num_nulls(fill_micro, fill_expected_micro, fill_reference) in (0, 3)
-      and (fill_micro is not null or not fill_accepted))
+  check (gross_micro is null or gross_micro = fee_micro + net_micro)
 );
 comment on table payment is
   'A payment: what a merchant asks a buyer for, and how far it is. Its workflow changes the row; each change adds one to `version`.';
@@ -94,23 +87,15 @@ comment on column payment.paid_attempt_id is 'The attempt whose money is settled
 comment on column payment.charge_currency is 'The currency that the buyer paid in; null: no money is confirmed.';
 comment on column payment.confirmed_minor is 'What the buyer paid, in minor units of `charge_currency`; null: no money is confirmed.';
 comment on column payment.rate is 'The locked rate: USDC for one major unit of `charge_currency`; null: not locked yet.';
-comment on column payment.conversion_open is
-  'True while the converter may have an order of this payment whose answer is not stored. Set before the converter is first asked.';
-comment on column payment.conversion_order is
-  'The number of its order at the converter, from 1. The number is part of the order''s key: another amount needs another order.';
-comment on column payment.conversion_stale is
-  'Set if the open order must end before the next one: `changed`, it has another amount; `gone`, its money went back. Null: it is current.';
-comment on column payment.fill_micro is
-  'Micro-USDC that the converter bought and the payment has not taken: it is too far off the locked rate, or the payment was held or lost its money in the meantime. Null: none.';
-comment on column payment.fill_expected_micro is 'What the locked rate gives, in micro-USDC. An operator accepts the fill for this amount only.';
-comment on column payment.fill_reference is 'The converter''s id of the fill.';
-comment on column payment.fill_accepted is 'True if an operator has accepted the fill.';
+comment on column payment.agreed is 'True if an operator settles a sale that is far off the locked rate.';
+comment on column payment.taken_sale is 'The number of the sale whose USDC is paid out; null: not converted yet.';
 comment on column payment.gross_micro is 'What the money was converted to, in micro-USDC; null: not converted yet.';
 comment on column payment.fee_micro is 'The fee of Pinrail, in micro-USDC.';
 comment on column payment.net_micro is 'What the merchant receives, in micro-USDC.';
 comment on column payment.tx_hash is 'The transaction that paid the merchant, in a final block; null: not paid. The settlement writes it and the next three columns.';
 comment on column payment.log_index is 'The log of the transfer in that transaction.';
 comment on column payment.finalized_at is 'When the block was read as final.';
+comment on column payment.paid_micro is 'What that transfer paid, in micro-USDC.';
 comment on column payment.expires_at is 'Until when the buyer can begin to pay.';
 comment on column payment.paid_at is 'When a partner confirmed the money.';
 comment on column payment.closed_at is 'When its workflow had nothing left to wait for; null: it must have a workflow.';
@@ -127,9 +112,6 @@ create index payment_succeeded on payment (succeeded_at) include (fee_micro) whe
 create index payment_waiting on payment (status, updated_at)
   where closed_at is null and status in ('processing', 'under_review', 'settling');
 create index payment_held on payment (updated_at) where held and closed_at is null;
-create index payment_fill_kept on payment (updated_at) where fill_micro is not null and gross_micro is null;
-create index payment_conversion_left on payment (updated_at)
-  where conversion_open and status in ('refunded', 'failed', 'expired', 'canceled');
 
 create function payment_is_fixed() returns trigger language plpgsql as $$
 begin

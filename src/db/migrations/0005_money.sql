@@ -1,4 +1,4 @@
--- Money: what was received and given back in parts, what is decided and still to be done, and the ledger.
+-- Money: what was received and given back in parts, what was sold, what is decided and still to be done, and the ledger.
 
 create table part (
   id bigint generated always as identity primary key,
@@ -9,7 +9,6 @@ create table part (
   asset text not null check (asset ~ '^[A-Z]{3,4}$'),
   units signed_units not null check (units <> 0),
   charge_minor signed_units not null,
-  account text not null check (account in ('merchant_payable', 'suspense')),
   state text not null check (state in ('counted', 'surplus', 'late', 'returning', 'returned', 'reversed')),
   state_before text check (state_before in ('counted', 'surplus', 'late')),
   at timestamptz not null,
@@ -26,7 +25,6 @@ comment on column part.kind is
 comment on column part.asset is 'A fiat currency, or USDC.';
 comment on column part.units is 'In the smallest unit of the asset: positive for a receipt, negative otherwise.';
 comment on column part.charge_minor is 'The same in minor units of the attempt''s currency. Less than one of them is 0.';
-comment on column part.account is 'The liability in which the ledger has it.';
 comment on column part.state is
   'Who owns it. `counted`: the payment. `surplus`, `late`: an operator must decide. `returning`: it is on its way to the buyer. `returned`, `reversed`: it is gone.';
 comment on column part.state_before is 'While it is `returning`: the state that it gets again if the partner refuses.';
@@ -39,9 +37,9 @@ begin
   raise exception 'a part of money is a fact: only its owner state may change (%)', old.key;
 end $$;
 create trigger part_is_a_fact before update on part for each row
-  when ((old.payment_id, old.attempt_id, old.key, old.kind, old.asset, old.units, old.charge_minor, old.account, old.at)
+  when ((old.payment_id, old.attempt_id, old.key, old.kind, old.asset, old.units, old.charge_minor, old.at)
     is distinct from (new.payment_id, new.attempt_id, new.key, new.kind, new.asset, new.units, new.charge_minor,
-      new.account, new.at))
+      new.at))
   execute function part_is_a_fact();
 create trigger part_stays before delete on part for each row execute function part_is_a_fact();
 
@@ -49,6 +47,35 @@ alter table part enable row level security;
 create policy own on part for select to pinrail_tenant
   using (exists (select 1 from payment where payment.id = payment_id));
 grant select on part to pinrail_tenant;
+
+create table sale (
+  payment_id text not null references payment,
+  number smallint not null check (number > 0),
+  attempt_id text not null references attempt,
+  units units not null check (units > 0),
+  gross_micro units not null,
+  fill_micro units,
+  reference text,
+  state text not null check (state in ('asked', 'filled', 'ended')),
+  asked_at timestamptz not null,
+  primary key (payment_id, number),
+  check ((state = 'filled') = (fill_micro is not null))
+);
+comment on table sale is
+  'An order at the converter that sells the buyer''s money for USDC. It is stored before the converter is asked, and its number is part of its key there. USDC of a buyer is its own sale.';
+comment on column sale.units is 'What is sold, in the smallest unit of the asset that the buyer paid.';
+comment on column sale.gross_micro is 'What the locked rate gives, in micro-USDC.';
+comment on column sale.fill_micro is 'What the converter has bought, in micro-USDC. If the payment does not take it, it was bought for the platform.';
+comment on column sale.reference is 'The converter''s id of the fill; null: not filled.';
+comment on column sale.state is '`asked`: the converter may have it, and its answer is not stored. `ended`: it has bought nothing, and never will.';
+-- An order is ended before another one is asked for.
+create unique index sale_open on sale (payment_id) where state = 'asked';
+create index sale_waiting on sale (asked_at) where state = 'asked';
+
+alter table sale enable row level security;
+create policy own on sale for select to pinrail_tenant
+  using (exists (select 1 from payment where payment.id = payment_id));
+grant select on sale to pinrail_tenant;
 
 create table intent (
   id bigint generated always as identity primary key,

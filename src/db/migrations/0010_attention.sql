@@ -63,15 +63,10 @@ create view attention with (security_invoker = true) as
     end, i.opened_at
   from incident i join payment p on p.id = i.payment_id where i.closed_at is null
   union all
-  -- USDC that was bought for a payment that ended without it.
-  select p.livemode, p.merchant_id, p.id, p.paid_attempt_id, 'suspense', readable_amount(p.fill_micro, 'USDC'), p.updated_at
-  from payment p
-  where p.fill_micro is not null and p.gross_micro is null and p.status in ('failed', 'expired', 'canceled')
-  union all
   -- The payment has ended, and it is not known whether the converter has sold the money. The workflow asks it at least hourly.
-  select p.livemode, p.merchant_id, p.id, null, 'conversion_open', null, p.updated_at
-  from payment p
-  where p.conversion_open and p.status in ('refunded', 'failed', 'expired', 'canceled')
+  select p.livemode, p.merchant_id, p.id, s.attempt_id, 'conversion_open', null, greatest(s.asked_at, p.updated_at)
+  from sale s join payment p on p.id = s.payment_id
+  where s.state = 'asked' and p.status in ('refunded', 'failed', 'expired', 'canceled')
     and p.updated_at < now() - interval '1 hour'
   union all
   -- The workflow ends it at once, or after asking partners for a minute: a row here means that no workflow does.

@@ -1,10 +1,11 @@
 import type { Booking } from '../../domain/ledger.ts'
 import { type AttemptFields, exceptionAtEnd, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
-import { type Incident, type Intent } from '../../domain/payment/money/intents.ts'
-import { type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
-import { type BookedPart, besidePayment, bookingsOfRefund, dustOf } from '../../domain/payment/order-changes.ts'
+import { bookingBetween, dueSale } from '../../domain/payment/funds/stored-funds.ts'
+import type { Incident, Intent } from '../../domain/payment/money/intents.ts'
+import { type Part, type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
+import { dustOf } from '../../domain/payment/order-changes.ts'
 import { canMove, isClosed, type PaymentStatus } from '../../domain/payment/payment.ts'
-import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import type { Payment, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../domain/payment/payment-object.ts'
 import { EXTENSION_MS, mayBeExtended } from '../../domain/payment/requests.ts'
 import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
@@ -24,6 +25,7 @@ import {
   putBackParts,
   restateParts,
   writeIntent,
+  writeSale,
 } from './money/money-writes.ts'
 import { insertAttempt, type NewAttempt, type PaymentWrite, writeAttempt, writePayment } from './payment-writes.ts'
 import { lockPayment } from './payments.ts'
@@ -58,9 +60,12 @@ export type PaymentWork = {
   /** Stores the attempt, which must be committed before the partner is asked. A second time it changes nothing. */
   addAttempt(attempt: NewAttempt): Promise<void>
   saveAttempt(attemptId: string, fields: AttemptFields): Promise<void>
+  /** Books a fact of the chain. The payment's own books follow from its funds, at the end of the change. */
   book(booking: Booking): Promise<boolean>
-  /** Stores a fact about money with its booking. False when it is known already. */
-  addPart(part: BookedPart): Promise<boolean>
+  /** Stores a fact about money. False when it is known already. */
+  addPart(part: Part): Promise<boolean>
+  /** Stores a sale, or what became of it. */
+  saveSale(sale: StoredSale): Promise<void>
   /** Gives the parts of an attempt in these states another owner. */
   restate(attemptId: string, change: { from: readonly PartState[]; to: PartState }): Promise<void>
   /** The parts of the attempt that were on their way back are where they were. */
@@ -107,7 +112,6 @@ export async function extendPayment(tx: Tx, context: ChangeContext, id: string):
 
 /** The partner has the money back and nothing can be paid out any more: what was bought is ours, and the payment is over. */
 export async function endAsGivenBack(work: PaymentWork): Promise<void> {
-  for (const booking of bookingsOfRefund(work.state.payment, { parts: [] })) await work.book(booking)
   await work.move('refunded', because('given_back_by_partner'), NOT_PARKED)
 }
 
@@ -123,9 +127,7 @@ export async function closeMisfit(work: PaymentWork, attemptId: string, why?: 'g
 
 /** The payment's money is another attempt's: what was counted of this one is a second payment, for an operator. */
 export async function setBeside(work: PaymentWork, attemptId: string): Promise<void> {
-  const moved = besidePayment(work.state, attemptId)
-  await work.restate(attemptId, { from: ['counted'], to: moved.length === 0 ? 'surplus' : 'reversed' })
-  for (const part of moved) await work.addPart(part)
+  await work.restate(attemptId, { from: ['counted'], to: 'surplus' })
   await work.saveAttempt(attemptId, { status: 'surplus' })
 }
 
@@ -136,9 +138,12 @@ export async function changePaymentIn(
   { id, work }: { id: string; work: (payment: PaymentWork) => Promise<void> },
 ): Promise<Changed> {
   let state: PaymentWithAttempts = await lockPayment(tx, id)
+  const before = state
   const at = new Date(context.now()).toISOString()
   const announced: { type: WebhookEventType; object: object }[] = []
+  let kind = 'payment.changed'
   const written = async (change: Omit<PaymentWrite, 'payment' | 'at'>): Promise<void> => {
+    kind = change.note.kind
     state = { ...state, payment: await writePayment(tx, { ...change, payment: state.payment, at }) }
   }
 
@@ -182,6 +187,11 @@ export async function changePaymentIn(
 
   const isDone = nextStep(snapshotOf(state)) === 'done'
   if (isDone) for (const dust of dustOf(state)) await money.addPart(dust)
+  const sale = dueSale(state)
+  if (sale !== null) await money.saveSale(sale)
+  const booking = bookingBetween(before, state, kind)
+  // The version names the change: one that has booked must have changed the payment.
+  if (booking !== null && !(await book(tx, booking, at))) throw new Error(`${booking.reference} was booked before`)
   await markClosed(tx, state.payment, { isDone, at })
   tx.afterCommit(() => context.changed?.(id))
   const { merchantId, livemode } = state.payment
@@ -194,7 +204,7 @@ export async function changePaymentIn(
 
 type MoneyWork = Pick<
   PaymentWork,
-  'addPart' | 'restate' | 'putBack' | 'ask' | 'settleIntent' | 'openIncident' | 'closeIncident'
+  'addPart' | 'saveSale' | 'restate' | 'putBack' | 'ask' | 'settleIntent' | 'openIncident' | 'closeIncident'
 >
 
 /** What is done to the money of a locked payment, in the rows and in what is known of them. */
@@ -212,8 +222,13 @@ function moneyWork(
   return {
     addPart: async (part) => {
       const isNew = await insertPart(tx, part, where)
-      if (isNew) write({ ...read(), parts: [...read().parts, part.part] })
+      if (isNew) write({ ...read(), parts: [...read().parts, part] })
       return isNew
+    },
+    saveSale: async (sale) => {
+      await writeSale(tx, sale, where)
+      const others = read().sales.filter(({ number }) => number !== sale.number)
+      write({ ...read(), sales: [...others, sale].toSorted((a, b) => a.number - b.number) })
     },
     restate: async (attemptId, change) => {
       await restateParts(tx, attemptId, change)

@@ -9,7 +9,7 @@ import {
   type ParkReason,
   type PaymentException,
 } from '../../domain/payment/payment.ts'
-import { type Attempt, type Payment, STALE_CONVERSIONS } from '../../domain/payment/payment-object.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import { moneyRow } from './money/money-rows.ts'
 
 /** Rows of the payment and attempt tables, parsed into the domain's types. */
@@ -54,13 +54,8 @@ const storedPayment = z.object({
   rate: z.string().nullable(),
   rate_source: z.string().nullable(),
   rate_locked_at: time.nullable(),
-  fill_micro: z.string().nullable(),
-  fill_expected_micro: z.string().nullable(),
-  fill_reference: z.string().nullable(),
-  fill_accepted: z.boolean(),
-  conversion_open: z.boolean(),
-  conversion_order: z.number(),
-  conversion_stale: z.enum(STALE_CONVERSIONS).nullable(),
+  agreed: z.boolean(),
+  taken_sale: z.number().nullable(),
   gross_micro: z.string().nullable(),
   fee_micro: z.string().nullable(),
   net_micro: z.string().nullable(),
@@ -68,6 +63,7 @@ const storedPayment = z.object({
   log_index: z.number().nullable(),
   block_number: z.string().nullable(),
   finalized_at: time.nullable(),
+  paid_micro: z.string().nullable(),
   created_at: time,
   updated_at: time,
   expires_at: time,
@@ -112,10 +108,9 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
     token: row.token,
     quote: row.quote,
     paidAttemptId: row.paid_attempt_id,
-    fill: fillOf(row),
-    conversionOpen: row.conversion_open,
-    conversionOrder: row.conversion_order,
-    conversionStale: row.conversion_stale,
+    agreed: row.agreed,
+    takenSale: row.taken_sale,
+    paidMicro: row.paid_micro,
     ...settlementOf(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -127,11 +122,6 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
     closedAt: row.closed_at,
     version: row.version,
   }
-}
-
-function fillOf(row: z.output<typeof storedPayment>): Payment['fill'] {
-  const { fill_micro: micro, fill_expected_micro: expected, fill_reference: reference, fill_accepted: accepted } = row
-  return micro === null || expected === null || reference === null ? null : { micro, expected, reference, accepted }
 }
 
 /** The groups of columns that are null together. */

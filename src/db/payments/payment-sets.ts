@@ -1,8 +1,10 @@
+import { bookingBetween } from '../../domain/payment/funds/stored-funds.ts'
 import { sourcesOf } from '../../domain/payment/payment.ts'
 import { type Payment, type PaymentWithAttempts, renderPayment } from '../../domain/payment/payment-object.ts'
 import { nextStep, snapshotOf } from '../../domain/payment/snapshot.ts'
 import { moveNote, type Reason } from '../../domain/timeline.ts'
 import { execute, sql, type Tx } from '../db.ts'
+import { bookAll } from '../ledger.ts'
 import { completeLinks } from '../links/completed.ts'
 import { recordEvents } from '../webhooks/events.ts'
 import type { ChangeContext } from './payment-changes.ts'
@@ -11,12 +13,13 @@ import type { ChangeContext } from './payment-changes.ts'
 export type Success = {
   readonly state: PaymentWithAttempts
   readonly transfer: NonNullable<Payment['transfer']>
+  readonly paidMicro: string
   readonly exception: Payment['exception']
   readonly reason: Reason
 }
 
 /**
- * Writes state, timeline, events and deliveries of many locked payments in two statements, with the rows that
+ * Writes state, timeline, books, events and deliveries of many locked payments in a few statements, with the rows that
  * `changePaymentIn` would write for each alone. Answers the events of each that somebody subscribes to. Throws when
  * somebody wrote without the lock.
  */
@@ -28,8 +31,9 @@ export async function succeedTogether(
   if (successes.length === 0) return []
   const at = new Date(context.now()).toISOString()
   const after = successes.map((success) => succeeded(success, at))
-  const rows = successes.map(({ state, transfer, exception, reason }, index) => ({
+  const rows = successes.map(({ state, transfer, paidMicro, exception, reason }, index) => ({
     ...transfer,
+    paidMicro,
     ...moveNote('succeeded', reason),
     id: state.payment.id,
     version: state.payment.version,
@@ -41,13 +45,14 @@ export async function succeedTogether(
     tx,
     sql`with
         given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(id text, version int, "from" text,
-          exception text, closes boolean, "txHash" text, "logIndex" int, "blockNumber" bigint, "finalizedAt" timestamptz,
+          exception text, closes boolean, "txHash" text, "logIndex" int, "blockNumber" bigint, "finalizedAt" timestamptz, "paidMicro" numeric,
           kind text, actor text, message text, data jsonb)),
         -- Fewer rows when somebody wrote without the lock, or the transition is not allowed from the stored status.
         written as (
           update payment p set version = p.version + 1, updated_at = ${at}::timestamptz, status = 'succeeded',
             succeeded_at = ${at}::timestamptz, status_reason = null, park_reason = null, exception = g.exception,
             tx_hash = g."txHash", log_index = g."logIndex", block_number = g."blockNumber", finalized_at = g."finalizedAt",
+            paid_micro = g."paidMicro",
             closed_at = case when g.closes then ${at}::timestamptz end
           from given g where p.id = g.id and p.version = g.version and p.status = any(${sourcesOf('succeeded')})
           returning p.id)
@@ -57,6 +62,11 @@ export async function succeedTogether(
   )
   if (written !== successes.length)
     throw new Error(`${successes.length - written} of ${successes.length} payments have changed without their lock`)
+  const bookings = successes.flatMap(
+    ({ state }, index) =>
+      bookingBetween(state, { ...state, payment: after[index] as Payment }, 'payment.succeeded') ?? [],
+  )
+  await bookAll(tx, bookings, at)
   tx.afterCommit(() => successes.forEach(({ state }) => context.changed?.(state.payment.id)))
   const news = successes.map(({ state: { attempts } }, index) => {
     const payment = after[index] as Payment
@@ -74,7 +84,7 @@ export async function succeedTogether(
   })
 }
 
-function succeeded({ state, transfer, exception }: Success, at: string): Payment {
+function succeeded({ state, transfer, paidMicro, exception }: Success, at: string): Payment {
   const { version } = state.payment
   const moved: Payment = {
     ...state.payment,
@@ -83,6 +93,7 @@ function succeeded({ state, transfer, exception }: Success, at: string): Payment
     parkReason: null,
     exception,
     transfer,
+    paidMicro,
     updatedAt: at,
     succeededAt: at,
     version: version + 1,

@@ -1,6 +1,5 @@
 import { PROVIDERS } from '../../domain/methods.ts'
 import type { AttemptFields, PaymentFields } from '../../domain/payment/changes.ts'
-import { withConversion } from '../../domain/payment/money/conversion.ts'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import { sourcesOf } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
@@ -46,7 +45,7 @@ export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentW
         -- No row when somebody wrote without the lock, when the transition is not allowed from the stored status, or
         -- when the money is not free.
         written as (
-          update payment set version = version + 1, updated_at = ${at}::timestamptz ${status} ${assignments(withConversion(payment, to, fields))} ${since}
+          update payment set version = version + 1, updated_at = ${at}::timestamptz ${status} ${assignments(fields)} ${since}
           where id = ${payment.id} and version = ${payment.version} ${guard} ${ifMoneyIsFree({ to, fields })} returning *),
         -- Fed by the row, so that a change that was refused leaves no entry.
         noted as (${timelineInsert(sql`written`, { note, at, from, to })})

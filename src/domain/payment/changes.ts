@@ -1,7 +1,6 @@
 import type { MethodName, ProviderUsed } from '../methods.ts'
 import type { FailureCode } from './partner.ts'
 import type { AttemptStatus, ParkReason, PaymentException } from './payment.ts'
-import type { StaleConversion } from './payment-object.ts'
 
 /** What a change writes to a payment beside its status. Absent means unchanged. */
 export type PaymentFields = {
@@ -21,15 +20,8 @@ export type PaymentFields = {
   rate?: string | null
   rateSource?: string | null
   rateLockedAt?: string | null
-  /** Micro-USDC of the fill that was set aside, and of what the locked rate gave then. */
-  fillMicro?: string | null
-  fillExpectedMicro?: string | null
-  fillReference?: string | null
-  fillAccepted?: boolean
-  /** The converter may have the payment's order, and its answer is not on record. */
-  conversionOpen?: boolean
-  conversionOrder?: number
-  conversionStale?: StaleConversion | null
+  agreed?: boolean
+  takenSale?: number
   grossMicro?: string
   feeMicro?: string
   netMicro?: string
@@ -37,6 +29,8 @@ export type PaymentFields = {
   logIndex?: number
   blockNumber?: string
   finalizedAt?: string
+  /** Micro-USDC. */
+  paidMicro?: string
   expiresAt?: string
   paidAt?: string | null
 }

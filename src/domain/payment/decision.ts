@@ -82,7 +82,7 @@ export type DecisionRules = {
 
 export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
-    does: 'settles what arrived, at the locked rate; records that a transfer already proved on chain, a chargeback or a misfit is resolved, or that USDC bought for no payment belongs to the platform',
+    does: 'settles what arrived, at the locked rate; records that a transfer already proved on chain, a chargeback or a misfit is resolved',
     rule: parkedFor('approve'),
     late: [CHANGED_SINCE, HELD, MONEY_WITHHELD, NOTHING_TO_SETTLE, MISFIT_LEFT, ...NOT_WHOLE],
     accepts: true,

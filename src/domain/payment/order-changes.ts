@@ -1,11 +1,10 @@
-import { type Booking, bookingOfPart, fillKept, payoutUnwound } from '../ledger.ts'
-import { add, isZero, subtract } from '../money.ts'
+import { isZero } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
 import { type AttemptFields, exceptionWithoutMoney, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
 import { nothing, type OrderEffect } from './money/effect.ts'
 import { countedAnew } from './money/going.ts'
 import { isAllThere } from './money/intents.ts'
-import { chargeSum, type Part, takeAll, takeDust } from './money/parts.ts'
+import { chargeSum, type Part, takeDust } from './money/parts.ts'
 import type { AttemptStatus, PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
@@ -25,15 +24,10 @@ export type OrderNews = {
   readonly at: string
 }
 
-/** A fact about money, with what it changes in the books. */
-export type BookedPart = { readonly part: Part; readonly booking: Booking | null }
-
 export type OrderChanges = {
   /** Null: the attempt stays as it is. */
   readonly attempt: AttemptFields | null
-  readonly parts: readonly BookedPart[]
-  /** Beside the parts. */
-  readonly bookings: readonly Booking[]
+  readonly parts: readonly Part[]
   readonly moves: readonly { readonly to: PaymentStatus; readonly reason: Reason; readonly fields: PaymentFields }[]
   /** What changes without a move. */
   readonly change: { readonly note: Note; readonly fields: PaymentFields } | null
@@ -50,61 +44,40 @@ export function changesOf(payment: Payment, attempt: Attempt, news: OrderNews): 
   }
   const later = effect.park === null ? NOT_PARKED : parked(effect.park)
   const isChanged = Object.keys(fields).length > 0 || effect.attempt !== attempt.status || effect.parts.length > 0
-  const parts = effect.parts.map((part) => ({ part, booking: bookingOfPart(part, payment) }))
   return {
     attempt: attemptFields(attempt, news),
-    parts,
-    bookings: effect.moves.some(({ to }) => to === 'refunded') ? bookingsOfRefund(payment, effect) : [],
+    parts: effect.parts,
     moves: effect.moves.map(({ to, why }, index) => ({
       to,
       reason: because(why, data),
       fields: index === 0 ? fields : later,
     })),
     change:
-      effect.moves.length === 0 && isChanged ? { note: noteOfChange(attempt, { effect, parts }, data), fields } : null,
+      effect.moves.length === 0 && isChanged
+        ? { note: noteOfChange({ payment, attempt }, effect, data), fields }
+        : null,
   }
 }
 
 /** What is too little for anybody when the payment is over. */
-export function dustOf({ payment, parts }: PaymentWithAttempts): BookedPart[] {
-  return takeDust(parts, payment.paidAttemptId).map((part) => ({ part, booking: bookingOfPart(part, payment) }))
+export function dustOf({ payment, parts }: PaymentWithAttempts): Part[] {
+  return takeDust(parts, payment.paidAttemptId)
 }
 
-/** The payment ends without a transfer: what was bought for it is ours. */
-export function bookingsOfRefund(payment: Payment, effect: Pick<OrderEffect, 'parts'>): Booking[] {
-  const { id: paymentId, usdc, fill, confirmed, conversionOrder: order } = payment
-  if (usdc === null) return fill === null ? [] : [fillKept({ paymentId, order, micro: fill.micro })]
-  return [
-    payoutUnwound({
-      paymentId,
-      usdc,
-      lost: payment.providerUsed === 'crypto' ? null : lostOf(confirmed, effect.parts),
-    }),
-  ]
-}
-
-/** What was written off since the conversion: all of it but what goes back to the buyer now. */
-function lostOf(confirmed: Payment['confirmed'], parts: readonly Part[]): Payment['confirmed'] {
-  if (confirmed === null) return null
-  const returned = parts
-    .filter(({ kind, account }) => (kind === 'return' || kind === 'return_outside') && account === 'merchant_payable')
-    .reduce((sum, { chargeMinor }) => add(sum, chargeMinor), '0')
-  return { minor: add(confirmed.minor, returned), currency: confirmed.currency }
-}
-
-/** Money of the payment that had been written off is there again. */
-export function isWonBack(parts: readonly BookedPart[]): boolean {
-  return parts.some(({ booking }) => booking?.kind === 'chargeback_won')
+/** True if money of the payment that had been lost is there again. */
+export function isWonBack(payment: Payment, parts: readonly Part[]): boolean {
+  const isOwn = (part: Part) => part.attemptId === payment.paidAttemptId && part.state === 'counted'
+  return payment.usdc !== null && parts.some((part) => part.kind === 'receipt' && isOwn(part))
 }
 
 function noteOfChange(
-  attempt: Attempt,
-  { effect, parts }: { readonly effect: OrderEffect; readonly parts: readonly BookedPart[] },
+  { payment, attempt }: { readonly payment: Payment; readonly attempt: Attempt },
+  effect: OrderEffect,
   data: object,
 ): Note {
   if (effect.attempt !== attempt.status || effect.parts.length === 0) return attemptNote(effect.attempt, data)
   if (effect.incident === 'chargeback') return noteOf('payment.chargeback', data)
-  if (isWonBack(parts)) return noteOf('payment.chargeback_won', data)
+  if (isWonBack(payment, effect.parts)) return noteOf('payment.chargeback_won', data)
   return noteOf(effect.parts.some(({ kind }) => kind === 'receipt') ? 'payment.money_came' : 'payment.money_went', data)
 }
 
@@ -183,28 +156,6 @@ export function leftOf(
   const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
   const effect = countedAnew({ payment: { ...payment, parts }, attempt, context }, nothing(attempt.status), counted)
   return { status: effect.attempt, fields: fieldsOf(payment, attempt, { effect, parts, rate: null, at: context.at }) }
-}
-
-/**
- * What was counted of an attempt is a second payment. Fiat money was owed to the merchant then: it is taken from there, and comes
- * again as nobody's. Empty: it is in suspense already, as USDC is.
- */
-export function besidePayment({ payment, parts }: PaymentWithAttempts, attemptId: string): BookedPart[] {
-  const counted = takeAll(parts, attemptId, { kind: 'reversal', states: ['counted'] })
-  return counted.flatMap((taken) => {
-    if (taken.account === 'suspense') return []
-    const again: Part = {
-      ...taken,
-      key: `${attemptId}:beside:${parts.length}`,
-      kind: 'receipt',
-      units: subtract('0', taken.units),
-      chargeMinor: subtract('0', taken.chargeMinor),
-      account: 'suspense',
-      state: 'surplus',
-    }
-    // It was never sold, whatever became of the payment's own money.
-    return [taken, again].map((part) => ({ part, booking: bookingOfPart(part, { ...payment, usdc: null }) }))
-  })
 }
 
 /** The payment has no money of its own any more. `said`: what is said of it now; undefined: nothing new. */

@@ -1,6 +1,7 @@
 import type { Currency } from '../currencies.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../methods.ts'
 import { FEE_PERCENT, formatAmount, formatUsdc, type MicroUsdc, type Money } from '../money.ts'
+import type { Sale } from './funds/funds.ts'
 import type { Incident, Intent } from './money/intents.ts'
 import type { Part } from './money/parts.ts'
 import type { FailureCode } from './partner.ts'
@@ -38,14 +39,12 @@ export type Payment = {
   readonly paidAttemptId: string | null
   readonly confirmed: Money | null
   readonly rate: { readonly rate: string; readonly source: string; readonly lockedAt: string } | null
-  /** Set when the converter's fill was too far off the locked rate. The converter is not asked again. */
-  readonly fill: Fill | null
-  /** The converter may have the payment's order, and its answer is not on record. */
-  readonly conversionOpen: boolean
-  /** The number of that order, from 1: it has a key of its own. */
-  readonly conversionOrder: number
-  /** How what is to be converted differs from what that order may have been asked for; null: not at all. */
-  readonly conversionStale: StaleConversion | null
+  /** An operator settles a sale that is far off the locked rate. */
+  readonly agreed: boolean
+  /** The number of the sale whose USDC is paid out. */
+  readonly takenSale: number | null
+  /** What the transfer has paid. */
+  readonly paidMicro: MicroUsdc | null
   readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc } | null
   readonly transfer: {
     readonly txHash: string
@@ -68,20 +67,8 @@ export type Payment = {
   readonly version: number
 }
 
-/** What the converter sold the buyer's money for, where that waits or waited for an operator. */
-export type Fill = {
-  readonly micro: MicroUsdc
-  /** What the locked rate gave when it was set aside. */
-  readonly expected: MicroUsdc
-  /** The converter's id of it. */
-  readonly reference: string
-  /** An operator has accepted it, for that expected amount. */
-  readonly accepted: boolean
-}
-
-/** `changed`: it is another amount of the same money. `gone`: the partner has taken that money back. */
-export const STALE_CONVERSIONS = ['changed', 'gone'] as const
-export type StaleConversion = (typeof STALE_CONVERSIONS)[number]
+/** A sale with the converter's id of its fill; null: it is not filled. */
+export type StoredSale = Sale & { readonly reference: string | null }
 
 /** The indicative rate at creation; USDC for one major unit of the payment's currency. */
 export type Quote = {
@@ -118,6 +105,8 @@ export type PaymentWithAttempts = {
   readonly attempts: readonly Attempt[]
   /** In the order in which they came. */
   readonly parts: readonly Part[]
+  /** In the order of their numbers. */
+  readonly sales: readonly StoredSale[]
   /** Those that are not at their end. */
   readonly intents: readonly Intent[]
   /** Those that nobody has dealt with. */
@@ -125,7 +114,7 @@ export type PaymentWithAttempts = {
 }
 
 /** A payment of which nobody has tried to pay anything. */
-export const NO_MONEY_YET: WhatHangsOnIt = { attempts: [], parts: [], intents: [], incidents: [] }
+export const NO_MONEY_YET: WhatHangsOnIt = { attempts: [], parts: [], sales: [], intents: [], incidents: [] }
 type WhatHangsOnIt = Omit<PaymentWithAttempts, 'payment'>
 
 /** Explorers by chain; a local chain has none. */

@@ -171,7 +171,7 @@ export const PARK_REASONS = {
     decisions: ['retry', 'refund', 'recordExternalRefund'],
   },
   fill_off_rate: {
-    text: 'The converter filled the conversion too far from the locked rate. No money is lost: the fill is recorded, and its USDC is in suspense. `approve` settles at the locked rate, and the platform bears the difference. After a refund the USDC belongs to the platform. A retry would return the same fill.',
+    text: 'The converter filled the conversion too far from the locked rate. No money is lost: the sale is recorded. `approve` settles at the locked rate, and the platform bears the difference. After a refund the USDC belongs to the platform.',
     merchant: 'The conversion is being reviewed. The money is safe. Do not ship yet.',
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
@@ -224,11 +224,6 @@ export const PARK_REASONS = {
   outside_reversed: {
     text: 'The partner reversed money that the buyer had already received as an external refund: the buyer may have it twice. The platform’s loss is booked. `approve` records that it is resolved.',
     merchant: 'The partner reversed money that had already been returned to the buyer. You do not need to do anything.',
-    decisions: ['approve'],
-  },
-  fill_left: {
-    text: 'The converter bought USDC for the payment, but the payment ended without it, because the partner had reversed the money. The USDC is in suspense. `approve` books it to the platform.',
-    merchant: 'USDC was bought for the payment after it had ended. You receive nothing for it.',
     decisions: ['approve'],
   },
 } as const

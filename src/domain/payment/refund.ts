@@ -1,4 +1,3 @@
-import { bookingOfPart } from '../ledger.ts'
 import type { ProviderUsed } from '../methods.ts'
 import { isZero } from '../money.ts'
 import type { Forgotten } from '../settlement/payout.ts'
@@ -13,7 +12,6 @@ import {
   openRefund,
 } from './money/intents.ts'
 import { countedBeside, fiatReceipt, type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
-import { type BookedPart, bookingsOfRefund } from './order-changes.ts'
 import { isClosed } from './payment.ts'
 import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
 import type { OperatorNote } from './requests.ts'
@@ -208,7 +206,7 @@ function unbookedOf({ parts, incidents }: PaymentWithAttempts, { id, asked }: At
   const received = misfit?.received ?? null
   if (!mayBeOfOrder(misfit) || received?.currency !== asked.currency) return null
   const total = { minor: received.minor, currency: asked.currency }
-  const receipt = fiatReceipt(parts, id, { total, owner: { state: 'returned', account: 'suspense' } })
+  const receipt = fiatReceipt(parts, id, { total, owner: { state: 'returned' } })
   return BigInt(receipt.units) > 0n ? [receipt] : []
 }
 
@@ -218,9 +216,9 @@ export function isUncounted(state: PaymentWithAttempts, { attempt, states }: Ref
   return states.length === 0 && attempt.provider !== 'crypto' && unbookedOf(state, attempt) === null
 }
 
-export type GivenBack = { readonly parts: readonly BookedPart[]; readonly reason: Reason }
+export type GivenBack = { readonly parts: readonly Part[]; readonly reason: Reason }
 
-/** What it changes that these units went back to the buyer; the bookings of the payment's end are `bookingsAtEnd`. */
+/** Returns the facts of these units going back to the buyer. */
 export function givenBack(
   state: PaymentWithAttempts,
   claim: Refundable,
@@ -228,23 +226,17 @@ export function givenBack(
 ): GivenBack {
   const { operator, reason } = how.note
   const kind = how.through === 'partner' ? 'return' : 'return_outside'
-  const { payment, parts } = state
-  const isConverted = payment.usdc !== null && payment.paidAttemptId === claim.attempt.id
   // With the payment's own money goes what the partner has beyond it.
   const isAll = claim.endsPayment || claim.states.length === 0
   const received = how.through === 'outside' && isAll ? (unbookedOf(state, claim.attempt) ?? []) : []
-  const there = [...parts, ...received.map((part) => ({ ...part, state: 'returning' as const }))]
-  const facts = takeAll(there, claim.attempt.id, { kind, states: [...claim.states, 'returning'], isConverted })
+  const there = [...state.parts, ...received.map((part) => ({ ...part, state: 'returning' as const }))]
+  const facts = takeAll(there, claim.attempt.id, { kind, states: [...claim.states, 'returning'] })
   return {
-    parts: [...received, ...facts].map((part) => ({ part, booking: bookingOfPart(part, payment) })),
+    parts: [...received, ...facts],
     reason: because(how.through === 'partner' ? 'refunded_through_partner' : 'refunded_outside', {
       operator,
       reason,
       attempt_id: claim.attempt.id,
     }),
   }
-}
-
-export function bookingsAtEnd(state: PaymentWithAttempts, given: GivenBack) {
-  return bookingsOfRefund(state.payment, { parts: given.parts.map(({ part }) => part) })
 }

@@ -1,6 +1,5 @@
 import { PROVIDERS } from '../methods.ts'
 import { formatUsdc } from '../money.ts'
-import { isFillLeft } from './money/conversion.ts'
 import { changedOrder, type IncidentKind } from './money/intents.ts'
 import { attemptsWith, chargeSum } from './money/parts.ts'
 import {
@@ -56,8 +55,6 @@ export type PaymentSnapshot = {
   readonly silentAt: number | null
   /** True if the converter may have the payment's order, and its answer is not on record. */
   readonly conversionOpen: boolean
-  /** True if USDC was bought for the payment, which has ended without taking it. */
-  readonly fillLeft: boolean
 }
 
 export type NextStep =
@@ -130,7 +127,6 @@ export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapsh
     partPaid: false,
     silentAt: null,
     conversionOpen: false,
-    fillLeft: false,
   }
 }
 
@@ -143,10 +139,7 @@ function hasSurplus({ attempts, surplus }: PaymentSnapshot): boolean {
 export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
   if (payment.status === 'under_review') return payment.parkReason ?? 'operator_hold'
   if (hasSurplus(payment)) return 'surplus'
-  const [incident] = payment.incidents
-  if (incident !== undefined) return incident
-  // Money that arrives later would take the fill.
-  return payment.fillLeft && payment.listenUntil === null ? 'fill_left' : null
+  return payment.incidents[0] ?? null
 }
 
 /**
@@ -230,8 +223,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
     ...moneyOf(state),
     silentAt: silentAt(payment, attempts),
-    conversionOpen: payment.conversionOpen,
-    fillLeft: isFillLeft(payment),
+    conversionOpen: state.sales.some(({ state }) => state === 'asked'),
   }
 }
 

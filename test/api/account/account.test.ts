@@ -8,7 +8,7 @@ import { bookAll } from '../../../src/db/ledger.ts'
 import { lockMerchant } from '../../../src/db/merchants/merchants.ts'
 import { breakChannel } from '../../../src/db/notifications/messages.ts'
 import { isId } from '../../../src/domain/ids.ts'
-import { converted, settled } from '../../../src/domain/ledger.ts'
+import type { Line } from '../../../src/domain/ledger.ts'
 import { splitFee } from '../../../src/domain/money.ts'
 import { newId } from '../../../src/ids.ts'
 import { type Account, openAccount } from '../site/account.ts'
@@ -652,8 +652,18 @@ describe('The balance and the statement', () => {
   }
 
   function bookingsOf({ id: paymentId, usdc }: Settled) {
-    const received = { minor: '1000', currency: 'EUR' } as const
-    return [converted({ paymentId, received, ...usdc, filled: usdc.gross }), settled({ paymentId, net: usdc.net })]
+    const line = (account: Line['account'], amount: string): Line => ({ account, asset: 'USDC', amount })
+    const of = { reference: paymentId, paymentId }
+    const converted = [
+      line('conversion', usdc.gross),
+      line('fee_revenue', `-${usdc.fee}`),
+      line('merchant_payable', `-${usdc.net}`),
+    ]
+    const settled = [line('merchant_payable', usdc.net), line('treasury', `-${usdc.net}`)]
+    return [
+      { ...of, kind: 'payment.converted', lines: converted },
+      { ...of, kind: 'payment.succeeded', lines: settled },
+    ]
   }
 
   async function insertRows(model: string, some: readonly Settled[]): Promise<void> {
@@ -702,7 +712,7 @@ describe('The balance and the statement', () => {
          (-sum(amount) filter (where account = 'fee_revenue'))::text as fee,
          (-sum(amount) filter (where account = 'merchant_payable'))::text as net
        from ledger_entry join ledger_transaction on id = transaction_id
-       where asset = 'USDC' and kind = 'converted' group by 1 order by 1`,
+       where asset = 'USDC' and kind = 'payment.converted' group by 1 order by 1`,
     )
     const { rows: chain } = await shop.db.query(
       `select ${dayOf('treasury_log.finalized_at')}, count(*)::text as payments, sum(micro_usdc)::text as net

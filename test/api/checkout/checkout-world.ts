@@ -199,10 +199,7 @@ async function confirmMoney(work: PaymentWork): Promise<void> {
   const { minor, currency } = payment.amount
   const attemptId = attempts.at(-1)?.id ?? newId('attempt')
   await work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount })
-  await work.addPart({
-    part: { ...aPart(attemptId, minor, 'counted'), asset: currency },
-    booking: null,
-  })
+  await work.addPart({ ...aPart(attemptId, minor, 'counted'), asset: currency })
   await work.change(
     { kind: 'test.confirmed', actor: 'partner', message: 'confirmed' },
     { paidAttemptId: attemptId, chargeCurrency: currency, confirmedMinor: minor, paidAt: work.at },

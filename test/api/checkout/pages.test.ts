@@ -50,10 +50,7 @@ const post = (path: string, body: string | object) => supertest(world.url).post(
 async function payInPart(paymentId: string, attemptId: string): Promise<void> {
   await openUsdc(paymentId, attemptId, '20000000')
   await world.change(paymentId, async (work) => {
-    await work.addPart({
-      part: aUsdcPart(attemptId, '20000000', { minor: '1851', state: 'counted' }),
-      booking: null,
-    })
+    await work.addPart(aUsdcPart(attemptId, '20000000', { minor: '1851', state: 'counted' }))
     await work.change({ kind: 'test.part', actor: 'partner', message: 'a part' }, { exception: 'underpaid' })
   })
 }

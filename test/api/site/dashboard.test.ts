@@ -232,7 +232,7 @@ describe('The pages of the dashboard', () => {
           id,
           work: async (payment) => {
             const part = aUsdcPart(attemptId, '57883248', { minor: '5000', state: 'counted' })
-            await payment.addPart({ part, booking: null })
+            await payment.addPart(part)
             await payment.change({ kind: 'test.part', actor: 'partner', message: 'part' }, { exception: 'underpaid' })
           },
         },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createDepositKeys, sweepNonce } from '../../../src/chain/deposits/deposit-keys.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
-import { bookAll, findImbalances, readBalances } from '../../../src/db/ledger.ts'
+import { findImbalances, readBalances } from '../../../src/db/ledger.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
 import { takeUnread } from '../../../src/db/payments/partner-events.ts'
 import { assertSameSeed } from '../../../src/deps/deposits.ts'
@@ -10,7 +10,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
 import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { listBookings } from '../../../src/settlement/settled.ts'
+import { bookSettled } from '../../support/book-settled.ts'
 import { createWorld, insertPayments, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { sendOtherToken } from './other-token.ts'
 
@@ -73,8 +73,6 @@ describe('deposits', () => {
   const keys = createDepositKeys(SEED, TOKEN.chainId)
   const deposits = { keys, wrongTokens: [WRONG_TOKEN] }
   const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
-  const book: typeof hooks.onSettled = (tx, settlements) =>
-    bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString())
 
   let world: World
   let numbers = 0
@@ -252,7 +250,7 @@ describe('deposits', () => {
     expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'signed' }])
     expect(await world.chain.getTransactionCount({ address: wallet })).toBe(spent)
     const [queued] = await world.queue([{ micro: 1_000n }])
-    await world.finalize(world.runner({ deposits, hooks: { ...hooks, onSettled: book } }), 3)
+    await world.finalize(world.runner({ deposits, hooks: { ...hooks, onSettled: bookSettled } }), 3)
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
     await asUsdcOwner(
       world.chain,

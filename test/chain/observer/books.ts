@@ -1,7 +1,6 @@
-import { bookAll } from '../../../src/db/ledger.ts'
 import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { listBookings } from '../../../src/settlement/settled.ts'
+import { bookSettled } from '../../support/book-settled.ts'
 
 const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
 
@@ -9,5 +8,5 @@ const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.no
 export const BOOKS = {
   onTreasuryMovement: real.onTreasuryMovement,
   onBalanceDifference: real.onBalanceDifference,
-  onSettled: (tx, settlements) => bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString()),
+  onSettled: bookSettled,
 } satisfies Partial<SettlementHooks>

@@ -101,7 +101,7 @@ async function store(): Promise<void> {
     updated_at timestamptz, attempt text, paid_attempt_id text, parts jsonb)`
   await db.query(
     `insert into payment select (jsonb_populate_record(p, jsonb_build_object('id', c.id, 'checkout_token', c.id,
-       'status', c.status, 'park_reason', c.park_reason, 'confirmed_minor', 4999, 'conversion_open', c.is_open, 'updated_at', c.updated_at))).*
+       'status', c.status, 'park_reason', c.park_reason, 'confirmed_minor', 4999, 'updated_at', c.updated_at))).*
      from ${of}, payment p where p.id = $2`,
     [json, template],
   )
@@ -112,9 +112,14 @@ async function store(): Promise<void> {
   )
   await db.query(`update payment p set paid_attempt_id = c.paid_attempt_id from ${of} where p.id = c.id`, [json])
   await db.query(
-    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state, state_before, at)
+    `insert into sale (payment_id, number, attempt_id, units, gross_micro, state, asked_at)
+     select id, 1, attempt_id, 4999, 1, 'asked', updated_at from ${of} where is_open`,
+    [json],
+  )
+  await db.query(
+    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, state_before, at)
      select c.id, attempt_id, attempt_id || ':' || n, case when units > 0 then 'receipt' else 'reversal' end, 'EUR', units,
-       units, 'suspense', state, case state when 'returning' then 'surplus' end, now()
+       units, state, case state when 'returning' then 'surplus' end, now()
      from ${of}, rows from (jsonb_to_recordset(c.parts) as (state text, units bigint)) with ordinality as m(state, units, n)`,
     [json],
   )
@@ -191,8 +196,8 @@ describe('the list of what waits for a person', () => {
       const asked = { minor: '4999', currency: 'EUR' as const }
       await work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
       const part = aUsdcPart(attemptId, '57883248', { minor: '4999', state: 'surplus' })
-      await work.addPart({ part, booking: null })
-      await work.addPart({ part: { ...aPart(attemptId, '-100', 'reversed'), kind: 'reversal_outside' }, booking: null })
+      await work.addPart(part)
+      await work.addPart({ ...aPart(attemptId, '-100', 'reversed'), kind: 'reversal_outside' })
     })
     const misfit = { why: 'amount', amount: { minor: '4999', currency: 'EUR' }, received: null }
     const received = { minor: '5000', currency: 'JPY' }
@@ -201,18 +206,12 @@ describe('the list of what waits for a person', () => {
          ($1, $2, 'misfit', now(), $3), ($1, null, 'misfit', now(), $4)`,
       [id, attemptId, misfit, { ...misfit, received }],
     )
-    await world.db.query(
-      `update payment set status = 'failed', fill_micro = 57883248, fill_expected_micro = 57883248, fill_reference = 'f'
-       where id = $1`,
-      [id],
-    )
     const said = await world.db.query('select kind, detail from attention where payment_id = $1 order by 1, 2', [id])
     expect(said.rows.map(({ kind, detail }) => `${kind}: ${detail}`)).toEqual([
       'misfit: asked for 49.99 EUR, received 5000 JPY',
       'misfit: asked for 49.99 EUR, received nothing',
       'outside_reversed: 1.00 EUR',
       'surplus: 57.883248 USDC',
-      'suspense: 57.883248 USDC',
     ])
   })
 

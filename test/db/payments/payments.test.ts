@@ -258,6 +258,7 @@ describe('the last payment of a link', () => {
       const successes = [...states.values()].map((state) => ({
         state,
         transfer,
+        paidMicro: '0',
         exception: null,
         reason: because('settled', {}),
       }))

@@ -47,7 +47,6 @@ export const part = (fields: Partial<Part>): Part => ({
   asset: 'EUR',
   units: '4999',
   chargeMinor: '4999',
-  account: 'merchant_payable',
   state: 'counted',
   ...fields,
 })

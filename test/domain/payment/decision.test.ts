@@ -178,7 +178,7 @@ describe('what a decision leads to', () => {
     const waits = { status: 'under_review', paidAttemptId: 'att_1' } as const
     const fieldsFor = (parkReason: ParkReason) => effect('approve', { ...waits, parkReason }, [attempt({})])
     expect(fieldsFor('fill_off_rate')).toMatchObject({
-      move: { to: 'processing', fields: { parkReason: null, statusReason: null, fillAccepted: true } },
+      move: { to: 'processing', fields: { parkReason: null, statusReason: null, agreed: true } },
     })
     expect(fieldsFor('money_after_failure')).toMatchObject({
       move: { to: 'processing', fields: { parkReason: null, statusReason: null } },

@@ -5,7 +5,6 @@ import {
   NO_MONEY_YET,
   type Payment,
   renderPayment,
-  STALE_CONVERSIONS,
 } from '../../../src/domain/payment/payment-object.ts'
 import { attempt, payment, transfer } from './decided-payment.ts'
 
@@ -147,7 +146,6 @@ test.each([
 })
 
 test('what is nothing yet, and the lists that other rules read', () => {
-  expect(NO_MONEY_YET).toEqual({ attempts: [], parts: [], intents: [], incidents: [] })
-  expect(STALE_CONVERSIONS).toEqual(['changed', 'gone'])
+  expect(NO_MONEY_YET).toEqual({ attempts: [], parts: [], sales: [], intents: [], incidents: [] })
   expect(checkoutUrl('https://pay.example', 'tok')).toBe('https://pay.example/c/tok')
 })

@@ -102,14 +102,6 @@ describe('the snapshot of a row', () => {
     expect(snapshot({ status: 'processing', paidAttemptId: 'att_1' }).partPaid).toBe(false)
   })
 
-  test('a fill is left over when the payment has ended without it', () => {
-    const fill = { micro: '5', expected: '6', reference: 'f', accepted: false }
-    expect(snapshot({ status: 'expired', fill, conversionOpen: true })).toMatchObject({
-      fillLeft: true,
-      conversionOpen: true,
-    })
-  })
-
   const open = [attempt({ status: 'open' })]
   const onHold = [attempt({ status: 'on_hold' })]
   const misfit = { kind: 'misfit', attemptId: 'att_1' } as const
@@ -126,9 +118,12 @@ describe('the snapshot of a row', () => {
     ],
     ['stays for a payment that is under review', { status: 'under_review' }, {}, false],
   ])('an order at the converter %s', (_what, fields, money, isEnded) => {
-    const step = (conversionOpen: boolean) => nextStep(snapshot({ ...fields, conversionOpen }, money))
-    expect(step(true) === 'end_conversion').toBe(isEnded)
-    expect(step(false)).not.toBe('end_conversion')
+    const step = (state: 'asked' | 'ended') => {
+      const sale = { number: 1, accountId: 'att_1', units: 1n, gross: 1n, fill: null, reference: null, state }
+      return nextStep(snapshot(fields, { ...money, sales: [sale] }))
+    }
+    expect(step('asked') === 'end_conversion').toBe(isEnded)
+    expect(step('ended')).not.toBe('end_conversion')
   })
 })
 
@@ -226,12 +221,6 @@ describe('an operator is needed', () => {
     ['an operator is needed for too much money', at({ status: 'succeeded', surplus: ['att_1'] }), 'surplus'],
     ['an operator is needed for incidents, the oldest first', at({ incidents: ['misfit', 'chargeback'] }), 'misfit'],
     ['an operator is needed for money before incidents', at({ surplus: ['att_1'], incidents: ['misfit'] }), 'surplus'],
-    ['an operator is needed for USDC that no payment takes', at({ status: 'expired', fillLeft: true }), 'fill_left'],
-    [
-      'no operator is needed for USDC that late money may still take',
-      at({ status: 'expired', fillLeft: true, listenUntil: 5 }),
-      null,
-    ],
     ['no operator is needed for an ordinary payment', at({ status: 'settling', attempts: [view('confirmed')] }), null],
   ])('%s', (_why, payment, reason) => {
     expect(needsOperator(payment)).toBe(reason)

@@ -5,7 +5,6 @@ import { changedOrder } from '../../../src/domain/payment/money/intents.ts'
 import type { PARK_REASONS, ParkReason } from '../../../src/domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import type { OperatorDecision, OperatorNote } from '../../../src/domain/payment/requests.ts'
-import type { needsOperator } from '../../../src/domain/payment/snapshot.ts'
 import type { Requests } from '../../../src/workflows/payment/requests.ts'
 import { type Defect, plant } from './defect.ts'
 
@@ -102,16 +101,6 @@ export const DECISION_DEFECTS: readonly Defect[] = [
         payout_voided: { ...real.payout_voided, decisions: ['retry'] },
       }),
     ),
-  },
-  {
-    name: 'USDC that was bought for no payment waits for no decision',
-    caughtBy: 'USDC that was bought for a payment which is canceled then is booked by an operator',
-    file: 'src/domain/payment/snapshot.ts',
-    seam: 'needsOperator',
-    plant: plant<typeof needsOperator>((real) => (payment) => {
-      const reason = real(payment)
-      return reason === 'fill_left' ? null : reason
-    }),
   },
   {
     name: 'a request that fails is never answered',

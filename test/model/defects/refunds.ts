@@ -76,8 +76,7 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'of two attempts that a refund could mean, the first is taken',
-    caughtBy:
-      'money that is held back, with an operator’s hold, beside a surplus of another order: each can be named, and goes back',
+    caughtBy: 'of two payments that are both too little the operator names the one that goes back',
     file: RULES,
     seam: 'refundable',
     plant: plant<typeof refundable>((real) => (state, asked) => {

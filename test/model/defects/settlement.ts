@@ -1,31 +1,30 @@
-import type { mayTake } from '../../../src/activities/payment/conversion/fills.ts'
 import type { PaymentWrite } from '../../../src/db/payments/payment-writes.ts'
 import type { recordEvents } from '../../../src/db/webhooks/events.ts'
-import type { bookingOfPart } from '../../../src/domain/ledger.ts'
-import type { exceptionAtEnd, PaymentFields } from '../../../src/domain/payment/changes.ts'
-import type { withConversion } from '../../../src/domain/payment/money/conversion.ts'
-import type { whyNotFree } from '../../../src/domain/payment/money/intents.ts'
+import type { exceptionAtEnd } from '../../../src/domain/payment/changes.ts'
+import type { Account } from '../../../src/domain/payment/funds/account.ts'
+import type { Funds } from '../../../src/domain/payment/funds/funds.ts'
+import type { computePositions } from '../../../src/domain/payment/funds/positions.ts'
+import type { isOfOwnMoney } from '../../../src/domain/payment/funds/stored-funds.ts'
+import type { findElected } from '../../../src/domain/payment/money/election.ts'
+import type { isInDoubt } from '../../../src/domain/payment/money/intents.ts'
 
-import type { merchantUsdc, StaleConversion } from '../../../src/domain/payment/payment-object.ts'
+import type { merchantUsdc } from '../../../src/domain/payment/payment-object.ts'
 import type { PaymentSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import type { endVoid } from '../../../src/settlement/voids.ts'
 
 import { type Defect, plant, withoutIncident } from './defect.ts'
 
-const CONVERSION = 'src/domain/payment/money/conversion.ts'
-const LEDGER = 'src/domain/ledger.ts'
+const STORED = 'src/domain/payment/funds/stored-funds.ts'
+const POSITIONS = 'src/domain/payment/funds/positions.ts'
 
 /** The conversion, the payout, the books, and what the merchant reads of them. */
 export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
-    name: 'money moves on without a check that it is free',
-    caughtBy: 'a refund that takes its time, and an approval meanwhile',
+    name: 'money that is in doubt moves on',
+    caughtBy: 'a payout that waits because of a doubt is not paid when it is tried again once that was acknowledged',
     file: 'src/domain/payment/money/intents.ts',
-    seam: 'whyNotFree',
-    plant: plant<typeof whyNotFree>((real) => (money) => {
-      const why = real(money)
-      return why === 'held' || why === 'nothing' ? why : null
-    }),
+    seam: 'isInDoubt',
+    plant: plant<typeof isInDoubt>(() => () => false),
     and: [
       {
         file: 'src/db/payments/payment-writes.ts',
@@ -39,18 +38,17 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
     name: 'another amount is converted under the old key',
     caughtBy: 'a payment that was withdrawn and is paid with another amount is converted by another order',
-    file: CONVERSION,
-    seam: 'staleness',
-    plant: plant<(before: unknown, fields: PaymentFields) => StaleConversion | null>(() => () => null),
+    file: STORED,
+    seam: 'isOfOwnMoney',
+    plant: plant<typeof isOfOwnMoney>(() => () => true),
   },
   {
-    name: 'USDC is settled while the conversion of lost money is open',
-    caughtBy: 'the conversion of money that went is ended before USDC that came in its place is settled',
-    file: CONVERSION,
-    seam: 'withConversion',
-    plant: plant<typeof withConversion>((real) => (before, to, fields) => {
-      return real(before, to, fields.providerUsed === 'crypto' ? { ...fields, conversionStale: null } : fields)
-    }),
+    name: 'the money that came first is settled, whatever came after it',
+    caughtBy:
+      'paid in full beside other money: a payment of half the price by UPI and all of it by card is settled by the card',
+    file: 'src/domain/payment/money/election.ts',
+    seam: 'findElected',
+    plant: plant<typeof findElected>(() => () => null),
   },
   {
     name: 'a conversion that is open at the end is forgotten',
@@ -62,27 +60,26 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
     name: 'a fill far off the locked rate is taken',
     caughtBy: 'money that its partner holds back after it had confirmed it is not sold when a fill is accepted',
-    file: 'src/activities/payment/conversion/fills.ts',
-    seam: 'mayTake',
-    plant: plant<typeof mayTake>(() => () => true),
+    file: 'src/activities/payment/settlement.ts',
+    seam: 'isNear',
+    plant: plant<() => boolean>(() => () => true),
   },
   {
-    name: 'USDC is booked as fiat',
-    caughtBy: 'surplus USDC that an operator gave back after the payout leaves the books',
-    file: LEDGER,
-    seam: 'bookingOfPart',
-    plant: plant<typeof bookingOfPart>(
-      (real) => (part, payment) => real(part.asset === 'USDC' ? { ...part, asset: 'EUR' } : part, payment),
+    name: 'a sale leaves the books when its payout is void',
+    caughtBy: 'a part of the money that goes after the payout was voided leaves the rest to an operator',
+    file: POSITIONS,
+    seam: 'computePositions',
+    plant: plant<typeof computePositions>(
+      (real) => (funds) => real(funds.payout === 'void' ? { ...funds, sales: [], taken: null } : funds),
     ),
   },
   {
-    name: 'suspense never clears after a reversal',
-    caughtBy: 'a second payment that goes without a word is found by the polls',
-    file: LEDGER,
-    seam: 'bookingOfPart',
-    plant: plant<typeof bookingOfPart>(
-      (real) => (part, payment) =>
-        real(part.kind === 'reversal' ? { ...part, account: 'merchant_payable' } : part, payment),
+    name: 'what the buyer got from elsewhere is still owed to the buyer',
+    caughtBy: 'a callback that comes again after a refund outside brings no new money',
+    file: POSITIONS,
+    seam: 'putAccount',
+    plant: plant<(put: unknown, funds: Funds, account: Account) => void>(
+      (real) => (put, funds, account) => real(put, funds, { ...account, outside: 0n }),
     ),
   },
   {

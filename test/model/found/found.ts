@@ -3,6 +3,7 @@ import { FIRST } from './first.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
 import { MISFITS } from './misfits.ts'
 import { OUTDATED } from './outdated.ts'
+import { PAID_IN_FULL } from './paid-in-full.ts'
 import { REFUSED } from './refused.ts'
 import type { Found } from './story.ts'
 import { WAITING } from './waiting.ts'
@@ -19,4 +20,5 @@ export const FOUND: readonly Found[] = [
   ...REFUSED,
   ...WON_BACK,
   ...OUTDATED,
+  ...PAID_IN_FULL,
 ]

@@ -82,6 +82,16 @@ export const HAND_WRITTEN: readonly Found[] = [
     ],
   },
   {
+    title: 'of two payments that are both too little the operator names the one that goes back',
+    steps: [
+      click('local_partner'),
+      click('card_partner'),
+      partner('pay', 0, { percent: 40 }),
+      partner('pay', 1, { percent: 40 }),
+      decide('recordExternalRefund'),
+    ],
+  },
+  {
     title: 'a settlement that is delayed, and given back',
     steps: [click('wallet_app'), simulator('delay'), partner('pay'), wait(20), decide('hold'), decide('refund')],
   },

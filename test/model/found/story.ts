@@ -11,4 +11,9 @@ export type Found = Partial<Story> & {
   readonly ends?: Partial<View>
 }
 
-export const toStory = ({ minor = '10000', pinned = false, steps }: Found): Story => ({ minor, pinned, steps })
+export const toStory = ({ minor = '10000', currency = 'EUR', pinned = false, steps }: Found): Story => ({
+  minor,
+  currency,
+  pinned,
+  steps,
+})

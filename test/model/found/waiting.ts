@@ -52,7 +52,7 @@ export const WAITING: readonly Found[] = [
     ],
   },
   {
-    title: 'USDC that was bought for a payment which is canceled then is booked by an operator',
+    title: 'a sale for a payment which is canceled then stays in the books',
     was: 'suspense had USDC, and no decision ended it',
     steps: [click('wallet_app'), simulator('delay', 600), partner('pay'), partner('take all back'), { do: 'cancel' }],
   },

@@ -3,7 +3,7 @@ import type { Shop } from '../world/shop.ts'
 /** The rows that a story leaves behind, without what differs from run to run: ids, moments, and what a rate decides. */
 export async function rowsOf(shop: Shop): Promise<object> {
   const { db, paymentId } = shop
-  const { payment, attempts, parts } = await shop.system.loadPayment(db, paymentId)
+  const { payment, attempts, parts, sales } = await shop.system.loadPayment(db, paymentId)
   const order = new Map(attempts.map(({ id }, index) => [id, index]))
   const rows = async (statement: string) => (await db.query(statement, [paymentId])).rows as Record<string, string>[]
   const amount = (asset: string, units: string): string => (asset === 'EUR' ? units : units.startsWith('-') ? '-' : '+')
@@ -16,14 +16,14 @@ export async function rowsOf(shop: Shop): Promise<object> {
     payment: { status, parkReason, exception, held, providerUsed, listenEnded, expiryPostponed },
     reached: {
       converted: payment.usdc !== null,
-      filled: payment.fill !== null,
+      sales: sales.map(({ state }) => state),
       transfer: payment.transfer !== null,
       closed: payment.closedAt !== null,
     },
     attempts: attempts.map(({ provider, status: is, failureCode }) => `${provider} ${is} ${failureCode}`),
     parts: parts.map(
-      ({ attemptId, kind, asset, units, account, state }) =>
-        `${order.get(attemptId)} ${kind} ${amount(asset, units)} ${asset} ${account} ${state}`,
+      ({ attemptId, kind, asset, units, state }) =>
+        `${order.get(attemptId)} ${kind} ${amount(asset, units)} ${asset} ${state}`,
     ),
     intents: (await rows('select kind, state from intent where payment_id = $1 order by id')).map(
       ({ kind, state }) => `${kind} ${state}`,
@@ -32,7 +32,8 @@ export async function rowsOf(shop: Shop): Promise<object> {
       ({ kind, closed_at: closed }) => `${kind} ${closed === null ? 'open' : 'closed'}`,
     ),
     ledger: entries
-      .filter(({ kind, account }) => !(account === 'exchange' && LEFT_OVER.includes(kind ?? '')))
+      // Where a rate leaves something over, it may be more, less or nothing.
+      .filter(({ account, asset }) => !(account === 'exchange' && asset === 'USDC'))
       .map(
         ({ kind, account, asset, amount: units }) => `${kind} ${account} ${amount(asset ?? '', units ?? '')} ${asset}`,
       )
@@ -43,9 +44,6 @@ export async function rowsOf(shop: Shop): Promise<object> {
     ),
   }
 }
-
-/** Where a rate leaves something over: it may be more, less or nothing. */
-const LEFT_OVER: readonly string[] = ['converted', 'deposit_used']
 
 const outcome = (answer: string | null): string => {
   const { kind = '', status = '' } = JSON.parse(answer ?? '{}') as { kind?: string; status?: string }

@@ -9,6 +9,7 @@ import {
   checkParts,
   checkPayout,
   checkReturned,
+  checkSettled,
 } from './checks/money.ts'
 import {
   checkApproved,
@@ -24,7 +25,7 @@ import {
   checkWithheld,
 } from './checks/reports.ts'
 import { checkAnswers, checkClosing, checkEvents, checkGivenBack } from './checks/told.ts'
-import { checkWakers } from './checks/wakers.ts'
+import { checkVisible, checkWakers } from './checks/wakers.ts'
 
 /** What must be true of every story, once everything was given time to end. Facts are asked of those whose they are. */
 
@@ -39,7 +40,9 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkCompleted(facts),
     ...(await checkGoesOn(facts)),
     ...(await checkReturned(facts)),
+    ...(await checkSettled(facts)),
     ...(await checkWakers(facts)),
+    ...(await checkVisible(facts)),
     ...(await checkMisfits(facts)),
     ...checkOutside(facts),
     ...(await checkTokens(facts)),

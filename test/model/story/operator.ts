@@ -31,11 +31,11 @@ export async function see(shop: Shop): Promise<Seen> {
     `select count(*)::int as holds from timeline_entry where payment_id = $1 and kind = 'payment.held'`,
     [shop.paymentId],
   )
-  const { version, parkReason, fill } = payment
+  const { version, parkReason, agreed } = payment
   const isUnbooked = parkReason === 'amount_mismatch' && attempts.some(({ status }) => status === 'on_hold')
   return {
     version,
-    waits: JSON.stringify({ parkReason, fill, incidents: rows }),
+    waits: JSON.stringify({ parkReason, agreed, incidents: rows }),
     money: JSON.stringify(attempts.map(({ id }) => heldOf(parts, id))),
     returns: parts.filter(({ kind }) => kind === 'return_outside').length,
     holds: (holds.rows[0] as { holds: number }).holds,
@@ -79,8 +79,10 @@ export async function decide(shop: Shop, step: Decide, looked: Seen | null): Pro
 const ACCEPTS: readonly string[] = ['approve', 'acknowledge']
 const GIVES_BACK: readonly string[] = ['refund', 'recordExternalRefund']
 
-/** Attempts whose money an operator may give back now, beside the payment's own. */
+/** Attempts whose money an operator may give back now: the payment's own only where nothing was handed to the engine. */
 async function refundable(shop: Shop): Promise<string[]> {
-  const { parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
-  return attemptsWith(parts, ['surplus', 'late'])
+  const { payment, parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const { rows } = await shop.db.query('select 1 from payout where payment_id = $1', [payment.id])
+  const isFree = payment.status === 'under_review' && rows.length === 0
+  return attemptsWith(parts, isFree ? ['surplus', 'late', 'counted'] : ['surplus', 'late'])
 }

@@ -4,6 +4,7 @@ import { newId } from '../../../src/ids.ts'
 import { attemptsOf, hasOrder } from '../world/books.ts'
 import { openShop, type Shop, type Theater } from '../world/shop.ts'
 import { checkStory } from './check.ts'
+import { checkBetween } from './checks/between.ts'
 import { decide, see } from './operator.ts'
 import { atPartner, deposit, type Playing, spread } from './outside.ts'
 import type { Step, Story, Told } from './steps.ts'
@@ -30,12 +31,8 @@ export function playStory(theater: Theater, story: Story): Promise<string[]> {
 }
 
 /** … as its teller goes on telling it. */
-export async function playTold(
-  theater: Theater,
-  story: Pick<Story, 'minor' | 'pinned'>,
-  tell: Teller,
-): Promise<string[]> {
-  const shop = await openShop(theater, { minor: story.minor, currency: 'EUR', pinned: story.pinned })
+export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
+  const shop = await openShop(theater, { minor: story.minor, currency: story.currency ?? 'EUR', pinned: story.pinned })
   const playing: Playing = { shop, seen: null }
   const next = async () => tell(() => lookAt(shop))
   try {
@@ -46,7 +43,7 @@ export async function playTold(
     const wrong = await wrongOf(shop)
     if (wrong.length > 0) return wrong
     const stuck = await tidyUp(shop)
-    return [...stuck, ...(await wrongOf(shop))]
+    return [...stuck, ...(await wrongOf(shop)), ...(await theater.neighbor.check())]
   } catch (error) {
     return [`the story stopped: ${error instanceof Error ? error.message : String(error)}`]
   } finally {
@@ -70,7 +67,9 @@ async function wrongOf(shop: Shop): Promise<string[]> {
 async function playStep(playing: Playing, step: Told): Promise<void> {
   const { shop } = playing
   await act(playing, step)
-  if (step.together !== true) await shop.timeline.settle()
+  if (step.together === true) return
+  await shop.timeline.settle()
+  shop.wrong.push(...(await checkBetween(shop)))
 }
 
 /** Happens at once: what it sets going is dealt with afterwards. */
@@ -159,7 +158,10 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
   if (payouts === 'at once') await settle()
   await timeline.pass(HOUR_MS)
   await settle()
-  const isConverting = async () => (await shop.system.loadPayment(shop.db, shop.paymentId)).payment.conversionOpen
+  const isConverting = async () => {
+    const { sales } = await shop.system.loadPayment(shop.db, shop.paymentId)
+    return sales.some(({ state }) => state === 'asked')
+  }
   for (let day = 0; day < DAYS_TO_FILL && !shop.server.isIdle(); day++) {
     if (day >= DAYS_TO_END && !(await isConverting())) break
     await timeline.pass(24 * HOUR_MS)

@@ -25,6 +25,7 @@ function* smallerThan(story: Story): Generator<Story> {
   for (const [at, step] of steps.entries())
     for (const simple of simplerThan(step)) yield { ...story, steps: steps.with(at, simple) }
   if (story.minor !== '10000') yield { ...story, minor: '10000' }
+  if (story.currency !== undefined && story.currency !== 'EUR') yield { ...story, currency: 'EUR' }
   if (story.pinned) yield { ...story, pinned: false }
 }
 
@@ -56,6 +57,7 @@ export function printStory(story: Story, wrong: readonly string[]): string {
     `    title: '…',`,
     `    was: '${wrong.join(' · ')}',`,
     `    minor: '${story.minor}',`,
+    ...(story.currency === undefined ? [] : [`    currency: '${story.currency}',`]),
     `    pinned: ${story.pinned},`,
     '    steps: [',
     ...story.steps.map((step) => `      ${literal(step)},`),

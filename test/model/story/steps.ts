@@ -1,3 +1,4 @@
+import type { Currency } from '../../../src/domain/currencies.ts'
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
 import type { EngineAct } from '../world/engine.ts'
@@ -80,4 +81,10 @@ export type SimulatorFault =
 /** `together`: the next step comes before anything of this one has been dealt with. */
 export type Told = Step & { readonly together?: true }
 
-export type Story = { readonly minor: string; readonly pinned: boolean; readonly steps: readonly Told[] }
+export type Story = {
+  readonly minor: string
+  /** The currency of the price; absent: EUR. */
+  readonly currency?: Currency
+  readonly pinned: boolean
+  readonly steps: readonly Told[]
+}

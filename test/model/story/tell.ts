@@ -18,6 +18,8 @@ import type { View } from './view.ts'
 
 const IDEAS: readonly Idea[] = [...PAYING, ...OWNING, ...FITTING, ...REFUSING, ...RETURNING, ...TROUBLE]
 const MOST_STEPS = 16
+/** With and without decimals, and worth much and little. */
+const CURRENCIES = ['EUR', 'EUR', 'EUR', 'USD', 'GBP', 'HUF', 'ISK', 'SEK'] as const
 
 /** A seed and a number always tell the same story to the same system. */
 export async function playRandom(
@@ -25,7 +27,8 @@ export async function playRandom(
   { seed, number }: { readonly seed: number; readonly number: number },
 ): Promise<{ readonly story: Story; readonly wrong: string[] }> {
   const random = createRandom(Math.imul(seed, 7919) + number * 104_729)
-  const price = { minor: random.pick(['4999', '10000', '25000']), pinned: random.chance(0.3) }
+  const currency = random.pick(CURRENCIES)
+  const price = { minor: random.pick(['4999', '10000', '25000']), currency, pinned: random.chance(0.3) }
   const steps: Told[] = []
   const draw = createTeller(random)
   const wrong = await playTold(theater, price, async (look) => {

@@ -32,16 +32,20 @@ export async function hasOrder(shop: Desk, attempt: Attempt): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Micro-USDC that the converter has bought for the payment, by its own books; what is still being filled is not. */
-export function boughtFor(shop: Desk, orders: number): bigint {
-  const { converter } = shop.stage.sandbox
-  const keys = Array.from({ length: orders }, (_order, index) => conversionKey(shop.paymentId, index + 1))
-  return keys.reduce((total, key) => total + BigInt(converter.find(key)?.boughtMicroUsdc ?? '0'), 0n)
-}
+export type Statement = { readonly bought: bigint; readonly sold: ReadonlyMap<string, bigint> }
 
-/** What the converter has sold by that order, by its own books; null: it has filled none. */
-export function soldBy(shop: Desk, order: number): string | null {
-  return shop.stage.sandbox.converter.find(conversionKey(shop.paymentId, order))?.currency ?? null
+/** Reads the converter's own books: what it has bought for the payment, and sold by currency. Open orders are in neither. */
+export function readStatement(shop: Desk, orders: number): Statement {
+  const { converter } = shop.stage.sandbox
+  const sold = new Map<string, bigint>()
+  let bought = 0n
+  for (let number = 1; number <= orders; number++) {
+    const order = converter.find(conversionKey(shop.paymentId, number))
+    if (order === null) continue
+    bought += BigInt(order.boughtMicroUsdc)
+    sold.set(order.currency, (sold.get(order.currency) ?? 0n) + BigInt(order.minor))
+  }
+  return { bought, sold }
 }
 
 /**

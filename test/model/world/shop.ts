@@ -2,12 +2,14 @@ import { newPayment } from '../../../scripts/test/new-payment.ts'
 import type { Db } from '../../../src/db/db.ts'
 import type { Currency } from '../../../src/domain/currencies.ts'
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
+import { formatAmount } from '../../../src/domain/money.ts'
 import { newId } from '../../../src/ids.ts'
 import type { Seam } from '../time/load.ts'
 import { createTimeline, dateOf, point, type Timeline, Work } from '../time/timeline.ts'
 import { createServer, NoRun, type Server } from '../time/workflow.ts'
 import { hasLessThanCounted } from './books.ts'
 import { createEngine, type Engine } from './engine.ts'
+import { openNeighbor } from './neighbor.ts'
 import { createTroubles } from './parties.ts'
 import { ACCOUNT, CHAIN, DEPOSIT_KEYS, type Stage } from './stage.ts'
 import { loadPayments, type System } from './system.ts'
@@ -25,6 +27,7 @@ export async function openTheater(stage: Stage, seams: readonly Seam[] = []) {
   const server = createServer(timeline)
   const system = await loadPayments({ workflow: server.module, date: dateOf(timeline), seams })
   const db = system.createDb({ url: stage.databaseUrl, livemode: false, pool: 4 })
+  const neighbor = await openNeighbor(system, db, stage.neighbor)
   stage.useClock(timeline.now)
   let noted = ''
   return {
@@ -33,6 +36,7 @@ export async function openTheater(stage: Stage, seams: readonly Seam[] = []) {
     server,
     system,
     db,
+    neighbor,
     /** How the last story ended, for a person. */
     note: (text: string): void => {
       noted = text
@@ -97,7 +101,7 @@ export async function openShop(
     destination: WALLET,
     token: CHAIN.token,
     amount: { minor: price.minor, currency: price.currency },
-    amountText: (Number(price.minor) / 100).toFixed(2),
+    amountText: formatAmount(price),
     provider: price.pinned ? 'wallet_app' : null,
   })
   await system.insertPayment(db, stage.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })

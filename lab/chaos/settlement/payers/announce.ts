@@ -1,7 +1,6 @@
-import { bookAll } from '../../../../src/db/ledger.ts'
 import type { SettlementHooks } from '../../../../src/db/settlement/context.ts'
 import { createSettlementHooks } from '../../../../src/settlement/hooks.ts'
-import { listBookings } from '../../../../src/settlement/settled.ts'
+import { bookSettled } from '../../../../test/support/book-settled.ts'
 
 const nothing = async (): Promise<void> => undefined
 
@@ -16,7 +15,7 @@ const { onTreasuryMovement, onBalanceDifference } = createSettlementHooks({
  */
 export const ANNOUNCING: SettlementHooks = {
   async onSettled(tx, settlements) {
-    await bookAll(tx, settlements.flatMap(listBookings), new Date().toISOString())
+    await bookSettled(tx, settlements)
     for (const { paymentId, txHash } of settlements)
       await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, txHash])
   },

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { INCIDENTS, INTENT_KINDS, type Incident, type Intent, MISFITS } from '../../../domain/payment/money/intents.ts'
 import { PART_KINDS, PART_STATES, type Part } from '../../../domain/payment/money/parts.ts'
+import type { StoredSale } from '../../../domain/payment/payment-object.ts'
 import { type Statement, sql } from '../../db.ts'
 
-/** Rows of part, intent and incident, read with their payment, parsed into the domain's types. */
+/** Rows of part, sale, intent and incident, read with their payment, parsed into the domain's types. */
 
 const part = z
   .object({
@@ -13,7 +14,6 @@ const part = z
     asset: z.string(),
     units: z.string(),
     charge_minor: z.string(),
-    account: z.enum(['merchant_payable', 'suspense']),
     state: z.enum(PART_STATES),
     state_before: z.enum(PART_STATES).nullable(),
   })
@@ -23,6 +23,26 @@ const part = z
       attemptId,
       chargeMinor,
       stateBefore,
+    }),
+  )
+
+const units = z.string().transform(BigInt)
+const sale = z
+  .object({
+    number: z.number(),
+    attempt_id: z.string(),
+    units,
+    gross_micro: units,
+    fill_micro: units.nullable(),
+    reference: z.string().nullable(),
+    state: z.enum(['asked', 'filled', 'ended']),
+  })
+  .transform(
+    ({ attempt_id: accountId, gross_micro: gross, fill_micro: fill, ...row }): StoredSale => ({
+      ...row,
+      accountId,
+      gross,
+      fill,
     }),
   )
 
@@ -47,7 +67,12 @@ const incident = z
   })
   .transform(({ attempt_id: attemptId, ...row }): Incident => ({ ...row, attemptId }))
 
-export const moneyRow = z.object({ parts: z.array(part), intents: z.array(intent), incidents: z.array(incident) })
+export const moneyRow = z.object({
+  parts: z.array(part),
+  sales: z.array(sale),
+  intents: z.array(intent),
+  incidents: z.array(incident),
+})
 
 /**
  * Columns for `moneyRow`: everything about the money of a payment in the round trip that reads its attempts. Amounts are
@@ -57,9 +82,12 @@ export const moneyRow = z.object({ parts: z.array(part), intents: z.array(intent
 export function moneyColumns(paymentId: Statement): Statement {
   return sql`
     coalesce((select jsonb_agg(jsonb_build_object('key', key, 'attempt_id', attempt_id, 'kind', kind, 'asset', asset,
-        'units', units::text, 'charge_minor', charge_minor::text, 'account', account, 'state', state,
-        'state_before', state_before) order by id)
+        'units', units::text, 'charge_minor', charge_minor::text, 'state', state, 'state_before', state_before) order by id)
       from part where payment_id = ${paymentId}), '[]') as parts,
+    coalesce((select jsonb_agg(jsonb_build_object('number', number, 'attempt_id', attempt_id, 'units', units::text,
+        'gross_micro', gross_micro::text, 'fill_micro', fill_micro::text, 'reference', reference, 'state', state)
+        order by number)
+      from sale where payment_id = ${paymentId}), '[]') as sales,
     coalesce((select jsonb_agg(jsonb_build_object('id', id::text, 'key', key, 'kind', kind, 'attempt_id', attempt_id,
         'state', state, 'operator', operator, 'reason', reason) order by id)
       from intent where payment_id = ${paymentId} and state in ('asked', 'pending')), '[]') as intents,

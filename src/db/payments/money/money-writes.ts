@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { Incident, Intent } from '../../../domain/payment/money/intents.ts'
-import type { PartState } from '../../../domain/payment/money/parts.ts'
-import type { BookedPart } from '../../../domain/payment/order-changes.ts'
+import type { Part, PartState } from '../../../domain/payment/money/parts.ts'
+import type { StoredSale } from '../../../domain/payment/payment-object.ts'
 import { execute, maybeOne, sql, type Tx } from '../../db.ts'
-import { bookedWith } from '../../ledger.ts'
 
 /** The statements that write what is known about the money of a locked payment. Only payment-changes.ts runs them. */
 
@@ -12,16 +11,29 @@ export type NewIntent = Omit<Intent, 'id' | 'state'>
 
 type Where = { readonly paymentId: string; readonly at: string }
 
-/** Stores a fact about money and books it, in one statement. False when it was stored before: then nothing is written. */
-export async function insertPart(tx: Tx, { part, booking }: BookedPart, { paymentId, at }: Where): Promise<boolean> {
-  const stored = sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state,
-      state_before, at)
-    values (${paymentId}, ${part.attemptId}, ${part.key}, ${part.kind}, ${part.asset}, ${part.units}::numeric,
-      ${part.chargeMinor}::numeric, ${part.account}, ${part.state}, ${part.stateBefore ?? null},
-      ${at}::timestamptz)
-    on conflict (key) do nothing returning 1`
-  const written = await execute(tx, booking === null ? stored : bookedWith(stored, booking, at))
+/** Stores a fact about money. False when it was stored before. */
+export async function insertPart(tx: Tx, part: Part, { paymentId, at }: Where): Promise<boolean> {
+  const written = await execute(
+    tx,
+    sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, state_before, at)
+        values (${paymentId}, ${part.attemptId}, ${part.key}, ${part.kind}, ${part.asset}, ${part.units}::numeric,
+          ${part.chargeMinor}::numeric, ${part.state}, ${part.stateBefore ?? null}, ${at}::timestamptz)
+        on conflict (key) do nothing`,
+  )
   return written > 0
+}
+
+/** Stores a sale, or the answer of the converter about it. */
+export async function writeSale(tx: Tx, sale: StoredSale, { paymentId, at }: Where): Promise<void> {
+  const fill = sale.fill?.toString() ?? null
+  await execute(
+    tx,
+    sql`insert into sale (payment_id, number, attempt_id, units, gross_micro, fill_micro, reference, state, asked_at)
+        values (${paymentId}, ${sale.number}, ${sale.accountId}, ${sale.units.toString()}::numeric,
+          ${sale.gross.toString()}::numeric, ${fill}::numeric, ${sale.reference}, ${sale.state}, ${at}::timestamptz)
+        on conflict (payment_id, number) do update set fill_micro = excluded.fill_micro,
+          reference = excluded.reference, state = excluded.state`,
+  )
 }
 
 /** Gives the parts of an attempt that have one of these states another one. The domain's `restated` says the same. */

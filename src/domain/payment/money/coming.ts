@@ -15,7 +15,6 @@ import {
   type Owner,
   type Part,
   type PartState,
-  returnedOfPayable,
   usdcReceipts,
 } from './parts.ts'
 
@@ -40,7 +39,7 @@ export function newReceipts(story: Story): Part[] {
   const total = order.received
   const before = atPartner(payment.parts, attempt.id)
   if (total === null || BigInt(total.minor) <= BigInt(before)) return []
-  const owner = goesBackToo(story, { state, account: state === 'counted' ? 'merchant_payable' : 'suspense' })
+  const owner = goesBackToo(story, { state })
   const ours = oursOfNew(story)
   if (isZero(ours.minor)) return [fiatReceipt(payment.parts, attempt.id, { total, owner })]
   const upTo = atMost(total.minor, add(before, ours.minor))
@@ -50,7 +49,7 @@ export function newReceipts(story: Story): Part[] {
 }
 
 /** It was counted before the partner took it back, and is what the merchant was paid for. */
-const OURS_AGAIN = { state: 'counted', account: 'merchant_payable' } as const
+const OURS_AGAIN = { state: 'counted' } as const
 
 /**
  * Of an order whose refund is being carried out the partner gives back all that it has: what comes goes the same way, back to
@@ -79,8 +78,7 @@ function missingOfRefund({ payment, attempt }: Story): string {
 
 /**
  * What the partner has taken back of the payment's own money since it was sold, where the merchant was paid for it or may be
- * yet: the loss is ours, and so is the money when it comes back, as by a chargeback that is won. What went back by our own
- * decision is no such loss.
+ * yet: the loss is ours, and so is the money when it comes back, as by a chargeback that is won.
  */
 function lostOf({ payment, attempt }: Story): string {
   const { status, parkReason, paidAttemptId, converted, confirmed, parts, intents } = payment
@@ -89,8 +87,7 @@ function lostOf({ payment, attempt }: Story): string {
   const isOurs = converted && (status === 'succeeded' || parkReason === 'unexpected_settlement' || isVoiding)
   const isOwn = paidAttemptId === attempt.id && confirmed !== null && openRefund(intents, attempt.id) === null
   if (!isOurs || !isOwn) return '0'
-  const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
-  const lost = add(subtract(confirmed.minor, counted), returnedOfPayable(parts, attempt.id))
+  const lost = subtract(confirmed.minor, chargeSum(parts, { attemptId: attempt.id, states: ['counted'] }))
   return BigInt(lost) > 0n ? lost : '0'
 }
 

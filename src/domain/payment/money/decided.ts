@@ -1,5 +1,3 @@
-import { type Booking, fillKept } from '../../ledger.ts'
-import { convertToMicroUsdc } from '../../money.ts'
 import { because, type MoveReason, type Note, noteOf, type Reason } from '../../timeline.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../changes.ts'
 import {
@@ -11,10 +9,9 @@ import {
   whyHeldBack,
 } from '../decision.ts'
 import type { PaymentStatus } from '../payment.ts'
-import type { Fill, Payment, PaymentWithAttempts } from '../payment-object.ts'
+import type { PaymentWithAttempts } from '../payment-object.ts'
 import { BEING_REFUNDED, MISFIT_LEFT } from '../refund.ts'
 import type { OperatorDecision, OperatorNote } from '../requests.ts'
-import { isFillLeft, withoutOrder } from './conversion.ts'
 import { changedOrder, type Incident, isInDoubt, isMisfitBeside, NOT_FREE, whyNotFreeButForHold } from './intents.ts'
 import { chargeSum } from './parts.ts'
 
@@ -34,7 +31,6 @@ export type DecisionEffect = {
   readonly payout: 'release' | 'hold' | null
   /** An operator resolved it. */
   readonly closes: Incident | null
-  readonly bookings: readonly Booking[]
   readonly move: { readonly to: PaymentStatus; readonly reason: Reason; readonly fields: PaymentFields } | null
 }
 
@@ -44,7 +40,6 @@ const NOTHING: DecisionEffect = {
   acknowledged: null,
   payout: null,
   closes: null,
-  bookings: [],
   move: null,
 }
 
@@ -159,31 +154,11 @@ function acknowledge(
   }
 }
 
-/** What was bought for nobody is ours. Money that still comes has an order of its own. */
-function keepLeftFill(payment: Payment & { readonly fill: Fill }, note: OperatorNote): DecisionEffect {
-  const { micro, reference } = payment.fill
-  const data = { ...told(note), reference, filled_micro: micro }
-  return {
-    ...NOTHING,
-    bookings: [fillKept({ paymentId: payment.id, order: payment.conversionOrder, micro })],
-    change: { note: noteOf('payment.fill_ours', data), fields: withoutOrder(payment) },
-  }
-}
-
-/** Accepted for what is confirmed now, of which a part may have gone since the fill was set aside. */
-function acceptedFill({ confirmed, rate }: Payment): PaymentFields {
-  const isKnown = confirmed !== null && rate !== null
-  return {
-    fillAccepted: true,
-    ...(isKnown ? { fillExpectedMicro: convertToMicroUsdc(confirmed, rate.rate) } : {}),
-  }
-}
-
 function approve(state: PaymentWithAttempts, note: OperatorNote): DecisionEffect | { readonly refused: string } {
   const { payment, attempts, incidents } = state
   if (payment.status !== 'under_review') {
     const [incident] = incidents
-    if (incident === undefined) return isFillLeft(payment) ? keepLeftFill(payment, note) : NOTHING
+    if (incident === undefined) return NOTHING
     const data = { ...told(note), incident: incident.kind, attempt_id: incident.attemptId }
     return { ...NOTHING, closes: incident, change: { note: noteOf('payment.incident_closed', data), fields: {} } }
   }
@@ -196,6 +171,6 @@ function approve(state: PaymentWithAttempts, note: OperatorNote): DecisionEffect
   if (refused !== null) return { refused }
   const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
   const confirmedAttemptId = paid?.status === 'underpaid' ? paid.id : null
-  const fields = payment.parkReason === 'fill_off_rate' ? { ...NOT_PARKED, ...acceptedFill(payment) } : NOT_PARKED
+  const fields = payment.parkReason === 'fill_off_rate' ? { ...NOT_PARKED, agreed: true } : NOT_PARKED
   return { ...NOTHING, confirmedAttemptId, ...moved('processing', because('approved', told(note)), fields) }
 }

@@ -16,9 +16,6 @@ export type PartState = (typeof PART_STATES)[number]
 
 export const PART_KINDS = ['receipt', 'reversal', 'return', 'return_outside', 'reversal_outside', 'kept'] as const
 
-/** The liability in which a part is booked, from its coming to its going. USDC at our own address is always in suspense. */
-export type PartAccount = 'merchant_payable' | 'suspense'
-
 export type Part = {
   /** The natural key: the partner's order and the place and sum of its report, or chain, transaction and log. */
   readonly key: string
@@ -35,7 +32,6 @@ export type Part = {
   readonly units: string
   /** The same in minor units of the attempt's currency; equal to `units` where the asset is that currency. */
   readonly chargeMinor: string
-  readonly account: PartAccount
   readonly state: PartState
   /** Only while it is `returning`: the state that it has again when the partner refuses. */
   readonly stateBefore?: PartState | null
@@ -75,13 +71,6 @@ export function returnedOutside(parts: readonly Part[], attemptId: string): stri
   const sumOf = (kind: Part['kind']) =>
     chargeSumOf(parts.filter((part) => part.attemptId === attemptId && part.kind === kind))
   return subtract(sumOf('reversal_outside'), sumOf('return_outside'))
-}
-
-/** What went back by our own decision of money that was the merchant's: negative, in minor units of its currency. */
-export function returnedOfPayable(parts: readonly Part[], attemptId: string): string {
-  const isReturn = ({ kind, account }: Part) =>
-    (kind === 'return' || kind === 'return_outside') && account === 'merchant_payable'
-  return chargeSumOf(parts.filter((part) => part.attemptId === attemptId && isReturn(part)))
 }
 
 const chargeSumOf = (parts: readonly Part[]): string =>
@@ -129,7 +118,7 @@ export function countedBeside(parts: readonly Part[], attemptId: string): string
   )
 }
 
-export type Owner = Pick<Part, 'state' | 'stateBefore' | 'account'>
+export type Owner = Pick<Part, 'state' | 'stateBefore'>
 
 /** What a partner's cumulative report says beyond the parts that are known: one receipt. */
 export function fiatReceipt(
@@ -174,51 +163,32 @@ export function usdcReceipts(
         units: receipt.micro,
         // The difference of two floored sums, so that the parts sum to what the whole is worth.
         chargeMinor: subtract(news.toCharge(micro), before),
-        account: 'suspense',
         state: news.state,
       }
     })
 }
 
-/**
- * What takes all units of the attempt in these states away: one fact for each liability they are booked in. `state` is
- * what the facts and the parts they take become.
- */
+/** The fact that takes all units of the attempt in these states away; none if there is nothing. */
 export function takeAll(
   parts: readonly Part[],
   attemptId: string,
-  taking: {
-    readonly kind: 'reversal' | 'return' | 'return_outside'
-    readonly states?: readonly PartState[]
-    /** What is counted of this attempt was converted: USDC of it is not in suspense any more. */
-    readonly isConverted?: boolean
-  },
+  taking: { readonly kind: 'reversal' | 'return' | 'return_outside'; readonly states?: readonly PartState[] },
 ): Part[] {
-  const state = taking.kind === 'reversal' ? 'reversed' : 'returned'
   const there = partsOf(parts, { attemptId, ...(taking.states === undefined ? {} : { states: taking.states }) })
-  const isCounted = ({ state, stateBefore }: Part) => (state === 'returning' ? stateBefore : state) === 'counted'
-  const accountOf = (part: Part) => (taking.isConverted === true && isCounted(part) ? 'merchant_payable' : part.account)
-  const accounts = [...new Set(there.map(accountOf))]
-  return accounts.flatMap((account): Part[] => {
-    const mine = there.filter((part) => accountOf(part) === account)
-    const units = mine.reduce((sum, part) => add(sum, part.units), '0')
-    const chargeMinor = mine.reduce((sum, part) => add(sum, part.chargeMinor), '0')
-    const asset = mine[0]?.asset
-    if (asset === undefined || isZero(units)) return []
-    const key = `${attemptId}:${taking.kind}:${parts.length}:${account}`
-    return [
-      {
-        key,
-        attemptId,
-        kind: taking.kind,
-        asset,
-        units: subtract('0', units),
-        chargeMinor: subtract('0', chargeMinor),
-        account,
-        state,
-      },
-    ]
-  })
+  const [first] = there
+  const units = there.reduce((sum, part) => add(sum, part.units), '0')
+  if (first === undefined || isZero(units)) return []
+  return [
+    {
+      key: `${attemptId}:${taking.kind}:${parts.length}`,
+      attemptId,
+      kind: taking.kind,
+      asset: first.asset,
+      units: subtract('0', units),
+      chargeMinor: subtract('0', chargeSumOf(there)),
+      state: taking.kind === 'reversal' ? 'reversed' : 'returned',
+    },
+  ]
 }
 
 /**

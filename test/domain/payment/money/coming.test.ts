@@ -15,7 +15,7 @@ import { came, deposit, effect, paidBy, paidOrder, part } from './order-story.ts
 const asked = { id: '1', key: 'k', operator: 'ada', reason: 'r', state: 'asked' } as const
 const refund: Intent = { ...asked, kind: 'refund', attemptId: 'att_1' }
 const usdcPart = (key: string, units: string, chargeMinor: string, fields = {}) =>
-  part(chargeMinor, { key, asset: 'USDC', units, account: 'suspense', ...fields })
+  part(chargeMinor, { key, asset: 'USDC', units, ...fields })
 /** To whom the whole price belongs that comes now. */
 const ownerOf = (payment: Partial<KnownPayment>, status: AttemptStatus = 'open', minor = '5000') =>
   came(effect(payment, { status }, paidOrder(minor)).parts).join()
@@ -23,7 +23,7 @@ const ownerOf = (payment: Partial<KnownPayment>, status: AttemptStatus = 'open',
 describe('what comes belongs to', () => {
   test.each(PAYMENT_STATUSES)('a payment that has no money, unless it is over for good: %s', (status) => {
     const isOver = ['settling', 'succeeded', 'refunded'].includes(status)
-    expect(ownerOf({ status })).toBe(isOver ? '5000 surplus suspense' : '5000 counted merchant_payable')
+    expect(ownerOf({ status })).toBe(isOver ? '5000 surplus' : '5000 counted')
   })
 
   test.each(PAYMENT_STATUSES)('nobody where the payment is closed and listens no more: %s', (status) => {
@@ -32,28 +32,27 @@ describe('what comes belongs to', () => {
   })
 
   test('nobody after the money of its order was a second payment, or went back', () => {
-    for (const known of ['surplus', 'refunded'] as const) expect(ownerOf({}, known)).toBe('5000 surplus suspense')
-    for (const known of ['declined', 'expired', 'late'] as const)
-      expect(ownerOf({}, known)).toBe('5000 counted merchant_payable')
-    expect(came(effect({}, { returnedByHand: true }, paidOrder()).parts)).toEqual(['5000 surplus suspense'])
+    for (const known of ['surplus', 'refunded'] as const) expect(ownerOf({}, known)).toBe('5000 surplus')
+    for (const known of ['declined', 'expired', 'late'] as const) expect(ownerOf({}, known)).toBe('5000 counted')
+    expect(came(effect({}, { returnedByHand: true }, paidOrder()).parts)).toEqual(['5000 surplus'])
   })
 
   test('the buyer while what came by its order is being given back; a refund of another order is none of its business', () => {
     const whole = (payment: Partial<KnownPayment>) => effect({ ...payment, intents: [refund] }, {}, paidOrder())
-    const back = { state: 'returning', account: 'suspense' }
-    const parts = [{ ...back, stateBefore: 'counted', account: 'merchant_payable' }]
+    const back = { state: 'returning' }
+    const parts = [{ ...back, stateBefore: 'counted' }]
     expect(whole({})).toMatchObject({ parts, money: 'none', moves: [] })
     expect(whole({ status: 'succeeded' }).parts).toMatchObject([{ ...back, stateBefore: 'surplus' }])
     expect(whole({ status: 'expired', listenEnded: true }).parts).toMatchObject([{ ...back, stateBefore: 'late' }])
-    expect(ownerOf({ intents: [{ ...refund, attemptId: 'att_2' }] })).toBe('5000 counted merchant_payable')
-    expect(ownerOf({ intents: [{ ...refund, kind: 'cancel' }] })).toBe('5000 counted merchant_payable')
+    expect(ownerOf({ intents: [{ ...refund, attemptId: 'att_2' }] })).toBe('5000 counted')
+    expect(ownerOf({ intents: [{ ...refund, kind: 'cancel' }] })).toBe('5000 counted')
   })
 
   test('the payment where it completes its own money, and not where it is more of money that was enough', () => {
     const some = paidBy('3000', { status: 'under_review', parkReason: 'underpaid' })
-    expect(ownerOf(some, 'underpaid')).toBe('2000 counted merchant_payable')
-    expect(ownerOf(some, 'confirmed')).toBe('2000 surplus suspense')
-    expect(ownerOf({ ...some, paidAttemptId: 'att_0', parts: [] }, 'underpaid')).toBe('5000 surplus suspense')
+    expect(ownerOf(some, 'underpaid')).toBe('2000 counted')
+    expect(ownerOf(some, 'confirmed')).toBe('2000 surplus')
+    expect(ownerOf({ ...some, paidAttemptId: 'att_0', parts: [] }, 'underpaid')).toBe('5000 surplus')
   })
 
   test('nobody once the money was sold: paid out is what was counted then', () => {
@@ -62,7 +61,7 @@ describe('what comes belongs to', () => {
       expect(effect(sold, { status: 'underpaid' }, paidOrder())).toEqual({
         ...nothing('underpaid'),
         exception: 'duplicate_payment',
-        parts: [expect.objectContaining({ chargeMinor: '2000', state: 'surplus', account: 'suspense' })],
+        parts: [expect.objectContaining({ chargeMinor: '2000', state: 'surplus' })],
       })
     }
   })
@@ -71,12 +70,12 @@ describe('what comes belongs to', () => {
 describe('what is new of it', () => {
   test('is what the partner has beyond what is known; what was returned from elsewhere it has still', () => {
     const outside = [
-      part('800', { key: 'b', state: 'returned', account: 'suspense' }),
-      part('-800', { key: 'c', state: 'returned', account: 'suspense', kind: 'return_outside' }),
+      part('800', { key: 'b', state: 'returned' }),
+      part('-800', { key: 'c', state: 'returned', kind: 'return_outside' }),
     ]
     const known = paidBy('5000', { parts: [part('5000'), ...outside] })
     expect(effect(known, { status: 'confirmed' }, paidOrder('5800'))).toEqual(nothing('confirmed'))
-    expect(came(effect(known, { status: 'confirmed' }, paidOrder('5801')).parts)).toEqual(['1 surplus suspense'])
+    expect(came(effect(known, { status: 'confirmed' }, paidOrder('5801')).parts)).toEqual(['1 surplus'])
   })
 
   test('of USDC is each transfer that is not known, worth its part of the price, floored', () => {
@@ -99,9 +98,9 @@ describe('what is new of it', () => {
 describe('what is missing of it', () => {
   test('is what the partner had, and has no more', () => {
     const of = (minor: string) => came(effect(paidBy(), { status: 'confirmed' }, paidOrder(minor)).parts)
-    expect(of('4990')).toEqual(['-10 counted merchant_payable'])
+    expect(of('4990')).toEqual(['-10 counted'])
     expect(of('5000')).toEqual([])
-    expect(of('5010')).toEqual(['10 surplus suspense'])
+    expect(of('5010')).toEqual(['10 surplus'])
   })
 })
 
@@ -244,7 +243,7 @@ describe('too little money', () => {
     })
     const dust = effect({}, {}, deposit('open', '0', ['a', '20']))
     expect(dust).toMatchObject({ attempt: 'open', money: 'none', exception: undefined })
-    expect(came(dust.parts)).toEqual(['0 counted suspense'])
+    expect(came(dust.parts)).toEqual(['0 counted'])
     const more = effect({ parts: [usdcPart('a', '20000000', '1666')] }, {}, deposit('open', '1666', ['b', '20']))
     expect(more.exception).toBe('underpaid')
   })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
 import { NOTHING_TO_SETTLE, ORDER_UNCHANGED } from '../../../../src/domain/payment/decision.ts'
-import { withoutOrder } from '../../../../src/domain/payment/money/conversion.ts'
 import {
   type DecisionEffect,
   effectOfDecision,
@@ -10,7 +9,7 @@ import type { Incident } from '../../../../src/domain/payment/money/intents.ts'
 import { PARK_REASONS, PAYMENT_STATUSES, type ParkReason } from '../../../../src/domain/payment/payment.ts'
 import type { Payment, PaymentWithAttempts } from '../../../../src/domain/payment/payment-object.ts'
 import { MISFIT_LEFT } from '../../../../src/domain/payment/refund.ts'
-import { attempt, note, part, payment, refund, stateOf, transfer, usdc } from '../decided-payment.ts'
+import { attempt, note, part, refund, stateOf, transfer, usdc } from '../decided-payment.ts'
 
 /** What each decision writes, and who is told what of it. */
 
@@ -22,7 +21,6 @@ const nothing: DecisionEffect = {
   acknowledged: null,
   payout: null,
   closes: null,
-  bookings: [],
   move: null,
 }
 const own = [attempt({})]
@@ -210,36 +208,6 @@ describe('an approval', () => {
       },
     })
     expect(decide('approve', over)).toEqual(nothing)
-  })
-
-  test('of a payment that has ended without the USDC bought for it books that as ours', () => {
-    const fill = { micro: '90', expected: '100', reference: 'fill_1', accepted: false }
-    const over = { status: 'expired', fill, conversionOrder: 2 } as const
-    expect(decide('approve', over)).toEqual({
-      ...nothing,
-      bookings: [
-        {
-          kind: 'fill_kept',
-          reference: 'pay_1:2',
-          paymentId: 'pay_1',
-          lines: [
-            { account: 'suspense', asset: 'USDC', amount: '90' },
-            { account: 'exchange', asset: 'USDC', amount: '-90' },
-          ],
-        },
-      ],
-      change: {
-        note: noted('payment.fill_ours', 'The USDC that was bought for the payment belongs to the platform', {
-          reference: 'fill_1',
-          filled_micro: '90',
-        }),
-        fields: withoutOrder(payment(over)),
-      },
-    })
-    expect(decide('approve', { ...over, fill: null })).toEqual(nothing)
-    // What went wrong is dealt with first.
-    const incident: Incident = { kind: 'chargeback', attemptId: 'att_1' }
-    expect(decide('approve', over, { incidents: [incident] })).toMatchObject({ closes: incident, bookings: [] })
   })
 })
 

@@ -6,7 +6,7 @@ import { deposit, effect, part } from './order-story.ts'
 
 /** Anybody sends less than the smallest unit of the price to the address of a payment: it costs a part of a cent. */
 
-const whole = part('5000', { key: 'a', asset: 'USDC', units: '60000000', account: 'suspense' })
+const whole = part('5000', { key: 'a', asset: 'USDC', units: '60000000' })
 const paid: Partial<KnownPayment> = { status: 'succeeded', paidAttemptId: 'att_1', converted: true, parts: [whole] }
 const short = (parts: readonly Part[]) => parts.map(({ units, kind, state }) => `${units} ${kind} ${state}`)
 
@@ -66,7 +66,7 @@ describe('what nobody is owed', () => {
   test('is less than 0.01 USDC, too, however many units of the price that is', () => {
     const cheap = {
       ...paid,
-      parts: [part('2000000', { key: 'a', asset: 'USDC', units: '60000000', account: 'suspense' })],
+      parts: [part('2000000', { key: 'a', asset: 'USDC', units: '60000000' })],
     }
     const asked = { minor: '2000000', currency: 'HUF' } as const
     const inForint = (...more: [string, string][]) => {

@@ -23,7 +23,7 @@ const refund: Intent = {
 }
 const refunded = order({ status: 'refunded' })
 const declined = order({ status: 'declined', failureCode: 'reversed' })
-const surplus = { state: 'surplus', account: 'suspense' } as const
+const surplus = { state: 'surplus' } as const
 const waitsFor = (parkReason: ParkReason): Partial<KnownPayment> => ({ status: 'under_review', parkReason })
 const others = (...statuses: AttemptStatus[]) => ({
   attempts: [
@@ -201,7 +201,7 @@ describe('the money of an order is gone, all of it', () => {
   test('but was a part of the price that nobody had taken: the payment waits on', () => {
     const back = effect({ status: 'pending', parts: [part('2000')] }, {}, refunded)
     expect(back).toMatchObject({ attempt: 'refunded', money: 'none', moves: [] })
-    expect(came(back.parts)).toEqual(['-2000 reversed merchant_payable'])
+    expect(came(back.parts)).toEqual(['-2000 reversed'])
   })
 
   test.each(['amount_mismatch', 'wrong_asset'] as const)('but not what does not fit (%s): that waits on', (reason) => {

@@ -64,7 +64,6 @@ export const part = (chargeMinor: string, fields: Partial<Part> = {}): Part => (
   asset: 'EUR',
   units: chargeMinor,
   chargeMinor,
-  account: 'merchant_payable',
   state: 'counted',
   ...fields,
 })
@@ -76,5 +75,4 @@ export const paidBy = (chargeMinor = '5000', fields: Partial<KnownPayment> = {})
   parts: [part(chargeMinor)],
   ...fields,
 })
-export const came = (parts: readonly Part[]) =>
-  parts.map(({ chargeMinor, state, account }) => `${chargeMinor} ${state} ${account}`)
+export const came = (parts: readonly Part[]) => parts.map(({ chargeMinor, state }) => `${chargeMinor} ${state}`)

@@ -25,14 +25,12 @@ import { part } from '../decided-payment.ts'
 const fiat = (minor: string, fields: Partial<Part> = {}) =>
   part({ key: `k${minor}`, units: minor, chargeMinor: minor, ...fields })
 const micro = (units: string, chargeMinor: string, fields: Partial<Part> = {}) =>
-  part({ key: `u${units}`, asset: 'USDC', units, chargeMinor, account: 'suspense', ...fields })
-const surplus = { state: 'surplus', account: 'suspense' } as const
-const late = { state: 'late', account: 'suspense' } as const
+  part({ key: `u${units}`, asset: 'USDC', units, chargeMinor, ...fields })
+const surplus = { state: 'surplus' } as const
+const late = { state: 'late' } as const
 const other = { attemptId: 'att_2' }
 const short = (parts: readonly Part[]) =>
-  parts.map(({ key, kind, units, chargeMinor, account, state }) =>
-    [key, kind, units, chargeMinor, account, state].join(' '),
-  )
+  parts.map(({ key, kind, units, chargeMinor, state }) => [key, kind, units, chargeMinor, state].join(' '))
 
 describe('what is there', () => {
   const parts = [fiat('100'), fiat('20', surplus), fiat('3', other), fiat('7', { state: 'returned' })]
@@ -71,7 +69,7 @@ describe('what is there', () => {
 describe('what comes', () => {
   test('by a cumulative report is what it has beyond what is known, under the report’s own key', () => {
     const known = [fiat('60'), fiat('1', other), fiat('2', other)]
-    const owner = { state: 'surplus', account: 'suspense' } as const
+    const owner = { state: 'surplus' } as const
     const total = { minor: '100', currency: 'EUR' } as const
     expect(fiatReceipt(known, 'att_1', { total, owner })).toEqual({
       key: 'att_1:1:100',
@@ -94,8 +92,8 @@ describe('what comes', () => {
     ]
     const known = [micro('5', '0'), micro('106', '10', other)]
     expect(short(usdcReceipts(known, 'att_1', { receipts, toCharge, state: 'late' }))).toEqual([
-      'b receipt 6 1 suspense late',
-      'd receipt 9 1 suspense late',
+      'b receipt 6 1 late',
+      'd receipt 9 1 late',
     ])
     expect(usdcReceipts([], 'att_1', { receipts, toCharge, state: 'counted' })[0]).toMatchObject({
       attemptId: 'att_1',
@@ -107,47 +105,29 @@ describe('what comes', () => {
 describe('what goes', () => {
   const mixed = [fiat('100'), fiat('20', surplus), fiat('5', late), fiat('9', { ...other })]
 
-  test('wholly, is one fact for each liability', () => {
+  test('wholly, is one fact', () => {
     expect(short(takeAll(mixed, 'att_1', { kind: 'reversal' }))).toEqual([
-      'att_1:reversal:4:merchant_payable reversal -100 -100 merchant_payable reversed',
-      'att_1:reversal:4:suspense reversal -25 -25 suspense reversed',
+      'att_1:reversal:4 reversal -125 -125 reversed',
     ])
     expect(short(takeAll(mixed, 'att_1', { kind: 'return', states: ['surplus', 'late'] }))).toEqual([
-      'att_1:return:4:suspense return -25 -25 suspense returned',
+      'att_1:return:4 return -25 -25 returned',
     ])
     expect(takeAll([fiat('5'), fiat('-5', { kind: 'reversal' })], 'att_1', { kind: 'return' })).toEqual([])
     expect(takeAll(mixed, 'att_1', { kind: 'return' })[0]).toMatchObject({ attemptId: 'att_1', asset: 'EUR' })
   })
 
-  test('of USDC that was converted, leaves suspense only for what was not', () => {
-    const parts = [micro('100', '10'), micro('7', '0', { state: 'surplus' })]
-    const taking = { kind: 'return_outside' } as const
-    expect(short(takeAll(parts, 'att_1', taking))).toEqual([
-      'att_1:return_outside:2:suspense return_outside -107 -10 suspense returned',
-    ])
-    const split = [
-      'att_1:return_outside:2:merchant_payable return_outside -100 -10 merchant_payable returned',
-      'att_1:return_outside:2:suspense return_outside -7 0 suspense returned',
-    ]
-    expect(short(takeAll(parts, 'att_1', { ...taking, isConverted: true }))).toEqual(split)
-    const returning = restated(parts, 'att_1', { from: ['counted', 'surplus'], to: 'returning' })
-    expect(short(takeAll(returning, 'att_1', { ...taking, isConverted: true }))).toEqual(split)
-  })
-
   test('in part, is taken from the surplus first, then from what is late, counted, and on its way back', () => {
     expect(short(takeSome(mixed, 'att_1', '22'))).toEqual([
-      'att_1:reversal:4:surplus reversal -20 -20 suspense surplus',
-      'att_1:reversal:4:late reversal -2 -2 suspense late',
+      'att_1:reversal:4:surplus reversal -20 -20 surplus',
+      'att_1:reversal:4:late reversal -2 -2 late',
     ])
-    expect(short(takeSome(mixed, 'att_1', '125')).at(-1)).toBe(
-      'att_1:reversal:4:counted reversal -100 -100 merchant_payable counted',
-    )
+    expect(short(takeSome(mixed, 'att_1', '125')).at(-1)).toBe('att_1:reversal:4:counted reversal -100 -100 counted')
     expect(takeSome(mixed, 'att_1', '0')).toEqual([])
     const returning = restated(mixed, 'att_1', { from: ['counted', 'surplus', 'late'], to: 'returning' })
     expect(short(takeSome(returning, 'att_1', '27'))).toEqual([
-      'att_1:reversal:4:returning:surplus reversal -20 -20 suspense returning',
-      'att_1:reversal:4:returning:late reversal -5 -5 suspense returning',
-      'att_1:reversal:4:returning:counted reversal -2 -2 merchant_payable returning',
+      'att_1:reversal:4:returning:surplus reversal -20 -20 returning',
+      'att_1:reversal:4:returning:late reversal -5 -5 returning',
+      'att_1:reversal:4:returning:counted reversal -2 -2 returning',
     ])
     // What was taken while it was on its way back goes where it was, with the rest.
     const all = [...returning, ...takeSome(returning, 'att_1', '27')]
@@ -157,12 +137,12 @@ describe('what goes', () => {
 })
 
 describe('what was returned from elsewhere', () => {
-  const outside = fiat('-40', { kind: 'return_outside', state: 'returned', account: 'suspense' })
+  const outside = fiat('-40', { kind: 'return_outside', state: 'returned' })
   const parts = [fiat('100'), fiat('-3', { ...other, kind: 'return_outside' }), outside]
 
   test('and is taken back by the partner is one fact: no owner has less by it', () => {
     const taken = takeOutside(parts, 'att_1', '15')
-    expect(short(taken)).toEqual(['att_1:reversal_outside:3 reversal_outside -15 -15 suspense reversed'])
+    expect(short(taken)).toEqual(['att_1:reversal_outside:3 reversal_outside -15 -15 reversed'])
     expect(taken[0]).toMatchObject({ attemptId: 'att_1', asset: 'EUR' })
     expect(heldOf([...parts, ...taken], 'att_1')).toBe('100')
     expect(returnedOutside([...parts, ...taken], 'att_1')).toBe('25')
@@ -211,13 +191,13 @@ describe('the state of a part', () => {
 describe('dust', () => {
   test('is what is counted of an order that was not taken, and worth nothing in the price', () => {
     const dust = [micro('4', '0'), micro('5', '0')]
-    expect(short(takeDust(dust, null))).toEqual(['att_1:kept:2 kept -9 0 suspense counted'])
+    expect(short(takeDust(dust, null))).toEqual(['att_1:kept:2 kept -9 0 counted'])
     expect(takeDust(dust, 'att_1')).toEqual([])
     expect(takeDust([...dust, micro('60', '1')], null)).toEqual([])
     expect(takeDust([micro('4', '0', { state: 'surplus' })], null)).toEqual([])
     expect(takeDust([...dust, ...takeDust(dust, null)], null)).toEqual([])
     // Neither what is surplus beside it nor what another order has is dust, or makes it worth more.
     const beside = [micro('60', '1', { state: 'surplus' }), micro('70', '1', other)]
-    expect(short(takeDust([...dust, ...beside], null))).toEqual(['att_1:kept:4 kept -9 0 suspense counted'])
+    expect(short(takeDust([...dust, ...beside], null))).toEqual(['att_1:kept:4 kept -9 0 counted'])
   })
 })

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Booking } from '../../../../src/domain/ledger.ts'
 import { nothing, type OrderEffect } from '../../../../src/domain/payment/money/effect.ts'
 import {
   changesOf,
@@ -33,11 +32,6 @@ function changed(before: Before, effect: Partial<OrderEffect>, news: Partial<Ord
 
 const fieldsOf = (before: Before, effect: Partial<OrderEffect>, news?: Partial<OrderNews>) =>
   changed(before, effect, news).change?.fields ?? {}
-const linesOf = (bookings: readonly (Booking | null)[]) =>
-  bookings
-    .flatMap((booking) => booking?.lines ?? [])
-    .map(({ account, asset, amount }) => `${account} ${asset} ${amount}`)
-
 describe('what news of an order writes', () => {
   test('is nothing where it is no news', () => {
     for (const before of [
@@ -45,7 +39,7 @@ describe('what news of an order writes', () => {
       { status: 'under_review', parkReason: 'underpaid', exception: 'underpaid', usdc } as const,
       { status: 'pending', exception: 'verification_required' } as const,
     ])
-      expect(changed(before, {})).toEqual({ attempt: null, parts: [], bookings: [], moves: [], change: null })
+      expect(changed(before, {})).toEqual({ attempt: null, parts: [], moves: [], change: null })
     const same = { status: 'under_review', parkReason: 'underpaid', exception: 'underpaid' } as const
     expect(changed(same, { park: 'underpaid', exception: 'underpaid' }).change).toBeNull()
   })
@@ -92,9 +86,9 @@ describe('what news of an order writes', () => {
     expect(kindOf({ parts: [less], incident: 'chargeback' })).toBe('payment.chargeback')
     expect(kindOf({ parts: [less], incident: 'misfit' })).toBe('payment.money_went')
     const sold = { usdc: { gross: '1', fee: '0', net: '1' }, paidAttemptId: 'att_1' }
-    const nobodys = part({ key: 'nobody’s', account: 'suspense', state: 'surplus' })
+    const nobodys = part({ key: 'nobody’s', state: 'surplus' })
     expect(changed(sold, { parts: [more, nobodys] }).change?.note.kind).toBe('payment.chargeback_won')
-    expect(kindOf({ parts: [part({ asset: 'USDC', account: 'suspense' })] })).toBe('payment.money_came')
+    expect(kindOf({ parts: [part({ asset: 'USDC' })] })).toBe('payment.money_came')
     expect(kindOf({ parts: [less], incident: 'chargeback', attempt: 'refunded' })).toBe('attempt.refunded')
     expect(kindOf({ incident: 'chargeback', exception: 'underpaid' })).toBe('attempt.open')
     expect(changed({}, { parts: [more, less] }).change?.note.data).toEqual({
@@ -105,27 +99,6 @@ describe('what news of an order writes', () => {
         { asset: 'EUR', units: '-500' },
       ],
     })
-  })
-
-  test('books each part of money by itself', () => {
-    const surplus = part({ key: 'b', units: '500', chargeMinor: '500', state: 'surplus', account: 'suspense' })
-    const { parts } = changed({}, { parts: [part({}), surplus] })
-    expect(parts.map((one) => [one.part.key, one.booking?.reference])).toEqual([
-      ['att_1:0:4999', 'att_1:0:4999'],
-      ['b', 'b'],
-    ])
-    expect(linesOf(parts.map(({ booking }) => booking))).toEqual([
-      'partner_receivable EUR 4999',
-      'merchant_payable EUR -4999',
-      'partner_receivable EUR 500',
-      'suspense EUR -500',
-    ])
-    // What is taken back after the conversion is our loss, and what never was the payment's own is not.
-    const back = part({ kind: 'reversal', units: '-4999', chargeMinor: '-4999', state: 'reversed' })
-    const takenBack = (paidAttemptId: string) =>
-      linesOf(changed({ usdc, paidAttemptId }, { parts: [back] }).parts.map(({ booking }) => booking))
-    expect(takenBack('att_2')[0]).toBe('merchant_payable EUR 4999')
-    expect(takenBack('att_1')).toEqual(['chargeback_loss EUR 4999', 'partner_receivable EUR -4999'])
   })
 
   test('of a move says where to and why; what else changes is written with it', () => {
@@ -211,7 +184,7 @@ describe('the money of a payment', () => {
   test('is what is counted of the attempt, what came just now with it, at the rate of the moment', () => {
     const known = [
       part({ key: 'a', chargeMinor: '3000' }),
-      part({ key: 'b', chargeMinor: '70', state: 'surplus', account: 'suspense' }),
+      part({ key: 'b', chargeMinor: '70', state: 'surplus' }),
       part({ key: 'c', chargeMinor: '5', attemptId: 'att_2' }),
     ]
     const taken = { money: 'take', parts: [part({ key: 'd', chargeMinor: '1999' })] } as const

@@ -6,7 +6,7 @@ import { fits, hasNothing, misfitOf } from '../../../../src/domain/payment/partn
 import { context, effect, open, order, paidBy, paidOrder, part } from '../money/order-story.ts'
 
 const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
-const someUsdc = part('2000', { key: 'a', asset: 'USDC', units: '20000000', account: 'suspense' })
+const someUsdc = part('2000', { key: 'a', asset: 'USDC', units: '20000000' })
 
 describe('a report that does not fit', () => {
   const of = (fields: Partial<PartnerOrder>) => order({ status: 'canceled', ...fields })

@@ -18,7 +18,7 @@ const deposit = (status: PartnerOrder['status'], minor: string, ...receipts: [st
       rate: { rate: '1', source: 'test', asOf: '' },
     },
   })
-const someUsdc = part('2000', { key: 'a', asset: 'USDC', units: '20000000', account: 'suspense' })
+const someUsdc = part('2000', { key: 'a', asset: 'USDC', units: '20000000' })
 
 describe('an order that nothing final is said of', () => {
   test('is open, and what the partner may have received is no money before it says so', () => {
@@ -163,7 +163,7 @@ describe('another token at the address of a payment', () => {
 
   test('beside a part of the price: the part counts, and the payment waits because of the token', () => {
     const both = effect({}, {}, deposit('wrong_asset', '2000', ['a', '20000000']))
-    expect(came(both.parts)).toEqual(['2000 counted suspense'])
+    expect(came(both.parts)).toEqual(['2000 counted'])
     expect(both).toMatchObject({ attempt: 'on_hold', exception: 'wrong_asset', money: 'none', park: 'wrong_asset' })
   })
 
@@ -193,7 +193,7 @@ describe('a part of the price', () => {
 
   test('that the partner has less of before the conversion is what is left of it', () => {
     const less = effect(paidBy('6000'), { status: 'confirmed' }, paidOrder('5000'))
-    expect(came(less.parts)).toEqual(['-1000 counted merchant_payable'])
+    expect(came(less.parts)).toEqual(['-1000 counted'])
   })
 })
 
@@ -223,7 +223,7 @@ describe('an order that is over', () => {
     for (const parts of [[part('5000')], [part('5000'), ...others]]) {
       const gone = effect(paidBy('5000', { parts }), { status: 'confirmed' }, kept)
       expect(gone).toMatchObject({ attempt: 'declined', incident: null, failureCode: 'declined' })
-      expect(came(gone.parts)).toEqual(['-5000 reversed merchant_payable'])
+      expect(came(gone.parts)).toEqual(['-5000 reversed'])
     }
   })
 })

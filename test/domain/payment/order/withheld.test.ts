@@ -36,6 +36,6 @@ test('nor is what the payment has sold already, waits for, or has from elsewhere
   expect(withheld(held, { parkReason: 'partner_hold' })).toBe(false)
   expect(withheld({ ...held, attemptId: 'att_2' })).toBe(false)
   expect(withheld(held, { paidAttemptId: null })).toBe(false)
-  const someUsdc = [part({ asset: 'USDC', account: 'suspense' })]
+  const someUsdc = [part({ asset: 'USDC' })]
   expect(isWithheld(stateOf(waits, { parts: someUsdc }), deposit('open', '2000', ['a', '24000000']))).toBe(false)
 })

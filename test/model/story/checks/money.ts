@@ -1,6 +1,6 @@
 import type { Part } from '../../../../src/domain/payment/money/parts.ts'
 import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
-import { attemptsOf, boughtFor, orderOf, soldBy } from '../../world/books.ts'
+import { attemptsOf, orderOf, readStatement } from '../../world/books.ts'
 import { balance, type Facts, HERE, sum } from './facts.ts'
 
 /** Every unit has one owner, and nothing is paid that is not kept. */
@@ -69,76 +69,54 @@ function holdsOf({ status, receivedMinor }: SandboxOrder): bigint {
   return isOurs ? BigInt(receivedMinor ?? '0') : 0n
 }
 
-/** Every liability is what its owners have in it. */
+/** What is owed, to the buyer or to the merchant, is what its owners have. */
 export function checkBooks(facts: Facts): string[] {
-  const { row, paidOut } = facts
+  const { row } = facts
   const { payment, parts } = row
   const wrong: string[] = []
-  const isUnwound = payment.status === 'refunded' || facts.ledger.size === 0
-  const assets = new Set([...facts.ledger.keys()].map((key) => key.split(' ')[1] ?? ''))
-  for (const asset of [...parts.map((part) => part.asset), 'USDC']) assets.add(asset)
+  const isSold = payment.usdc !== null && !isVoid(payment)
+  const isOwed = ({ attemptId, state }: Part) =>
+    HERE.includes(state) && !(isSold && state === 'counted' && attemptId === payment.paidAttemptId)
+  const assets = new Set(['USDC', ...[...facts.ledger.keys()].map((key) => key.split(' ')[1] ?? '')])
   for (const asset of assets) {
-    const inSuspense = parts.filter(
-      (part) =>
-        part.asset === asset &&
-        part.account === 'suspense' &&
-        HERE.includes(part.state) &&
-        !(asset === 'USDC' && part.state === 'counted' && payment.usdc !== null),
-    )
-    const unusedFill =
-      asset === 'USDC' && payment.fill !== null && payment.usdc === null && !isUnwound ? BigInt(payment.fill.micro) : 0n
-    const owned = sum(inSuspense.map(({ units }) => units)) + unusedFill
-    const held = -balance(facts, 'suspense', asset)
-    if (owned !== held)
-      wrong.push(`suspense has ${held} ${asset}, its owners ${owned} (${payment.status}, ${payment.parkReason})`)
-    if (asset === 'USDC') continue
-    const kept = parts.filter(
-      (part) => part.asset === asset && part.account === 'merchant_payable' && HERE.includes(part.state),
-    )
-    // What was sold is owed in USDC.
-    const unsold = kept.filter(({ attemptId }) => payment.usdc === null || attemptId !== payment.paidAttemptId)
-    const owed = sum(unsold.map(({ units }) => units))
-    const payable = -balance(facts, 'merchant_payable', asset)
-    if (owed !== payable)
-      wrong.push(`the merchant is owed ${payable} ${asset}, by its parts ${owed} (${payment.status})`)
+    const free = sum(parts.filter((part) => part.asset === asset && isOwed(part)).map(({ units }) => units))
+    const net = asset === 'USDC' && isSold && payment.transfer === null ? BigInt(payment.usdc?.net ?? '0') : 0n
+    const owed = -balance(facts, 'suspense', asset) - balance(facts, 'merchant_payable', asset)
+    if (owed !== free + net)
+      wrong.push(`${owed} ${asset} is owed by the books, ${free + net} by its owners (${payment.status})`)
   }
   const elsewhere = parts.filter(({ attemptId, state }) => state === 'counted' && attemptId !== payment.paidAttemptId)
   if (payment.paidAttemptId !== null && sum(elsewhere.map(({ units }) => units)) !== 0n)
     wrong.push(`money of another attempt than the paid one is counted (${payment.status})`)
-  const isOver = paidOut !== null || isUnwound
-  const unexpected = isUnwound ? BigInt(paidOut ?? '0') : 0n
-  const net = payment.usdc === null || isOver ? -unexpected : BigInt(payment.usdc.net)
-  const payable = -balance(facts, 'merchant_payable', 'USDC')
-  if (payable !== net) wrong.push(`the merchant is owed ${payable} USDC, by the payment ${net} (${payment.status})`)
   return wrong
 }
 
-/** What is ours: of the USDC that was bought, paid out and kept. */
+const isVoid = ({ status, parkReason, transfer }: Facts['row']['payment']): boolean =>
+  transfer === null && (status === 'refunded' || parkReason === 'payout_voided')
+
+/** What is ours: of the money that was sold, and of the USDC that was bought, paid out and kept. */
 export function checkOurs(facts: Facts): string[] {
   const { row, paidOut, shop } = facts
   const { usdc, status } = row.payment
   const wrong: string[] = []
-  const expect = (account: string, expected: bigint): void => {
-    const booked = balance(facts, account, 'USDC')
-    if (booked !== expected) wrong.push(`${account} has ${booked} USDC, it should be ${expected} (${status})`)
+  const expect = (account: string, asset: string, expected: bigint): void => {
+    const booked = balance(facts, account, asset)
+    if (booked !== expected) wrong.push(`${account} has ${booked} ${asset}, it should be ${expected} (${status})`)
   }
-  expect('treasury', -BigInt(paidOut ?? '0'))
-  if (status !== 'refunded' || paidOut === null)
-    expect('fee_revenue', status === 'refunded' ? 0n : -BigInt(usdc?.fee ?? '0'))
+  expect('treasury', 'USDC', -BigInt(paidOut ?? '0'))
+  expect('fee_revenue', 'USDC', isVoid(row.payment) ? 0n : -BigInt(usdc?.fee ?? '0'))
   wrong.push(...checkLoss(facts))
   if (shop.troubles.conflicts() > 0) wrong.push('the converter was asked for another amount under a key that it knows')
   // Before an operator has decided, the converter is asked again only by a retry, or by the end.
-  const mayBeUnknown = row.payment.conversionOpen && status === 'under_review'
-  if (!mayBeUnknown) expect('conversion', boughtFor(shop, row.payment.conversionOrder))
-  return [...wrong, ...checkSold(facts)]
-}
-
-/** What the payment has is what was sold for it. */
-function checkSold({ shop, row: { payment } }: Facts): string[] {
-  const { usdc, confirmed, providerUsed, conversionOrder } = payment
-  if (usdc === null || confirmed === null || providerUsed === 'crypto') return []
-  const sold = soldBy(shop, conversionOrder)
-  return sold === confirmed.currency ? [] : [`converted as ${confirmed.currency}, and the converter has sold ${sold}`]
+  const mayBeUnknown = row.sales.some(({ state }) => state === 'asked') && status === 'under_review'
+  if (mayBeUnknown) return wrong
+  const statement = readStatement(shop, row.sales.length)
+  expect('conversion', 'USDC', statement.bought)
+  const currencies = [...facts.ledger.keys()].filter((key) => key.startsWith('conversion ')).map((key) => key.slice(11))
+  // Whatever became of a payment afterwards: a sale stays in the books.
+  for (const currency of new Set([...currencies, ...statement.sold.keys()]))
+    if (currency !== 'USDC') expect('conversion', currency, -(statement.sold.get(currency) ?? 0n))
+  return wrong
 }
 
 /** What the partner took back of a payment that was paid out is our loss, until the partner has it again. */
@@ -237,10 +215,32 @@ export function checkPayout(facts: Facts): string[] {
     usdc !== null &&
     // What came in USDC needs no fill; one for money that had come before was not taken.
     payment.providerUsed !== 'crypto' &&
-    !payment.fill?.accepted &&
+    !payment.agreed &&
     (off < 0n ? -off : off) * 100n > BigInt(usdc.gross) * 2n
   )
     wrong.push(`a fill that is ${off} off was taken`)
   if (status === 'succeeded' && usdc === null) wrong.push('succeeded without USDC')
   return wrong
 }
+
+/**
+ * A payment is settled if one account has the whole price at the end, unless somebody has decided otherwise. By the
+ * partners' own books.
+ */
+export async function checkSettled({ shop, row }: Facts): Promise<string[]> {
+  const { payment, attempts } = row
+  const hasDecided = shop.asks.some(({ what }) => !what.startsWith('click') && what !== 'cancel')
+  const isUnsettled =
+    ['pending', 'expired', 'canceled'].includes(payment.status) || UNSETTLED.includes(payment.parkReason ?? '')
+  if (hasDecided || !isUnsettled || payment.usdc !== null) return []
+  for (const attempt of await attemptsOf(shop)) {
+    const order = await orderOf(shop, attempt)
+    const { asked, status } = attempts.find(({ id }) => id === attempt.id) ?? {}
+    const isPaid = order?.status === 'paid' && order.minor === asked?.minor && status !== 'late'
+    if (isPaid && BigInt(order.receivedMinor ?? '0') * 100n >= BigInt(order.minor) * 99n)
+      return [`a partner has the whole price, and the payment is ${payment.status} (${payment.parkReason})`]
+  }
+  return []
+}
+
+const UNSETTLED: readonly string[] = ['underpaid', 'partner_hold', 'partner_silent', 'order_changed', 'wrong_asset']

@@ -64,11 +64,18 @@ async function checkReturnedOnce(shop: Facts['shop'], row: Facts['row']): Promis
 }
 
 type Settlement = {
+  readonly gross_usdc: string | null
   readonly fee_usdc: string | null
   readonly net_usdc: string | null
   readonly tx_hash: string | null
 }
-type Told = { readonly status: string; readonly exception: string | null; readonly settlement: Settlement }
+type Told = {
+  readonly status: string
+  readonly exception: string | null
+  readonly amount_minor: number
+  readonly currency: string
+  readonly settlement: Settlement
+}
 type Event = { readonly type: string; readonly object: Told }
 
 /** Whoever closes a payment goes by what the partners answer to it: their money is not news after the end. */
@@ -96,6 +103,40 @@ function checkAmounts(events: readonly Event[], paidOut: string | null): string[
   })
 }
 
+/** The price is what was asked for, and the amounts are those of the sale that is paid out, at the locked rate. */
+function checkPrices(events: readonly Event[], { payment, sales }: Facts['row']): string[] {
+  const micro = (usdc: string | null) => BigInt((usdc ?? '0').replace('.', ''))
+  return events.flatMap(({ type, object: { amount_minor: minor, currency, status, settlement } }) => {
+    const { gross_usdc: gross, fee_usdc: fee, net_usdc: net } = settlement
+    if (String(minor) !== payment.amount.minor || currency !== payment.amount.currency)
+      return [`${type} names a price of ${minor} ${currency}`]
+    if (micro(gross) !== micro(fee) + micro(net)) return [`${type}: ${gross} is not ${fee} and ${net}`]
+    const isOfSale = sales.some((sale) => sale.gross === micro(gross))
+    return status === 'succeeded' && !isOfSale ? [`${type} names ${gross}, and nothing was sold for that`] : []
+  })
+}
+
+/** The exception that the merchant reads agrees with what the partners hold. */
+async function checkException({ shop, row }: Facts): Promise<string[]> {
+  const { exception, status, paidAttemptId, confirmed, usdc } = row.payment
+  const own = row.attempts.find(({ id }) => id === paidAttemptId)
+  if (own === undefined || confirmed === null || usdc === null || status !== 'succeeded') return []
+  const [asked, received] = [BigInt(own.asked.minor), BigInt(confirmed.minor)]
+  if (received > asked && exception === null)
+    return [`${received} of ${asked} came, and the merchant reads nothing of it`]
+  if (received * 100n < asked * 99n && exception === null)
+    return ['too little was settled, and the merchant reads nothing']
+  if (received === asked && (exception === 'underpaid' || exception === 'overpaid'))
+    return [`exactly the price came, and the merchant reads ${exception}`]
+  for (const attempt of await attemptsOf(shop)) {
+    const order = attempt.id === paidAttemptId ? null : await orderOf(shop, attempt)
+    const isThere = order?.status === 'paid' && BigInt(order.receivedMinor ?? '0') > 0n
+    const isKnown = row.parts.some(({ attemptId, state }) => attemptId === attempt.id && state === 'surplus')
+    if (isThere && isKnown && exception === null) return ['the buyer paid twice, and the merchant reads nothing of it']
+  }
+  return []
+}
+
 /** What had been closed is not open to a buyer again; what had expired is so for a moment alone, and then expires. */
 async function checkClosedAgain({ shop, row }: Pick<Facts, 'shop' | 'row'>): Promise<string[]> {
   const { rows } = await shop.db.query(
@@ -110,7 +151,8 @@ async function checkClosedAgain({ shop, row }: Pick<Facts, 'shop' | 'row'>): Pro
 }
 
 /** What the merchant was told agrees with the row. */
-export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Promise<string[]> {
+export async function checkEvents(facts: Facts): Promise<string[]> {
+  const { shop, row, paidOut, incidents } = facts
   const { rows } = await shop.db.query(
     "select type, convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object from event where payment_id = $1 order by sequence",
     [row.payment.id],
@@ -125,7 +167,7 @@ export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Pro
   for (const { type, object } of events)
     if (type !== 'payment.chargeback' && type !== `payment.${object.status}`)
       wrong.push(`${type} shows ${object.status}`)
-  wrong.push(...checkAmounts(events, paidOut))
+  wrong.push(...checkAmounts(events, paidOut), ...checkPrices(events, row), ...(await checkException(facts)))
   for (const read of [row.payment, ...moves.map(({ object }) => object)]) {
     if (['settling', 'succeeded', 'refunded'].includes(read.status) && read.exception === 'verification_required')
       wrong.push(`${read.status}, and the merchant reads that the buyer is being checked`)

@@ -1,6 +1,7 @@
 import { lateMoneyWorkflowId } from '../../../../src/domain/ids.ts'
 import { needsOperator, nextStep, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
-import type { Facts } from './facts.ts'
+import { attemptsOf, orderOf } from '../../world/books.ts'
+import { type Facts, sum } from './facts.ts'
 
 /** After all that time only what waits for an operator, visibly, is open. */
 export async function checkWakers({ shop, row, intents }: Facts): Promise<string[]> {
@@ -24,6 +25,8 @@ export async function checkWakers({ shop, row, intents }: Facts): Promise<string
     if (shop.server.running(lateMoneyWorkflowId(attemptId)) === null) wrong.push('late money without a workflow')
   for (const { kind, state } of intents)
     if (state === 'asked' || state === 'pending') wrong.push(`a ${kind} is still ${state}`)
+  const open = row.sales.filter(({ state }) => state === 'asked')
+  if (open.length > 0 && status !== 'under_review') wrong.push(`a sale has no end (${status})`)
   const unread = await shop.db.query(
     'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null',
     [row.payment.id],
@@ -34,4 +37,28 @@ export async function checkWakers({ shop, row, intents }: Facts): Promise<string
     wrong.push(`closed_at does not fit: ${status}, ${step}`)
   if (step === 'done' && run !== null) wrong.push(`${status}, nothing is left, and the workflow runs on`)
   return wrong
+}
+
+/** Money at a partner that is neither settled nor returned is before a person, by the partner's own books. */
+export async function checkVisible({ shop, row }: Facts): Promise<string[]> {
+  const { payment, parts } = row
+  const isSettled = payment.usdc !== null && payment.status !== 'refunded' && payment.parkReason !== 'payout_voided'
+  const listed = await shop.db.query('select kind, attempt_id from attention where payment_id = $1', [payment.id])
+  for (const attempt of await attemptsOf(shop)) {
+    const order = await orderOf(shop, attempt)
+    const isListed = listed.rows.some(({ kind, attempt_id: of }) => kind === 'misfit' && of === attempt.id)
+    if (order?.status === 'refunded' && isListed) return ['a person is asked about an order that was given back']
+  }
+  if (listed.rows.length > 0) return []
+  for (const attempt of await attemptsOf(shop)) {
+    const order = await orderOf(shop, attempt)
+    const asked = row.attempts.find(({ id }) => id === attempt.id)?.asked.minor
+    if (order?.status !== 'paid' || order.minor !== asked) continue
+    const settled = isSettled && attempt.id === payment.paidAttemptId ? BigInt(payment.confirmed?.minor ?? '0') : 0n
+    const outside = parts.filter(({ attemptId, kind }) => attemptId === attempt.id && kind === 'return_outside')
+    const returned = -sum(outside.map(({ units }) => units))
+    if (BigInt(order.receivedMinor ?? '0') > settled + returned)
+      return [`a partner holds ${order.receivedMinor} of the buyer's money, and no list shows it (${payment.status})`]
+  }
+  return []
 }

@@ -1,0 +1,54 @@
+/**
+ * Each order of the buyer is an account: what its partner says that it holds, and what we have done about it. Amounts are
+ * whole units of the asset: minor units of a currency, or micro-USDC.
+ */
+
+/** The partner's last word about its order. `over`: nothing more will come of it. */
+export const WORDS = ['open', 'confirming', 'withheld', 'paid', 'over'] as const
+export type Word = (typeof WORDS)[number]
+
+/** A give-back through the partner, which is stored before the partner is asked. */
+export type GiveBack = 'no' | 'wanted' | 'asked'
+
+export type Account = {
+  readonly id: string
+  /** A fiat currency, or `USDC` at an address of the platform. */
+  readonly asset: string
+  /** The buyer was asked for this much. */
+  readonly asked: bigint
+  readonly word: Word
+  /** The units that the partner, or the chain, has of the buyer’s money. Each newer reading replaces them. */
+  readonly held: bigint
+  /** The units that the buyer got back from elsewhere: the only fact about money that comes from us. */
+  readonly outside: bigint
+  /** True if the order is not as it was asked for. */
+  readonly odd: boolean
+  /** True if an operator has accepted the odd order. */
+  readonly accepted: boolean
+  readonly back: GiveBack
+  /** The loss that an operator has written off. */
+  readonly writtenOff: bigint
+}
+
+const USDC = 'USDC'
+
+/** Less than 0.01 USDC that nobody waits for is worth nobody's time: anybody can send it to any address. */
+const DUST_MICRO = 10_000n
+
+export const positive = (units: bigint): bigint => (units > 0n ? units : 0n)
+
+/** The units that the buyer has not got back. */
+export const freeUnits = ({ held, outside }: Account): bigint => positive(held - outside)
+
+export const isOnChain = ({ asset }: Pick<Account, 'asset'>): boolean => asset === USDC
+
+/** True if the free money is so little that it belongs to the platform unless the payment takes it. */
+export const isDust = (account: Account): boolean => isOnChain(account) && freeUnits(account) < DUST_MICRO
+
+/** True if the money may be sold now: the partner has let go of it, as it was asked for, and nobody gives it back. */
+export const isSellable = ({ word, back, odd, accepted }: Account): boolean =>
+  word === 'paid' && back === 'no' && (!odd || accepted)
+
+/** `tolerancePercent`: whole percent of the asked amount that may be missing. */
+export const isEnough = (account: Account, tolerancePercent: bigint): boolean =>
+  freeUnits(account) * 100n >= account.asked * (100n - tolerancePercent)

@@ -1,0 +1,95 @@
+import { type Account, freeUnits, isSellable } from './account.ts'
+import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getShortage } from './funds.ts'
+import { listReasons } from './review.ts'
+
+/** The next step for the funds. `sell` repeats under the key of its number until the converter has answered. */
+export type Effect =
+  | { readonly do: 'void' }
+  | { readonly do: 'give_back'; readonly accountId: string }
+  | { readonly do: 'end_sale'; readonly number: number }
+  | { readonly do: 'take'; readonly number: number }
+  | { readonly do: 'sell'; readonly accountId: string; readonly units: bigint }
+  | { readonly do: 'hand_over' }
+  | { readonly do: 'wait'; readonly for: 'buyer' | 'partner' | 'payout' | 'release' }
+  | { readonly do: 'review' }
+  | { readonly do: 'done' }
+
+/**
+ * The only rule for what happens next. The workflow, a resumed run, the operator's page and the status ask it. The first
+ * rule that has an answer counts.
+ */
+export function nextEffect(funds: Funds): Effect {
+  for (const rule of RULES) {
+    const effect = rule(funds)
+    if (effect !== null) return effect
+  }
+  return { do: 'done' }
+}
+
+type Rule = (funds: Funds) => Effect | null
+
+const RULES: readonly Rule[] = [
+  protectPayout,
+  giveBack,
+  endSale,
+  ({ hold }) => (hold ? { do: 'wait', for: 'release' } : null),
+  handOver,
+  (funds) => (listReasons(funds).stops.length > 0 ? { do: 'review' } : null),
+  ({ payout }) => (payout === 'handed' ? { do: 'wait', for: 'payout' } : null),
+  sell,
+  (funds) => (listReasons(funds).asks.length > 0 ? { do: 'review' } : null),
+  awaitMoney,
+]
+
+/** A payout whose money is not all there, or is to go back, must not be paid. */
+function protectPayout(funds: Funds): Effect | null {
+  if (funds.payout === 'voiding') return { do: 'wait', for: 'payout' }
+  const sold = findSoldAccount(funds)
+  const isUncovered = sold !== null && (getShortage(funds, sold) > 0n || sold.back === 'wanted')
+  return funds.payout === 'handed' && isUncovered ? { do: 'void' } : null
+}
+
+/** Gives back what was decided, unless it was sold for a payout that is not void. */
+function giveBack(funds: Funds): Effect | null {
+  const sold = findSoldAccount(funds)
+  const mayGo = (account: Account): boolean =>
+    account.back === 'asked' || (account.back === 'wanted' && (account.id !== sold?.id || funds.payout === 'none'))
+  const account = funds.accounts.find(mayGo)
+  if (account === undefined) return null
+  return account.id === sold?.id && funds.payout === 'none'
+    ? { do: 'void' }
+    : { do: 'give_back', accountId: account.id }
+}
+
+/** An open sale of other money than the payment has now is ended before anything else is sold. */
+function endSale(funds: Funds): Effect | null {
+  const open = funds.sales.find(({ state }) => state === 'asked')
+  if (open === undefined) return null
+  const own = findOwnAccount(funds)
+  const isWanted = own !== null && own.id === open.accountId && freeUnits(own) === open.units && isSellable(own)
+  return isWanted ? null : { do: 'end_sale', number: open.number }
+}
+
+/** Hands the sold money to the settlement engine if all of it is still there. */
+function handOver(funds: Funds): Effect | null {
+  const sold = findSoldAccount(funds)
+  if (funds.payout !== 'none' || sold === null) return null
+  if (getShortage(funds, sold) > 0n) return { do: 'void' }
+  if (isSellable(sold)) return { do: 'hand_over' }
+  return sold.odd && !sold.accepted ? { do: 'review' } : { do: 'wait', for: 'partner' }
+}
+
+function sell(funds: Funds): Effect | null {
+  const own = findOwnAccount(funds)
+  if (own === null || funds.taken !== null) return null
+  const sale = findFittingSale(funds)
+  return sale === null ? { do: 'sell', accountId: own.id, units: freeUnits(own) } : { do: 'take', number: sale.number }
+}
+
+/** Without money the payment waits for its buyer; once it is over, for what may still come of its orders. */
+function awaitMoney({ accounts, payout, closed, listens }: Funds): Effect | null {
+  const mayCome = listens && accounts.some(({ word }) => word !== 'over' && word !== 'paid')
+  const isOver = payout === 'paid' || payout === 'void' || closed !== null
+  if (isOver) return mayCome ? { do: 'wait', for: 'partner' } : null
+  return { do: 'wait', for: 'buyer' }
+}

@@ -1,0 +1,68 @@
+import type { Account as LedgerAccount, Line } from '../../ledger.ts'
+import { type Account, freeUnits, isDust, isOnChain } from './account.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getExcess, getShortage, type Sale } from './funds.ts'
+
+/**
+ * The books of a payment are a function of its funds: what each ledger account has of each asset because of it. A booking
+ * is the difference between two positions, so every booking balances, and money that moves back is booked back.
+ */
+export type Positions = ReadonlyMap<string, bigint>
+
+type Put = (account: LedgerAccount, asset: string, units: bigint) => void
+
+export function computePositions(funds: Funds): Positions {
+  const positions = new Map<string, bigint>()
+  const put: Put = (account, asset, units) => {
+    const key = `${account} ${asset}`
+    const sum = (positions.get(key) ?? 0n) + units
+    if (sum === 0n) positions.delete(key)
+    else positions.set(key, sum)
+  }
+  for (const account of funds.accounts) putAccount(put, funds, account)
+  for (const sale of funds.sales) putSale(put, funds, sale)
+  put('merchant_payable', 'USDC', funds.paidOut)
+  put('treasury', 'USDC', -funds.paidOut)
+  return positions
+}
+
+function putAccount(put: Put, funds: Funds, account: Account): void {
+  const { asset, held, outside } = account
+  const isSold = findSoldAccount(funds)?.id === account.id
+  const isOwn = !isSold && findOwnAccount(funds)?.id === account.id
+  // USDC at an address of the platform is booked when the chain proves it, as nobody's money.
+  put(isOnChain(account) ? 'suspense' : 'partner_receivable', asset, held)
+  // What the buyer got from elsewhere and the partner still holds belongs to the platform; what it took back too is lost.
+  put('exchange', asset, outside < held ? -outside : -held)
+  const owed = isSold ? getExcess(funds, account) : freeUnits(account)
+  const keptAsDust = !isOwn && isDust({ ...account, held: owed, outside: 0n })
+  const liability = isOwn ? 'merchant_payable' : 'suspense'
+  put(keptAsDust ? 'exchange' : liability, asset, -owed)
+  put('chargeback_loss', asset, getShortage(funds, account))
+}
+
+/** A sale stays a sale: if it is not paid out, it was made for the platform's own account. */
+function putSale(put: Put, funds: Funds, sale: Sale): void {
+  const asset = funds.accounts.find(({ id }) => id === sale.accountId)?.asset
+  if (sale.fill === null || asset === undefined) return
+  const taken = findSoldAccount(funds) !== null && funds.taken?.number === sale.number ? funds.taken : null
+  put('conversion', asset, -sale.units)
+  put('conversion', 'USDC', sale.fill)
+  if (taken === null) {
+    put('exchange', asset, sale.units)
+    put('exchange', 'USDC', -sale.fill)
+    return
+  }
+  put('fee_revenue', 'USDC', -taken.fee)
+  put('merchant_payable', 'USDC', taken.fee - taken.gross)
+  put('exchange', 'USDC', taken.gross - sale.fill)
+}
+
+/** The lines that lead from one position to the other; they sum to zero for each asset. */
+export function listLinesBetween(before: Positions, after: Positions): Line[] {
+  const keys = [...new Set([...before.keys(), ...after.keys()])].toSorted()
+  return keys.flatMap((key) => {
+    const amount = (after.get(key) ?? 0n) - (before.get(key) ?? 0n)
+    const [account = '', asset = ''] = key.split(' ')
+    return amount === 0n ? [] : [{ account: account as LedgerAccount, asset, amount: amount.toString() }]
+  })
+}

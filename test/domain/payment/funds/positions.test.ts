@@ -1,0 +1,105 @@
+import { expect, test } from '@jest/globals'
+import type { Account } from '../../../../src/domain/payment/funds/account.ts'
+import type { Funds, Sale } from '../../../../src/domain/payment/funds/funds.ts'
+import { computePositions, listLinesBetween } from '../../../../src/domain/payment/funds/positions.ts'
+import { newAccount, newFunds } from './story.ts'
+
+const books = (funds: Funds): string[] =>
+  [...computePositions(funds)].map(([key, units]) => `${key} ${units}`).toSorted()
+
+const paid = (fields: Partial<Account> = {}): Account =>
+  newAccount('a', 'EUR', { word: 'paid', held: 10_000n, ...fields })
+const sale: Sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 990n, state: 'filled' }
+const taken = { ...sale, fee: 45n }
+const SOLD = ['conversion EUR -10000', 'conversion USDC 990', 'exchange USDC 10', 'fee_revenue USDC -45']
+const RECEIVED = 'partner_receivable EUR 10000'
+
+test('the partner owes the payment’s money, and the platform owes it to the merchant', () => {
+  expect(books(newFunds({ accounts: [paid()] }))).toEqual(['merchant_payable EUR -10000', RECEIVED])
+})
+
+test('money of another account than the payment’s is owed to the buyer', () => {
+  const other = newAccount('b', 'INR', { word: 'paid', held: 500n })
+  expect(books(newFunds({ accounts: [paid(), other] }))).toEqual([
+    'merchant_payable EUR -10000',
+    RECEIVED,
+    'partner_receivable INR 500',
+    'suspense INR -500',
+  ])
+})
+
+test('a sale that the payment takes is owed to the merchant in USDC, without the fee', () => {
+  const funds = newFunds({ accounts: [paid()], sales: [sale], taken })
+  expect(books(funds)).toEqual([...SOLD, 'merchant_payable USDC -955', RECEIVED])
+  expect(books({ ...funds, payout: 'paid', paidOut: 955n })).toEqual([...SOLD, RECEIVED, 'treasury USDC -955'])
+})
+
+test('a sale that the payment has not taken was made for the platform', () => {
+  const funds = newFunds({ accounts: [paid()], sales: [sale] })
+  expect(books(funds)).toEqual([
+    'conversion EUR -10000',
+    'conversion USDC 990',
+    'exchange EUR 10000',
+    'exchange USDC -990',
+    'merchant_payable EUR -10000',
+    RECEIVED,
+  ])
+})
+
+test('a sale stays in the books when its payout is void and the money goes back', () => {
+  const accounts = [paid({ held: 0n, word: 'over' })]
+  expect(books(newFunds({ accounts, sales: [sale], taken, payout: 'void' }))).toEqual([
+    'conversion EUR -10000',
+    'conversion USDC 990',
+    'exchange EUR 10000',
+    'exchange USDC -990',
+  ])
+})
+
+test('money that the partner takes back after the sale is a loss until it is there again', () => {
+  const funds = newFunds({ accounts: [paid({ held: 4000n })], sales: [sale], taken, payout: 'paid', paidOut: 955n })
+  expect(books(funds)).toEqual([
+    'chargeback_loss EUR 6000',
+    ...SOLD,
+    'partner_receivable EUR 4000',
+    'treasury USDC -955',
+  ])
+  const again = { ...funds, accounts: [paid()] }
+  expect(listLinesBetween(computePositions(funds), computePositions(again))).toEqual([
+    { account: 'chargeback_loss', asset: 'EUR', amount: '-6000' },
+    { account: 'partner_receivable', asset: 'EUR', amount: '6000' },
+  ])
+})
+
+test('money beyond a sale is owed to the buyer', () => {
+  const funds = newFunds({ accounts: [paid({ held: 12_000n })], sales: [sale], taken, payout: 'paid', paidOut: 955n })
+  expect(books(funds)).toEqual([...SOLD, 'partner_receivable EUR 12000', 'suspense EUR -2000', 'treasury USDC -955'])
+})
+
+test('what the buyer got from elsewhere belongs to the platform as long as the partner holds it', () => {
+  const given = paid({ outside: 10_000n })
+  expect(books(newFunds({ accounts: [given] }))).toEqual(['exchange EUR -10000', RECEIVED])
+  expect(books(newFunds({ accounts: [{ ...given, held: 4000n }] }))).toEqual([
+    'exchange EUR -4000',
+    'partner_receivable EUR 4000',
+  ])
+})
+
+test('USDC of a buyer is its own sale, and leaves the money that belongs to nobody', () => {
+  const usdc = newAccount('a', 'USDC', { word: 'paid', held: 1001n })
+  const own: Sale = { ...sale, units: 1001n, fill: 1001n }
+  const funds = newFunds({ accounts: [{ ...usdc, held: 1_001n }], sales: [own], taken: { ...own, fee: 45n } })
+  expect(books(funds)).toEqual([
+    'exchange USDC -1',
+    'fee_revenue USDC -45',
+    'merchant_payable USDC -955',
+    'suspense USDC 1001',
+  ])
+})
+
+test('dust that nobody waits for belongs to the platform', () => {
+  const dust = newAccount('b', 'USDC', { word: 'open', held: 9n })
+  expect(books(newFunds({ accounts: [dust] }))).toEqual(['exchange USDC -9', 'suspense USDC 9'])
+  const more = { ...dust, held: 10_000n }
+  expect(books(newFunds({ accounts: [more] }))).toEqual([])
+})

@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals'
+import { freeUnits } from '../../../../src/domain/payment/funds/account.ts'
+import { findOwnAccount } from '../../../../src/domain/payment/funds/funds.ts'
+import { MODEL, type Model, playFunds } from './story.ts'
+
+const STORIES = 10_000
+
+/** The number of the first story that goes wrong; null if all end as they must. */
+function firstWrong(model: Model, stories: number): { seed: number; wrong: string[] } | null {
+  for (let seed = 1; seed <= stories; seed++) {
+    const wrong = playFunds(seed, model)
+    if (wrong.length > 0) return { seed, wrong: wrong.slice(0, 2) }
+  }
+  return null
+}
+
+test('random stories of the funds end as they must', () => {
+  expect(firstWrong(MODEL, STORIES)).toBeNull()
+})
+
+const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
+  [
+    'a payout is not voided when its money has gone',
+    { next: (funds) => (MODEL.next(funds).do === 'void' ? { do: 'wait', for: 'payout' } : MODEL.next(funds)) },
+  ],
+  [
+    'an open sale of other money is left open',
+    {
+      next: (funds) => (MODEL.next(funds).do === 'end_sale' ? MODEL.next({ ...funds, sales: [] }) : MODEL.next(funds)),
+    },
+  ],
+  [
+    'what is asked stops nobody',
+    { next: (funds) => (MODEL.next(funds).do === 'review' ? { do: 'done' } : MODEL.next(funds)) },
+  ],
+  ['a hold does not keep the money from being handed over', { next: (funds) => MODEL.next({ ...funds, hold: false }) }],
+  [
+    'a sale leaves the books when its payout is void',
+    {
+      positions: (funds) => MODEL.positions(funds.payout === 'void' ? { ...funds, sales: [], taken: null } : funds),
+    },
+  ],
+  [
+    'a sale that is not taken is in no book',
+    {
+      positions: (funds) =>
+        MODEL.positions({ ...funds, sales: funds.sales.filter(({ number }) => number === funds.taken?.number) }),
+    },
+  ],
+  [
+    'money that is given from elsewhere is still owed to the buyer',
+    {
+      answered: (funds, answer) =>
+        answer.say === 'give_back' && answer.outside === true ? funds : MODEL.answered(funds, answer),
+    },
+  ],
+  [
+    'the accounts are forgotten when the payout is paid',
+    { paidOut: (funds, micro) => ({ ...MODEL.paidOut(funds, micro), accounts: [] }) },
+  ],
+  [
+    'the first money that came is settled, whatever came after it',
+    {
+      next: (funds) => {
+        const [first] = funds.accounts.filter((account) => freeUnits(account) > 0n)
+        const own = findOwnAccount(funds)
+        const isOther = funds.taken === null && own !== null && first !== undefined && own.id !== first.id
+        return isOther ? { do: 'done' } : MODEL.next(funds)
+      },
+    },
+  ],
+]
+
+test.each(PLANTED)('stories find that %s', (_name, bug) => {
+  expect(firstWrong({ ...MODEL, ...bug }, 2000)).not.toBeNull()
+})

@@ -1,0 +1,53 @@
+import { newPayment } from '../../../scripts/test/new-payment.ts'
+import type { Db, Tenant } from '../../../src/db/db.ts'
+import { newId } from '../../../src/ids.ts'
+import type { System } from './system.ts'
+
+/** A payment of another merchant, with money at a partner and an open sale: no story may touch it. */
+export async function openNeighbor(system: System, db: Db, tenant: Tenant) {
+  const paymentId = newId('payment')
+  const attemptId = newId('attempt')
+  const createdAt = new Date(Date.UTC(2027, 0, 1)).toISOString()
+  const context = { publicUrl: 'http://127.0.0.1:9', now: () => Date.parse(createdAt) }
+  const payment = newPayment({ id: paymentId, createdAt })
+  const asked = payment.amount
+  await system.insertPayment(db, tenant, { payment, claim: null, publicUrl: context.publicUrl })
+  await system.changePayment(db, context, {
+    id: paymentId,
+    work: async (work) => {
+      await work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked })
+      await work.saveAttempt(attemptId, { status: 'confirmed' })
+      const units = { asset: asked.currency, units: asked.minor, chargeMinor: asked.minor }
+      await work.addPart({ key: `${attemptId}:0`, attemptId, kind: 'receipt', ...units, state: 'counted' })
+      await work.move('pending', { actor: 'buyer', message: 'opened' })
+      const locked = { rate: '1.16', rateSource: 'model', rateLockedAt: createdAt, paidAt: createdAt }
+      const paid = { paidAttemptId: attemptId, chargeCurrency: asked.currency, confirmedMinor: asked.minor }
+      await work.move(
+        'processing',
+        { actor: 'partner', message: 'paid' },
+        { ...paid, ...locked, providerUsed: 'wallet_app' },
+      )
+    },
+  })
+  // No relay of a story looks after it.
+  await db.query('update payment set closed_at = now() where id = $1', [paymentId])
+  const readRows = async (): Promise<string> => {
+    const { rows } = await db.query(
+      `select (select row_to_json(p) from payment p where id = $1)::text
+         || coalesce((select json_agg(a order by id) from attempt a where payment_id = $1)::text, '')
+         || coalesce((select json_agg(m order by id) from part m where payment_id = $1)::text, '')
+         || coalesce((select json_agg(s order by number) from sale s where payment_id = $1)::text, '')
+         || coalesce((select json_agg(e order by transaction_id, line) from ledger_entry e
+              join ledger_transaction t on t.id = transaction_id where payment_id = $1)::text, '')
+         || (select count(*) from event where merchant_id = $2) as rows`,
+      [paymentId, tenant.merchantId],
+    )
+    return (rows[0] as { rows: string }).rows
+  }
+  const before = await readRows()
+  return {
+    /** Returns what is wrong if a story has touched it. */
+    check: async (): Promise<string[]> =>
+      (await readRows()) === before ? [] : ['the payment of another merchant has changed'],
+  }
+}
