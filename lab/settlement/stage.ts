@@ -24,6 +24,8 @@ export type StageOptions = {
   readonly anvil: readonly string[]
   /** Postgres writes to disk as it would in production; without it a crash of the machine loses everything. */
   readonly durable: boolean
+  /** More settings of Postgres, as `name=value`. */
+  readonly settings?: readonly string[]
 }
 
 /** A chain with Circle's USDC and a Postgres, for settlement alone: what benchmark and storm are played on. */
@@ -56,7 +58,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   const password = generatePrivateKey().slice(2)
   const files = { folder: await openFolderFor(folder, 'pg'), logFile: join(folder, 'postgres.log') }
   const { postgres, address } = await onFreePort(async (port) => {
-    const spec = await postgresSpec({ port, password, ...files, forgetful: !options.durable })
+    const spec = await postgresSpec({ port, password, ...files, forgetful: !options.durable, settings: options.settings ?? [] })
     const child = supervise(spec, { log: () => undefined, onPid: () => undefined })
     await child.start()
     return { postgres: child, address: { port, password } }

@@ -125,11 +125,12 @@ async function settleAll(
   return { statements: statements(), calls }
 }
 
-/** The rows of what was settled before, in the state in which a database is after a night. */
+/** The rows of what was settled before, in the state in which a database is after a night: nothing is left to write. */
 export async function fill(stage: Stage, db: Db, count: number): Promise<void> {
   const treasury = privateKeyToAccount(stage.treasuryKey).address.toLowerCase() as Hex
   await fillSettled(db, { count, chainId: DEVELOPMENT_CHAIN_ID, token: stage.token, treasury, withBytes: false })
   await db.query('vacuum analyze')
+  await db.query('checkpoint')
 }
 
 /** The same database, and how many statements it was asked. */
