@@ -6,7 +6,7 @@ import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { Secret } from '../../src/config/secret.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { ABANDONED, type Settlement } from '../../src/domain/settlement/payout.ts'
-import { changeOf, changePayout } from '../../src/operator/payouts.ts'
+import { changePayout } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { showStatus } from '../../src/operator/status.ts'
@@ -24,8 +24,7 @@ describe('payouts', () => {
 
   const state = async (paymentId: string) => (await world.payout(paymentId)).state
   const change = (name: 'void' | 'hold' | 'release', paymentId: string, dryRun = false) => {
-    const asked = operation(dryRun)
-    return changePayout(asked, paymentId, changeOf(name, asked))
+    return changePayout(operation(dryRun), paymentId, name)
   }
 
   test('an operator holds a payout, releases it, and sees before and after; a dry run changes nothing', async () => {

@@ -12,7 +12,7 @@ import type { Booking } from '../../src/domain/ledger.ts'
 import { renderPayment } from '../../src/domain/payment/payment-object.ts'
 import type { Lease } from '../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
-import { changeOf, changePayout } from '../../src/operator/payouts.ts'
+import { changePayout } from '../../src/operator/payouts.ts'
 import { createMoneyWorld, type MoneyWorld } from '../activities/payment/money-world.ts'
 import { perform } from '../activities/payment/world.ts'
 import { nothingFound, takeLease } from '../chain/lead.ts'
@@ -629,8 +629,8 @@ describe('the order of locks', () => {
       await journal.releaseLead(id)
     },
     'a hold at the command line': (id) => {
-      const operation = { db, hooks: world.hooks, dryRun: false, say: () => undefined } as never
-      return changePayout(operation, id, changeOf('hold', operation))
+      const signed = { operator: 'anna', reason: 'a drill' }
+      return changePayout({ db, hooks: world.hooks, dryRun: false, signed, say: () => undefined } as never, id, 'hold')
     },
   }
 

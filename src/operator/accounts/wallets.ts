@@ -7,7 +7,7 @@ import {
   setWallet,
   type WalletSetting,
 } from '../../db/merchants/wallets.ts'
-import { recordAction } from '../../db/operator/accounts.ts'
+import { recordAction } from '../../db/operator/actions.ts'
 import { checkWallet, WALLET_WAIT_SECONDS } from '../../domain/wallet.ts'
 import { checksumAddress } from '../../evm/checksum.ts'
 import { merchantOf, type Office, Refusal, signedBy } from '../call.ts'

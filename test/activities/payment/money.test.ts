@@ -4,7 +4,7 @@ import { closeMisfit, type PaymentWork } from '../../../src/db/payments/payment-
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
-import { changeOf, changePayout, type Operation } from '../../../src/operator/payouts.ts'
+import { type Act, changePayout } from '../../../src/operator/payouts.ts'
 import { takeLease } from '../../chain/lead.ts'
 import { createMoneyWorld, eur, type Made, type MoneyWorld, NOTE } from './money-world.ts'
 import { perform } from './world.ts'
@@ -439,9 +439,9 @@ describe('a chargeback that is won', () => {
 /** A hold by an operator's decision, and the operator's command about its payout: neither is a way around the other. */
 describe('a payout that is held', () => {
   function run(name: 'hold' | 'release' | 'void', id: string): Promise<number> {
-    const told = { db: world.checkout.db, hooks: world.hooks, dryRun: false, say: () => undefined }
-    const operation = told as unknown as Operation
-    return changePayout(operation, id, changeOf(name, operation))
+    const signed = { operator: 'anna', reason: 'a drill' }
+    const act = { db: world.checkout.db, hooks: world.hooks, dryRun: false, signed, say: () => undefined }
+    return changePayout(act as unknown as Act, id, name)
   }
 
   const payout = async (id: string) => {
