@@ -322,7 +322,7 @@ describe('a treasury whose key is lost', () => {
       [queued!.paymentId],
     )
     const { number, hash, timestamp } = await world.chain.getBlock({ blockTag: 'finalized' })
-    const block = { number: Number(number), hash, timestamp: Number(timestamp), at: new Date() }
+    const block = { number: Number(number), hash, timestamp: Number(timestamp) }
     const lease = await takeLease(journal, { owner: 'late' })
     const to = addressOf(successor)
     const toNonce = payoutNonce({ ...scope, treasury: to, paymentId: queued!.paymentId })

@@ -62,7 +62,7 @@ describe('payouts', () => {
     await expect(change('void', 'pay_nobody')).rejects.toThrow('has no payout')
   })
 
-  test('settlements are made anew from the chain and the payments alone, as often as one likes', async () => {
+  test('settlements are made anew from the chain and the payments alone, with the times of their blocks, as often as one likes', async () => {
     const queued = await world.queue([{}, {}, {}])
     await world.finalize(world.runner())
     // None of them hands its payout over again: one has ended, the others wait for theirs.
@@ -81,6 +81,10 @@ describe('payouts', () => {
     expect(await rebuild(operation())).toBe(0)
     for (const { paymentId } of queued) expect(await state(paymentId)).toBe('settled')
     expect(world.heard.settled).toHaveLength(4)
+    for (const { blockNumber, finalizedAt } of world.heard.settled) {
+      const { timestamp } = await world.chain.getBlock({ blockNumber: BigInt(blockNumber) })
+      expect(finalizedAt).toEqual(new Date(Number(timestamp) * 1000))
+    }
     expect(await rebuild(operation())).toBe(0)
     expect(said).toContainEqual(
       expect.stringContaining('payouts settled here and on chain: 4; paid on chain and open here: 0'),

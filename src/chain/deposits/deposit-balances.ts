@@ -3,6 +3,7 @@ import type { DepositLog } from '../../domain/settlement/deposit.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { createBlockMemo } from '../lanes/block-memo.ts'
+import { readBlockTimes } from '../observer/block-times.ts'
 import type { Place } from '../observer/endings.ts'
 import { createRange, LOG_ROUND_MS } from '../observer/logs.ts'
 import { createStall } from '../observer/stall.ts'
@@ -74,7 +75,7 @@ export function createDepositWatch(deps: SettlementDeps) {
           return isFound
         }
         isFound ||= logs.length > 0
-        await journal.recordDeposits(lease, { logs, at: deps.clock() })
+        await journal.recordDeposits(lease, { logs, blockTimes: await readBlockTimes(rpc, logs) })
         from = to + 1
         grown = { place, addresses, readTo: to }
         // A node may have a block before its logs: the last ones are read again as long as there is a difference.

@@ -415,6 +415,7 @@ comment on column treasury_log.counterparty is 'The other side of the transfer; 
 comment on column treasury_log.auth_nonce is 'The EIP-3009 nonce that it used; null: a plain transfer.';
 comment on column treasury_log.gas_share is
   'Wei: the share of one authorization in the gas of the transaction, if one of our lanes sent it; null otherwise.';
+comment on column treasury_log.finalized_at is 'The time of the block.';
 comment on column treasury_log.payment_id is 'The payout that ended by it; null: none.';
 comment on column treasury_log.nonce_of is
   'The payment whose nonce it used, as its quote allows, although the payment has no payout: a restored backup has forgotten that. Null: no such payment.';
@@ -522,6 +523,7 @@ create table deposit_log (
 comment on table deposit_log is 'A final transfer to the address of a deposit, of USDC or of a known other token.';
 comment on column deposit_log.told_index is
   'The log index by which payment and books know it, if its block was replaced and it has moved; null: `log_index`.';
+comment on column deposit_log.finalized_at is 'The time of the block.';
 comment on column deposit_log.units is 'In the smallest unit of the token.';
 comment on column deposit_log.applied_at is 'When the payment recorded it; null: still to be recorded.';
 comment on column deposit_log.hook_error is

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { DepositLog, Sweep, Unswept } from '../../domain/settlement/deposit.ts'
-import type { Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
+import type { BlockTimes, Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext } from './context.ts'
 import { changeCursor, fence } from './cursor.ts'
@@ -55,12 +55,10 @@ export async function listDepositAddresses({ db, scope }: JournalContext): Promi
   return rows.map(({ address }) => address)
 }
 
+type FoundDeposits = { readonly logs: readonly DepositLog[]; readonly blockTimes: BlockTimes }
+
 /** Stores what came to the addresses. */
-export async function recordDeposits(
-  context: JournalContext,
-  lease: Lease,
-  found: { logs: readonly DepositLog[]; at: Date },
-): Promise<void> {
+export async function recordDeposits(context: JournalContext, lease: Lease, found: FoundDeposits): Promise<void> {
   if (found.logs.length === 0) return
   await context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
@@ -83,17 +81,14 @@ export const moveDeposits = (
   })
 
 /** Stores final transfers to deposit addresses. Their payments are told later (watch/pending.ts). */
-export async function insertDeposits(
-  tx: Tx,
-  context: JournalContext,
-  found: { logs: readonly DepositLog[]; at: Date },
-): Promise<void> {
+export async function insertDeposits(tx: Tx, context: JournalContext, found: FoundDeposits): Promise<void> {
   if (found.logs.length === 0) return
   const { chainId } = context.scope
   const alikeBefore = countAlike()
   const logs = found.logs.map((log) => {
     const { txHash, token, sender, address, units } = log
-    return { ...log, nth: alikeBefore([txHash, token, sender, address, units]) }
+    const at = found.blockTimes.get(log.blockHash)
+    return { ...log, at, nth: alikeBefore([txHash, token, sender, address, units]) }
   })
   await execute(
     tx,
@@ -103,9 +98,9 @@ export async function insertDeposits(
           insert into deposit_log (chain_id, tx_hash, log_index, told_index, payment_id, token, sender, units, block_number,
             block_hash, finalized_at, applied_at)
           select ${chainId}, g."txHash", g."logIndex", ${toldIndex('deposit_log', chainId)}, d.payment_id, g.token, g.sender, g.units,
-            g."blockNumber", g."blockHash", ${found.at}::timestamptz, null
+            g."blockNumber", g."blockHash", g.at, null
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
-              token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text, nth int)
+              token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text, at timestamptz, nth int)
             join deposit d on d.address = g.address and d.chain_id = ${chainId} and d.livemode = ${context.scope.livemode}
             left join gone_transfer gone on gone.stored_as = 'deposit_log' and gone.chain_id = ${chainId}
               and (gone.tx_hash, gone.token, gone.sender, gone.recipient, gone.units, gone.nth)

@@ -526,7 +526,7 @@ describe('a payout that is held', () => {
     await journal.hold({ paymentId: id, reason: 'policy', detail: 'above the limit' })
     await meanwhile()
     const to = `0x${'9'.repeat(40)}` as const
-    const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2, at: new Date() }
+    const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2 }
     const lease = await takeLease(journal, { owner: id })
     const payout = { paymentId: id, treasury, authNonce, isVoid: false, isStolen: false, successor: to, validBefore: 1 }
     const moved = await journal.moveDead(lease, { block, dead: [{ ...payout, to, toNonce: authNonce }] })

@@ -135,6 +135,12 @@ describe('deposits', () => {
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
     await world.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
+    const { rows: logs } = await world.db.query(
+      'select block_number, finalized_at from deposit_log where payment_id = $1',
+      [paymentId],
+    )
+    const { timestamp } = await world.chain.getBlock({ blockNumber: BigInt(logs[0].block_number) })
+    expect(logs).toMatchObject([{ finalized_at: new Date(Number(timestamp) * 1000) }])
     expect(await takeUnread(world.db, { minAgeMs: 60_000, limit: 10 })).toEqual([
       { attempt_id: attemptId, payment_id: paymentId },
     ])
