@@ -190,7 +190,7 @@ describe('the list of treasuries', () => {
     const runner = rotation.both({ treasuryList: list })
     await runner.tick()
     const balance = await world.balance(old.address)
-    await rotation.queueOn(old, [{ micro: balance + 1n }])
+    await rotation.queueOn(old, [{ micro: balance / 2n + 1n }, { micro: balance / 2n + 1n }])
     await world.finalize(runner, 2)
     const { troubles } = answerOf(await readStanding({ db: world.db, settings: settingsOf(world) }))
     expect(troubles.map(({ todo }) => todo)).toEqual([expect.stringContaining(`to the treasury ${addressOf(old)}.`)])

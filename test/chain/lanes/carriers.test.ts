@@ -213,7 +213,7 @@ describe('two lanes', () => {
       const said: string[] = []
       const queued = await sendAndForget([{}, {}])
       expect(await abandon(operation(said), walletOf(first))).toBe(0)
-      expect(said).toEqual([expect.stringContaining('its 2 payouts')])
+      expect(said).toEqual([expect.stringContaining('take over 2 payouts')])
       await world.runner({ relayers: [first] }).tick()
       expect(await laneOf(queued[0]!)).toBeNull()
       await world.finalize(world.runner())

@@ -383,7 +383,7 @@ describe('transfers that strangers and thieves make', () => {
       await carryForPayment(world, { ...payment, micro: 97n })
       await world.chain.mine({ blocks: 4 })
       await world.runner().tick()
-      expect((await cursor()).paused).toContain('97 micro-USDC')
+      expect((await cursor()).paused).toContain('0.000097 USDC')
     })
 
     test('used as the payment says stops nothing, and is listed until its payment claims it', async () => {
