@@ -579,7 +579,7 @@ describe('settlement', () => {
       )
       const before = await storedOf(db, other)
       await takeLease(journal(), { owner: 'me' })
-      expect((await journal().readWatchedDeposits()).map(({ address }) => address)).toEqual([mine])
+      expect((await journal().readWatchedDeposits('watched')).map(({ address }) => address)).toEqual([mine])
       expect((await journal().readUnswept({ after: '', limit: 10 })).map(({ paymentId }) => paymentId)).toEqual([
         own.id,
       ])

@@ -484,21 +484,21 @@ comment on table deposit is
 comment on column deposit.asked_micro is 'The price in micro-USDC, at the rate that was locked when the address was shown.';
 comment on column deposit.rate is 'The locked rate: USDC for one major unit of the payment''s currency.';
 comment on column deposit.rate_as_of is 'The time of the rate, as its source gives it (ISO 8601).';
-comment on column deposit.watch_until is 'Until then the chain is read for transfers to the address.';
+comment on column deposit.watch_until is 'Until then the address is compared with its transfers at each final block, and afterwards once a day.';
 comment on column deposit.unswept_micro is
   'Micro-USDC that arrived and that no finished sweep has taken away, so that the few deposits with money are found.';
 create index deposit_unswept on deposit (created_at) where unswept_micro > 0;
 create index deposit_watched on deposit (chain_id, livemode, watch_until);
 
--- True for a relayer, a treasury of any time or a deposit address: nobody else can be paid there. It runs as the owner, because
--- a merchant's request cannot read these tables.
-create function is_own_address(chain int, asked text) returns boolean stable language sql security definer as $$
-  select exists (select 1 from lane where chain_id = chain and wallet = lower(asked))
-    or exists (select 1 from treasury where chain_id = chain and address = lower(asked))
-    or exists (select 1 from deposit where chain_id = chain and address = lower(asked))
+-- True for a relayer, a treasury of any time or a deposit address, on whatever chain it was used: nobody else has the key. It runs
+-- as the owner, because a merchant's request cannot read these tables.
+create function is_own_address(asked text) returns boolean stable language sql security definer as $$
+  select exists (select 1 from lane where wallet = lower(asked))
+    or exists (select 1 from treasury where address = lower(asked))
+    or exists (select 1 from deposit where address = lower(asked))
 $$;
 do $$ begin
-  execute format('alter function is_own_address(int, text) set search_path = %I, pg_temp', current_schema());
+  execute format('alter function is_own_address(text) set search_path = %I, pg_temp', current_schema());
 end $$;
 revoke execute on function is_own_address from public;
 grant execute on function is_own_address to pinrail_tenant;

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import type { DepositLog, Sweep, Unswept } from '../../domain/settlement/deposit.ts'
+import type { DepositLog, Sweep, Unswept, WatchKind } from '../../domain/settlement/deposit.ts'
 import type { BlockTimes, Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext } from './context.ts'
@@ -29,8 +29,8 @@ const watchedRow = z.object({
   others: z.record(z.string(), z.coerce.bigint()).nullable(),
 })
 
-/** The addresses that were watched at any time since what they hold was last compared. */
-export async function readWatchedDeposits({ db, scope }: JournalContext): Promise<WatchedDeposit[]> {
+/** Reads the addresses that were watched at any time since what they hold was last compared, or those whose watch had ended. */
+export async function readWatchedDeposits({ db, scope }: JournalContext, kind: WatchKind): Promise<WatchedDeposit[]> {
   const rows = await many(
     db,
     watchedRow,
@@ -39,7 +39,7 @@ export async function readWatchedDeposits({ db, scope }: JournalContext): Promis
               where l.payment_id = d.payment_id and l.token <> d.token group by 1) o) as others
         from deposit d join chain_cursor c on c.chain_id = d.chain_id and c.token = ${scope.token}
         where d.chain_id = ${scope.chainId} and d.livemode = ${scope.livemode}
-          and d.watch_until > c.deposits_at - ${WATCH_MARGIN} * interval '1 second'
+          and d.watch_until ${kind === 'watched' ? sql`>` : sql`<=`} c.deposits_at - ${WATCH_MARGIN} * interval '1 second'
         order by d.address`,
   )
   return rows.map(({ others, ...row }) => ({ ...row, others: new Map(Object.entries(others ?? {})) }))

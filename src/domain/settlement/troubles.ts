@@ -358,7 +358,7 @@ const ATTENDED: readonly Attended[] = [
     kind: 'unserved',
     kinds: ['unserved'],
     what: () => 'payouts of another chain or token wait, which no worker pays',
-    todo: 'Start workers with the CHAIN_ID and USDC_ADDRESS of these payouts beside the others, or void and refund their payments.',
+    todo: 'Start workers with the CHAIN_ID and USDC_ADDRESS of these payouts in addition to the others, or void and refund their payments.',
   },
   {
     kind: 'no_key',
