@@ -134,7 +134,7 @@ const workerSchema = commonSchema.extend({
   DEPOSIT_SEED: secret.optional(),
   /** Earlier seeds, comma separated. They stay for good. */
   RETIRED_DEPOSIT_SEEDS: secret.optional(),
-  /** Transfers to a deposit address are looked for this long after its payment has expired. */
+  /** A deposit address is compared at each final block for this long after its payment has expired, and then once a day. */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
   /** Whole percent that the converter's fill may differ from the locked rate; further off waits for an operator. */
   CONVERSION_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(20).default(2),

@@ -1,6 +1,7 @@
 import type { LocalAccount } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import type { Hex } from '../domain/hex.ts'
+import { formatUsdc } from '../domain/money.ts'
 import type { Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import { keccak256 } from '../evm/keccak.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
@@ -65,6 +66,8 @@ export type TreasuryPolicy = {
 
 export type TreasurySigner = {
   readonly address: Hex
+  /** Returns why this treasury must never sign the transfer, for people; null: it may. */
+  whyRefused(payout: Payout): string | null
   /** Throws PolicyRefusal for a payout that this treasury must not pay. `validBefore` is in Unix seconds. */
   signTransfer(payout: Payout, validBefore: number): Promise<PayoutSignature>
   signCancellation(payout: Payout): Promise<PayoutSignature>
@@ -78,39 +81,46 @@ export function createTreasurySigner(account: LocalAccount, policy: TreasuryPoli
   const address = account.address.toLowerCase() as Hex
   const separator = domainSeparator(policy.token)
 
-  /** That it is one of ours. A cancellation moves nothing, so that neither amount nor recipient matters to it. */
-  function check(payout: Payout): void {
+  /** Returns why the payout is none of ours. For a cancellation neither amount nor recipient matters: it moves nothing. */
+  function whyStrange(payout: Payout): string | null {
     const { token } = policy
-    if (payout.livemode !== policy.livemode) throw new PolicyRefusal('the payout belongs to the other mode')
-    if (payout.chainId !== token.chainId) throw new PolicyRefusal(`the payout belongs to chain ${payout.chainId}`)
-    if (payout.token !== token.address) throw new PolicyRefusal(`the payout is in another token: ${payout.token}`)
-    if (payout.treasury !== address) throw new PolicyRefusal(`the payout belongs to treasury ${payout.treasury}`)
+    if (payout.livemode !== policy.livemode) return 'the payout belongs to the other mode'
+    if (payout.chainId !== token.chainId) return `the payout belongs to chain ${payout.chainId}`
+    if (payout.token !== token.address) return `the payout is in another token: ${payout.token}`
+    if (payout.treasury !== address) return `the payout belongs to treasury ${payout.treasury}`
     const nonce = payoutNonce({ ...payout, token: token.address, treasury: address })
-    if (payout.authNonce !== nonce) throw new PolicyRefusal('the nonce does not follow from the payment')
+    return payout.authNonce === nonce ? null : 'the nonce does not follow from the payment'
   }
 
-  function checkTransfer(payout: Payout): void {
-    check(payout)
+  function whyRefused(payout: Payout): string | null {
+    const strange = whyStrange(payout)
+    if (strange !== null) return strange
     const { token, maxMicroPerPayout } = policy
     if (payout.recipient === address || payout.recipient === token.address || /^0x0{40}$/.test(payout.recipient))
-      throw new PolicyRefusal('the recipient is the treasury, the token contract or zero')
+      return 'the recipient is the treasury, the token contract or zero'
     const micro = BigInt(payout.microUsdc)
-    if (micro <= 0n || micro > maxMicroPerPayout)
-      throw new PolicyRefusal(`${micro} micro-USDC is not within the limit of ${maxMicroPerPayout} per payout`)
+    if (micro > 0n && micro <= maxMicroPerPayout) return null
+    const [asked, most] = [payout.microUsdc, maxMicroPerPayout.toString()].map(formatUsdc)
+    return `a payout must be more than nothing and at most ${most} USDC (PAYOUT_MAX_USDC), and this one is ${asked} USDC`
+  }
+
+  function refuse(why: string | null): void {
+    if (why !== null) throw new PolicyRefusal(why)
   }
 
   const sign = (struct: readonly (Hex | number | bigint)[]): Promise<Hex> => signStruct(account, separator, struct)
 
   return {
     address,
+    whyRefused,
     async signTransfer(payout, validBefore) {
-      checkTransfer(payout)
+      refuse(whyRefused(payout))
       const value = BigInt(payout.microUsdc)
       const struct = [TRANSFER_TYPE, address, payout.recipient, value, 0, validBefore, payout.authNonce]
       return { kind: 'transfer', validBefore, signature: await sign(struct) }
     },
     async signCancellation(payout) {
-      check(payout)
+      refuse(whyStrange(payout))
       return { kind: 'cancel', validBefore: null, signature: await sign([CANCEL_TYPE, address, payout.authNonce]) }
     },
   }

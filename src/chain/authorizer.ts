@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Hex } from '../domain/hex.ts'
 import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
-import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
+import type { TreasurySigner } from './authorization.ts'
 import { assertNotBehind, CLOCK_MARGIN, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import type { StillLeads } from './lead.ts'
 import { findRest, type Rests } from './rests.ts'
@@ -91,8 +91,7 @@ type Signatures = {
 }
 
 /**
- * Signs with the treasury of each payout, as long as this engine leads. One that the policy refuses is held.
- * One that the key refuses now is left for the next round, and the others go on; when the key refuses a whole stretch, the
+ * Signs with the treasury of each payout, as long as this engine leads. One that the key refuses now is left for the next round, and the others go on; when the key refuses a whole stretch, the
  * rest waits too.
  */
 export async function sign(
@@ -109,12 +108,7 @@ export async function sign(
     signed.push({ paymentId, treasury: payout.treasury, signature: await how(treasury, payout) })
   }
   const trySigning = (payout: Payout): Promise<unknown> =>
-    signOne(payout)
-      .catch((refusal: unknown) => {
-        if (!(refusal instanceof PolicyRefusal)) throw refusal
-        return hold(deps, payout, { reason: 'policy', detail: refusal.message })
-      })
-      .catch((failure: unknown) => refusals.push(failure))
+    signOne(payout).catch((failure: unknown) => refusals.push(failure))
   // Concurrently, because a key service is slow; in groups, so that it is not flooded.
   for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
     if (!(await stillLeads())) break
@@ -228,14 +222,15 @@ export function createAuthorizer(
       const { payouts, next } = await journal.readPayable({ keys, limit: ROUND, after: lastRecipient })
       if (payouts.length === 0) return NOTHING
       lastRecipient = next
+      const allowed = await holdRefused(deps, payouts)
       const resting = rests.treasuries()
-      const treasuries = new Set(payouts.map((payout) => payout.treasury).filter((one) => !resting.includes(one)))
+      const treasuries = new Set(allowed.map((payout) => payout.treasury).filter((one) => !resting.includes(one)))
       let done = 0
       const failures: unknown[] = []
       for (const treasury of treasuries)
         try {
           const { block: head } = await rpc.newest(final)
-          const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
+          const ofTreasury = allowed.filter((payout) => payout.treasury === treasury)
           const toSign = await choosePayable(deps, { rests, treasury, payouts: ofTreasury, head: head.number })
           done += await signTransfers(deps, toSign, { validBefore: deadline(deps, head.timestamp), stillLeads })
         } catch (failure) {
@@ -250,6 +245,20 @@ export function createAuthorizer(
 
 function chunks<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_chunk, at) => items.slice(at * size, (at + 1) * size))
+}
+
+/**
+ * Holds the payouts that their treasury must never sign, before funds and limits are looked at: one that is never paid takes
+ * neither from the others. Returns the others.
+ */
+async function holdRefused(deps: SettlementDeps, payouts: readonly Payout[]): Promise<Payout[]> {
+  const allowed: Payout[] = []
+  for (const payout of payouts) {
+    const detail = deps.treasuries.find(({ address }) => address === payout.treasury)?.whyRefused(payout) ?? null
+    if (detail === null) allowed.push(payout)
+    else await hold(deps, payout, { reason: 'policy', detail })
+  }
+  return allowed
 }
 
 /** The payouts of the treasury that it may sign now. None while token or treasury cannot pay: then it rests. */

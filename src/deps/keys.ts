@@ -25,6 +25,7 @@ type KeySettings = Pick<
   | 'USDC_ADDRESS'
   | 'USDC_DOMAIN_NAME'
   | 'PAYOUT_MAX_USDC'
+  | 'PAYOUT_MAX_USDC_PER_DAY'
   | 'TREASURY_KEY'
   | 'RETIRED_TREASURY_KEYS'
   | 'TREASURIES'
@@ -36,7 +37,8 @@ export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
   const policy = {
     livemode: config.PINRAIL_MODE === 'live',
     token: tokenOf(config),
-    maxMicroPerPayout: BigInt(config.PAYOUT_MAX_USDC) * 1_000_000n,
+    // What is more than a day's limit could never be signed either.
+    maxMicroPerPayout: BigInt(Math.min(config.PAYOUT_MAX_USDC, config.PAYOUT_MAX_USDC_PER_DAY)) * 1_000_000n,
   }
   const keys = [config.TREASURY_KEY, config.RETIRED_TREASURY_KEYS].filter((key) => key !== undefined)
   const accounts = (await Promise.all(keys.map((key) => openKeys(config, key)))).flat()

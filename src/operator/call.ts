@@ -3,8 +3,8 @@ import { type OfficeConfig, type OperatorConfig, readOfficeConfig } from '../con
 import { assertSession } from '../db/assert-session.ts'
 import { createDb, type Db, type Tenant } from '../db/db.ts'
 import { assertMode } from '../db/deployment.ts'
-import type { Signed } from '../db/operator/accounts.ts'
 import { findMerchant } from '../db/operator/accounts.ts'
+import type { Signed } from '../db/operator/actions.ts'
 
 /** The input and the output of a command. */
 

@@ -1,6 +1,8 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
+import { recordAction, type Signed } from '../db/operator/actions.ts'
 import { loadPayment } from '../db/payments/payments.ts'
+import { addTimelineNote } from '../db/payments/timeline.ts'
 import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlement/balance.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { readCursor } from '../db/settlement/cursor.ts'
@@ -9,6 +11,7 @@ import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } f
 import type { Hex } from '../domain/hex.ts'
 import { formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
+import { noteOf } from '../domain/timeline.ts'
 import { Refusal } from './call.ts'
 
 export type Operation = {
@@ -19,6 +22,21 @@ export type Operation = {
   readonly dryRun: boolean
   readonly say: (line: string) => void
   readonly give?: ((name: string, value: unknown) => void) | undefined
+}
+
+/** An operation that a person decides about: who did it and why is stored in the transaction that does it. */
+export type Act = Operation & { readonly signed: Signed }
+
+export type ActName = 'void' | 'hold' | 'release' | 'acknowledge' | 'reopen' | 'abandon_lane' | 'take_over'
+
+/** `merchantId`: whose payout it is; null for a lane, a treasury or a transfer. */
+export function recordAct(
+  tx: Tx,
+  { signed }: Act,
+  { name, subject, merchantId = null }: { name: ActName; subject: string; merchantId?: string | null },
+): Promise<void> {
+  const action = { ...signed, kind: `settlement.${name}`, data: { subject } }
+  return recordAction(tx, { merchantId, livemode: tx.livemode }, action)
 }
 
 const scopeOf = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
@@ -33,24 +51,25 @@ export function stateText(state: string, reason: string | null): string {
   return reason === null ? word : `${word}(${reason})`
 }
 
-type Change = (tx: Tx, paymentId: string) => Promise<boolean>
+export type PayoutChange = Extract<ActName, 'void' | 'hold' | 'release'>
 
-/** What is done to one payout; the payment is told in the same transaction. False: the payout's state forbids it. */
-export function changeOf(name: 'void' | 'hold' | 'release', { hooks }: Operation): Change {
-  if (name === 'void') return requestVoid
-  if (name === 'release')
-    return async (tx, paymentId) => {
-      await refuseParked(tx, paymentId)
-      if (!(await releasePayout(tx, paymentId))) return false
-      await hooks.onReleased(tx, { paymentId })
-      return true
-    }
-  const detail = 'stopped by an operator at the command line'
-  return async (tx, paymentId) => {
-    if (!(await holdPayout(tx, paymentId, detail))) return false
-    await hooks.onHeld(tx, { paymentId, reason: 'operator', detail })
+/** Changes the payout and notifies its payment. False if the state of the payout forbids it. */
+async function carryOut(tx: Tx, { hooks }: Act, { name, paymentId }: { name: PayoutChange; paymentId: string }) {
+  if (name === 'void') {
+    if (!(await requestVoid(tx, paymentId))) return false
+    const note = { ...noteOf('payment.void_asked'), actor: 'operator' as const }
+    return addTimelineNote(tx, { ...note, paymentId, at: new Date().toISOString() })
+  }
+  if (name === 'release') {
+    await refuseParked(tx, paymentId)
+    if (!(await releasePayout(tx, paymentId))) return false
+    await hooks.onReleased(tx, { paymentId })
     return true
   }
+  const detail = 'stopped by an operator at the command line'
+  if (!(await holdPayout(tx, paymentId, detail))) return false
+  await hooks.onHeld(tx, { paymentId, reason: 'operator', detail })
+  return true
 }
 
 /** Before money goes on that has waited, the partner is asked whether it is still there: a decision does that. */
@@ -64,19 +83,21 @@ async function refuseParked(tx: Tx, paymentId: string): Promise<void> {
 }
 
 /** Changes one payout and says before and after; a dry run does the same and takes it back. */
-export async function changePayout(operation: Operation, paymentId: string, change: Change): Promise<number> {
-  const { db, dryRun, say } = operation
+export async function changePayout(act: Act, paymentId: string, name: PayoutChange): Promise<number> {
+  const { db, dryRun, say } = act
   const before = await readPayout(db, paymentId)
   if (before === null) throw new Error(`${paymentId} has no payout`)
   say(`before  ${describe(before)}`)
   return doOrTry(db, dryRun, async (tx) => {
     await lockPaymentsFirst(tx, [paymentId])
-    const changed = await change(tx, paymentId)
+    const changed = await carryOut(tx, act, { name, paymentId })
     const after = await readPayout(tx, paymentId)
     if (!changed || after === null) {
       say('nothing changed: the state of the payout does not allow it')
       return 1
     }
+    const { merchantId } = (await loadPayment(tx, paymentId)).payment
+    await recordAct(tx, act, { name, subject: paymentId, merchantId })
     say(`${dryRun ? 'would be' : 'after '}  ${describe(after)}`)
     return 0
   })
@@ -86,16 +107,17 @@ export async function changePayout(operation: Operation, paymentId: string, chan
  * Declares a transfer out of the treasury legitimate that no payout claims, and books it so; without another unknown one
  * the lanes continue. `balance` names what the treasuries hold less than the books although no transfer shows it.
  */
-export async function acknowledge(operation: Operation, subject: Hex | 'balance'): Promise<number> {
-  const { db, settings, hooks, dryRun, say } = operation
-  if (dryRun) throw new Error('acknowledge has no dry run: `status` shows what is paused')
-  if (subject === 'balance') return acknowledgeBalance(operation)
+export async function acknowledge(act: Act, subject: Hex | 'balance'): Promise<number> {
+  const { db, settings, hooks, say } = act
+  if (subject === 'balance') return acknowledgeBalance(act)
   const txHash = subject
   const left = await db.transaction(async (tx) => {
     const { all, unbooked } = await listUnclaimed(tx, scopeOf(settings), txHash)
     for (const movement of unbooked) await bookMovement(tx, { scope: scopeOf(settings), hooks }, movement)
     for (const movement of all) await hooks.onTreasuryMovement(tx, { ...movement, isAcknowledged: true })
-    return acknowledgeTransfers(tx, scopeOf(settings), txHash)
+    const remaining = await acknowledgeTransfers(tx, scopeOf(settings), txHash)
+    if (remaining !== null) await recordAct(tx, act, { name: 'acknowledge', subject: txHash })
+    return remaining
   })
   if (left === null) {
     say(`nothing changed: ${txHash} has no transfer that no payout claims; \`status\` shows what is paused`)
@@ -109,12 +131,14 @@ export async function acknowledge(operation: Operation, subject: Hex | 'balance'
   return left > 0 || typeof pausedReason === 'string' ? 1 : 0
 }
 
-async function acknowledgeBalance({ db, settings, hooks, say }: Operation): Promise<number> {
+async function acknowledgeBalance(act: Act): Promise<number> {
+  const { db, settings, hooks, say } = act
   const { chainId, token } = scopeOf(settings)
   const missing = await db.transaction(async (tx) => {
     const found = await acknowledgeMissing(tx, { chainId, token })
-    if (found !== null)
-      await storeDifference(tx, { scope: { chainId, token }, hooks }, { ...found, chainId, micro: -found.micro })
+    if (found === null) return null
+    await storeDifference(tx, { scope: { chainId, token }, hooks }, { ...found, chainId, micro: -found.micro })
+    await recordAct(tx, act, { name: 'acknowledge', subject: 'balance' })
     return found
   })
   say(
@@ -126,17 +150,25 @@ async function acknowledgeBalance({ db, settings, hooks, say }: Operation): Prom
 }
 
 /** Opens a quarantined lane. */
-export async function reopen({ db, settings, dryRun, say }: Operation, wallet: Hex): Promise<number> {
-  if (dryRun) throw new Error('reopen has no dry run: `status` shows the lanes')
-  const opened = await releaseLane(db, { chainId: settings.CHAIN_ID, wallet })
+export async function reopen(act: Act, wallet: Hex): Promise<number> {
+  const { db, settings, say } = act
+  const opened = await db.transaction(async (tx) => {
+    if (!(await releaseLane(tx, { chainId: settings.CHAIN_ID, wallet }))) return false
+    await recordAct(tx, act, { name: 'reopen', subject: wallet })
+    return true
+  })
   say(opened ? `lane ${wallet} is open` : `lane ${wallet} was not quarantined`)
   return opened ? 0 : 1
 }
 
 /** Gives a lane up whose key is gone or which does not get through: the other lanes carry its payouts. */
-export async function abandon({ db, settings, dryRun, say }: Operation, wallet: Hex): Promise<number> {
-  if (dryRun) throw new Error('abandon-lane has no dry run: `status` shows the lanes')
-  const left = await db.transaction((tx) => abandonLane(tx, { chainId: settings.CHAIN_ID, wallet }))
+export async function abandon(act: Act, wallet: Hex): Promise<number> {
+  const { db, settings, say } = act
+  const left = await db.transaction(async (tx) => {
+    const count = await abandonLane(tx, { chainId: settings.CHAIN_ID, wallet })
+    if (count !== null) await recordAct(tx, act, { name: 'abandon_lane', subject: wallet })
+    return count
+  })
   if (left === null) {
     say(`${wallet} is not a lane: \`status\` shows the lanes`)
     return 1

@@ -1,25 +1,36 @@
 import { readOperatorConfig } from '../config.ts'
 import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
-import { type Call, type Command, withDatabase } from './call.ts'
-import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen } from './payouts.ts'
+import { type Call, type Command, inOffice, signedBy, withDatabase } from './call.ts'
+import { type Act, abandon, acknowledge, changePayout, type Operation, type PayoutChange, reopen } from './payouts.ts'
 import { rebuild } from './rebuild.ts'
 import { repairFinality } from './repair.ts'
+import { listSettlementActs } from './settlement-acts.ts'
 import { showStatus } from './status.ts'
 import { takeOver } from './take-over.ts'
 
-/** Commands about payouts and the chain: with the worker's variables of both. */
+/**
+ * Commands about payouts and the chain: with the worker's variables of both. What a person decides is signed; `rebuild` and
+ * `repair-finality` write what the chain shows.
+ */
 
 const lower = (text: string): Hex => text.toLowerCase() as Hex
-const change = (name: 'void' | 'hold' | 'release') => (operation: Operation, payment: string) =>
-  changePayout(operation, payment, changeOf(name, operation))
 
 const settles =
-  (work: (operation: Operation, subject: string) => Promise<number>): Command['run'] =>
+  (work: (operation: Operation) => Promise<number>): Command['run'] =>
   (call) =>
-    operate(call, (operation) => work(operation, call.subjects[0] ?? ''))
+    operate(call, work)
 
-const DRY = ['dry-run'] as const
+const acts =
+  (work: (act: Act, subject: string, call: Call) => Promise<number>): Command['run'] =>
+  (call) => {
+    const signed = signedBy(call)
+    return operate(call, (operation) => work({ ...operation, signed }, call.subjects[0] ?? '', call))
+  }
+
+const change = (name: PayoutChange): Command['run'] => acts((act, payment) => changePayout(act, payment, name))
+
+const SIGNED = ['operator!', 'reason!'] as const
 
 export const SETTLEMENT: readonly Command[] = [
   {
@@ -30,67 +41,69 @@ export const SETTLEMENT: readonly Command[] = [
   {
     words: 'settlement void',
     subjects: ['payment'],
-    options: DRY,
+    options: [...SIGNED, 'dry-run'],
     does: 'cancel the authorization on chain, which makes a refund safe',
-    run: settles(change('void')),
+    run: change('void'),
   },
   {
     words: 'settlement hold',
     subjects: ['payment'],
-    options: DRY,
+    options: [...SIGNED, 'dry-run'],
     does: 'stop a payout that is not yet being sent',
-    run: settles(change('hold')),
+    run: change('hold'),
   },
   {
     words: 'settlement release',
     subjects: ['payment'],
-    options: DRY,
+    options: [...SIGNED, 'dry-run'],
     does: 'put a stopped payout back into the queue',
-    run: settles(change('release')),
+    run: change('release'),
   },
   {
     words: 'settlement repair-finality',
-    options: DRY,
+    options: ['dry-run'],
     does: 'undo what depends on blocks that were final and were replaced',
     run: settles(repairFinality),
   },
   {
     words: 'settlement rebuild',
-    options: DRY,
+    options: ['dry-run'],
     does: 'rebuild the settlements from the chain and the list of payments',
     run: settles(rebuild),
   },
   {
     words: 'settlement acknowledge',
     subjects: ['tx hash'],
-    options: DRY,
+    options: SIGNED,
     does: 'accept a transfer out of the treasury that no payout claims, or `balance`: what it holds less than the books',
-    run: settles((operation, subject) => acknowledge(operation, subject === 'balance' ? subject : lower(subject))),
+    run: acts((act, subject) => acknowledge(act, subject === 'balance' ? subject : lower(subject))),
   },
   {
     words: 'settlement reopen',
     subjects: ['wallet'],
-    options: DRY,
+    options: SIGNED,
     does: 'reopen a quarantined lane',
-    run: settles((operation, wallet) => reopen(operation, lower(wallet))),
+    run: acts((act, wallet) => reopen(act, lower(wallet))),
   },
   {
     words: 'settlement abandon-lane',
     subjects: ['wallet'],
-    options: DRY,
+    options: SIGNED,
     does: 'abandon a lane: the other lanes take over its payouts immediately',
-    run: settles((operation, wallet) => abandon(operation, lower(wallet))),
+    run: acts((act, wallet) => abandon(act, lower(wallet))),
   },
   {
     words: 'settlement take-over',
     subjects: ['treasury'],
-    options: ['to', ...DRY],
+    options: ['to', ...SIGNED, 'dry-run'],
     does: 'let another treasury pay what is queued on one whose key is lost',
-    run: (call) => {
-      const [lost = ''] = call.subjects
-      const { to } = call.options
-      return operate(call, (operation) => takeOver(operation, lower(lost), to === undefined ? null : lower(to)))
-    },
+    run: acts((act, lost, { options: { to } }) => takeOver(act, lower(lost), to === undefined ? null : lower(to))),
+  },
+  {
+    words: 'settlement acts',
+    options: ['limit'],
+    does: 'list what operators did to payouts, lanes and treasuries, and why',
+    run: (call) => inOffice(call, listSettlementActs),
   },
 ]
 

@@ -2,16 +2,20 @@ import { doOrTry } from '../db/settlement/context.ts'
 import { readTreasuryList, recordLoss } from '../db/settlement/signing/treasuries.ts'
 import type { Hex } from '../domain/hex.ts'
 import { Refusal } from './call.ts'
-import type { Operation } from './payouts.ts'
+import { type Act, recordAct } from './payouts.ts'
 
 /**
  * Records that the key of a treasury is lost, and who takes over: `to`, or the last treasury whose key a worker has. The
  * workers do the rest: each open payout of the lost one goes to the other as soon as no signature can pay it any more.
  */
-export async function takeOver(operation: Operation, lost: Hex, to: Hex | null): Promise<number> {
-  const { db, settings, dryRun, say } = operation
+export async function takeOver(act: Act, lost: Hex, to: Hex | null): Promise<number> {
+  const { db, settings, dryRun, say } = act
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
-  const successor = await doOrTry(db, dryRun, (tx) => recordLoss(tx, scope, { lost, to })).catch((error: unknown) => {
+  const successor = await doOrTry(db, dryRun, async (tx) => {
+    const found = await recordLoss(tx, scope, { lost, to })
+    await recordAct(tx, act, { name: 'take_over', subject: lost })
+    return found
+  }).catch((error: unknown) => {
     if (error instanceof RangeError) throw new Refusal(error.message)
     throw error
   })

@@ -3,7 +3,7 @@ import type { Db } from '../../src/db/db.ts'
 import type { SettlementJournal } from '../../src/db/settlement/journal.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { Lead } from '../../src/domain/settlement/lead.ts'
-import type { Lane, Lease } from '../../src/domain/settlement/payout.ts'
+import type { FinalLogs, Lane, Lease, TreasuryLog } from '../../src/domain/settlement/payout.ts'
 
 /** Lets any engine take the lead at once. */
 export const freeLead = (db: Pick<Db, 'query'>): Promise<unknown> =>
@@ -56,10 +56,12 @@ export async function takeLane(
   return found.lane
 }
 
-export const nothingFound = (treasuries: readonly Hex[] = []) => ({
-  logs: [],
+export const foundLogs = (treasuries: readonly Hex[], logs: readonly TreasuryLog[]): FinalLogs => ({
+  logs,
   ownTransactions: [],
   treasuries,
   limits: { maxMicroPerPayout: 10n ** 12n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 },
-  at: new Date(),
+  blockTimes: new Map(logs.map(({ blockHash }) => [blockHash, new Date()])),
 })
+
+export const nothingFound = (): FinalLogs => foundLogs([], [])

@@ -190,7 +190,7 @@ describe('the list of treasuries', () => {
     const runner = rotation.both({ treasuryList: list })
     await runner.tick()
     const balance = await world.balance(old.address)
-    await rotation.queueOn(old, [{ micro: balance + 1n }])
+    await rotation.queueOn(old, [{ micro: balance / 2n + 1n }, { micro: balance / 2n + 1n }])
     await world.finalize(runner, 2)
     const { troubles } = answerOf(await readStanding({ db: world.db, settings: settingsOf(world) }))
     expect(troubles.map(({ todo }) => todo)).toEqual([expect.stringContaining(`to the treasury ${addressOf(old)}.`)])
@@ -322,7 +322,7 @@ describe('a treasury whose key is lost', () => {
       [queued!.paymentId],
     )
     const { number, hash, timestamp } = await world.chain.getBlock({ blockTag: 'finalized' })
-    const block = { number: Number(number), hash, timestamp: Number(timestamp), at: new Date() }
+    const block = { number: Number(number), hash, timestamp: Number(timestamp) }
     const lease = await takeLease(journal, { owner: 'late' })
     const to = addressOf(successor)
     const toNonce = payoutNonce({ ...scope, treasury: to, paymentId: queued!.paymentId })

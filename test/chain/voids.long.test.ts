@@ -156,7 +156,7 @@ describe('a void that waits', () => {
   test('voids of a treasury whose key refuses hold up none of another one, rest, and are reported after two hours', async () => {
     await rotation.before().tick()
     const refuse = (): Promise<never> => Promise.reject(new Error('the key is disabled'))
-    const refusing = { address: addressOf(old), signTransfer: refuse, signCancellation: refuse }
+    const refusing = { address: addressOf(old), whyRefused: () => null, signTransfer: refuse, signCancellation: refuse }
     const runner = rotation.both({ treasuries: [signerOf(successor), refusing] })
     await runner.tick()
     const refused = await rotation.queueOn(

@@ -32,7 +32,7 @@ import { newWebhookSecret } from '../../src/webhooks/sign.ts'
 import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
 import { createRelay } from '../../src/worker/relay.ts'
 import { type AskOptions, openShop, type Shop } from '../api/support/shop.ts'
-import { nothingFound, takeLane, takeLease } from '../chain/lead.ts'
+import { foundLogs, takeLane, takeLease } from '../chain/lead.ts'
 import { DESTINATION, type Planted, plant, storedOf } from './two-modes.ts'
 
 describe('the doors of a system', () => {
@@ -552,7 +552,7 @@ describe('settlement', () => {
         ...(of === mine && { counterparty: DESTINATION }),
       }))
       const lease = await takeLease(journal(), { owner: 'me' })
-      const unknown = await journal().recordLogs(lease, { ...nothingFound([TREASURY]), logs })
+      const unknown = await journal().recordLogs(lease, foundLogs([TREASURY], logs))
       expect(unknown.map(({ authNonce }) => authNonce)).toEqual([nonceOf(other), nonceOf(third)])
     })
 
@@ -579,7 +579,7 @@ describe('settlement', () => {
       )
       const before = await storedOf(db, other)
       await takeLease(journal(), { owner: 'me' })
-      expect((await journal().readWatchedDeposits()).map(({ address }) => address)).toEqual([mine])
+      expect((await journal().readWatchedDeposits('watched')).map(({ address }) => address)).toEqual([mine])
       expect((await journal().readUnswept({ after: '', limit: 10 })).map(({ paymentId }) => paymentId)).toEqual([
         own.id,
       ])

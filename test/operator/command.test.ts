@@ -6,6 +6,8 @@ import { runCommand } from '../../src/operator/command.ts'
 import { useWorld } from '../chain/world.ts'
 import { workerVariables } from './operations.ts'
 
+const SIGNED = ['--operator', 'anna', '--reason', 'a drill']
+
 describe('the command settlement', () => {
   const world = useWorld()
 
@@ -32,7 +34,9 @@ describe('the command settlement', () => {
 
     test('an option that it does not know', async () => {
       const [queued] = await world.queue([{}])
-      await expect(settlement('hold', queued!.paymentId, '--dryrun')).rejects.toThrow(`Unknown option '--dryrun'`)
+      await expect(settlement('hold', queued!.paymentId, ...SIGNED, '--dryrun')).rejects.toThrow(
+        `Unknown option '--dryrun'`,
+      )
       expect((await world.payout(queued!.paymentId)).state).toBe('queued')
     })
   })
@@ -40,23 +44,61 @@ describe('the command settlement', () => {
   test('tries, holds, releases and shows', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
-    expect(await settlement('--dry-run', 'hold', id)).toMatchObject({
+    expect(await settlement('--dry-run', 'hold', id, ...SIGNED)).toMatchObject({
       code: 0,
       text: expect.stringContaining('would be'),
     })
     expect((await world.payout(id)).state).toBe('queued')
-    const held = await settlement('hold', id)
+    const held = await settlement('hold', id, ...SIGNED)
     expect(held).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: stopped(operator)`) })
     expect((await settlement('status')).text).toMatch(/stopped\(operator\) +1 payout /)
-    expect((await settlement('hold', id)).code).toBe(0)
-    expect((await settlement('release', id)).code).toBe(0)
-    expect(await settlement('release', id)).toMatchObject({ code: 1, text: expect.stringContaining('nothing changed') })
+    expect((await settlement('hold', id, ...SIGNED)).code).toBe(0)
+    expect((await settlement('release', id, ...SIGNED)).code).toBe(0)
+    expect(await settlement('release', id, ...SIGNED)).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('nothing changed'),
+    })
     expect((await world.payout(id)).state).toBe('queued')
   })
 
-  test('what cannot be tried is not done instead', async () => {
-    await expect(settlement('acknowledge', `0x${'1'.repeat(64)}`, '--dry-run')).rejects.toThrow('has no dry run')
-    await expect(settlement('reopen', world.relayers[0]!.address, '--dry-run')).rejects.toThrow('has no dry run')
+  test.each([
+    ['acknowledge', `0x${'1'.repeat(64)}`],
+    ['reopen', `0x${'1'.repeat(40)}`],
+    ['abandon-lane', `0x${'1'.repeat(40)}`],
+  ])('%s cannot be tried, and is not done instead', async (name, subject) => {
+    await expect(settlement(name, subject, ...SIGNED, '--dry-run')).rejects.toThrow(`${name} has no option --dry-run`)
+  })
+
+  test.each(['void', 'hold', 'release', 'acknowledge', 'reopen', 'abandon-lane', 'take-over'])(
+    '%s needs the name of the operator and a reason',
+    async (name) => {
+      const needs = `pinrail settlement ${name} needs --operator and --reason`
+      await expect(settlement(name, 'pay_1')).rejects.toThrow(needs)
+      await expect(settlement(name, 'pay_1', '--operator', ' ', '--reason', 'x')).rejects.toThrow('name yourself')
+    },
+  )
+
+  test('what operators did is listed with their names and reasons, and explained with the payment', async () => {
+    const [queued] = await world.queue([{}])
+    const id = queued!.paymentId
+    const reason = ['--reason', 'the buyer has the money back']
+    expect((await settlement('void', id, '--operator', 'anna', ...reason, '--dry-run')).code).toBe(0)
+    expect((await settlement('acts')).text).not.toContain(id)
+    expect((await settlement('void', id, '--operator', 'anna', ...reason)).code).toBe(0)
+    expect((await settlement('reopen', `0x${'9'.repeat(40)}`, '--operator', 'boris', '--reason', 'x')).code).toBe(1)
+    const wallet = `0x${'8'.repeat(40)}`
+    await world.db.query(`insert into lane (chain_id, wallet, next_nonce, status, status_reason)
+      values (31337, '${wallet}', 0, 'quarantined', 'a stranger')`)
+    expect((await settlement('reopen', wallet, '--operator', 'boris', '--reason', 'it was us')).code).toBe(0)
+    const acts = await settlement('acts')
+    expect(acts.text).toMatch(/Z {2}settlement\.reopen +0x8{40} +boris +it was us\n/)
+    expect(acts.text).toMatch(new RegExp(`Z {2}settlement\\.void +${id} +anna +the buyer has the money back$`, 'm'))
+    expect(acts.text).not.toContain(`0x${'9'.repeat(40)}`)
+    const lines: string[] = []
+    const say = (line: string): void => void lines.push(line)
+    await runCommand({ args: ['payments', 'explain', id], env: workerVariables(world), say })
+    expect(lines).toContainEqual(expect.stringMatching(/Z {2}A void of the payout was requested \(operator\)$/))
+    expect(lines).toContainEqual(expect.stringMatching(/Z {2}settlement\.void by anna: the buyer has the money back$/))
   })
 
   test('refuses a database of the other mode, and does nothing', async () => {
@@ -65,7 +107,7 @@ describe('the command settlement', () => {
     await world.db.query('insert into deployment (livemode) values (false)')
     const live = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS, DATABASE_URL: world.databaseUrl }
     const say = (): void => undefined
-    for (const args of [['status'], ['hold', id], ['void', id], ['rebuild', '--dry-run']])
+    for (const args of [['status'], ['hold', id, ...SIGNED], ['void', id, ...SIGNED], ['rebuild', '--dry-run']])
       await expect(runCommand({ args: ['settlement', ...args], env: live, say })).rejects.toThrow(
         'This process is in live mode, but its database belongs to a test deployment.',
       )
@@ -83,7 +125,7 @@ describe('documented commands', () => {
     const [, rows = ''] = /\n\| command \| [^|]+\|\n\|[- ]+\|[- ]+\|\n((?:\|.*\n)+)/.exec(page) ?? []
     const cells = rows.split('\n').map((row) => row.split('|')[1] ?? '')
     return cells.flatMap((cell) =>
-      [...cell.matchAll(/`([a-z]+)(?: (<[^`]+>))?`/g)].map(([, name = '', subject]) => ({
+      [...cell.matchAll(/`([a-z-]+)(?: (<[^`]+>))?`/g)].map(([, name = '', subject]) => ({
         name,
         subject: subject === undefined ? [] : [subject],
       })),
@@ -93,7 +135,7 @@ describe('documented commands', () => {
   /** The commands that the usage text lists. */
   async function used(): Promise<string[]> {
     const usage = await run().then(String, (error: Error) => error.message)
-    return [...usage.matchAll(/^ {2}settlement ([a-z]+) /gm)].map(([, name = '']) => name)
+    return [...usage.matchAll(/^ {2}settlement ([a-z-]+) /gm)].map(([, name = '']) => name)
   }
 
   describe('the commands that docs/settlement.md lists', () => {
@@ -105,7 +147,9 @@ describe('documented commands', () => {
 
     test.each(documented())('$name is known: it asks for the variables, not for another command', async (command) => {
       const { name, subject } = command
-      await expect(run('settlement', name, ...subject)).rejects.toThrow('DATABASE_URL: must be set')
+      const asked = await run('settlement', name, ...subject).catch(String)
+      const signed = String(asked).includes('needs --operator and --reason') ? SIGNED : []
+      await expect(run('settlement', name, ...subject, ...signed)).rejects.toThrow('DATABASE_URL: must be set')
     })
   })
 })

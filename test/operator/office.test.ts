@@ -14,6 +14,7 @@ import { newId } from '../../src/ids.ts'
 import { runPinrail } from '../../src/operator/command.ts'
 import { COMMANDS } from '../../src/operator/commands.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
+import { insertOwnAddresses } from '../api/support/own-addresses.ts'
 import { openShop, type Shop, WALLET } from '../api/support/shop.ts'
 import { aPart, aUsdcPart } from '../web/fixtures.ts'
 import { type Seeded, seedDatabase } from '../webhooks/seed.ts'
@@ -173,6 +174,15 @@ describe('accounts, payments and webhooks', () => {
       const merchant = await newMerchant(inTest)
       const refused = await inTest('wallets', 'set', merchant, `0x${'0'.repeat(40)}`, ...SIGNED)
       expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('whose key somebody has') })
+    })
+
+    test('relayers, treasuries and deposit addresses of the platform are refused, however they are written', async () => {
+      const merchant = await newMerchant(inTest)
+      for (const own of await insertOwnAddresses(shop))
+        expect(await inTest('wallets', 'set', merchant, own, ...SIGNED)).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('this one belongs to the platform'),
+        })
     })
   })
 

@@ -1,17 +1,21 @@
 import { expect } from '@jest/globals'
-import type { Operation } from '../../src/operator/payouts.ts'
+import type { Act } from '../../src/operator/payouts.ts'
 import { type Queued, settingsOf, TOKEN, type World } from '../chain/world.ts'
+
+/** An operator's name and reason, for tests in which they do not matter. */
+export const SIGNED = { operator: 'anna', reason: 'a drill' }
 
 /** An operator's operations in the world, and the lines that the last one printed. */
 export function createOperations(world: World) {
   const said: string[] = []
-  function operation(dryRun = false): Operation {
+  function operation(dryRun = false): Act {
     said.length = 0
     return {
       db: world.db,
       settings: settingsOf(world),
       hooks: world.hooks,
       dryRun,
+      signed: SIGNED,
       say: (line) => void said.push(line),
     }
   }

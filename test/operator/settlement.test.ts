@@ -4,14 +4,16 @@ import { createTreasurySigner } from '../../src/chain/authorization.ts'
 import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { Secret } from '../../src/config/secret.ts'
+import { listAttention } from '../../src/db/payments/attention.ts'
+import { queuePayout } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { ABANDONED, type Settlement } from '../../src/domain/settlement/payout.ts'
-import { changeOf, changePayout } from '../../src/operator/payouts.ts'
+import { changePayout } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { showStatus } from '../../src/operator/status.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
-import { newAddress, settingsOf, stealUsdc, TOKEN, useWorld } from '../chain/world.ts'
+import { insertPayments, newAddress, settingsOf, stealUsdc, TOKEN, useWorld } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { createOperations, createReversals } from './operations.ts'
 
@@ -24,8 +26,7 @@ describe('payouts', () => {
 
   const state = async (paymentId: string) => (await world.payout(paymentId)).state
   const change = (name: 'void' | 'hold' | 'release', paymentId: string, dryRun = false) => {
-    const asked = operation(dryRun)
-    return changePayout(asked, paymentId, changeOf(name, asked))
+    return changePayout(operation(dryRun), paymentId, name)
   }
 
   test('an operator holds a payout, releases it, and sees before and after; a dry run changes nothing', async () => {
@@ -40,7 +41,7 @@ describe('payouts', () => {
     expect(await state(id)).toBe('held')
     expect(await showStatus(operation())).toBe(1)
     expect(said[0]).toMatch(
-      /^No money is moving: 1 payout of [\d.]+ USDC is stopped \(operator\) until an operator decides\.$/,
+      /^No money is moving: 1 payout of [\d.]+ USDC is stopped \(operator\) until an operator decides \(pay_\w+: stopped by an operator at the command line\)\.$/,
     )
     expect(said).toContainEqual(expect.stringMatching(/^ {2}stopped\(operator\) +1 payout /))
     expect(await change('release', id)).toBe(0)
@@ -63,7 +64,7 @@ describe('payouts', () => {
     await expect(change('void', 'pay_nobody')).rejects.toThrow('has no payout')
   })
 
-  test('settlements are made anew from the chain and the payments alone, as often as one likes', async () => {
+  test('settlements are made anew from the chain and the payments alone, with the times of their blocks, as often as one likes', async () => {
     const queued = await world.queue([{}, {}, {}])
     await world.finalize(world.runner())
     // None of them hands its payout over again: one has ended, the others wait for theirs.
@@ -82,6 +83,10 @@ describe('payouts', () => {
     expect(await rebuild(operation())).toBe(0)
     for (const { paymentId } of queued) expect(await state(paymentId)).toBe('settled')
     expect(world.heard.settled).toHaveLength(4)
+    for (const { blockNumber, finalizedAt } of world.heard.settled) {
+      const { timestamp } = await world.chain.getBlock({ blockNumber: BigInt(blockNumber) })
+      expect(finalizedAt).toEqual(new Date(Number(timestamp) * 1000))
+    }
     expect(await rebuild(operation())).toBe(0)
     expect(said).toContainEqual(
       expect.stringContaining('payouts settled here and on chain: 4; paid on chain and open here: 0'),
@@ -330,6 +335,65 @@ describe('the status', () => {
     await world.queue([{}])
     expect((await status()).json.moving).toBe('partly')
     await world.db.query(`delete from payout where payment_id = $1`, [queued!.paymentId])
+  })
+
+  /** As it is after a quarter of an hour, for the list of payments. */
+  const waitsWith = async (paymentId: string, status: string, reason: string | null) => {
+    const set = `update payment set status = $2, park_reason = $3, updated_at = now() - interval '20 minutes' where id = $1`
+    await world.db.query(set, [paymentId, status, reason])
+    const listed = await listAttention(world.db, 10)
+    await world.db.query(`update payment set status = 'failed', park_reason = null where id = $1`, [paymentId])
+    return listed.filter((entry) => entry.paymentId === paymentId)
+  }
+
+  test('a payout that can never be signed: page and list name the limit, and not the treasury that has less', async () => {
+    const [queued, other] = await world.queue([{ micro: 10n ** 12n + 1n }, { micro: 1_000_000n }])
+    const id = queued!.paymentId
+    await world.finalize(world.runner(), 3)
+    expect((await world.payout(other!.paymentId)).state).toBe('settled')
+    const why =
+      'a payout must be more than nothing and at most 1000000.000000 USDC (PAYOUT_MAX_USDC), and this one is 1000000.000001 USDC'
+    const found = await status()
+    expect(found.first).toBe(
+      `No money is moving: 1 payout of 1000000.000001 USDC is stopped (policy) until an operator decides (${id}: ${why}).`,
+    )
+    expect([found.code, kinds(found)]).toEqual([1, ['held']])
+    expect(await waitsWith(id, 'under_review', 'payout_held')).toMatchObject([
+      { kind: 'parked', detail: `payout_held: policy: ${why}` },
+    ])
+    await world.db.query(`delete from payout where payment_id = $1`, [id])
+  })
+
+  test('a payout in a token that no worker pays: page and list name it, and it stops no other', async () => {
+    const [paid] = await world.queue([{}])
+    const paymentId = 'pay_unserved'
+    await insertPayments(world.db, [{ paymentId, recipient: newAddress() }])
+    const token = newAddress()
+    await world.db.transaction((tx) =>
+      queuePayout(tx, {
+        paymentId,
+        livemode: false,
+        chainId: 1,
+        token,
+        treasury: newAddress(),
+        recipient: newAddress(),
+        microUsdc: '5',
+      }),
+    )
+    await world.finalize(world.runner(), 3)
+    expect((await world.payout(paid!.paymentId)).state).toBe('settled')
+    const found = await status()
+    expect(found.first).toBe(
+      `Nothing waits to be paid, but look at this: payouts of another chain or token wait, which no worker pays (${token}: chain 1, open payouts: 1).`,
+    )
+    expect([found.code, kinds(found)]).toEqual([1, ['unserved']])
+    expect(await waitsWith(paymentId, 'settling', null)).toMatchObject([
+      { kind: 'settlement_overdue', detail: `no worker pays in ${token} on chain 1` },
+    ])
+    // Without any worker that is the trouble, and not the token.
+    await world.db.query(`update chain_cursor set lease_until = now() - interval '11 minutes'`)
+    expect(kinds(await status())).not.toContain('unserved')
+    await world.db.query(`delete from payout where payment_id = $1`, [paymentId])
   })
 
   describe('in each of nine incidents', () => {

@@ -5,7 +5,7 @@ import { readTreasuryList } from '../../src/db/settlement/signing/treasuries.ts'
 import { voidIfQueued } from '../../src/db/settlement/watch/forgotten.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { newId } from '../../src/ids.ts'
-import type { Operation } from '../../src/operator/payouts.ts'
+import type { Act } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { takeOver } from '../../src/operator/take-over.ts'
 import { copyDatabase, type WorldDatabase } from '../chain/databases.ts'
@@ -19,17 +19,20 @@ import {
 } from '../chain/rotation-world.ts'
 import { insertPayments, newAddress, type Queued, queueAll, settingsOf, TOKEN } from '../chain/world.ts'
 
+const SIGNED = { operator: 'anna', reason: 'a drill' }
+
 const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
 
 const operationOn = (
   { world, old, successor }: Rotation,
   { db, url }: Pick<WorldDatabase, 'db' | 'url'>,
   said: string[] = [],
-): Operation => ({
+): Act => ({
   db,
   settings: { ...settingsOf(world), DATABASE_URL: url as never, TREASURIES: createList(old, successor) },
   hooks: world.hooks,
   dryRun: false,
+  signed: SIGNED,
   say: (line) => void said.push(line),
 })
 

@@ -187,8 +187,11 @@ describe('a transfer that an operator declares legitimate', () => {
     return hash
   }
 
-  const acknowledged = (hash: Hex) =>
-    acknowledge({ db: world.db, settings: settingsOf(world), hooks, dryRun: false, say: () => undefined }, hash)
+  const acknowledged = (hash: Hex) => {
+    const signed = { operator: 'anna', reason: 'a drill' }
+    const { db } = world
+    return acknowledge({ db, settings: settingsOf(world), hooks, dryRun: false, signed, say: () => undefined }, hash)
+  }
 
   // Suspense kept what had been sent back, and the return of the money was a gain: neither ever left the books.
   test('an acknowledged transfer leaves suspense for the account that the return of the money had filled', async () => {

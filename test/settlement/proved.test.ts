@@ -12,10 +12,10 @@ import type { Booking } from '../../src/domain/ledger.ts'
 import { renderPayment } from '../../src/domain/payment/payment-object.ts'
 import type { Lease } from '../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
-import { changeOf, changePayout } from '../../src/operator/payouts.ts'
+import { changePayout } from '../../src/operator/payouts.ts'
 import { createMoneyWorld, type MoneyWorld } from '../activities/payment/money-world.ts'
 import { perform } from '../activities/payment/world.ts'
-import { nothingFound, takeLease } from '../chain/lead.ts'
+import { foundLogs, takeLease } from '../chain/lead.ts'
 
 describe('payouts that are proved', () => {
   let world: MoneyWorld
@@ -386,7 +386,7 @@ describe('a payout that a backup has forgotten', () => {
       blockHash: hashOf(block),
       gasShare: null,
     } as const
-    expect(await journal.recordLogs(lease, { ...nothingFound([treasury]), logs: [log] })).toEqual([])
+    expect(await journal.recordLogs(lease, foundLogs([treasury], [log]))).toEqual([])
   }
 
   /** A round of the observer a minute later: how many payouts were found, and how many have ended. */
@@ -615,22 +615,22 @@ describe('the order of locks', () => {
     },
     'a void that is proved by its time': async (id, journal) => {
       const lease = await takeLease(journal, { owner: id })
-      const block = { number: 9, hash: HASH, timestamp: 2, at: new Date() }
+      const block = { number: 9, hash: HASH, timestamp: 2 }
       const failed = await journal.voidExpired(lease, { block, unused: [{ ...dead, paymentId: id }] })
       await journal.releaseLead(id)
       expect(failed).toEqual([])
     },
     'another treasury': async (id, journal) => {
       const lease = await takeLease(journal, { owner: id })
-      const block = { number: 9, hash: HASH, timestamp: 2, at: new Date() }
+      const block = { number: 9, hash: HASH, timestamp: 2 }
       const authNonce = (await readPayout(db, id))!.authNonce
       const moving = { ...dead, paymentId: id, authNonce, to: NEW_TREASURY, toNonce: HASH }
       expect(await journal.moveDead(lease, { block, dead: [moving] })).toBe(1)
       await journal.releaseLead(id)
     },
     'a hold at the command line': (id) => {
-      const operation = { db, hooks: world.hooks, dryRun: false, say: () => undefined } as never
-      return changePayout(operation, id, changeOf('hold', operation))
+      const signed = { operator: 'anna', reason: 'a drill' }
+      return changePayout({ db, hooks: world.hooks, dryRun: false, signed, say: () => undefined } as never, id, 'hold')
     },
   }
 

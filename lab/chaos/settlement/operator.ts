@@ -5,7 +5,7 @@ import type { Db } from '../../../src/db/db.ts'
 import { stampTreasuries } from '../../../src/db/settlement/signing/treasuries.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { Treasury } from '../../../src/domain/settlement/treasuries.ts'
-import { acknowledge } from '../../../src/operator/payouts.ts'
+import { type Act, acknowledge } from '../../../src/operator/payouts.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
 import { takeOver } from '../../../src/operator/take-over.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
@@ -15,6 +15,15 @@ import { readNonce } from './chain-facts.ts'
 import { ANNOUNCING } from './payers/announce.ts'
 import type { PayerKeys } from './payers/payer-process.ts'
 import { createThief } from './thief.ts'
+
+const actOn = (db: Db, settings: Act['settings']): Act => ({
+  db,
+  settings,
+  hooks: ANNOUNCING,
+  dryRun: false,
+  signed: { operator: 'the storm', reason: 'a drill' },
+  say: () => undefined,
+})
 
 /** What operators do with an engine in the middle of the storm. They restart the processes then. */
 export type Operator = {
@@ -96,7 +105,7 @@ export function createOperator(stage: Stage, firstId: string): Operator {
       const hash = await thief.steal(db)
       if (hash === null) return false
       const settings = settingsOf(stage, list)
-      await acknowledge({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined }, hash)
+      await acknowledge(actOn(db, settings), hash)
       return true
     },
     rotate() {
@@ -105,7 +114,7 @@ export function createOperator(stage: Stage, firstId: string): Operator {
     async loseTreasury(db) {
       lost = true
       const settings = settingsOf(stage, list)
-      await takeOver({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined }, first, null)
+      await takeOver(actOn(db, settings), first, null)
     },
     async rebuild(db, owed) {
       // The dump knows no payment of the successor: those that are asked for again come later.

@@ -3,15 +3,11 @@ import { isOwnAddress } from '../../db/merchants/wallets.ts'
 import { checkWallet, type WalletCheck } from '../../domain/wallet.ts'
 import { checksumAddress } from '../../evm/checksum.ts'
 
-export type WalletDeps = { readonly chainId: number; readonly token: string }
+export type WalletDeps = { readonly token: string }
 
 /** Whether somebody may be paid to the address: the rules of wallets, and that it is none of ours. */
-export async function checkReceivingWallet(
-  { chainId, token }: WalletDeps,
-  db: Queryable,
-  text: string,
-): Promise<WalletCheck> {
+export async function checkReceivingWallet({ token }: WalletDeps, db: Queryable, text: string): Promise<WalletCheck> {
   const check = checkWallet(text, { checksum: checksumAddress, token })
-  if (!check.ok || !(await isOwnAddress(db, { chainId, address: check.address }))) return check
+  if (!check.ok || !(await isOwnAddress(db, check.address))) return check
   return { ok: false, code: 'wallet_forbidden', message: 'must be your own address: this one belongs to Pinrail' }
 }

@@ -96,7 +96,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   tx_hash: 'The transaction of the transfer. Null: not sent yet.',
   log_index: 'The place of the transfer’s log in its block. Null: not final yet.',
   block_number: 'The block of the transfer. Null: not final yet.',
-  finalized_at: 'When the transfer became final: it cannot be undone (RFC 3339, UTC). Null: not yet.',
+  finalized_at:
+    'The time of the block of the transfer, which is final: it cannot be undone (RFC 3339, UTC). Statements go by it. Null: not yet.',
   explorer_url: 'The transfer at a block explorer. Null: not sent yet.',
   attempts: 'Orders that the buyer opened at partners, oldest first.',
   'attempts.provider': 'The partner of the order.',
@@ -105,7 +106,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   failure_code: 'Why the partner declined. Null: it did not, or gave no reason.',
   payment_link: 'The link that created the payment. Null: the API did.',
   paid_at: 'When the partner confirmed the money (RFC 3339, UTC). Null: not yet.',
-  succeeded_at: 'When the USDC was final in your wallet (RFC 3339, UTC). Null: not yet.',
+  succeeded_at:
+    'When the payment succeeded: the USDC was known to be final in your wallet (RFC 3339, UTC). The time on the chain is `settlement.finalized_at`. Null: not yet.',
   failed_at: 'When the payment failed (RFC 3339, UTC). Null: it did not.',
   canceled_at: 'When the payment was canceled (RFC 3339, UTC). Null: it was not.',
   version: 'Counts the changes of the payment: a larger one is newer.',

@@ -1,8 +1,9 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { DepositLog } from '../../domain/settlement/deposit.ts'
+import type { DepositLog, WatchKind } from '../../domain/settlement/deposit.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
-import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { isRecent, KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { createBlockMemo } from '../lanes/block-memo.ts'
+import { readBlockTimes } from '../observer/block-times.ts'
 import type { Place } from '../observer/endings.ts'
 import { createRange, LOG_ROUND_MS } from '../observer/logs.ts'
 import { createStall } from '../observer/stall.ts'
@@ -12,52 +13,116 @@ import { depositLogs } from './deposit-logs.ts'
 /** Final blocks after which an amount is listed for people, and not looked for any more, if logs that were read do not explain it. */
 const GIVEN_UP_AFTER = 64
 
-/**
- * Watches the addresses of payments: the token says at each final block what they hold, and only where it is not what their logs say are logs
- * read, which say who has paid. Reading them holds up no payout. In memory it keeps the differences.
- */
+/** Milliseconds after which addresses are compared again whose watch has ended: a day. */
+const ENDED_EVERY_MS = 86_400_000
+
+/** Blocks before the last comparison of a watched address in which a transfer to one of them may be: two days of Polygon. */
+const ENDED_BLOCKS = 86_400
+
+/** Watches the addresses of payments: at each final block, and once a day those whose watch has ended. */
 export function createDepositWatch(deps: SettlementDeps) {
+  const watches = [createAddressWatch(deps, 'watched'), createAddressWatch(deps, 'ended')]
+  return {
+    /** Compares at the cursor. Returns true if logs are to be read. */
+    async compare(lease: Lease, place: Place): Promise<boolean> {
+      const grown: boolean[] = []
+      for (const watch of watches) grown.push(await watch.compare(lease, place))
+      return grown.includes(true)
+    },
+
+    /** Reads the transfers to the addresses that hold more, as far as one round goes. Returns true if any were found. */
+    async readLogs(lease: Lease): Promise<boolean> {
+      const found: boolean[] = []
+      for (const watch of watches) found.push(await watch.readLogs(lease))
+      return found.includes(true)
+    },
+  }
+}
+
+/** Addresses that hold something else than their logs say at a final block, and up to where their logs are read. */
+type Grown = { readonly place: Place; readonly addresses: readonly Hex[]; readonly readTo: number }
+
+/** How an address watch of a kind keeps its place: a watched address at each final block, one whose watch has ended once a day. */
+function createPace({ journal, clock }: Pick<SettlementDeps, 'journal' | 'clock'>, kind: WatchKind) {
+  const isWatched = kind === 'watched'
+  /** When all addresses last held what their logs say. */
+  let agreedAt = Number.NEGATIVE_INFINITY
+  return {
+    isDue: (): boolean => isWatched || !isRecent(agreedAt, clock().getTime(), ENDED_EVERY_MS),
+
+    /** The block after which the logs of addresses that differ at the cursor are read. */
+    readFrom({ firstNumber, depositsNumber, number }: ChainCursor, grown: Grown | null): number {
+      if (isWatched) return depositsNumber
+      if (grown !== null) return Math.min(grown.readTo, number - GIVEN_UP_AFTER)
+      return Math.max(firstNumber, depositsNumber - ENDED_BLOCKS)
+    },
+
+    /** Notes that all addresses hold what their logs say. */
+    async agree(lease: Lease, { cursor: { number }, timestamp }: Place): Promise<void> {
+      agreedAt = clock().getTime()
+      if (isWatched) await journal.moveDeposits(lease, { number, timestamp })
+    },
+
+    /** Notes that logs are read up to a block. A node may have a block before its logs: the last ones are read again. */
+    async noteRead(lease: Lease, cursor: ChainCursor, to: number): Promise<void> {
+      const number = Math.min(to, cursor.number - GIVEN_UP_AFTER)
+      if (isWatched && number > cursor.depositsNumber) await journal.moveDeposits(lease, { number, timestamp: null })
+    },
+  }
+}
+
+/** Asks for the logs of addresses, in ranges as large as the nodes answer. */
+function createDepositReader({ rpc }: Pick<SettlementDeps, 'rpc'>, tokens: readonly Hex[]) {
+  const range = createRange()
+  return {
+    size: range.size,
+    /** Null: no quorum shows them now. */
+    async ask(addresses: readonly Hex[], fromBlock: number, toBlock: number): Promise<DepositLog[] | null> {
+      const logs = await rpc
+        .agreed((node) => depositLogs(node, { tokens, addresses }, { fromBlock, toBlock }))
+        .catch(() => null)
+      range.note(logs !== null)
+      return logs?.value ?? null
+    },
+  }
+}
+
+/**
+ * The token says what the addresses hold, and only where it is not what their logs say are logs read, which say who has paid.
+ * Reading them holds up no payout. In memory it keeps the differences.
+ */
+function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
   const { deposits, journal, rpc } = deps
   const stall = createStall(deps, 'the reading of deposits')
   const tokens = watchedTokens(deps)
-  const findDifferences = createComparison(deps, tokens)
-  const range = createRange()
+  const findDifferences = createComparison(deps, tokens, kind)
+  const reader = createDepositReader(deps, tokens)
+  const pace = createPace(deps, kind)
   const patience = createPatience(deps)
   let compared = ''
-  let grown: { readonly place: Place; readonly addresses: readonly Hex[]; readonly readTo: number } | null = null
-
-  /** Null: no quorum shows them now. */
-  const askLogs = (addresses: readonly Hex[], fromBlock: number, toBlock: number): Promise<DepositLog[] | null> =>
-    rpc
-      .agreed((node) => depositLogs(node, { tokens, addresses }, { fromBlock, toBlock }))
-      .then(
-        (logs) => logs?.value ?? null,
-        () => null,
-      )
+  let grown: Grown | null = null
 
   /** Returns the addresses whose logs are to be read; if there are none, all is read up to the cursor. Null: no quorum says. */
-  async function compareAt(lease: Lease, { cursor, timestamp }: Place, isRead: boolean): Promise<Hex[] | null> {
-    const differences = await findDifferences(cursor)
+  async function compareAt(lease: Lease, place: Place, isRead: boolean): Promise<Hex[] | null> {
+    const differences = await findDifferences(place.cursor)
     if (differences === null) return null
-    const open = await patience.choose(differences, { number: cursor.number, isRead })
-    if (open.size === 0) await journal.moveDeposits(lease, { number: cursor.number, timestamp })
+    const open = await patience.choose(differences, { number: place.cursor.number, isRead })
+    if (open.size === 0) await pace.agree(lease, place)
     return [...open]
   }
 
   return {
-    /** Compares at the cursor. Returns true if logs are to be read. */
     async compare(lease: Lease, place: Place): Promise<boolean> {
       const { cursor, head } = place
-      const isDue = deposits !== null && cursor.hash !== compared && head.number - cursor.number <= KEPT_STATES
-      const addresses = isDue ? await compareAt(lease, place, false) : null
+      const isNew = deposits !== null && cursor.hash !== compared && head.number - cursor.number <= KEPT_STATES
+      const addresses = isNew && pace.isDue() ? await compareAt(lease, place, false) : null
       if (addresses !== null) {
         compared = cursor.hash
-        grown = addresses.length === 0 ? null : { place, addresses, readTo: cursor.depositsNumber }
+        grown = addresses.length === 0 ? null : { place, addresses, readTo: pace.readFrom(cursor, grown) }
       }
       return grown !== null
     },
 
-    /** Reads the transfers to the addresses that hold more, as far as one round goes. Returns true if any were found. */
     async readLogs(lease: Lease): Promise<boolean> {
       if (grown === null) return false
       const { place, addresses, readTo } = grown
@@ -66,27 +131,24 @@ export function createDepositWatch(deps: SettlementDeps) {
       let isFound = false
       let from = readTo + 1
       while (from <= cursor.number && performance.now() < until) {
-        const to = Math.min(cursor.number, from + range.size() - 1)
-        const logs = await askLogs(addresses, from, to)
-        range.note(logs !== null)
+        const to = Math.min(cursor.number, from + reader.size() - 1)
+        const logs = await reader.ask(addresses, from, to)
         if (logs === null) {
           stall.goesOn(`no quorum shows the logs of block ${from} and those after it`)
           return isFound
         }
         isFound ||= logs.length > 0
-        await journal.recordDeposits(lease, { logs, at: deps.clock() })
+        await journal.recordDeposits(lease, { logs, blockTimes: await readBlockTimes(rpc, logs) })
         from = to + 1
         grown = { place, addresses, readTo: to }
-        // A node may have a block before its logs: the last ones are read again as long as there is a difference.
-        const number = Math.min(to, cursor.number - GIVEN_UP_AFTER)
-        if (number > cursor.depositsNumber) await journal.moveDeposits(lease, { number, timestamp: null })
+        await pace.noteRead(lease, cursor, to)
       }
       // Out of time: the next round reads on.
       if (from <= cursor.number) return isFound
       stall.ends()
       // Now their logs must show what they hold.
       const open = await compareAt(lease, place, true)
-      grown = open?.length === 0 ? null : { place, addresses: open ?? addresses, readTo: cursor.depositsNumber }
+      grown = open?.length === 0 ? null : { place, addresses: open ?? addresses, readTo: pace.readFrom(cursor, grown) }
       return isFound
     },
   }
@@ -133,7 +195,7 @@ const watchedTokens = ({ token, deposits }: Pick<SettlementDeps, 'token' | 'depo
 ]
 
 /** Compares what the addresses hold with what their logs say. */
-function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex[]) {
+function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex[], kind: WatchKind) {
   const known = createBlockMemo<bigint[][] | null>()
 
   /** Asks the balance of each address in each token, by quorum. */
@@ -149,7 +211,7 @@ function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex
     hash,
     number,
   }: ChainCursor): Promise<Map<string, { address: Hex; units: bigint }> | null> {
-    const watched = await journal.readWatchedDeposits()
+    const watched = await journal.readWatchedDeposits(kind)
     const addresses = watched.map(({ address }) => address)
     if (addresses.length === 0) return new Map()
     const balances = await known(`${hash} ${addresses.join(' ')}`, () => askBalances(addresses, number))

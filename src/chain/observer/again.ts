@@ -2,6 +2,7 @@ import type { Lead } from '../../domain/settlement/lead.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { depositLogs } from '../deposits/deposit-logs.ts'
 import { createApplier } from './apply.ts'
+import { readBlockTimes } from './block-times.ts'
 import { createEndings } from './endings.ts'
 import { createFinalReader } from './final.ts'
 import { createLogReader, createRange } from './logs.ts'
@@ -38,7 +39,7 @@ export async function readAgain(deps: SettlementDeps, lead: Pick<Lead, 'lease' |
     range.note(logs !== null)
     if (logs === null && to === from) throw unread(from - 1)
     if (logs === null) continue
-    await journal.recordDeposits(lease, { logs: logs.value, at: deps.clock() })
+    await journal.recordDeposits(lease, { logs: logs.value, blockTimes: await readBlockTimes(rpc, logs.value) })
     from = to + 1
   }
   await journal.moveDeposits(lease, { number: cursor.number, timestamp: final.timestamp })

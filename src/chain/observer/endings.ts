@@ -4,6 +4,7 @@ import type { Lane } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, laneWallets, type SettlementDeps } from '../context.ts'
 import { createJudge, type Doubts } from '../lanes/trust.ts'
 import type { Block } from '../rpc/node.ts'
+import { readBlockTimes } from './block-times.ts'
 import { createEndReader, type Ended } from './ends.ts'
 import type { Scope } from './facts.ts'
 import type { Final } from './final.ts'
@@ -80,7 +81,8 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
     const logs = ended.flatMap((one) => one.logs)
     const ownTransactions = ends.flatMap((end) => (end.state === 'finalized' ? [end.txHash] : []))
     const { treasuries } = scope
-    const found = { logs, ownTransactions, treasuries, limits: deps.options.limits, at: deps.clock() }
+    const blockTimes = await readBlockTimes(rpc, logs)
+    const found = { logs, ownTransactions, treasuries, limits: deps.options.limits, blockTimes }
     const refused = await journal.endEnvelopes(lane, { ends, found, chainTime: head.timestamp })
     if (refused.length > 0) log.warn({ wallet: lane.wallet, refused }, 'payouts refused in a batch')
   }

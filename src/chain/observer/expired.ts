@@ -25,7 +25,7 @@ export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: C
   if (expiring.length === 0) return
   const answer = await rpc.agreed((node) => node.block(cursor.number))
   if (answer === null || answer.value.hash !== cursor.hash) return
-  const block: ExpiryProof = { ...answer.value, at: deps.clock() }
+  const block: ExpiryProof = answer.value
   const dead = expiring.filter(({ validBefore }) => block.timestamp >= validBefore)
   const used = dead.length === 0 ? [] : await readUsed(deps, dead, block)
   if (used === null) return

@@ -4,6 +4,7 @@ import type { SettlementDeps } from '../context.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import type { Log, LogFilter, RpcNode } from '../rpc/node.ts'
 import { TOPICS } from '../token/contracts.ts'
+import { readBlockTimes } from './block-times.ts'
 
 /** An event of the treasury as read from logs, without the gas paid for it. */
 export type Fact = Omit<TreasuryLog, 'gasShare'>
@@ -71,14 +72,14 @@ export function ourLogs(logs: readonly Log[], { token, treasuries }: Scope): Log
   return logs.filter((entry) => entry.address === token && entry.topics.slice(1, 3).some((topic) => topics.has(topic)))
 }
 
-type Reading = Pick<SettlementDeps, 'rpc' | 'journal' | 'relayers' | 'options' | 'clock'>
+type Reading = Pick<SettlementDeps, 'rpc' | 'journal' | 'relayers' | 'options'>
 
 /**
  * What the logs of a range of blocks say, as the journal stores it. Who sent a transaction is asked only if it used a nonce that
  * no payout here has: the database may have forgotten what a lane of ours has sent.
  */
 export async function readFound(
-  { rpc, journal, relayers, options, clock }: Reading,
+  { rpc, journal, relayers, options }: Reading,
   logs: readonly Log[],
   treasuries: readonly Hex[],
 ): Promise<FinalLogs> {
@@ -92,7 +93,8 @@ export async function readFound(
     if (ours.has(await rpc.demand(`who sent ${txHash}`, (node) => readSender(node, txHash))))
       ownTransactions.push(txHash)
   const stored = facts.map((fact) => ({ ...fact, gasShare: null }))
-  return { logs: stored, ownTransactions, treasuries, limits: options.limits, at: clock() }
+  const blockTimes = await readBlockTimes(rpc, facts)
+  return { logs: stored, ownTransactions, treasuries, limits: options.limits, blockTimes }
 }
 
 /** A node that is behind must not vote for the absence of what it does not know. */

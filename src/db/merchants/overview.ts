@@ -11,7 +11,7 @@ const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and liv
 const dayRow = z.object({ day: z.string(), payments: z.coerce.number(), net_micro: z.string() })
 export type DayReceived = z.output<typeof dayRow>
 
-/** What became final on each of the last days, oldest first; days without any are there too. `now` is ISO 8601. */
+/** Sums the payments of the last days by the day of their block, oldest first, also days without any. `now` is ISO 8601. */
 export function receivedByDay(
   db: Queryable,
   tenant: Tenant,
@@ -24,9 +24,9 @@ export function receivedByDay(
           select generate_series(date_trunc('day', ${now}::timestamptz at time zone 'UTC') - make_interval(days => ${days - 1}),
             date_trunc('day', ${now}::timestamptz at time zone 'UTC'), interval '1 day') as day),
         received as (
-          select date_trunc('day', succeeded_at at time zone 'UTC') as day, count(*) as payments, sum(net_micro) as net
+          select date_trunc('day', finalized_at at time zone 'UTC') as day, count(*) as payments, sum(net_micro) as net
           from payment where ${owned(tenant)} and status = 'succeeded'
-            and succeeded_at >= (select min(day) from span) at time zone 'UTC' group by 1)
+            and finalized_at >= (select min(day) from span) at time zone 'UTC' group by 1)
         select to_char(span.day, 'YYYY-MM-DD') as day, coalesce(payments, 0) as payments, coalesce(net, 0)::text as net_micro
         from span left join received using (day) order by span.day`,
   )

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** What an account received, was charged, and what is on its way: in micro-USDC, by the time at which it became final. */
+/** The USDC that an account received, was charged, and that is on its way: in micro-USDC, by the time of the block that paid it. */
 
 const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 
@@ -24,10 +24,10 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
   return many(
     db,
     lineRow,
-    sql`select to_char(succeeded_at at time zone 'UTC', ${form}) as period, count(*) as payments,
+    sql`select to_char(finalized_at at time zone 'UTC', ${form}) as period, count(*) as payments,
           sum(gross_micro)::text as gross_micro, sum(fee_micro)::text as fee_micro, sum(net_micro)::text as net_micro
         from payment where ${owned(tenant)} and status = 'succeeded'
-          and succeeded_at >= ${span.from}::timestamptz and succeeded_at < ${span.to}::timestamptz
+          and finalized_at >= ${span.from}::timestamptz and finalized_at < ${span.to}::timestamptz
         group by 1 order by 1`,
   )
 }

@@ -94,12 +94,8 @@ export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<Wallet
 }
 
 /** True for a relayer, a treasury of any time or a deposit address, in upper or lower case: none of them can be a merchant's. */
-export async function isOwnAddress(db: Queryable, { chainId, address }: { chainId: number; address: string }) {
-  const { own } = await one(
-    db,
-    z.object({ own: z.boolean() }),
-    sql`select is_own_address(${chainId}, ${address}) as own`,
-  )
+export async function isOwnAddress(db: Queryable, address: string): Promise<boolean> {
+  const { own } = await one(db, z.object({ own: z.boolean() }), sql`select is_own_address(${address}) as own`)
   return own
 }
 

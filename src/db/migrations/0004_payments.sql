@@ -94,7 +94,7 @@ comment on column payment.fee_micro is 'The fee of Pinrail, in micro-USDC.';
 comment on column payment.net_micro is 'What the merchant receives, in micro-USDC.';
 comment on column payment.tx_hash is 'The transaction that paid the merchant, in a final block; null: not paid. The settlement writes it and the next three columns.';
 comment on column payment.log_index is 'The log of the transfer in that transaction.';
-comment on column payment.finalized_at is 'When the block was read as final.';
+comment on column payment.finalized_at is 'The time of the block, whenever it was read: the month of a payment is that of the chain.';
 comment on column payment.paid_micro is 'What that transfer paid, in micro-USDC.';
 comment on column payment.expires_at is 'Until when the buyer can begin to pay.';
 comment on column payment.paid_at is 'When a partner confirmed the money.';

@@ -415,6 +415,7 @@ comment on column treasury_log.counterparty is 'The other side of the transfer; 
 comment on column treasury_log.auth_nonce is 'The EIP-3009 nonce that it used; null: a plain transfer.';
 comment on column treasury_log.gas_share is
   'Wei: the share of one authorization in the gas of the transaction, if one of our lanes sent it; null otherwise.';
+comment on column treasury_log.finalized_at is 'The time of the block.';
 comment on column treasury_log.payment_id is 'The payout that ended by it; null: none.';
 comment on column treasury_log.nonce_of is
   'The payment whose nonce it used, as its quote allows, although the payment has no payout: a restored backup has forgotten that. Null: no such payment.';
@@ -483,21 +484,21 @@ comment on table deposit is
 comment on column deposit.asked_micro is 'The price in micro-USDC, at the rate that was locked when the address was shown.';
 comment on column deposit.rate is 'The locked rate: USDC for one major unit of the payment''s currency.';
 comment on column deposit.rate_as_of is 'The time of the rate, as its source gives it (ISO 8601).';
-comment on column deposit.watch_until is 'Until then the chain is read for transfers to the address.';
+comment on column deposit.watch_until is 'Until then the address is compared with its transfers at each final block, and afterwards once a day.';
 comment on column deposit.unswept_micro is
   'Micro-USDC that arrived and that no finished sweep has taken away, so that the few deposits with money are found.';
 create index deposit_unswept on deposit (created_at) where unswept_micro > 0;
 create index deposit_watched on deposit (chain_id, livemode, watch_until);
 
--- True for a relayer, a treasury of any time or a deposit address: nobody else can be paid there. It runs as the owner, because
--- a merchant's request cannot read these tables.
-create function is_own_address(chain int, asked text) returns boolean stable language sql security definer as $$
-  select exists (select 1 from lane where chain_id = chain and wallet = lower(asked))
-    or exists (select 1 from treasury where chain_id = chain and address = lower(asked))
-    or exists (select 1 from deposit where chain_id = chain and address = lower(asked))
+-- True for a relayer, a treasury of any time or a deposit address, on whatever chain it was used: nobody else has the key. It runs
+-- as the owner, because a merchant's request cannot read these tables.
+create function is_own_address(asked text) returns boolean stable language sql security definer as $$
+  select exists (select 1 from lane where wallet = lower(asked))
+    or exists (select 1 from treasury where address = lower(asked))
+    or exists (select 1 from deposit where address = lower(asked))
 $$;
 do $$ begin
-  execute format('alter function is_own_address(int, text) set search_path = %I, pg_temp', current_schema());
+  execute format('alter function is_own_address(text) set search_path = %I, pg_temp', current_schema());
 end $$;
 revoke execute on function is_own_address from public;
 grant execute on function is_own_address to pinrail_tenant;
@@ -522,6 +523,7 @@ create table deposit_log (
 comment on table deposit_log is 'A final transfer to the address of a deposit, of USDC or of a known other token.';
 comment on column deposit_log.told_index is
   'The log index by which payment and books know it, if its block was replaced and it has moved; null: `log_index`.';
+comment on column deposit_log.finalized_at is 'The time of the block.';
 comment on column deposit_log.units is 'In the smallest unit of the token.';
 comment on column deposit_log.applied_at is 'When the payment recorded it; null: still to be recorded.';
 comment on column deposit_log.hook_error is

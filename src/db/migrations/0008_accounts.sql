@@ -188,14 +188,15 @@ grant select, insert on audit_entry to pinrail_tenant;
 create table operator_action (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
-  merchant_id text not null references merchant,
+  merchant_id text references merchant,
   livemode boolean not null,
   operator text not null,
   reason text not null,
   kind text not null,
   data jsonb not null
 );
-comment on table operator_action is 'A change that an operator made to an account with the command `pinrail`, and why. Rows cannot be changed or deleted.';
+comment on table operator_action is 'A change that an operator made with the command `pinrail`, and why. No merchant sees it. Rows cannot be changed or deleted.';
+comment on column operator_action.merchant_id is 'Null: it concerns the deployment, such as a lane or a treasury.';
 comment on column operator_action.operator is 'The name that the operator gave.';
 create index on operator_action (merchant_id, id);
 

@@ -88,6 +88,14 @@ create view known_lane as
 comment on view known_lane is
   'Lanes whose keys a worker has, or had lately, and those that carry something. Whether an earlier one''s transactions are ever mined moves nothing.';
 
+-- The worker that leads renews its lease every few seconds.
+create view unserved_payout as
+  select p.* from payout p where p.state not in ('settled', 'voided')
+    and not exists (select 1 from chain_cursor c where (c.chain_id, c.token) = (p.chain_id, p.token)
+      and c.lease_until > now() - interval '10 minutes')
+    and exists (select 1 from chain_cursor c where c.lease_until > now() - interval '10 minutes');
+comment on view unserved_payout is 'Open payouts on a chain or in a token that no worker pays, while workers pay others.';
+
 create view settlement_attention as
   select livemode, 'payout_hook' as kind, payment_id as subject, hook_error as detail, updated_at as since
     from payout where hook_error is not null and state not in ('settled', 'voided')
@@ -127,6 +135,9 @@ create view settlement_attention as
   -- Of a treasury without a key it waits for the end of the signatures, at most 55 minutes.
   select livemode, 'void', payment_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at
     from payout p where state = 'voiding' and updated_at < now() - interval '2 hours'
+  union all
+  select livemode, 'unserved', token, 'chain ' || chain_id || ', open payouts: ' || count(*), min(created_at)
+    from unserved_payout group by livemode, chain_id, token
   union all
   select p.livemode, 'no_key', t.address, 'open payouts: ' || count(*), min(p.created_at)
     from treasury t join payout p on (p.chain_id, p.token, p.treasury) = (t.chain_id, t.token, t.address)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { many, maybeOne, type Queryable, sql, type Tenant } from '../db.ts'
 import { containing } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -74,39 +74,5 @@ export function listFailingEndpoints(db: Queryable, limit: number): Promise<Fail
         from webhook_endpoint
         where livemode = ${db.livemode} and (failing_since is not null or disabled_at is not null)
         order by coalesce(failing_since, disabled_at), id limit ${limit}`,
-  )
-}
-
-/** Who did it and why: written with what is done. */
-export type Signed = { readonly operator: string; readonly reason: string }
-
-export async function recordAction(
-  tx: Tx,
-  tenant: Tenant,
-  action: Signed & { kind: string; data: Readonly<Record<string, unknown>> },
-): Promise<void> {
-  await execute(
-    tx,
-    sql`insert into operator_action (merchant_id, livemode, operator, reason, kind, data)
-        values (${tenant.merchantId}, ${tenant.livemode}, ${action.operator}, ${action.reason}, ${action.kind},
-          ${JSON.stringify(action.data)}::jsonb)`,
-  )
-}
-
-const actionRow = z.object({
-  at: time,
-  operator: z.string(),
-  reason: z.string(),
-  kind: z.string(),
-  data: z.record(z.string(), z.unknown()),
-})
-
-/** What operators did to the account in this mode, newest first. */
-export function listActions(db: Queryable, tenant: Tenant, limit: number): Promise<z.output<typeof actionRow>[]> {
-  return many(
-    db,
-    actionRow,
-    sql`select at, operator, reason, kind, data from operator_action
-        where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} order by id desc limit ${limit}`,
   )
 }

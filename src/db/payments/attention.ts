@@ -24,12 +24,16 @@ const attentionRow = z
   }))
 export type Attention = z.output<typeof attentionRow>
 
-/** What has waited longest comes first. */
+/** Lists what has waited longest first, with the reason why settlement does not pay it. */
 export function listAttention(db: Queryable, limit: number): Promise<Attention[]> {
   return many(
     db,
     attentionRow,
-    sql`select kind, detail, payment_id, attempt_id, payment.merchant_id, amount_text as amount, currency, since
+    sql`select kind, payment_id, attempt_id, payment.merchant_id, amount_text as amount, currency, since,
+          nullif(concat_ws(': ', detail, case when kind in ('parked', 'settlement_overdue') then coalesce(
+            (select hold_reason || ': ' || hold_detail from payout o where o.payment_id = payment.id and o.state = 'held'),
+            (select 'no worker pays in ' || o.token || ' on chain ' || o.chain_id from unserved_payout o
+              where o.payment_id = payment.id)) end), '') as detail
         from attention join payment on payment.id = payment_id
         where attention.livemode = ${db.livemode} order by since limit ${limit}`,
   )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import type { DepositLog, Sweep, Unswept } from '../../domain/settlement/deposit.ts'
-import type { Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
+import type { DepositLog, Sweep, Unswept, WatchKind } from '../../domain/settlement/deposit.ts'
+import type { BlockTimes, Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext } from './context.ts'
 import { changeCursor, fence } from './cursor.ts'
@@ -29,8 +29,8 @@ const watchedRow = z.object({
   others: z.record(z.string(), z.coerce.bigint()).nullable(),
 })
 
-/** The addresses that were watched at any time since what they hold was last compared. */
-export async function readWatchedDeposits({ db, scope }: JournalContext): Promise<WatchedDeposit[]> {
+/** Reads the addresses that were watched at any time since what they hold was last compared, or those whose watch had ended. */
+export async function readWatchedDeposits({ db, scope }: JournalContext, kind: WatchKind): Promise<WatchedDeposit[]> {
   const rows = await many(
     db,
     watchedRow,
@@ -39,7 +39,7 @@ export async function readWatchedDeposits({ db, scope }: JournalContext): Promis
               where l.payment_id = d.payment_id and l.token <> d.token group by 1) o) as others
         from deposit d join chain_cursor c on c.chain_id = d.chain_id and c.token = ${scope.token}
         where d.chain_id = ${scope.chainId} and d.livemode = ${scope.livemode}
-          and d.watch_until > c.deposits_at - ${WATCH_MARGIN} * interval '1 second'
+          and d.watch_until ${kind === 'watched' ? sql`>` : sql`<=`} c.deposits_at - ${WATCH_MARGIN} * interval '1 second'
         order by d.address`,
   )
   return rows.map(({ others, ...row }) => ({ ...row, others: new Map(Object.entries(others ?? {})) }))
@@ -55,12 +55,10 @@ export async function listDepositAddresses({ db, scope }: JournalContext): Promi
   return rows.map(({ address }) => address)
 }
 
+type FoundDeposits = { readonly logs: readonly DepositLog[]; readonly blockTimes: BlockTimes }
+
 /** Stores what came to the addresses. */
-export async function recordDeposits(
-  context: JournalContext,
-  lease: Lease,
-  found: { logs: readonly DepositLog[]; at: Date },
-): Promise<void> {
+export async function recordDeposits(context: JournalContext, lease: Lease, found: FoundDeposits): Promise<void> {
   if (found.logs.length === 0) return
   await context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
@@ -83,17 +81,14 @@ export const moveDeposits = (
   })
 
 /** Stores final transfers to deposit addresses. Their payments are told later (watch/pending.ts). */
-export async function insertDeposits(
-  tx: Tx,
-  context: JournalContext,
-  found: { logs: readonly DepositLog[]; at: Date },
-): Promise<void> {
+export async function insertDeposits(tx: Tx, context: JournalContext, found: FoundDeposits): Promise<void> {
   if (found.logs.length === 0) return
   const { chainId } = context.scope
   const alikeBefore = countAlike()
   const logs = found.logs.map((log) => {
     const { txHash, token, sender, address, units } = log
-    return { ...log, nth: alikeBefore([txHash, token, sender, address, units]) }
+    const at = found.blockTimes.get(log.blockHash)
+    return { ...log, at, nth: alikeBefore([txHash, token, sender, address, units]) }
   })
   await execute(
     tx,
@@ -103,9 +98,9 @@ export async function insertDeposits(
           insert into deposit_log (chain_id, tx_hash, log_index, told_index, payment_id, token, sender, units, block_number,
             block_hash, finalized_at, applied_at)
           select ${chainId}, g."txHash", g."logIndex", ${toldIndex('deposit_log', chainId)}, d.payment_id, g.token, g.sender, g.units,
-            g."blockNumber", g."blockHash", ${found.at}::timestamptz, null
+            g."blockNumber", g."blockHash", g.at, null
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
-              token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text, nth int)
+              token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text, at timestamptz, nth int)
             join deposit d on d.address = g.address and d.chain_id = ${chainId} and d.livemode = ${context.scope.livemode}
             left join gone_transfer gone on gone.stored_as = 'deposit_log' and gone.chain_id = ${chainId}
               and (gone.tx_hash, gone.token, gone.sender, gone.recipient, gone.units, gone.nth)

@@ -90,7 +90,7 @@ export async function rest(
   )
 }
 
-export type ExpiryProof = { readonly number: number; readonly hash: Hex; readonly timestamp: number; readonly at: Date }
+export type ExpiryProof = { readonly number: number; readonly hash: Hex; readonly timestamp: number }
 
 /** A payout whose treasury can pay it no more, with the treasury that pays it from now on and the nonce that it uses. */
 export type Moving = Expiring & { readonly to: Hex; readonly toNonce: Hex }
@@ -181,7 +181,6 @@ export function voidExpired(
           blockTime: block.timestamp,
           blockNumber: block.number,
           blockHash: block.hash,
-          finalizedAt: block.at,
         }
         await context.hooks.onVoided(tx, proof)
       })

@@ -60,7 +60,8 @@ async function insertLogs(
       kind === 'cancel' || why?.as === 'payout' ? null : alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
     const isTold = isMovement(log, found.treasuries, why)
     const { as: knownAs = null, nonceOf = null } = why ?? {}
-    return { ...log, gasShare: log.gasShare?.toString() ?? null, knownAs, nonceOf, nth, isTold }
+    const [gasShare, at] = [log.gasShare?.toString() ?? null, found.blockTimes.get(log.blockHash)]
+    return { ...log, gasShare, at, knownAs, nonceOf, nth, isTold }
   })
   const rows = await many(
     tx,
@@ -70,10 +71,10 @@ async function insertLogs(
             auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, nonce_of, applied_at)
           select ${scope.chainId}, g."txHash", g."logIndex", ${toldIndex('treasury_log', scope.chainId)}, ${scope.token}, g.treasury, g.kind,
             g.counterparty, g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare",
-            ${found.at}::timestamptz, g."knownAs", g."nonceOf", case when g."isTold" then null else now() end
+            g.at, g."knownAs", g."nonceOf", case when g."isTold" then null else now() end
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, treasury text,
               kind text, counterparty text, "microUsdc" numeric, "authNonce" text, "blockNumber" bigint,
-              "blockHash" text, "gasShare" numeric, "knownAs" text, "nonceOf" text, nth int, "isTold" boolean)
+              "blockHash" text, "gasShare" numeric, "knownAs" text, "nonceOf" text, at timestamptz, nth int, "isTold" boolean)
             left join gone_transfer gone on gone.stored_as = 'treasury_log' and gone.chain_id = ${scope.chainId}
               and (gone.tx_hash, gone.token, gone.units, gone.nth) = (g."txHash", ${scope.token}, g."microUsdc", g.nth)
               and (gone.sender, gone.recipient) = (case g.kind when 'in' then g.counterparty else g.treasury end,

@@ -30,13 +30,13 @@ const toPlace = (row: Proven) => ({
   logIndex: row.log_index,
   blockNumber: row.block_number,
   blockHash: row.block_hash,
-  finalizedAt: row.finalized_at,
 })
 
 const toGas = (row: Proven): bigint | null => (row.gas_share === null ? null : BigInt(row.gas_share))
 
 const toSettlement = (row: Proven): Settlement => ({
   ...toPlace(row),
+  finalizedAt: row.finalized_at,
   microUsdc: row.micro_usdc,
   recipient: row.recipient,
   gasWei: toGas(row),

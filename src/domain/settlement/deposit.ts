@@ -62,6 +62,9 @@ export function statusOfDeposit(
   return received.minor !== '0' && at.now >= deposit.expiresAt ? 'paid' : 'open'
 }
 
+/** `watched`: at each final block. `ended`: its payment has long expired, and it is looked at once a day. */
+export type WatchKind = 'watched' | 'ended'
+
 export type TransferRequest = {
   readonly chainId: number
   readonly token: Hex

@@ -189,9 +189,11 @@ export type FinalLogs = {
   readonly ownTransactions: readonly Hex[]
   readonly treasuries: readonly Hex[]
   readonly limits: TransferLimits
-  /** When they were read. */
-  readonly at: Date
+  readonly blockTimes: BlockTimes
 }
+
+/** The time of each block that has one of the logs, by its hash: also what is read late happened then. */
+export type BlockTimes = ReadonlyMap<string, Date>
 
 export const describeTransfer = (log: TreasuryLog): string =>
   `unknown transfer of ${formatUsdc(log.microUsdc ?? '0')} USDC from ${log.treasury} to ${log.counterparty} in ${log.txHash}`
@@ -208,6 +210,7 @@ export type Settlement = {
   readonly logIndex: number
   readonly blockNumber: number
   readonly blockHash: Hex
+  /** The time of the block. */
   readonly finalizedAt: Date
   readonly gasWei: bigint | null
   /** The account to which the transfer was booked before its payout claimed it; null: none. */
@@ -218,7 +221,6 @@ type FinalPlace = {
   readonly paymentId: string
   readonly blockNumber: number
   readonly blockHash: Hex
-  readonly finalizedAt: Date
 }
 
 /** A payout that can never be paid. */

@@ -101,6 +101,7 @@ export type Trouble = {
     | 'sweep'
     | 'void'
     | 'no_key'
+    | 'unserved'
     | 'take_over'
     | 'unclaimed'
     | 'uncompared'

@@ -355,6 +355,12 @@ const ATTENDED: readonly Attended[] = [
     todo: 'A refund waits for it. Check the worker’s log for a treasury key that refuses to sign, and check that a lane is free and can pay its gas.',
   },
   {
+    kind: 'unserved',
+    kinds: ['unserved'],
+    what: () => 'payouts of another chain or token wait, which no worker pays',
+    todo: 'Start workers with the CHAIN_ID and USDC_ADDRESS of these payouts in addition to the others, or void and refund their payments.',
+  },
+  {
     kind: 'no_key',
     kinds: ['no_key'],
     what: (count) => `payouts wait for the key of ${plural(count, 'treasury', 'treasuries')}, which no worker has`,
@@ -393,15 +399,18 @@ function findTakeOvers({ takeOvers, queue }: Standing): Trouble[] {
   }))
 }
 
-function findHolds({ queue }: Standing): Trouble[] {
+/** Names one of the payouts of each reason, with the cause. */
+function findHolds({ queue, attention }: Standing): Trouble[] {
   const held = queue.filter(({ state, reason }) => state === 'held' && reason !== 'funds' && reason !== 'limit')
   const stops = queue.every(({ state }) => state === 'held')
   return held.map(({ reason, count, micro }): Trouble => {
     const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'is' : 'are'} stopped`
+    const named = attention.find(({ kind, detail }) => kind === 'payout_held' && detail?.startsWith(`${reason}: `))
+    const cause = named === undefined ? '' : ` (${named.subject}: ${named.detail?.slice(`${reason}: `.length)})`
     return {
       kind: 'held',
       stops,
-      what: `${payouts} (${reason ?? 'no reason'}) until an operator decides`,
+      what: `${payouts} (${reason ?? 'no reason'}) until an operator decides${cause}`,
       todo: `\`pinrail attention\` names them. Then \`pinrail payments decide <payment> retry\`, or \`pinrail settlement void <payment>\` before a refund. When the cause has ended, \`pinrail payments retry-stopped ${reason ?? '<reason>'}\` tries all of them again.`,
     }
   })

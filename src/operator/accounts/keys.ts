@@ -10,7 +10,7 @@ import {
   type StoredApiKey,
 } from '../../db/merchants/api-keys.ts'
 import { lockMerchant } from '../../db/merchants/merchants.ts'
-import { recordAction } from '../../db/operator/accounts.ts'
+import { recordAction } from '../../db/operator/actions.ts'
 import { merchantOf, type Office, Refusal, sayList, signedBy, UsageError, wholeNumber } from '../call.ts'
 
 /** As many as an account may have by the API. */

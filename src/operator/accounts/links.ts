@@ -1,6 +1,6 @@
 import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import { findLinkAnywhere, listReported, resumeLink, stopLink } from '../../db/links/reports.ts'
-import { recordAction } from '../../db/operator/accounts.ts'
+import { recordAction } from '../../db/operator/actions.ts'
 import type { PaymentLink } from '../../domain/link/link.ts'
 import { columns, limitOf, type Office, Refusal, signedBy } from '../call.ts'
 

@@ -1,11 +1,13 @@
 import { insertMerchant } from '../../db/merchants/merchants.ts'
 import { readWalletSetting } from '../../db/merchants/wallets.ts'
-import { listActions, listMerchants, recordAction } from '../../db/operator/accounts.ts'
+import { listMerchants } from '../../db/operator/accounts.ts'
+import { listActions, recordAction } from '../../db/operator/actions.ts'
 import { listEndpoints } from '../../db/webhooks/webhook-endpoints.ts'
 import { nameProblem } from '../../domain/account/name.ts'
 import { isSafeText, isVisible, storedText } from '../../domain/text.ts'
 import { newId } from '../../ids.ts'
 import { limitOf, merchantOf, type Office, sayList, signedBy, UsageError } from '../call.ts'
+import { describeAct } from '../settlement-acts.ts'
 import { readKeys } from './keys.ts'
 import { describeWallet } from './wallets.ts'
 
@@ -65,6 +67,6 @@ export async function showAccount(office: Office): Promise<number> {
   for (const line of describeWallet(wallet)) say(line)
   say(`keys in use: ${keys.filter(({ isInUse }) => isInUse).length} of ${keys.length}`)
   say(`webhook endpoints: ${endpoints.length}`)
-  for (const { at, operator, kind, reason } of actions) say(`${at}  ${kind} by ${operator}: ${reason}`)
+  for (const action of actions) say(describeAct(action))
   return 0
 }

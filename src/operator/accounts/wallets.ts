@@ -7,7 +7,7 @@ import {
   setWallet,
   type WalletSetting,
 } from '../../db/merchants/wallets.ts'
-import { recordAction } from '../../db/operator/accounts.ts'
+import { recordAction } from '../../db/operator/actions.ts'
 import { checkWallet, WALLET_WAIT_SECONDS } from '../../domain/wallet.ts'
 import { checksumAddress } from '../../evm/checksum.ts'
 import { merchantOf, type Office, Refusal, signedBy } from '../call.ts'
@@ -40,7 +40,7 @@ export async function changeWallet(office: Office): Promise<number> {
   const check = checkWallet(subjects[1] ?? '', { checksum: checksumAddress, token: settings.USDC_ADDRESS })
   if (!check.ok) throw new Refusal(`the address ${check.message}`)
   const { address } = check
-  if (await isOwnAddress(db, { chainId: settings.CHAIN_ID, address }))
+  if (await isOwnAddress(db, address))
     throw new Refusal('the address must belong to the merchant: this one belongs to the platform')
   await db.transaction(async (tx) => {
     // A first wallet is no change: there is nobody whose money it could take.

@@ -1,5 +1,6 @@
 import type { Tenant } from '../../db/db.ts'
-import { listFailingEndpoints, ownerOfEndpoint, recordAction } from '../../db/operator/accounts.ts'
+import { listFailingEndpoints, ownerOfEndpoint } from '../../db/operator/accounts.ts'
+import { recordAction } from '../../db/operator/actions.ts'
 import {
   type DeliveryEntry,
   listDeliveries,

@@ -1,4 +1,5 @@
 import type { Tenant } from '../../db/db.ts'
+import { listSettlementActions } from '../../db/operator/actions.ts'
 import { attentionOf, searchPayments } from '../../db/operator/payments.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { readTimeline } from '../../db/payments/timeline.ts'
@@ -21,6 +22,7 @@ import {
 import { getFailure, type PartStanding } from '../../domain/settlement/part.ts'
 import { type Office, Refusal } from '../call.ts'
 import { stateText } from '../payouts.ts'
+import { describeAct } from '../settlement-acts.ts'
 
 /** In words, for somebody who has not read the code. */
 const STEPS: Readonly<Record<ReturnType<typeof nextStep>, string>> = {
@@ -55,10 +57,11 @@ export async function explainPayment(office: Office): Promise<number> {
   const { payment } = state
   const tenant: Tenant = { merchantId: payment.merchantId, livemode: db.livemode }
   const scope = { chainId: office.settings.CHAIN_ID, token: office.settings.USDC_ADDRESS }
-  const [payout, parts, attention, timeline] = await Promise.all([
+  const [payout, parts, attention, acts, timeline] = await Promise.all([
     readPayout(db, id),
     readParts(db, scope),
     attentionOf(db, id),
+    listSettlementActions(db, { subject: id, limit: MOST_ENTRIES }),
     readTimeline(db, tenant, { paymentId: id, page: { limit: MOST_ENTRIES, after: null, before: null } }),
   ])
   const snapshot = snapshotOf(state)
@@ -80,6 +83,7 @@ export async function explainPayment(office: Office): Promise<number> {
     'payout',
     payout && { ...payout, proof: payout.proof && { ...payout.proof, gasWei: String(payout.proof.gasWei) } },
   )
+  give('acts', acts)
   give('timeline', timeline.rows)
 
   for (const line of [...standing(state, snapshot), ...money(state, payout), ...waiting(payout, parts)]) say(line)
@@ -87,6 +91,7 @@ export async function explainPayment(office: Office): Promise<number> {
   for (const line of commands(state, decisions)) say(line)
   say('')
   for (const { at, message, actor } of timeline.rows) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
+  for (const act of acts) say(describeAct(act))
   if (timeline.hasMore) say(`only ${MOST_ENTRIES} entries are shown: the API lists all of them`)
   return attention.length === 0 ? 0 : 1
 }

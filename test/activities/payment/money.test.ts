@@ -4,7 +4,7 @@ import { closeMisfit, type PaymentWork } from '../../../src/db/payments/payment-
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
-import { changeOf, changePayout, type Operation } from '../../../src/operator/payouts.ts'
+import { type Act, changePayout } from '../../../src/operator/payouts.ts'
 import { takeLease } from '../../chain/lead.ts'
 import { createMoneyWorld, eur, type Made, type MoneyWorld, NOTE } from './money-world.ts'
 import { perform } from './world.ts'
@@ -439,9 +439,9 @@ describe('a chargeback that is won', () => {
 /** A hold by an operator's decision, and the operator's command about its payout: neither is a way around the other. */
 describe('a payout that is held', () => {
   function run(name: 'hold' | 'release' | 'void', id: string): Promise<number> {
-    const told = { db: world.checkout.db, hooks: world.hooks, dryRun: false, say: () => undefined }
-    const operation = told as unknown as Operation
-    return changePayout(operation, id, changeOf(name, operation))
+    const signed = { operator: 'anna', reason: 'a drill' }
+    const act = { db: world.checkout.db, hooks: world.hooks, dryRun: false, signed, say: () => undefined }
+    return changePayout(act as unknown as Act, id, name)
   }
 
   const payout = async (id: string) => {
@@ -526,7 +526,7 @@ describe('a payout that is held', () => {
     await journal.hold({ paymentId: id, reason: 'policy', detail: 'above the limit' })
     await meanwhile()
     const to = `0x${'9'.repeat(40)}` as const
-    const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2, at: new Date() }
+    const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2 }
     const lease = await takeLease(journal, { owner: id })
     const payout = { paymentId: id, treasury, authNonce, isVoid: false, isStolen: false, successor: to, validBefore: 1 }
     const moved = await journal.moveDead(lease, { block, dead: [{ ...payout, to, toNonce: authNonce }] })

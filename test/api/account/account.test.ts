@@ -588,7 +588,7 @@ describe('Exports', () => {
       `insert into payment select (jsonb_populate_record(p, jsonb_build_object(
           'id', left(p.id, 26) || lpad(n::text, 4, '0'), 'checkout_token', p.checkout_token || n, 'status', 'succeeded',
           'gross_micro', 1000001, 'fee_micro', 45000, 'net_micro', 955001, 'paid_at', now(),
-          'succeeded_at', '2026-10-0' || n || 'T12:00:00Z')
+          'finalized_at', '2026-10-0' || n || 'T12:00:00Z')
         )).* from payment p, generate_series(1, 3) n where p.merchant_id = $1`,
       [merchant.tenant.merchantId],
     )
@@ -675,7 +675,7 @@ describe('The balance and the statement', () => {
        insert into payment select row.* from model, made, jsonb_populate_record(null::payment, to_jsonb(model) || jsonb_build_object('id', made.id,
          'checkout_token', md5(made.id) || substr(md5(made.id), 1, 11), 'status', 'succeeded', 'gross_micro', gross,
          'fee_micro', fee, 'net_micro', net, 'rate', '1', 'rate_source', 'test', 'rate_locked_at', at,
-         'charge_currency', model.currency, 'confirmed_minor', model.amount_minor, 'paid_at', at, 'succeeded_at', at,
+         'charge_currency', model.currency, 'confirmed_minor', model.amount_minor, 'paid_at', at, 'succeeded_at', at + interval '40 days',
          'finalized_at', at, 'closed_at', at, 'block_number', 1, 'log_index', n, 'tx_hash', '0x' || repeat('ab', 32))) as row`,
       [model, made],
     )
@@ -696,7 +696,7 @@ describe('The balance and the statement', () => {
   const micro = (text: string | undefined): bigint => BigInt((text ?? '').replace('.', ''))
   const dayOf = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD') as day`
 
-  test(`the statement of a month with ${PAYMENTS} payments equals the ledger and the chain to the micro-USDC, by day, by month and in sum`, async () => {
+  test(`the statement of a month with ${PAYMENTS} payments, read from the chain 40 days later, equals the ledger and the chain to the micro-USDC, by day, by month and in sum`, async () => {
     const account = await openAccount(shop, 'statement@shop.example')
     await settleMany(account)
     const file = async (query: string): Promise<string[][]> => {

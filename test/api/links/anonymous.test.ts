@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
-import { TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { mailsTo, signIn, signUp, Visitor } from '../site/visitor.ts'
 import { NO_LIMITS } from '../support/limits.ts'
+import { insertOwnAddresses } from '../support/own-addresses.ts'
 import { openShop, type Shop, WALLET } from '../support/shop.ts'
 import {
   FORM,
@@ -130,12 +130,11 @@ describe('Links without an account', () => {
       expect(await counts()).toEqual(before)
     })
 
-    test('refuses an address of our own', async () => {
-      const ours = wallet()
-      const chain = TEST_ENVIRONMENT.CHAIN_ID
-      await rows('insert into lane (chain_id, wallet, next_nonce) values ($1, $2, 0)', [chain, ours])
-      const answer = await sendForm(shop, { wallet: ours })
-      expect([answer.status, answer.html.includes('this one belongs to Pinrail')]).toEqual([400, true])
+    test('refuses relayers, treasuries and deposit addresses of the platform, however they are written', async () => {
+      for (const own of await insertOwnAddresses(shop)) {
+        const answer = await sendForm(shop, { wallet: own })
+        expect([answer.status, answer.html.includes('this one belongs to Pinrail')]).toEqual([400, true])
+      }
     })
 
     test('sent again, or twice at once, makes one link', async () => {

@@ -5,11 +5,13 @@ import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import { findImbalances, readBalances } from '../../../src/db/ledger.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
 import { takeUnread } from '../../../src/db/payments/partner-events.ts'
+import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import { assertSameSeed } from '../../../src/deps/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
 import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { startLossyProxy } from '../../support/anvil.ts'
 import { bookSettled } from '../../support/book-settled.ts'
 import { createWorld, insertPayments, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { sendOtherToken } from './other-token.ts'
@@ -135,6 +137,12 @@ describe('deposits', () => {
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
     await world.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
+    const { rows: logs } = await world.db.query(
+      'select block_number, finalized_at from deposit_log where payment_id = $1',
+      [paymentId],
+    )
+    const { timestamp } = await world.chain.getBlock({ blockNumber: BigInt(logs[0].block_number) })
+    expect(logs).toMatchObject([{ finalized_at: new Date(Number(timestamp) * 1000) }])
     expect(await takeUnread(world.db, { minAgeMs: 60_000, limit: 10 })).toEqual([
       { attempt_id: attemptId, payment_id: paymentId },
     ])
@@ -147,6 +155,60 @@ describe('deposits', () => {
     expect([await balanceOf('deposits'), await balanceOf('suspense')]).toEqual(['0', `-${ASKED}`])
     expect(await findImbalances(world.db)).toEqual([])
     expect(await pausedReason()).toEqual({ paused_reason: null })
+  })
+
+  /** As it is two hours after the watch of the address has ended. */
+  async function openEnded() {
+    const opened = await openPayment()
+    await world.db.query(`update deposit set watch_until = now() - interval '2 hours' where payment_id = $1`, [
+      opened.paymentId,
+    ])
+    return opened
+  }
+
+  test.each(['within a day', 'when a worker starts'])(
+    'USDC that comes after the watch of its address has ended reaches its payment %s, and is swept',
+    async (when) => {
+      const ended = await openEnded()
+      const quiet = await openEnded()
+      const engine = runner()
+      await world.finalize(engine)
+      await mintUsdc(world.chain, { to: ended.address, micro: 5_000_000n })
+      await world.finalize(engine, 3)
+      expect(await received(ended.attemptId)).toEqual({ micro: '0', wrong: false })
+      if (when === 'within a day') world.clock.now = new Date(world.clock.now.getTime() + 86_400_000)
+      await world.finalize(when === 'within a day' ? engine : runner(), 4)
+      expect(await received(ended.attemptId)).toEqual({ micro: ASKED, wrong: false })
+      expect(await takeUnread(world.db, { minAgeMs: 60_000, limit: 10 })).toContainEqual({
+        attempt_id: ended.attemptId,
+        payment_id: ended.paymentId,
+      })
+      expect(await sweepsOf(ended.paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
+      expect(await received(quiet.attemptId)).toEqual({ micro: '0', wrong: false })
+      world.clock.now = new Date()
+    },
+  )
+
+  test('what is at an address whose watch has ended, and no node shows the transfer, is on the attention list', async () => {
+    const { address, paymentId } = await openEnded()
+    await mintUsdc(world.chain, { to: address, micro: 2_000_000n })
+    await world.chain.mine({ blocks: 4 })
+    const node = await startLossyProxy(world.anvil.url)
+    try {
+      node.decide = ({ method }) => (method === 'eth_getLogs' ? { rewrite: () => [] } : 'deliver')
+      const engine = world.runner({ deposits, hooks, url: node.url })
+      await world.finalize(engine, 2)
+      await world.chain.mine({ blocks: 64 })
+      await world.finalize(engine, 2)
+    } finally {
+      await node.close()
+    }
+    expect(await listSettlementAttention(world.db)).toContainEqual({
+      kind: 'deposit_difference',
+      subject: paymentId,
+      detail: `its address ${address} holds 2000000 units of a token more than its transfers show`,
+    })
+    await world.db.query('delete from settlement_finding')
   })
 
   test('a part and the rest are one deposit, swept with two nonces', async () => {

@@ -175,6 +175,8 @@ describe('authorizations', () => {
     })
 
     const stranger = newAddress()
+    const within = (usdc: string): string =>
+      `a payout must be more than nothing and at most 5.000000 USDC (PAYOUT_MAX_USDC), and this one is ${usdc} USDC`
     const TO_NOBODY = 'the recipient is the treasury, the token contract or zero'
     test.each([
       ['of the other mode', { livemode: true }, 'the payout belongs to the other mode'],
@@ -197,9 +199,9 @@ describe('authorizations', () => {
       ['to itself', { recipient: treasury }, TO_NOBODY],
       ['to the token contract', { recipient: TOKEN.address }, TO_NOBODY],
       ['to the zero address', { recipient: `0x${'0'.repeat(40)}` as const }, TO_NOBODY],
-      ['above the limit', { microUsdc: '5000001' }, '5000001 micro-USDC is not within the limit of 5000000 per payout'],
-      ['of nothing', { microUsdc: '0' }, '0 micro-USDC is not within the limit of 5000000 per payout'],
-      ['of less than nothing', { microUsdc: '-1' }, '-1 micro-USDC is not within the limit of 5000000 per payout'],
+      ['above the limit', { microUsdc: '5000001' }, within('5.000001')],
+      ['of nothing', { microUsdc: '0' }, within('0.000000')],
+      ['of less than nothing', { microUsdc: '-1' }, within('-0.000001')],
     ])('no payout %s, but its cancellation, which moves nothing', async (_case, changes, why) => {
       const refused = signer.signTransfer(payout(changes), 1_700_000_000)
       await expect(refused).rejects.toThrow(new PolicyRefusal(why))

@@ -4,7 +4,7 @@ import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
 import { holdPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
-import { abandon, type Operation } from '../../../src/operator/payouts.ts'
+import { type Act, abandon } from '../../../src/operator/payouts.ts'
 import { takeLane } from '../lead.ts'
 import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
 
@@ -64,11 +64,12 @@ describe('two lanes', () => {
   const aMinuteLater = (): Promise<unknown> =>
     world.db.query(`update lane_tx set created_at = created_at - interval '1 minute'`)
 
-  const operation = (said: string[] = []): Operation => ({
+  const operation = (said: string[] = []): Act => ({
     db: world.db,
     settings: settingsOf(world),
     hooks: world.hooks,
     dryRun: false,
+    signed: { operator: 'anna', reason: 'a drill' },
     say: (line) => void said.push(line),
   })
 

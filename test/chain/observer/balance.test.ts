@@ -62,6 +62,7 @@ describe('the balance of the treasury', () => {
       hooks: { ...hooks, ...BOOKS },
       settings: settingsOf(world),
       dryRun: false,
+      signed: { operator: 'anna', reason: 'a drill' },
       lines,
       say: (line: string) => void lines.push(line),
     }

@@ -50,6 +50,21 @@ test('payments of a block of batches and strangers get receipts that verify agai
   }
 }, 120_000)
 
+test('the time of a payout is that of its block, as in its signed receipt, although it is read a day later', async () => {
+  const [late] = await world.queue([{}])
+  const runner = world.runner()
+  await runner.tick()
+  await world.chain.mine({ blocks: 5 })
+  world.clock.now = new Date(Date.now() + 24 * 3_600_000)
+  await runner.tick()
+  world.clock.now = new Date()
+  await issuerOf(world)()
+  for (const { paymentId } of [late!, queued[0]!]) {
+    const { finalizedAt } = (await world.payout(paymentId)).proof!
+    expect(finalizedAt.toISOString()).toBe((await receiptOf(world, paymentId))!.claims.block_time)
+  }
+})
+
 test('every transaction of the block, of whatever type, has a proof that leads to the block’s root', async () => {
   const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
   const block = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })

@@ -147,6 +147,41 @@ describe('two engines that sign in turn', () => {
   })
 })
 
+describe('a payout that can never be signed', () => {
+  const world = useWorld({ micro: 100_000_000n })
+  beforeEach(() => world.reset())
+  const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 50_000_000n }
+
+  test.each([
+    ['more than the policy allows', 90_000_000n],
+    ['more than the treasury holds', 900_000_000n],
+  ])('takes neither funds nor the limit of a day from the others, of its recipient too: %s', async (_case, micro) => {
+    const recipient = newAddress()
+    const [refused, ...others] = await world.queue([
+      { micro, recipient },
+      { micro: 50_000_000n, recipient },
+      { micro: 50_000_000n },
+    ])
+    const treasuries = [createTreasurySigner(world.treasury, policy)]
+    await world.runner({ treasuries, options: { maxInFlight: 0, maxMicroPerDay: 100_000_000n } }).tick()
+    for (const { paymentId } of others) expect((await world.payout(paymentId)).state).toBe('authorized')
+    const [whole, rest] = [micro / 1_000_000n, '000000']
+    expect(await world.payout(refused!.paymentId)).toMatchObject({
+      state: 'held',
+      holdReason: 'policy',
+      holdDetail: `a payout must be more than nothing and at most 50.000000 USDC (PAYOUT_MAX_USDC), and this one is ${whole}.${rest} USDC`,
+    })
+  })
+
+  test('is stopped also while the treasury rests, and when it was stopped for funds before', async () => {
+    const [refused] = await world.queue([{ micro: 90_000_000n }])
+    await world.db.query(`update payout set state = 'held', hold_reason = 'funds', hold_detail = 'too little'`)
+    await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'pause' }))
+    await world.runner({ treasuries: [createTreasurySigner(world.treasury, policy)] }).tick()
+    expect((await world.payout(refused!.paymentId)).holdReason).toBe('policy')
+  })
+})
+
 describe('a key service that refuses sometimes', () => {
   /** A key service that refuses sometimes: what was signed is stored, the rest is signed later, at a rate it allows. */
 
@@ -165,7 +200,7 @@ describe('a key service that refuses sometimes', () => {
       return work()
     }
     return {
-      address: signer.address,
+      ...signer,
       signTransfer: (payout, validBefore) => ask(() => signer.signTransfer(payout, validBefore)),
       signCancellation: (payout) => ask(() => signer.signCancellation(payout)),
       calls: () => calls,

@@ -14,7 +14,7 @@ import {
 import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
-import { nothingFound, takeLane, takeLease, tryLead } from '../../chain/lead.ts'
+import { foundLogs, nothingFound, takeLane, takeLease, tryLead } from '../../chain/lead.ts'
 import { addPayment, CHAIN_ID, openDatabase } from './database.ts'
 
 const scope = { livemode: false, chainId: CHAIN_ID, token: `0x${'c'.repeat(40)}` as Hex } as const
@@ -79,7 +79,7 @@ describe('a change that reaches no row', () => {
       microUsdc: '1000000',
       gasShare: null,
     } as const
-    await journal.recordLogs(lease, { ...nothingFound([TREASURY]), logs: [proof] })
+    await journal.recordLogs(lease, foundLogs([TREASURY], [proof]))
     const allow = await ignore('payout', `new.state = 'settled'`)
     const { ended, failed } = await journal.applyProven(100)
     expect([ended, failed.map(({ error }) => error.message)]).toEqual([
@@ -298,21 +298,19 @@ describe('payouts', () => {
       const scope = { livemode: false, chainId: 31337, token: TOKEN } as const
       const journal = createSettlementJournal({ db, scope, hooks })
       const lease = await takeLease(journal, { owner: 'one' })
-      await journal.recordLogs(lease, {
-        ...nothingFound([TREASURY]),
-        logs: payouts.map(({ paymentId, recipient, microUsdc }, index) => ({
-          kind: 'out',
-          treasury: TREASURY,
-          txHash: `0x${'2'.repeat(64)}`,
-          logIndex: index,
-          blockNumber: 2,
-          blockHash: `0x${'3'.repeat(64)}`,
-          authNonce: payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId }),
-          counterparty: recipient.toLowerCase() as `0x${string}`,
-          microUsdc,
-          gasShare: null,
-        })),
-      })
+      const logs = payouts.map(({ paymentId, recipient, microUsdc }, index) => ({
+        kind: 'out' as const,
+        treasury: TREASURY,
+        txHash: `0x${'2'.repeat(64)}` as const,
+        logIndex: index,
+        blockNumber: 2,
+        blockHash: `0x${'3'.repeat(64)}` as const,
+        authNonce: payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId }),
+        counterparty: recipient.toLowerCase() as `0x${string}`,
+        microUsdc,
+        gasShare: null,
+      }))
+      await journal.recordLogs(lease, foundLogs([TREASURY], logs))
       failing = payouts[1]!.paymentId
       const first = await journal.applyProven(100)
       expect(first).toMatchObject({ ended: 2, failed: [{ paymentId: failing }] })

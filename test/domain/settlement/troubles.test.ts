@@ -367,6 +367,11 @@ describe('the record', () => {
       todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund. When the cause has ended, `pinrail payments retry-stopped review` tries all of them again.',
     })
     expect(only({ queue: [held(null)] })?.what).toContain('is stopped (no reason)')
+    const attention = [{ kind: 'payout_held', subject: 'pay_1', detail: 'policy: it is too large' }]
+    expect(only({ queue: [held('policy')], attention })?.what).toMatch(
+      /until an operator decides \(pay_1: it is too large\)$/,
+    )
+    expect(only({ queue: [held('review')], attention })?.what).toMatch(/until an operator decides$/)
   })
 })
 

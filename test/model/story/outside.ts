@@ -160,7 +160,10 @@ export async function deposit(shop: Shop, step: Extract<Step, { do: 'deposit' }>
   const hooks = system.createSettlementHooks({ publicUrl: 'http://127.0.0.1:9', now: timeline.now })
   await db.transaction(async (tx) => {
     const context = { db, scope: SCOPE, hooks }
-    await system.insertDeposits(tx, context, { logs: [log], at: new Date(timeline.now()) })
+    await system.insertDeposits(tx, context, {
+      logs: [log],
+      blockTimes: new Map([[log.blockHash, new Date(timeline.now())]]),
+    })
     await tx.query('update deposit_log set applied_at = now() where tx_hash = $1', [log.txHash])
     await hooks.onDeposit(tx, { ...log, paymentId, attemptId: row.attempt_id, expected: step.token === 'usdc' })
   })

@@ -21,7 +21,7 @@ import { defineRoute, type Route } from '../../route.ts'
 import { moment } from './fields.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
-export type SettingsRouteDeps = StepUp & WalletDeps
+export type SettingsRouteDeps = StepUp & WalletDeps & { readonly chainId: number }
 
 /** Read as any text, so that the answer can say what it seems to be instead. */
 const walletBody = z.strictObject({

@@ -10,6 +10,7 @@ import { newId } from '../../../../src/ids.ts'
 import { noticeMail } from '../../../../src/notify/notice-mail.ts'
 import { readChannelUrl } from '../../../../src/webhooks/channel-url.ts'
 import { createNoticeRound } from '../../../../src/worker/notify/notice-round.ts'
+import { insertOwnAddresses } from '../../support/own-addresses.ts'
 import { type Merchant, openShop, type Shop, WALLET } from '../../support/shop.ts'
 import { type Account, openAccount } from '../account.ts'
 import { linkIn, mailsTo, signIn, Visitor } from '../visitor.ts'
@@ -64,7 +65,7 @@ describe('The wallet', () => {
     return /\/wallet\/stop\/\S+/.exec(text ?? '')?.[0] ?? ''
   }
 
-  test('the form says which character differs, refuses addresses that are no wallets, and takes a signature as proof', async () => {
+  test('the form says which character differs, refuses addresses that are no wallets and those of the platform in every spelling, and takes a signature as proof', async () => {
     const { owner, tenant } = await openAccount(shop, 'wallet@shop.example')
     const wrong = async (form: Record<string, string>): Promise<string> => {
       const answer = await owner.submit(PATH, form)
@@ -85,6 +86,8 @@ describe('The wallet', () => {
       ['shop.eth', 'a name cannot be used'],
     ] as const)
       expect(await wrong({ address, again: address })).toContain(text)
+    for (const own of await insertOwnAddresses(shop))
+      expect(await wrong({ address: own, again: own })).toContain('this one belongs to Pinrail')
     const proofText =
       /aria-label="Text to sign"><code[^>]*>([^<]+)/.exec((await owner.get(`${PATH}/change`)).html)?.[1] ?? ''
     expect(proofText).toContain(tenant.merchantId)

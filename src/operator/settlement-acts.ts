@@ -1,0 +1,18 @@
+import { listSettlementActions, type OperatorAction } from '../db/operator/actions.ts'
+import { limitOf, type Office, sayList } from './call.ts'
+
+const USUAL_LINES = 50
+
+export const describeAct = ({ at, kind, operator, reason }: OperatorAction): string =>
+  `${at}  ${kind} by ${operator}: ${reason}`
+
+/** Lists the acts of operators on payouts, lanes and treasuries, newest first. */
+export async function listSettlementActs(office: Office): Promise<number> {
+  const acts = await listSettlementActions(office.db, { subject: null, limit: limitOf(office, USUAL_LINES) })
+  office.give('acts', acts)
+  return sayList(office.say, {
+    none: 'no operator has changed anything',
+    head: ['at', 'act', 'subject', 'operator', 'reason'],
+    rows: acts.map(({ at, kind, operator, reason, data }) => [at, kind, String(data['subject']), operator, reason]),
+  })
+}
