@@ -1,4 +1,5 @@
 import type { Currency } from '../../domain/currencies.ts'
+import { abortAfter } from '../../limits/abort-after.ts'
 import { PartnerError } from '../provider.ts'
 import type { Converter, Rate } from './converter.ts'
 
@@ -45,7 +46,7 @@ export function createRates(
 
   async function refresh(at: number): Promise<void> {
     try {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(REFRESH_TIMEOUT_MS)])
+      const signal = abortAfter(REFRESH_TIMEOUT_MS, closing.signal)
       const rates = await converter.rates(signal)
       const usable = rates.filter((rate) => isUsable(rate, options.clock()))
       // Old rates in place of those we have would be worse than no answer.
