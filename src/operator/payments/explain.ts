@@ -59,7 +59,11 @@ export async function explainPayment(office: Office): Promise<number> {
     readPayout(db, id),
     readParts(db, scope),
     attentionOf(db, id),
-    readTimeline(db, tenant, { paymentId: id, page: { limit: MOST_ENTRIES, after: null, before: null } }),
+    readTimeline(db, tenant, {
+      paymentId: id,
+      reader: 'operator',
+      page: { limit: MOST_ENTRIES, after: null, before: null },
+    }),
   ])
   const snapshot = snapshotOf(state)
   const decisions = OPERATOR_DECISIONS.filter(
