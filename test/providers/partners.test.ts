@@ -618,7 +618,7 @@ describe('a crowd', () => {
 
     // What hangs is one kind of call to one partner.
     const others = [partners.card_partner.readOrder({ attemptId: 'att_1' }, never), open(partners.wallet_app, 'att_2')]
-    await new Promise(setImmediate)
+    await setImmediate()
     expect([asked('card_partner'), asked('wallet_app')]).toEqual([1, 13])
 
     for (let count = 0; count < 14; count++) answer()

@@ -139,9 +139,9 @@ describe('The facts of a timeline entry', () => {
     rate: { rate: '1.157168', source: 'test', lockedAt: '2026-11-20T12:03:00.000Z' },
   })
   const endpoints = new Map([['we_1', 'hooks.shop.example']])
-  const factsAt = (kind: string, data: Record<string, unknown>) => {
+  const factsAt = (kind: string, data: Record<string, unknown>, of = payment) => {
     const entry = { at: '', kind, to_status: null, actor: 'system', message: '', data }
-    const { facts, rest } = readFacts(entry, { payment, endpoints })
+    const { facts, rest } = readFacts(entry, { payment: of, endpoints })
     return { text: renderToString(<p>{facts.map((fact) => [fact, ' · '])}</p>), rest }
   }
 
@@ -149,6 +149,12 @@ describe('The facts of a timeline entry', () => {
     const { text, rest } = factsAt('payment.converted', { reference: 'fill_1', gross_micro: '57846854' })
     expect(text).toContain('57.846854 USDC · 1 EUR = 1.157168 USDC · Fee 2.603109 USDC')
     expect(rest).toEqual({})
+  })
+
+  test('give the rate of the currency that the buyer was charged in', () => {
+    const paidByUpi = { ...payment, confirmed: { minor: '486240', currency: 'INR' } as const }
+    expect(factsAt('payment.converted', {}, paidByUpi).text).toContain('1 INR = 1.157168 USDC')
+    expect(factsAt('payment.rate_locked', { rate: '0.0119' }, paidByUpi).text).toContain('1 INR = 0.0119 USDC')
   })
 
   test('lead to the endpoint, the delivery, the event, the key and the explorer', () => {

@@ -63,7 +63,16 @@ const COLUMNS = [
   'paid_at',
   'succeeded_at',
 ] as const
-const SETTLEMENT_COLUMNS = ['gross_usdc', 'fee_usdc', 'net_usdc', 'rate', 'destination', 'tx_hash'] as const
+const SETTLEMENT_COLUMNS = [
+  'gross_usdc',
+  'fee_usdc',
+  'net_usdc',
+  'rate',
+  'rate_from',
+  'rate_to',
+  'destination',
+  'tx_hash',
+] as const
 /** The buyer's charge in the partner's currency, and the metadata as JSON. */
 const MORE_COLUMNS = ['charged_decimal', 'charged_currency', 'exception', 'payment_link', 'metadata'] as const
 
