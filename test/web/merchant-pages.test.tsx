@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import { renderToString } from 'preact-render-to-string'
 import { moneyFacts } from '../../src/web/checkout/after/receipt-lines.tsx'
 import { amountsOf } from '../../src/web/checkout/amounts.ts'
-import { renderCheckout } from '../../src/web/checkout/page.tsx'
+import type { Checkout } from '../../src/web/checkout/checkout.ts'
+import { renderCheckout, renderReceipt } from '../../src/web/checkout/page.tsx'
 import { renderWebhook, type WebhookView } from '../../src/web/dashboard/developers/webhooks/webhook.tsx'
 import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
@@ -130,6 +131,19 @@ describe('The buyer’s receipt', () => {
     const accepted = aCheckout({ payment: { status: 'succeeded', confirmed }, attempts: [anAttempt('confirmed')] })
     expect(shown(accepted)).toEqual(['Accepted as paid in full: €40.00'])
     expect(shown(aCheckout({ payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')] }))).toEqual([])
+  })
+
+  test('says that the bank has taken money back since, and how much', () => {
+    const reversal = { ...aPart(FIRST, '-3000', 'counted'), kind: 'reversal' } as const
+    const parts = [aPart(FIRST, '4999', 'counted'), reversal]
+    const lost = aCheckout({ payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')], parts })
+    const statusOf = (checkout: Checkout) =>
+      receiptPaper(checkout, words).facts.find(({ name }) => name === 'Status')?.value.text
+    expect(shown(lost)).toEqual(['Charged back by the bank: €30.00'])
+    expect(statusOf(lost)).toBe('Charged back by the bank')
+    expect(renderReceipt(lost, words)).toMatch(/€30\.00.*Status<\/dt><dd>Charged back by the bank/)
+    const won = { ...aPart(FIRST, '3000', 'counted'), key: 'won back' }
+    expect(statusOf({ ...lost, parts: [...parts, won] })).toBe('Paid and delivered to the shop')
   })
 })
 
