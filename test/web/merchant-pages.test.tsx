@@ -137,13 +137,13 @@ describe('The buyer’s receipt', () => {
     const reversal = { ...aPart(FIRST, '-3000', 'counted'), kind: 'reversal' } as const
     const parts = [aPart(FIRST, '4999', 'counted'), reversal]
     const lost = aCheckout({ payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')], parts })
-    const statusOf = (checkout: Checkout) =>
+    const readStatus = (checkout: Checkout) =>
       receiptPaper(checkout, words).facts.find(({ name }) => name === 'Status')?.value.text
     expect(shown(lost)).toEqual(['Charged back by the bank: €30.00'])
-    expect(statusOf(lost)).toBe('Charged back by the bank')
+    expect(readStatus(lost)).toBe('Charged back by the bank')
     expect(renderReceipt(lost, words)).toMatch(/€30\.00.*Status<\/dt><dd>Charged back by the bank/)
     const won = { ...aPart(FIRST, '3000', 'counted'), key: 'won back' }
-    expect(statusOf({ ...lost, parts: [...parts, won] })).toBe('Paid and delivered to the shop')
+    expect(readStatus({ ...lost, parts: [...parts, won] })).toBe('Paid and delivered to the shop')
   })
 })
 

@@ -239,7 +239,7 @@ export type AttemptObject = {
 }
 
 export type SettlementObject = {
-  /** What the partner has of the buyer's money, in the currency that it charged. */
+  /** The buyer's money as the partner confirmed it, in the currency that it charged. */
   confirmed: { amount: string; amount_minor: number; currency: Currency } | null
   gross_usdc: string | null
   fee_usdc: string | null

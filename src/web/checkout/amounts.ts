@@ -38,7 +38,7 @@ export function amountsOf({ payment, attempts, parts }: MoneyOf): Amounts {
     price: payment.amount,
     paid,
     extra: counted === null || paid === null ? null : excess(paid, counted.asked),
-    chargedBack: chargedBackOf({ payment, attempts, parts }),
+    chargedBack: readChargedBack({ payment, attempts, parts }),
     short: shortOf({ payment, attempts, parts }),
     surplus: sums(attempts, { parts, states: HELD }),
     returned: sums(
@@ -80,7 +80,7 @@ function excess(paid: Money, asked: Money): Money | null {
   return isZero(minor) || minor.startsWith('-') ? null : { minor, currency: paid.currency }
 }
 
-function chargedBackOf({ payment: { confirmed, paidAttemptId: attemptId }, parts }: MoneyOf): Money | null {
+function readChargedBack({ payment: { confirmed, paidAttemptId: attemptId }, parts }: MoneyOf): Money | null {
   if (confirmed === null) return null
   return excess(confirmed, { ...confirmed, minor: chargeSum(parts, { attemptId, states: ['counted'] }) })
 }

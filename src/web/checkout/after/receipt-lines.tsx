@@ -95,7 +95,7 @@ export function moneyFacts(checkout: Checkout, words: Words): { name: string; va
   ]
 }
 
-/** What became of the money, in a few words. */
+/** The state of the money in a few words. */
 export function receiptStatus(checkout: Checkout, { t }: Words): string {
   if (amountsOf(checkout).chargedBack !== null) return t('receipt.charged_back')
   return t(checkout.payment.livemode ? 'receipt.status.done' : 'receipt.status.test')

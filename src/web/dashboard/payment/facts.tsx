@@ -69,7 +69,7 @@ function converted(payment: Payment): Fact[] {
   return [`${usdcText(usdc.gross, 6)} USDC`, ...at, `Fee ${usdcText(usdc.fee, 6)} USDC`]
 }
 
-/** What one unit of the currency is worth that the buyer was charged in. */
+/** The worth of one unit of the currency that the buyer was charged in. */
 const rateText = ({ confirmed, amount }: Payment, rate: string): string =>
   `1 ${(confirmed ?? amount).currency} = ${rate} USDC`
 
