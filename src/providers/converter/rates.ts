@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Currency } from '../../domain/currencies.ts'
 import { abortAfter } from '../../limits/abort-after.ts'
 import { PartnerError } from '../provider.ts'
@@ -33,6 +34,8 @@ export function createRates(
   options: { readonly refreshSeconds: number; readonly clock: () => number },
 ): Rates {
   const closing = new AbortController()
+  // Each refresh of the last seconds listens to it.
+  setMaxListeners(0, closing.signal)
   let cached: Cached | null = null
   let failedAt: number | null = null
   let refreshing: Promise<void> | null = null
