@@ -44,14 +44,6 @@ describe('while the buyer is at the partner', () => {
     const checkout = aCheckout({ payment: { status: 'pending', provider: 'wallet_app' }, attempts })
     expect(viewOf(checkout).page).toBe('confirm')
   })
-
-  test('an order whose cancellation was asked for is not offered to the buyer again', () => {
-    const checkout = aCheckout({ payment: { status: 'pending' }, attempts: [anAttempt('open')] })
-    expect(viewOf(checkout).page).toBe('finish')
-    const cancel = { id: '1', key: 'a:cancel', kind: 'cancel', state: 'asked', operator: 'buyer', reason: 'x' } as const
-    const intents = [{ ...cancel, attemptId: checkout.attempts[0]?.id ?? null }]
-    expect(viewOf({ ...checkout, intents }).page).toBe('pick')
-  })
 })
 
 describe('UPI', () => {

@@ -1,7 +1,6 @@
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
 import { isZero, type MicroUsdc } from '../../domain/money.ts'
 import type { Offer, OfferAnswer } from '../../domain/offers.ts'
-import { openCancel } from '../../domain/payment/money/intents.ts'
 import { heldOf } from '../../domain/payment/money/parts.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
@@ -17,7 +16,7 @@ export type Checkout = {
   readonly parts: PaymentWithAttempts['parts']
   /** What has arrived at the address for USDC of an open payment. Null if nothing has, or there is no address. */
   readonly received: MicroUsdc | null
-  /** Decisions that are not carried out. Only `planOpening` and `openedAttempt` read them. */
+  /** Decisions that are not carried out. Only `planOpening` reads them. */
   readonly intents: PaymentWithAttempts['intents']
   readonly shop: Shop
   readonly partners: PartnerNames
@@ -88,9 +87,9 @@ export type Asked = {
   readonly choice: Choice | null
 }
 
-/** The newest attempt whose order is open at a partner, and is not being canceled: the buyer can go back to it. */
-export function openedAttempt({ attempts, intents }: Pick<Checkout, 'attempts' | 'intents'>): OpenedAttempt | null {
-  return attempts.filter(isOpened).findLast(({ id }) => openCancel(intents, id) === null) ?? null
+/** The newest attempt whose order is open at a partner, so that the buyer can go back to it; null without one. */
+export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | null {
+  return attempts.findLast(isOpened) ?? null
 }
 
 /**

@@ -70,7 +70,7 @@ export function viewOf(checkout: Checkout): View {
 }
 
 function payOrChoose(checkout: Checkout): View {
-  const attempt = openedAttempt(checkout)
+  const attempt = openedAttempt(checkout.attempts)
   const { step, choice } = checkout.asked
   if (attempt === null || step !== null) return choose(checkout)
   if (choice === null || isSameWay(attempt, choice)) return pay(checkout, attempt)

@@ -110,7 +110,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
 
 async function showCheckout(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
-  const opened = openedAttempt(checkout)
+  const opened = openedAttempt(checkout.attempts)
   // Told once: a browser that is sent on says again where it came from.
   const mayBeBack = opened !== null && request.query['back'] === undefined && isOpen(checkout.payment.status)
   const { successUrl, cancelUrl } = checkout.payment
@@ -170,7 +170,7 @@ function sendPage(response: Response, { locale }: Words, page: string): void {
 
 async function showHandoff(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
-  const attempt = openedAttempt(checkout)
+  const attempt = openedAttempt(checkout.attempts)
   const mayGo = isOpen(checkout.payment.status) && paidAttempt(checkout) === null
   if (attempt === null || attempt.intentUri !== null || !mayGo) {
     response.redirect(303, checkout.path)

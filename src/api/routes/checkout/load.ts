@@ -82,7 +82,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
     },
     asked: askedFor(request),
     frame: null,
-    cameBackAt: cameBackAt(request, { attempts, intents, now: deps.clock() }),
+    cameBackAt: cameBackAt(request, { attempts, now: deps.clock() }),
     now: new Date(deps.clock()).toISOString(),
     url,
     path,
@@ -112,9 +112,9 @@ async function receivedAt({ db }: LoadDeps, attempts: readonly Attempt[]): Promi
 /** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */
 function cameBackAt(
   { query }: Request,
-  { now, ...orders }: Pick<Checkout, 'attempts' | 'intents'> & { now: number },
+  { attempts, now }: { attempts: Checkout['attempts']; now: number },
 ): string | null {
-  const opened = openedAttempt(orders)
+  const opened = openedAttempt(attempts)
   const at = typeof query['back'] === 'string' && /^\d{10}$/.test(query['back']) ? Number(query['back']) * 1000 : null
   if (opened === null || at === null || at > now || at < Date.parse(opened.createdAt) - 1000) return null
   return new Date(at).toISOString()

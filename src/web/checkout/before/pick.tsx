@@ -43,7 +43,7 @@ export function Pick({ checkout, words, view }: ShownView<'pick'>) {
 /** One note at most: an order that is open matters more than what was left, and that more than what is not offered. */
 function PickNote({ checkout, words, view }: ShownView<'pick'>) {
   const { t } = words
-  const opened = openedAttempt(checkout)
+  const opened = openedAttempt(checkout.attempts)
   if (opened !== null) {
     const { name: partner } = partnerOf(checkout, opened)
     return (
