@@ -26,7 +26,7 @@ const SAID = new Set(
   [
     'attempt_id parts provider method partner_reference failure_code reference filled_micro counted_micro expected_micro',
     'gross_micro rate tx_hash block_number event type sequence endpoint attempt response_status error expires_at key',
-    'country country_source offered chosen fallback limit reason down_since operator why',
+    'country country_source offered chosen fallback limit reason down_since why',
   ].flatMap((names) => names.split(' ')),
 )
 
