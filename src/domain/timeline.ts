@@ -11,6 +11,15 @@ export type Reason = { readonly actor: Actor; readonly message: string; readonly
 /** One entry of the timeline. */
 export type Note = Reason & { readonly kind: string }
 
+/**
+ * The data of an entry as its merchant sees it. Who decided in the operator's office, and the note that they left, stay
+ * there: the sentence says what happened.
+ */
+export function dataForMerchant<Value>(data: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
+  if (!('operator' in data)) return data
+  return Object.fromEntries(Object.entries(data).filter(([name]) => name !== 'operator' && name !== 'reason'))
+}
+
 /** Why a payment enters a state. */
 const MOVES = {
   created: ['merchant', 'The payment was created'],

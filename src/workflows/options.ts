@@ -34,9 +34,10 @@ export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 
 /** The buyer waits in front of the screen: an answer or an honest failure within half a minute. */
 export const buyerWaits = steps<Pick<PaymentActivities, 'openPartnerOrder'>>(
   {
-    // The partner's own limit is 10 s a call; earlier orders may have to be canceled first.
+    // The partner's own limit is 10 s a call; earlier orders are canceled first.
     startToCloseTimeout: '25 s',
-    scheduleToCloseTimeout: '60 s',
+    // The API waits no longer either, and the buyer's next choice must not wait for this one.
+    scheduleToCloseTimeout: '30 s',
     retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '5 s' },
   },
   { openPartnerOrder: 'Open an order at the partner that the buyer has chosen' },

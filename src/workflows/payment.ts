@@ -99,7 +99,7 @@ class PaymentStory {
       if (this.#mustContinueAsNew()) await this.#continueAsNew()
       else if (this.#rowMayHaveChanged) await this.#reload()
       else if (this.#requests.waiting()) await this.#requests.doNext()
-      else if (this.#orders.waiting()) await this.#orders.readAll()
+      else if (this.#orders.waiting()) await this.#orders.readNext()
       else if (due === 'silent') await this.#parkSilent()
       else if (due !== null) await this.#close(due)
       else if (this.#paying === null && this.#orders.isPaidUnsure()) await this.#waitForPartner()

@@ -83,7 +83,7 @@ async function furnish() {
   const asked: Record<string, (as: Tenant) => Promise<unknown>> = {
     readPayment: (as) => readPayment(db, as, payment),
     listPayments: async (as) => (await listPayments(db, as, { filters: {}, page }))?.rows,
-    readTimeline: async (as) => (await readTimeline(db, as, { paymentId: payment, page })).rows,
+    readTimeline: async (as) => (await readTimeline(db, as, { paymentId: payment, page, reader: 'operator' })).rows,
     'listPayments from a cursor': (as) => listPayments(db, as, { filters: {}, page: { ...page, before: payment } }),
     findLink: (as) => findLink(db, as, link),
     listLinks: async (as) => (await listLinks(db, as, { filters: {}, page }))?.rows,

@@ -10,6 +10,7 @@ import { insertReport } from '../../src/db/links/reports.ts'
 import { insertChannel, listChannels } from '../../src/db/notifications/channels.ts'
 import { changePayment } from '../../src/db/payments/payment-changes.ts'
 import { insertEndpoint, listEndpoints } from '../../src/db/webhooks/webhook-endpoints.ts'
+import { noteOf } from '../../src/domain/timeline.ts'
 import { newId } from '../../src/ids.ts'
 import { runPinrail } from '../../src/operator/command.ts'
 import { COMMANDS } from '../../src/operator/commands.ts'
@@ -298,6 +299,22 @@ describe('accounts, payments and webhooks', () => {
       expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])
       expect((await inTest('payments', 'explain', id)).out).toContain('Waiting for the buyer.')
       expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
+    })
+
+    test('shows the name and the reason of an operator to operators alone', async () => {
+      const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12, currency: 'EUR' } })
+      const id = String(made['id'])
+      const note = noteOf('payment.held', { operator: 'Ada Lovelace', reason: 'looks like fraud', attempt_id: 'att_1' })
+      const context = { publicUrl: shop.url, now: Date.now }
+      await changePayment(shop.db, context, { id, work: (work) => work.change(note, { held: true }) })
+      const entries = (timeline: unknown) =>
+        (timeline as { kind: string; data: object }[]).map(({ data }) => data).at(-1)
+      expect(entries((await inTest('payments', 'explain', id, '--json')).timeline)).toEqual(note.data)
+      const seen = await shop.ask('GET', `/v1/payments/${id}/timeline`)
+      expect(seen.body['data']).toMatchObject([{}, {}, { message: 'An operator holds the payment' }])
+      expect(entries(seen.body['data'])).toEqual({ attempt_id: 'att_1' })
+      const paths = [`/v1/payments/${id}`, '/v1/exports/payments', '/v1/exports/payments?format=csv', '/v1/events']
+      for (const path of paths) expect((await shop.ask('GET', path)).text).not.toMatch(/Lovelace|fraud/)
     })
 
     test('is explained with amounts in major units, and with the commands that are accepted alone', async () => {

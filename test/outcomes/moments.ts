@@ -69,7 +69,7 @@ export const MOMENTS = {
     title: 'Already open at NAME: €49.99',
     heading: 'Already open at NAME',
     filled: 'Continue at NAME',
-    says: ['never pay twice'],
+    says: ['do not pay there'],
   },
   confirming: {
     page: 'progress',

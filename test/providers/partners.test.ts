@@ -1,7 +1,12 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { PROVIDER_NAMES, PROVIDERS, type ProviderName } from '../../src/domain/methods.ts'
 import { newId } from '../../src/ids.ts'
+import { abortAfter } from '../../src/limits/abort-after.ts'
 import { keepRoom, keepRoomBeside } from '../../src/providers/around/crowded.ts'
 import { createPartners } from '../../src/providers/index.ts'
 import { PartnerError, type PaymentPartner } from '../../src/providers/provider.ts'
@@ -299,6 +304,18 @@ describe('what each partner does', () => {
       expect(await partner.openOrder(order, soon())).toEqual(opened)
     })
   })
+})
+
+test('the time-out of a call ends it although the garbage collector ran in between', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const signal = abortAfter(200, new AbortController().signal)
+  const ended = once(signal, 'abort')
+  // What a task has touched is not collected before the next one.
+  await setImmediate()
+  collectGarbage()
+  await ended
+  expect(signal.reason).toMatchObject({ name: 'TimeoutError' })
 })
 
 describe('what each adapter does', () => {
@@ -601,7 +618,7 @@ describe('a crowd', () => {
 
     // What hangs is one kind of call to one partner.
     const others = [partners.card_partner.readOrder({ attemptId: 'att_1' }, never), open(partners.wallet_app, 'att_2')]
-    await new Promise(setImmediate)
+    await setImmediate()
     expect([asked('card_partner'), asked('wallet_app')]).toEqual([1, 13])
 
     for (let count = 0; count < 14; count++) answer()

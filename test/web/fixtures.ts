@@ -159,6 +159,13 @@ export type CheckoutChanges = {
   readonly down?: readonly ProviderUsed[]
 }
 
+/** The money of a payment that was paid is there, unless its parts say otherwise. */
+function withOwnMoney({ paidAttemptId, confirmed }: Payment, parts: Checkout['parts']): Checkout['parts'] {
+  const isNamed = parts.some(({ attemptId }) => attemptId === paidAttemptId)
+  if (paidAttemptId === null || confirmed === null || isNamed) return parts
+  return [{ ...aPart(paidAttemptId, confirmed.minor, 'counted'), asset: confirmed.currency }, ...parts]
+}
+
 export function aCheckout(changes: CheckoutChanges = {}): Checkout {
   const payment =
     changes.payment?.status === 'succeeded' ? aSucceededPayment(changes.payment) : aPayment(changes.payment)
@@ -168,7 +175,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
   return {
     payment,
     attempts: changes.attempts ?? [],
-    parts: changes.parts ?? [],
+    parts: withOwnMoney(payment, changes.parts ?? []),
     received: changes.received ?? null,
     intents: [],
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null, ...changes.shop },

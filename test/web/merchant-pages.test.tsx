@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import { renderToString } from 'preact-render-to-string'
 import { moneyFacts } from '../../src/web/checkout/after/receipt-lines.tsx'
 import { amountsOf } from '../../src/web/checkout/amounts.ts'
-import { renderCheckout } from '../../src/web/checkout/page.tsx'
+import type { Checkout } from '../../src/web/checkout/checkout.ts'
+import { renderCheckout, renderReceipt } from '../../src/web/checkout/page.tsx'
 import { renderWebhook, type WebhookView } from '../../src/web/dashboard/developers/webhooks/webhook.tsx'
 import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
@@ -131,6 +132,19 @@ describe('The buyer’s receipt', () => {
     expect(shown(accepted)).toEqual(['Accepted as paid in full: €40.00'])
     expect(shown(aCheckout({ payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')] }))).toEqual([])
   })
+
+  test('says that the bank has taken money back since, and how much', () => {
+    const reversal = { ...aPart(FIRST, '-3000', 'counted'), kind: 'reversal' } as const
+    const parts = [aPart(FIRST, '4999', 'counted'), reversal]
+    const lost = aCheckout({ payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')], parts })
+    const readStatus = (checkout: Checkout) =>
+      receiptPaper(checkout, words).facts.find(({ name }) => name === 'Status')?.value.text
+    expect(shown(lost)).toEqual(['Charged back by the bank: €30.00'])
+    expect(readStatus(lost)).toBe('Charged back by the bank')
+    expect(renderReceipt(lost, words)).toMatch(/€30\.00.*Status<\/dt><dd>Charged back by the bank/)
+    const won = { ...aPart(FIRST, '3000', 'counted'), key: 'won back' }
+    expect(readStatus({ ...lost, parts: [...parts, won] })).toBe('Paid and delivered to the shop')
+  })
 })
 
 describe('The facts of a timeline entry', () => {
@@ -139,9 +153,9 @@ describe('The facts of a timeline entry', () => {
     rate: { rate: '1.157168', source: 'test', lockedAt: '2026-11-20T12:03:00.000Z' },
   })
   const endpoints = new Map([['we_1', 'hooks.shop.example']])
-  const factsAt = (kind: string, data: Record<string, unknown>) => {
+  const factsAt = (kind: string, data: Record<string, unknown>, of = payment) => {
     const entry = { at: '', kind, to_status: null, actor: 'system', message: '', data }
-    const { facts, rest } = readFacts(entry, { payment, endpoints })
+    const { facts, rest } = readFacts(entry, { payment: of, endpoints })
     return { text: renderToString(<p>{facts.map((fact) => [fact, ' · '])}</p>), rest }
   }
 
@@ -149,6 +163,12 @@ describe('The facts of a timeline entry', () => {
     const { text, rest } = factsAt('payment.converted', { reference: 'fill_1', gross_micro: '57846854' })
     expect(text).toContain('57.846854 USDC · 1 EUR = 1.157168 USDC · Fee 2.603109 USDC')
     expect(rest).toEqual({})
+  })
+
+  test('give the rate of the currency that the buyer was charged in', () => {
+    const paidByUpi = { ...payment, confirmed: { minor: '486240', currency: 'INR' } as const }
+    expect(factsAt('payment.converted', {}, paidByUpi).text).toContain('1 INR = 1.157168 USDC')
+    expect(factsAt('payment.rate_locked', { rate: '0.0119' }, paidByUpi).text).toContain('1 INR = 0.0119 USDC')
   })
 
   test('lead to the endpoint, the delivery, the event, the key and the explorer', () => {

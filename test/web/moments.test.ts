@@ -21,12 +21,14 @@ describe('while the buyer is at the partner', () => {
     expect(filledButton(BY_STATUS.pending)).toBeNull()
   })
 
-  test('the picker says that an order is open, and another choice asks before it closes that', () => {
+  test('the picker says that an order is open and not to pay there after another choice, which asks before it closes that', () => {
     expect(read(SITUATIONS['another method while one is open'])).toContain(
-      'Your payment is open at Velanto. If you choose another way, we close it first, so you never pay twice.',
+      'Your payment is open at Velanto. If you choose another way, do not pay there any more.',
     )
     const chosen = SITUATIONS['another method chosen while one is open']
-    expect(read(chosen)).toContain('Already open at Velanto Finish there, or close it first.')
+    expect(read(chosen)).toContain(
+      'Already open at Velanto Finish there, or close it first. Once it is closed, do not pay there.',
+    )
     expect(filledButton(chosen)).toBe('Continue at Velanto · €49.99')
     expect(read(chosen)).toContain('Close it and pay by card')
   })

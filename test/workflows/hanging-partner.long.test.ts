@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { opened, settled, untilStatus, useWorld, world } from './story.ts'
+import { attempts, opened, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()
 
@@ -15,7 +15,19 @@ test('a partner that hangs for sixty payments does not keep the payments of anot
   const begun = Date.now()
   await world.pay('card_partner', card.attemptId)
   await untilStatus(paymentId, 'settling')
-  // One call that hangs takes ten seconds, and each order is asked for three times.
+  // One call that hangs takes ten seconds.
   expect(Date.now() - begun).toBeLessThan(8000)
   await settled(paymentId)
 }, 90_000)
+
+test('a buyer pays another way, and a merchant cancels, while the partner of the open order hangs', async () => {
+  const { paymentId, attemptId } = await opened()
+  await world.faultAt('wallet_app', { fault: 'timeout_before_effect', mode: 'hang' })
+  await world.workflows.tellPartnerNews(paymentId, attemptId)
+  const { kind } = await world.openAttempt(paymentId, 'card_partner', 'card')
+  expect(kind).toBe('redirect')
+  expect(await attempts(paymentId)).toEqual(['open', 'open'])
+  await world.workflows.tellPartnerNews(paymentId, attemptId)
+  expect(await world.workflows.cancel(paymentId)).toEqual({ status: 'canceled' })
+  expect(await attempts(paymentId)).toEqual(['open', 'canceled'])
+}, 120_000)

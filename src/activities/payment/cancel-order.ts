@@ -9,13 +9,12 @@ import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { askQuietly, callSignal, newsOf, type OrderNews, toAsk } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-type Cancellation = {
+export type Cancellation = {
   readonly attempts: readonly Attempt[]
   readonly note: Pick<OperatorNote, 'operator' | 'reason'>
-  readonly partner: 'must answer' | 'may be silent'
+  /** When to go on without the answer of a partner. If a person waits, `at once`: a partner that is down stops nobody. */
+  readonly silence: 'at once' | 'after some tries'
 }
-
-const SILENCE = { 'must answer': 'never', 'may be silent': 'after some tries' } as const
 
 /**
  * Has the partners take no money for these orders any more, and reads what is true afterwards. What is asked is stored
@@ -24,7 +23,7 @@ const SILENCE = { 'must answer': 'never', 'may be silent': 'after some tries' } 
 export async function cancelAndRead(
   deps: PaymentDeps,
   before: PaymentWithNews,
-  { attempts, note, partner }: Cancellation,
+  { attempts, note, silence }: Cancellation,
 ): Promise<OrderNews[]> {
   const toStore = attempts.filter(
     (attempt) => canCancel(deps, attempt) && openCancel(before.intents, attempt.id) === null,
@@ -37,12 +36,9 @@ export async function cancelAndRead(
       },
     })
   return Promise.all(
-    attempts.map(async (attempt) => {
-      // Nobody was sent to an order whose opening was not answered, so no partner that is down keeps the buyer from paying
-      // another way. The intent stays until it answers.
-      const silence = attempt.status === 'opening' ? 'at once' : SILENCE[partner]
-      return newsOf(deps, toAsk(before, attempt), await askQuietly(() => callCancel(deps, attempt), silence))
-    }),
+    attempts.map(async (attempt) =>
+      newsOf(deps, toAsk(before, attempt), await askQuietly(() => callCancel(deps, attempt, callSignal()), silence)),
+    ),
   )
 }
 
@@ -58,13 +54,21 @@ async function ask(work: PaymentWork, attemptId: string, note: Cancellation['not
   await work.ask({ key: cancelKey(attemptId), kind: 'cancel', attemptId, ...note })
 }
 
-/** A partner that cannot cancel is read. */
+/** Asks the partner to cancel the order. A partner that cannot cancel is read. */
 export async function callCancel(
   deps: PaymentDeps,
-  { id: attemptId, provider }: Attempt,
+  attempt: Attempt,
+  signal: AbortSignal,
 ): Promise<PartnerOrder | null> {
-  const at = deps.partners[provider]
-  return at.cancelOrder?.({ attemptId }, callSignal()) ?? at.readOrder({ attemptId }, callSignal())
+  const [at, attemptId] = [deps.partners[attempt.provider], attempt.id]
+  const order = await (at.cancelOrder?.({ attemptId }, signal) ?? at.readOrder({ attemptId }, signal))
+  return order ?? (attempt.status === 'opening' ? neverReached(deps, attempt) : null)
+}
+
+/** The partner knows no order of the attempt, and its page was never shown to a buyer: no money can come. */
+function neverReached({ accounts }: PaymentDeps, { id: attemptId, provider, asked }: Attempt): PartnerOrder {
+  const order = { reference: '', status: 'canceled', received: null, failureCode: null } as const
+  return { ...order, attemptId, account: accounts[provider], amount: asked }
 }
 
 /** Carries an open cancellation on by what the partner has said of the order. Money that does not fit wins over it too. */

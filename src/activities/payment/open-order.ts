@@ -33,7 +33,7 @@ export async function openPartnerOrder(
 
   const reused = plan.kind === 'reuse' ? plan.attempt : null
   const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reused?.id)
-  const news = await cancelAndRead(deps, before, { attempts: others, note: CHOSE_ANOTHER, partner: 'must answer' })
+  const news = await cancelAndRead(deps, before, { attempts: others, note: CHOSE_ANOTHER, silence: 'at once' })
   const attemptId = reused?.id ?? request.attemptId
   const asked = reused?.asked ?? (await amountToCharge(deps, before.payment, request))
   let isOneTooMany = false

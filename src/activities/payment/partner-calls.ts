@@ -1,8 +1,10 @@
 import { Context } from '@temporalio/activity'
+import { ApplicationFailure } from '@temporalio/common'
 import type { PaymentWithNews } from '../../db/payments/payments.ts'
 import { type Misfit, misfitOfAttempt } from '../../domain/payment/money/intents.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { abortAfter } from '../../limits/abort-after.ts'
 import type { Rate } from '../../providers/converter/converter.ts'
 import { isPartnerError, notYet } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
@@ -12,7 +14,6 @@ const TRIES_BEFORE_SILENCE = {
   'at once': 1,
   'asked again': 2,
   'after some tries': 4,
-  never: Number.POSITIVE_INFINITY,
 } as const
 
 /** Two minutes of tries for which there was no room. Beside a partner that hangs there may be none for hours. */
@@ -71,6 +72,20 @@ export async function askQuietly<Answer>(
   }
 }
 
+/**
+ * A partner that lets the time of a call pass is not asked again right after it: a buyer or a merchant may be waiting for this
+ * reading to end. The next poll asks it.
+ */
+export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  const signal = callSignal()
+  try {
+    return await ask(signal)
+  } catch (error) {
+    if (!signal.aborted || !isPartnerError(error)) throw error
+    throw ApplicationFailure.nonRetryable(error.message, 'Partner.silent')
+  }
+}
+
 /** The partner's answer with the rate to lock if its money is taken, and the news that it answers. */
 export async function newsOf(deps: PaymentDeps, asked: AskedAttempt, order: PartnerOrder | null): Promise<OrderNews> {
   const mayTake = order !== null && order.received !== null && asked.attempt.status !== 'confirmed'
@@ -98,5 +113,5 @@ export function noAnswer(error: unknown): null {
 
 /** Ends a call when it takes too long or when the activity is canceled. */
 export function callSignal(): AbortSignal {
-  return AbortSignal.any([AbortSignal.timeout(CALL_TIMEOUT_MS), Context.current().cancellationSignal])
+  return abortAfter(CALL_TIMEOUT_MS, Context.current().cancellationSignal)
 }

@@ -5,10 +5,9 @@ import { partOfPrice } from '../../domain/payment/order-changes.ts'
 import { isOver, isWithheld } from '../../domain/payment/partner-news.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
-import { callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
-import { type AskedAttempt, askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
+import { type Cancellation, callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
+import { type AskedAttempt, askInTime, askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
 import { applyOrder, type Heard, UNHEARD } from './partner-news.ts'
 import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
 import { callRefund, recordRefund } from './refund.ts'
@@ -18,11 +17,14 @@ const POSTPONE_MS = 24 * 3_600_000
 
 export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 
-/** Who has the open orders of a payment canceled, and why. */
-const WHY_CANCELED: Readonly<Record<CloseAs, Pick<OperatorNote, 'operator' | 'reason'>>> = {
-  expired: { operator: 'system', reason: 'the payment has expired' },
-  canceled: { operator: 'merchant', reason: 'the payment was canceled' },
-  listening_ended: { operator: 'system', reason: 'late money is no longer expected' },
+/** Who has the open orders of a payment canceled, and why. The merchant waits for the answer. */
+const CLOSINGS: Readonly<Record<CloseAs, Pick<Cancellation, 'note' | 'silence'>>> = {
+  expired: { note: { operator: 'system', reason: 'the payment has expired' }, silence: 'after some tries' },
+  canceled: { note: { operator: 'merchant', reason: 'the payment was canceled' }, silence: 'at once' },
+  listening_ended: {
+    note: { operator: 'system', reason: 'late money is no longer expected' },
+    silence: 'after some tries',
+  },
 }
 
 /** `withheld`: the partner reports that the money of the payment must not be sold, not yet or not any more. */
@@ -39,9 +41,9 @@ export async function readPartnerOrder(
   const intent = openRefund(before.intents, attemptId)
   const refund = intent === null ? null : { intent, result: await callRefund(deps, attempt) }
   const isCanceling = openCancel(before.intents, attemptId) !== null
-  const order = isCanceling
-    ? await callCancel(deps, attempt)
-    : await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
+  const order = await askInTime((signal) =>
+    isCanceling ? callCancel(deps, attempt, signal) : deps.partners[attempt.provider].readOrder({ attemptId }, signal),
+  )
   const news = await newsOf(deps, toAsk(before, attempt), order)
   let heard = UNHEARD
   let withheld = false
@@ -78,8 +80,7 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt 
   if (isMoved(before.payment)) return unchanged(before)
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, unfinished)))
     return postponeExpiry(deps, paymentId)
-  const note = WHY_CANCELED[as]
-  const news = await cancelAndRead(deps, before, { attempts: unfinished, note, partner: 'may be silent' })
+  const news = await cancelAndRead(deps, before, { attempts: unfinished, ...CLOSINGS[as] })
   return changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {

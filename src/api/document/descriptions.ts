@@ -79,11 +79,17 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Until when the buyer can pay (RFC 3339, UTC). Money that arrives later can still count: the payment then has the exception `paid_late`.',
   quote:
     'What you would receive at the rate when the payment was created. The rate is locked when the money is confirmed.',
-  rate: 'USDC for one unit of the currency. Null: not locked yet.',
+  'quote.rate': 'USDC for one unit of the payment’s currency.',
+  'settlement.rate': 'USDC for one unit of the currency in `rate_from`. Null: not locked yet.',
+  rate_from: 'The currency of which one unit is worth `rate`: the one that the partner charged. Null: not locked yet.',
+  rate_to: 'What `rate` is in: USDC. Null: not locked yet.',
   rate_source: 'Where the rate comes from. Null: not locked yet.',
   'quote.net_usdc_estimate': 'USDC that you would receive at this rate, after the fee.',
   'quote.expires_at': 'Until when this estimate is current (RFC 3339, UTC).',
   settlement: 'The USDC of the payment: what it was converted to, the fee, and the transfer to your wallet.',
+  confirmed:
+    'What the buyer paid, as the partner confirmed it, in the currency that it charged: a price in EUR is charged in INR by UPI. Null: nothing yet.',
+  'confirmed.amount': 'The amount in major units, as text with the decimals of the currency.',
   gross_usdc: 'USDC before the fee. Null: not converted yet.',
   fee_usdc: 'The fee in USDC. Null: not converted yet.',
   fee_percent: 'The fee in percent of the converted USDC.',

@@ -68,6 +68,8 @@ const SETTLEMENT_COLUMNS = [
   'fee_usdc',
   'net_usdc',
   'rate',
+  'rate_from',
+  'rate_to',
   'destination',
   'tx_hash',
   'finalized_at',

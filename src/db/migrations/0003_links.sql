@@ -72,10 +72,10 @@ alter table payment_link enable row level security;
 create policy own on payment_link to pinrail_tenant
   using (merchant_id = tenant_merchant() and livemode = tenant_livemode());
 create policy no_wallet on payment_link as restrictive for insert to pinrail_tenant with check (wallet is null);
--- A merchant's request cannot stop, resume or complete a link.
+-- A merchant's request cannot stop or resume a link. It completes one by lowering its limit to what is paid.
 grant select, insert on payment_link to pinrail_tenant;
 grant update (active, title, description, reference, metadata, success_url, prefill, max_payments, expires_at,
-  inactive_message, updated_at) on payment_link to pinrail_tenant;
+  inactive_message, updated_at, completed_at) on payment_link to pinrail_tenant;
 
 -- No grant for pinrail_tenant: until an account has claimed the link, the secret alone proves who owns it.
 create table link_owner (

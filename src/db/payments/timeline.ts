@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
-import { type Note, observedSentence } from '../../domain/timeline.ts'
+import { dataForMerchant, type Note, observedSentence } from '../../domain/timeline.ts'
 import { execute, many, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { cutPage, type PageOf } from '../pages.ts'
 import { time } from './payment-rows.ts'
@@ -80,11 +80,14 @@ export type TimelineEntry = z.output<typeof timelineRow>
  */
 export const TIMELINE_ID = /^tle_(\d{16})_([012])_(\d{1,15})(_evt_[0-9a-z]{26}_we_[0-9a-z]{26})?$/
 
+/** Which entries, and who is to see them. */
+type Asked = { readonly paymentId: string; readonly page: PageOf; readonly reader: 'merchant' | 'operator' }
+
 /** What happened to the payment, with what was announced about it and how that arrived, a page at a time, oldest first. */
 export async function readTimeline(
   db: Queryable,
   tenant: Tenant,
-  { paymentId, page }: { paymentId: string; page: PageOf },
+  { paymentId, page, reader }: Asked,
 ): Promise<{ rows: TimelineEntry[]; hasMore: boolean }> {
   const owned = sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
   const from = page.after === null ? sql`` : sql`and (micros, rank, place, delivery) > ${placeOf(page.after)}`
@@ -115,7 +118,8 @@ export async function readTimeline(
       where true ${from} ${until}
       order by micros ${way}, rank ${way}, place ${way}, delivery ${way} limit ${page.limit + 1}`,
   )
-  return cutPage(found, page)
+  const shown = reader === 'operator' ? found : found.map((row) => ({ ...row, data: dataForMerchant(row.data) }))
+  return cutPage(shown, page)
 }
 
 function placeOf(cursor: string): Statement {

@@ -14,7 +14,7 @@ export type LockableRate = { readonly rate: string; readonly source: string }
 
 export type OrderNews = {
   readonly effect: OrderEffect
-  /** The partner's own id of the order. */
+  /** The partner's own id of the order; empty: it has none. */
   readonly reference: string
   /** The rate to lock. Null where there is none now: then the conversion locks it. */
   readonly rate: LockableRate | null
@@ -91,7 +91,7 @@ function attemptFields(attempt: Attempt, { effect, reference }: OrderNews): Atte
   const fields: AttemptFields = {
     ...(effect.attempt === attempt.status ? {} : { status: effect.attempt }),
     ...(isNewCode ? { failureCode: effect.failureCode } : {}),
-    ...(attempt.partnerReference === null ? { partnerReference: reference } : {}),
+    ...(attempt.partnerReference === null && reference !== '' ? { partnerReference: reference } : {}),
   }
   return Object.keys(fields).length === 0 ? null : fields
 }

@@ -31,7 +31,7 @@ export type FailureCode = keyof typeof FAILURE_CODES
 export type PartnerOrder = {
   /** Our attempt id: the key given to the partner, echoed by it. */
   readonly attemptId: string
-  /** The partner's own id of the order. */
+  /** The partner's own id of the order; empty if the partner has no such order. */
   readonly reference: string
   /** Our account at the partner, as the order states it. */
   readonly account: string

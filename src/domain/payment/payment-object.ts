@@ -189,14 +189,21 @@ export function merchantUsdc({
 }
 
 function renderSettlement(payment: Payment): SettlementObject {
-  const { rate, transfer } = payment
+  const { confirmed, rate, transfer } = payment
   const usdc = merchantUsdc(payment)
   return {
+    confirmed: confirmed && {
+      amount: formatAmount(confirmed),
+      amount_minor: Number(confirmed.minor),
+      currency: confirmed.currency,
+    },
     gross_usdc: usdc === null ? null : formatUsdc(usdc.gross),
     fee_usdc: usdc === null ? null : formatUsdc(usdc.fee),
     fee_percent: FEE_PERCENT,
     net_usdc: usdc === null ? null : formatUsdc(usdc.net),
     rate: rate?.rate ?? null,
+    rate_from: rate && confirmed && confirmed.currency,
+    rate_to: rate && 'USDC',
     rate_source: rate?.source ?? null,
     rate_locked_at: rate?.lockedAt ?? null,
     chain: 'polygon',
@@ -232,11 +239,15 @@ export type AttemptObject = {
 }
 
 export type SettlementObject = {
+  /** The buyer's money as the partner confirmed it, in the currency that it charged. */
+  confirmed: { amount: string; amount_minor: number; currency: Currency } | null
   gross_usdc: string | null
   fee_usdc: string | null
   fee_percent: string
   net_usdc: string | null
   rate: string | null
+  rate_from: Currency | null
+  rate_to: 'USDC' | null
   rate_source: string | null
   rate_locked_at: string | null
   chain: 'polygon'

@@ -62,7 +62,11 @@ export async function explainPayment(office: Office): Promise<number> {
     readParts(db, scope),
     attentionOf(db, id),
     listSettlementActions(db, { subject: id, limit: MOST_ENTRIES }),
-    readTimeline(db, tenant, { paymentId: id, page: { limit: MOST_ENTRIES, after: null, before: null } }),
+    readTimeline(db, tenant, {
+      paymentId: id,
+      reader: 'operator',
+      page: { limit: MOST_ENTRIES, after: null, before: null },
+    }),
   ])
   const snapshot = snapshotOf(state)
   const decisions = OPERATOR_DECISIONS.filter(

@@ -1,4 +1,6 @@
+import { setMaxListeners } from 'node:events'
 import type { Currency } from '../../domain/currencies.ts'
+import { abortAfter } from '../../limits/abort-after.ts'
 import { PartnerError } from '../provider.ts'
 import type { Converter, Rate } from './converter.ts'
 
@@ -32,6 +34,8 @@ export function createRates(
   options: { readonly refreshSeconds: number; readonly clock: () => number },
 ): Rates {
   const closing = new AbortController()
+  // Each refresh of the last seconds listens to it.
+  setMaxListeners(0, closing.signal)
   let cached: Cached | null = null
   let failedAt: number | null = null
   let refreshing: Promise<void> | null = null
@@ -45,7 +49,7 @@ export function createRates(
 
   async function refresh(at: number): Promise<void> {
     try {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(REFRESH_TIMEOUT_MS)])
+      const signal = abortAfter(REFRESH_TIMEOUT_MS, closing.signal)
       const rates = await converter.rates(signal)
       const usable = rates.filter((rate) => isUsable(rate, options.clock()))
       // Old rates in place of those we have would be worse than no answer.

@@ -14,6 +14,8 @@ export type Amounts = {
   readonly paid: Money | null
   /** The part of `paid` above what was asked. Null without one. */
   readonly extra: Money | null
+  /** The part of `paid` that the partner has taken back since. Null: all of it is there. */
+  readonly chargedBack: Money | null
   /** What arrived of a payment that is too small, and what of it is missing. Null for any other. */
   readonly short: { readonly received: Money; readonly missing: Money } | null
   /** Later payments of the same price, which do not go on to the shop. */
@@ -36,6 +38,7 @@ export function amountsOf({ payment, attempts, parts }: MoneyOf): Amounts {
     price: payment.amount,
     paid,
     extra: counted === null || paid === null ? null : excess(paid, counted.asked),
+    chargedBack: readChargedBack({ payment, attempts, parts }),
     short: shortOf({ payment, attempts, parts }),
     surplus: sums(attempts, { parts, states: HELD }),
     returned: sums(
@@ -75,6 +78,11 @@ function excess(paid: Money, asked: Money): Money | null {
   if (paid.currency !== asked.currency) return null
   const minor = subtract(paid.minor, asked.minor)
   return isZero(minor) || minor.startsWith('-') ? null : { minor, currency: paid.currency }
+}
+
+function readChargedBack({ payment: { confirmed, paidAttemptId: attemptId }, parts }: MoneyOf): Money | null {
+  if (confirmed === null) return null
+  return excess(confirmed, { ...confirmed, minor: chargeSum(parts, { attemptId, states: ['counted'] }) })
 }
 
 function shortOf({ payment, attempts, parts }: MoneyOf): Amounts['short'] {

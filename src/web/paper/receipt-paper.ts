@@ -1,4 +1,4 @@
-import { moneyFacts, paidAt, paidWith, statementName } from '../checkout/after/receipt-lines.tsx'
+import { moneyFacts, paidAt, paidWith, receiptStatus, statementName } from '../checkout/after/receipt-lines.tsx'
 import { amountsOf } from '../checkout/amounts.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Words } from '../messages/words.ts'
@@ -54,7 +54,7 @@ export function receiptPaper(checkout: Checkout, words: Words): ReceiptPaper {
       ...(statement === null ? [] : [{ name: t('receipt.statement'), value: { text: statement, own: true } }]),
       ...moneyFacts(checkout, words).map(({ name, value }) => ({ name, value: { text: value } })),
       { name: t('done.payment'), value: { text: payment.id, own: true } },
-      { name: t('receipt.status'), value: { text: t(isTest ? 'receipt.status.test' : 'receipt.status.done') } },
+      { name: t('receipt.status'), value: { text: receiptStatus(checkout, words) } },
       ...(transfer === null ? [] : [{ name: t('receipt.transfer'), value: { text: transfer.txHash, own: true } }]),
     ],
     check: { heading: t('receipt.check'), text: t('receipt.check.text'), url: `${checkout.url}/receipt` },

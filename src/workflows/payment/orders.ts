@@ -31,7 +31,8 @@ export type Orders = {
   readonly isPaidUnsure: () => boolean
   /** Has the paid order read again after a pause that grows with each reading in vain, or as soon as something arrives. */
   askPaidAgain(hasComeIn: () => boolean): Promise<void>
-  readAll(): Promise<void>
+  /** Reads one of the waiting orders, so that a request waits for one reading at most. */
+  readNext(): Promise<void>
   /** Reads the paid order. Returns why its money cannot move on; null if it is there. */
   readPaid(attemptId: string): Promise<string | null>
 }
@@ -67,7 +68,7 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
       await condition(hasComeIn, seconds * 1000, { summary: 'The paid order is read again' })
       doubtPaid()
     },
-    readAll,
+    readNext,
     async readPaid(attemptId) {
       const answer = await reading.readPartnerOrder({ paymentId, attemptId }).catch(() => null)
       if (answer !== null) take(attemptId, answer)
@@ -96,20 +97,19 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
     if (!isDoubted || (attemptId === unsure?.attemptId && isThere)) unsure = null
   }
 
-  /** Reads each order from its partner. The next poll reads the order of a partner that does not answer. */
-  async function readAll(): Promise<void> {
-    const attemptIds = [...news]
-    news.clear()
-    for (const attemptId of attemptIds) {
-      if (attemptId === unsure?.attemptId) unsure = { attemptId, reads: unsure.reads + 1 }
-      try {
-        take(attemptId, await reading.readPartnerOrder({ paymentId, attemptId }))
-        unread.delete(attemptId)
-      } catch {
-        log.warn('the partner order could not be read; the relay and the next poll try again', { attemptId })
-        unread.add(attemptId)
-        onSilence()
-      }
+  /** The next poll reads the order of a partner that does not answer. */
+  async function readNext(): Promise<void> {
+    const [attemptId] = news
+    if (attemptId === undefined) return
+    news.delete(attemptId)
+    if (attemptId === unsure?.attemptId) unsure = { attemptId, reads: unsure.reads + 1 }
+    try {
+      take(attemptId, await reading.readPartnerOrder({ paymentId, attemptId }))
+      unread.delete(attemptId)
+    } catch {
+      log.warn('the partner order could not be read; the relay and the next poll try again', { attemptId })
+      unread.add(attemptId)
+      onSilence()
     }
   }
 }

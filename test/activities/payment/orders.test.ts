@@ -216,6 +216,19 @@ describe('canceling an order', () => {
       expect(await world.attention(id)).toEqual([])
     })
 
+    test('a merchant cancels a payment whose partner is down: it is asked once, and late money is still taken', async () => {
+      const { id, attemptId } = await world.opened()
+      let calls = 0
+      const down = app(() => Promise.reject(new PartnerError('unknown', `no answer to call ${++calls}`)))
+      expect((await close(id, 'canceled', down)).payment.status).toBe('canceled')
+      expect(calls).toBe(1)
+      await world.act(attemptId, { action: 'pay' })
+      expect((await world.read({ id, attemptId })).payment).toMatchObject({
+        status: 'processing',
+        exception: 'paid_late',
+      })
+    })
+
     test('money that came wins: the payment is paid, and nothing keeps it from being settled', async () => {
       const { id, attemptId } = await world.opened()
       await expect(close(id, 'canceled', app(killed))).rejects.toThrow('killed here')
@@ -323,10 +336,32 @@ describe('canceling an order', () => {
       expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['canceled', 'open'])
     })
 
-    test('a buyer who has seen the page of the first partner waits until that partner has answered', async () => {
-      const { id } = await world.opened()
-      await expect(perform(world.activities(silent()).openPartnerOrder, card(id))).rejects.toThrow('no answer')
-      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['open'])
+    test('a buyer who has opened the page of a partner that is down pays another way, and its order stays watched', async () => {
+      const { id, attemptId } = await world.opened()
+      const opened = await perform(world.activities(silent()).openPartnerOrder, card(id))
+      expect(opened.answer.kind).toBe('redirect')
+      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['open', 'open'])
+      expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+      await world.sandbox.act('card_partner', opened.payment.attempts[1]?.id ?? '', { action: 'pay' })
+      await world.read({ id, attemptId: opened.payment.attempts[1]?.id ?? '' })
+      await world.act(attemptId, { action: 'pay' })
+      expect((await world.read({ id, attemptId })).payment).toMatchObject({ surplus: [attemptId] })
+    })
+
+    test('an order that never reached its partner ends with the first answer of that partner', async () => {
+      const { id } = await world.checkout.create()
+      const attemptId = newId('attempt')
+      await world.fault({ fault: 'timeout_before_effect', operation: 'open', mode: 'close' })
+      const first = { paymentId: id, attemptId, provider: 'wallet_app', method: 'banking_app' } as const
+      await expect(perform(world.activities().openPartnerOrder, first)).rejects.toThrow()
+      await perform(world.activities(silent()).openPartnerOrder, card(id))
+      expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+      await world.read({ id, attemptId })
+      expect(await intents(id)).toEqual(['cancel done by buyer: the buyer chose another way to pay'])
+      expect((await world.state(id)).attempts).toMatchObject([
+        { status: 'canceled', partnerReference: null },
+        { status: 'open' },
+      ])
     })
 
     test('a buyer whose first order cannot be canceled opens the other one without an intent', async () => {

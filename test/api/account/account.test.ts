@@ -520,17 +520,20 @@ describe('Exports', () => {
     }
   })
 
-  test('a CSV says what the buyer was charged, the exception, the link and the metadata', async () => {
+  test('a CSV has what the buyer was charged, the pair of its rate, the exception, the link and the metadata', async () => {
     const metadata = { cart: '77', note: 'a "quoted", text' }
     const { body } = await shop.ask('POST', '/v1/payments', {
       body: { amount: 30, currency: 'EUR', reference: 'columns', metadata },
     })
     await shop.db.query(
-      `update payment set confirmed_minor = '270000', charge_currency = 'INR', exception = 'duplicate_payment' where id = $1`,
+      `update payment set confirmed_minor = '270000', charge_currency = 'INR', exception = 'duplicate_payment',
+         rate = '0.0119', rate_source = 'test', rate_locked_at = now() where id = $1`,
       [body['id']],
     )
     const { text } = await shop.ask('GET', `${PATH}?format=csv&reference=columns`)
     const [names, line] = text.trimEnd().split('\r\n')
+    expect(names).toMatch(/,rate,rate_from,rate_to,/)
+    expect(line).toContain(',0.0119,INR,USDC,')
     expect(names).toMatch(/,charged_decimal,charged_currency,exception,payment_link,metadata$/)
     expect(line).toMatch(/,2700\.00,INR,duplicate_payment,,"\{""cart"":""77"",/)
   })

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { insertPayment } from '../../../src/db/payments/payments.ts'
+import { newId } from '../../../src/ids.ts'
 import { NO_LIMITS } from '../support/limits.ts'
 import { expectProblem, openShop, type Shop, WALLET } from '../support/shop.ts'
 
@@ -53,6 +56,24 @@ describe('The API of links', () => {
       expect(paused.body).toMatchObject({ active: false, status: 'paused' })
       expect((await shop.ask('GET', '/v1/payment_links?active=true')).body['data']).toEqual([])
       expect((await change(id, { active: true })).body).toMatchObject({ active: true, status: 'active' })
+    })
+
+    test('is complete when its limit is lowered to what is paid, and announces it once', async () => {
+      const { id } = (await create()).body
+      for (const paid of [newId('payment'), newId('payment')]) {
+        const payment = { ...newPayment({ id: paid, createdAt: new Date().toISOString() }), paymentLink: String(id) }
+        await insertPayment(shop.db, shop.tenant, { payment, claim: null, publicUrl: shop.url })
+      }
+      await shop.db.query("update payment set status = 'succeeded' where payment_link = $1", [id])
+      expect((await change(id, { max_payments: 3 })).body).toMatchObject({ status: 'active', completed_at: null })
+      const lowered = await change(id, { max_payments: 2 })
+      expect(lowered.body).toMatchObject({ status: 'sold_out', completed_at: expect.any(String) })
+      await change(id, { max_payments: 1 })
+      const events = await shop.ask('GET', '/v1/events?type=payment_link.completed')
+      const objects = (events.body['data'] as { data: { object: Fields } }[]).map(({ data }) => data.object)
+      expect(objects.filter((object) => object['id'] === id)).toEqual([
+        { ...lowered.body, updated_at: expect.any(String) },
+      ])
     })
 
     test('is found by a reference and a title in any form of Unicode', async () => {

@@ -193,6 +193,17 @@ describe('The pages of the dashboard', () => {
       expect(html).not.toContain('<img src=x')
     })
 
+    test('shows what an operator did, and neither who it was nor the reason', async () => {
+      const { owner, pay } = await openAccount(shop, 'held@shop.example')
+      const id = await pay({ amount: '10.00', currency: 'EUR' })
+      const note = noteOf('payment.held', { operator: 'Ada Lovelace', reason: 'looks like fraud' })
+      const context = { publicUrl: shop.url, now: Date.now }
+      await changePayment(shop.db, context, { id, work: (payment) => payment.change(note, { held: true }) })
+      const { html } = await owner.get(`/dashboard/payments/${id}`)
+      expect(html).toContain('An operator holds the payment')
+      expect(html).not.toMatch(/Lovelace|fraud/)
+    })
+
     test('without money says that nothing came yet, and once it is over that nothing came', async () => {
       const { owner, pay } = await openAccount(shop, 'nothing@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })

@@ -39,11 +39,14 @@ const NEW = {
     expires_at: '2026-01-01T00:00:00.000Z',
   },
   settlement: {
+    confirmed: null,
     gross_usdc: null,
     fee_usdc: null,
     fee_percent: '4.5',
     net_usdc: null,
     rate: null,
+    rate_from: null,
+    rate_to: null,
     rate_source: null,
     rate_locked_at: null,
     chain: 'polygon',
@@ -79,6 +82,7 @@ describe('the object of the API', () => {
         status: 'succeeded',
         metadata: { order: '7' },
         chainId: 137,
+        confirmed: { minor: '4999', currency: 'EUR' },
         rate: { rate: '1.1', source: 'converter', lockedAt: '2026-01-01T00:01:00.000Z' },
         usdc: { gross: '54989000', fee: '2199560', net: '52789440' },
         transfer: { ...transfer, logIndex: 3, blockNumber: '70000000', finalizedAt: '2026-01-01T00:02:00.000Z' },
@@ -91,10 +95,13 @@ describe('the object of the API', () => {
       metadata: { order: '7' },
       settlement: {
         ...NEW.settlement,
+        confirmed: { amount: '49.99', amount_minor: 4999, currency: 'EUR' },
         gross_usdc: '54.989000',
         fee_usdc: '2.199560',
         net_usdc: '52.789440',
         rate: '1.1',
+        rate_from: 'EUR',
+        rate_to: 'USDC',
         rate_source: 'converter',
         rate_locked_at: '2026-01-01T00:01:00.000Z',
         chain_id: 137,
@@ -114,6 +121,23 @@ describe('the object of the API', () => {
           created_at: '2026-01-01T00:00:30.000Z',
         },
       ],
+    })
+  })
+
+  test('names the rupees that UPI charged for a price in EUR, and the pair of their rate', () => {
+    const paid = render({
+      confirmed: { minor: '486240', currency: 'INR' },
+      rate: { rate: '0.0119', source: 'converter', lockedAt: '2026-01-01T00:01:00.000Z' },
+    })
+    expect(paid).toMatchObject({
+      amount_decimal: '49.99',
+      currency: 'EUR',
+      settlement: {
+        confirmed: { amount: '4862.40', amount_minor: 486_240, currency: 'INR' },
+        rate: '0.0119',
+        rate_from: 'INR',
+        rate_to: 'USDC',
+      },
     })
   })
 

@@ -57,7 +57,7 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
   const { payment, attempts } = found
   const endpoints = await listEndpoints(db, tenant)
   const page = { limit: MOST_ENTRIES, after: null, before: null }
-  const timeline = await readTimeline(db, tenant, { paymentId: id, page })
+  const timeline = await readTimeline(db, tenant, { paymentId: id, page, reader: 'merchant' })
   return renderPaymentPage({
     frame: call.frame,
     payment,

@@ -73,10 +73,10 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
   )
 }
 
-/** Names money that was decided on: accepted although it is less than the price, held for the buyer, or given back. */
+/** Names money that was accepted although it is less than the price, charged back, held for the buyer, or given back. */
 export function moneyFacts(checkout: Checkout, words: Words): { name: string; value: string }[] {
   const { t, money } = words
-  const { paid, counted, surplus, returned } = amountsOf(checkout)
+  const { paid, counted, chargedBack, surplus, returned } = amountsOf(checkout)
   const at = (beside: Beside): string => {
     const way = besideText(beside, words)
     return beside.micro === null
@@ -89,9 +89,16 @@ export function moneyFacts(checkout: Checkout, words: Words): { name: string; va
     subtract(paid.minor, counted.asked.minor).startsWith('-')
   return [
     ...(isLess ? [{ name: t('receipt.accepted'), value: money(paid) }] : []),
+    ...(chargedBack === null ? [] : [{ name: t('receipt.charged_back'), value: money(chargedBack) }]),
     ...surplus.map((second) => ({ name: t('done.twice.returning'), value: at(second) })),
     ...returned.map((second) => ({ name: t('receipt.returned'), value: at(second) })),
   ]
+}
+
+/** The state of the money in a few words. */
+export function receiptStatus(checkout: Checkout, { t }: Words): string {
+  if (amountsOf(checkout).chargedBack !== null) return t('receipt.charged_back')
+  return t(checkout.payment.livemode ? 'receipt.status.done' : 'receipt.status.test')
 }
 
 export function paidAt({ payment }: Pick<Checkout, 'payment'>): string {

@@ -2,7 +2,7 @@ import { Icon } from '../../look/icons.tsx'
 import { Fact, OutlineLink, Qr } from '../../look/parts.tsx'
 import { Logo } from '../panel.tsx'
 import { ShopMail, type Shown } from '../shown.tsx'
-import { Lines, ReceiptFacts } from './receipt-lines.tsx'
+import { Lines, ReceiptFacts, receiptStatus } from './receipt-lines.tsx'
 
 /** The receipt on paper: black on white, one page, and TEST across it where no money moved. */
 export function Receipt({ checkout, words }: Shown) {
@@ -38,7 +38,7 @@ export function Receipt({ checkout, words }: Shown) {
         <h1>{t(isTest ? 'receipt.test' : 'receipt.heading')}</h1>
         <Lines checkout={checkout} words={words} />
         <ReceiptFacts checkout={checkout} words={words}>
-          <Fact name={t('receipt.status')}>{t(isTest ? 'receipt.status.test' : 'receipt.status.done')}</Fact>
+          <Fact name={t('receipt.status')}>{receiptStatus(checkout, words)}</Fact>
           {payment.transfer !== null && (
             <Fact name={t('receipt.transfer')}>
               <span class="id">{payment.transfer.txHash}</span>

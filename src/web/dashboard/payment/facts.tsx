@@ -26,14 +26,14 @@ const SAID = new Set(
   [
     'attempt_id parts provider method partner_reference failure_code reference filled_micro counted_micro expected_micro',
     'gross_micro rate tx_hash block_number event type sequence endpoint attempt response_status error expires_at key',
-    'country country_source offered chosen fallback limit reason down_since operator why',
+    'country country_source offered chosen fallback limit reason down_since why',
   ].flatMap((names) => names.split(' ')),
 )
 
 /** The facts of an entry, as words and links, and the fields that none of them says. */
 export function readFacts({ kind, data }: TimelineItem, about: About): { facts: readonly Fact[]; rest: Data } {
   const rest = Object.fromEntries(Object.entries(data).filter(([name]) => !SAID.has(name)))
-  const facts = [...readKind(kind, data, about), ...readOrder(data), ...readChain(data, about)]
+  const facts = [...readKind(kind, data, about), ...readOrder(data, about), ...readChain(data, about)]
   return { facts, rest }
 }
 
@@ -62,11 +62,16 @@ function maker(data: Data): Fact[] {
 }
 
 /** The merchant's figures. What the converter filled is a matter of the platform. */
-function converted({ usdc, rate, amount }: Payment): Fact[] {
+function converted(payment: Payment): Fact[] {
+  const { usdc, rate } = payment
   if (usdc === null) return []
-  const at = rate === null ? [] : [`1 ${amount.currency} = ${rate.rate} USDC`]
+  const at = rate === null ? [] : [rateText(payment, rate.rate)]
   return [`${usdcText(usdc.gross, 6)} USDC`, ...at, `Fee ${usdcText(usdc.fee, 6)} USDC`]
 }
+
+/** The worth of one unit of the currency that the buyer was charged in. */
+const rateText = ({ confirmed, amount }: Payment, rate: string): string =>
+  `1 ${(confirmed ?? amount).currency} = ${rate} USDC`
 
 function tried(data: Data, endpoints: About['endpoints']): Fact[] {
   const [event, endpoint] = [text(data, 'event'), text(data, 'endpoint')]
@@ -90,7 +95,7 @@ function methodWord(method: unknown): string {
 }
 
 /** The facts of the buyer's order at a partner. */
-function readOrder(data: Data): Fact[] {
+function readOrder(data: Data, { payment }: About): Fact[] {
   const { method, provider, partner_reference: order, parts, failure_code: failure, rate, expires_at: until } = data
   const label = PROVIDERS[provider as ProviderUsed]?.label
   return [
@@ -98,10 +103,9 @@ function readOrder(data: Data): Fact[] {
     ...(method !== undefined ? [methodWord(method)] : label !== undefined && !Array.isArray(parts) ? [label] : []),
     ...(typeof order === 'string' ? [code(order)] : []),
     ...(typeof failure === 'string' ? [failure.replaceAll('_', ' ')] : []),
-    ...(typeof rate === 'string' ? [`Rate ${rate}`] : []),
+    ...(typeof rate === 'string' ? [rateText(payment, rate)] : []),
     ...(typeof until === 'string' ? [`Until ${momentText(until, 'long')} UTC`] : []),
     ...(typeof data['why'] === 'string' ? [data['why']] : []),
-    ...(typeof data['reason'] === 'string' && 'operator' in data ? [`Reason: ${data['reason']}`] : []),
   ]
 }
 

@@ -221,7 +221,9 @@ function Money({ payment, amounts }: MoneyProps) {
           </tr>
           {rate !== null && (
             <tr>
-              <th scope="row">Rate, locked {momentText(rate.lockedAt, 'seconds')}</th>
+              <th scope="row">
+                Rate for 1 {paid.currency}, locked {momentText(rate.lockedAt, 'seconds')}
+              </th>
               <td>
                 <Amount number={rate.rate} code="USDC" />
               </td>

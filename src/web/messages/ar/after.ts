@@ -131,6 +131,7 @@ export const arAfter = {
   'receipt.extra': 'أُرسل زيادةً',
   'receipt.accepted': 'قُبل كسداد كامل',
   'receipt.returned': 'أُعيد إليك',
+  'receipt.charged_back': 'استعاده البنك',
   'receipt.paid': 'المدفوع',
   'receipt.with': 'طريقة الدفع',
   'receipt.with_at': '{way}، لدى {partner}',

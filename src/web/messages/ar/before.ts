@@ -29,7 +29,7 @@ export const arBefore = {
   'pick.hint.upi': 'في تطبيق UPI لديك، {about}',
   'pick.hint.usdc': 'من محفظتك الخاصة، {about}',
   'pick.open_at': 'دفعتك مفتوحة لدى {partner}.',
-  'pick.open_closes': 'اختيار طريقة أخرى يغلقها أولًا، فلا تدفع مرتين أبدًا.',
+  'pick.open_closes': 'إذا اخترت طريقة أخرى فلا تدفع هناك بعد ذلك.',
   'pick.keep': 'العودة إلى الدفعة التي بدأتها',
 
   'refused.country': '{way} غير متاح في هذا البلد: {country}.',
@@ -162,7 +162,7 @@ export const arBefore = {
   'declined.all': 'كل طرق الدفع',
 
   'elsewhere.heading': 'مفتوحة بالفعل لدى {partner}',
-  'elsewhere.lead': 'أكملها هناك، أو أغلقها أولًا. هكذا لا تدفع مرتين أبدًا.',
+  'elsewhere.lead': 'أكملها هناك، أو أغلقها أولًا. بعد ذلك لا تدفع هناك.',
   'elsewhere.open': 'مفتوحة لدى {partner}',
   'elsewhere.nothing': 'لم يُخصم شيء بعد.',
   'elsewhere.continue': 'المتابعة لدى {partner} · {amount}',

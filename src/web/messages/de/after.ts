@@ -134,6 +134,7 @@ export const deAfter = {
   'receipt.extra': 'Zusätzlich gesendet',
   'receipt.accepted': 'Als vollständig bezahlt angenommen',
   'receipt.returned': 'An Sie zurückgegeben',
+  'receipt.charged_back': 'Von der Bank zurückgebucht',
   'receipt.paid': 'Bezahlt',
   'receipt.with': 'Bezahlt mit',
   'receipt.with_at': '{way}, bei {partner}',

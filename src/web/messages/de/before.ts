@@ -29,7 +29,7 @@ export const deBefore = {
   'pick.hint.upi': 'In Ihrer UPI-App, {about}',
   'pick.hint.usdc': 'Aus Ihrer eigenen Wallet, {about}',
   'pick.open_at': 'Ihre Zahlung ist bei {partner} geöffnet.',
-  'pick.open_closes': 'Eine andere Zahlungsart schließt sie zuerst. So zahlen Sie nie doppelt.',
+  'pick.open_closes': 'Wenn Sie anders zahlen, zahlen Sie dort bitte nicht mehr.',
   'pick.keep': 'Zurück zur begonnenen Zahlung',
 
   'refused.country': '{way} ist in diesem Land nicht möglich: {country}.',
@@ -162,7 +162,8 @@ export const deBefore = {
   'declined.all': 'Alle Zahlungsarten',
 
   'elsewhere.heading': 'Schon bei {partner} geöffnet',
-  'elsewhere.lead': 'Bezahlen Sie dort zu Ende oder schließen Sie die Zahlung zuerst. So zahlen Sie nie doppelt.',
+  'elsewhere.lead':
+    'Bezahlen Sie dort zu Ende oder schließen Sie die Zahlung zuerst. Danach zahlen Sie dort bitte nicht mehr.',
   'elsewhere.open': 'Bei {partner} geöffnet',
   'elsewhere.nothing': 'Noch wurde nichts belastet.',
   'elsewhere.continue': 'Bei {partner} fortfahren · {amount}',

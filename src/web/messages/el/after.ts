@@ -139,6 +139,7 @@ export const elAfter = {
   'receipt.extra': 'Στάλθηκε επιπλέον',
   'receipt.accepted': 'Έγινε δεκτό ως πλήρης πληρωμή',
   'receipt.returned': 'Σας επιστράφηκε',
+  'receipt.charged_back': 'Ανακλήθηκε από την τράπεζα',
   'receipt.paid': 'Πληρώθηκε',
   'receipt.with': 'Τρόπος πληρωμής',
   'receipt.with_at': '{way}, {partner}',

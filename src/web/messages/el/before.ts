@@ -29,7 +29,7 @@ export const elBefore = {
   'pick.hint.upi': 'Στην εφαρμογή UPI, {about}',
   'pick.hint.usdc': 'Από δικό σας πορτοφόλι, {about}',
   'pick.open_at': 'Η πληρωμή σας είναι ανοιχτή στη σελίδα {partner}.',
-  'pick.open_closes': 'Άλλος τρόπος την κλείνει πρώτα, ώστε να μην πληρώσετε ποτέ δύο φορές.',
+  'pick.open_closes': 'Αν επιλέξετε άλλον τρόπο, μην πληρώσετε πια εκεί.',
   'pick.keep': 'Επιστροφή στην πληρωμή που ξεκινήσατε',
 
   'refused.country': '{way} δεν προσφέρεται σε αυτή τη χώρα: {country}.',
@@ -164,7 +164,7 @@ export const elBefore = {
   'declined.all': 'Όλοι οι τρόποι πληρωμής',
 
   'elsewhere.heading': 'Ήδη ανοιχτή: {partner}',
-  'elsewhere.lead': 'Ολοκληρώστε την εκεί ή κλείστε την πρώτα. Έτσι δεν πληρώνετε ποτέ δύο φορές.',
+  'elsewhere.lead': 'Ολοκληρώστε την εκεί ή κλείστε την πρώτα. Μετά μην πληρώσετε πια εκεί.',
   'elsewhere.open': 'Ανοιχτή: {partner}',
   'elsewhere.nothing': 'Δεν έχετε χρεωθεί ακόμη.',
   'elsewhere.continue': 'Συνέχεια σε {partner} · {amount}',

@@ -132,6 +132,7 @@ export const enAfter = {
   'receipt.extra': 'Extra amount',
   'receipt.accepted': 'Accepted as paid in full',
   'receipt.returned': 'Returned to you',
+  'receipt.charged_back': 'Charged back by the bank',
   'receipt.paid': 'Paid',
   'receipt.with': 'Paid with',
   'receipt.with_at': '{way}, at {partner}',

@@ -29,7 +29,7 @@ export const enBefore = {
   'pick.hint.upi': 'In your UPI app, {about}',
   'pick.hint.usdc': 'From your own wallet, {about}',
   'pick.open_at': 'Your payment is open at {partner}.',
-  'pick.open_closes': 'If you choose another way, we close it first, so you never pay twice.',
+  'pick.open_closes': 'If you choose another way, do not pay there any more.',
   'pick.keep': 'Go back to the payment you started',
 
   'refused.country': '{way} is not offered in {country}.',
@@ -162,7 +162,7 @@ export const enBefore = {
   'declined.all': 'All ways to pay',
 
   'elsewhere.heading': 'Already open at {partner}',
-  'elsewhere.lead': 'Finish there, or close it first. That way you never pay twice.',
+  'elsewhere.lead': 'Finish there, or close it first. Once it is closed, do not pay there.',
   'elsewhere.open': 'Open at {partner}',
   'elsewhere.nothing': 'Nothing is charged yet.',
   'elsewhere.continue': 'Continue at {partner} · {amount}',

@@ -133,6 +133,7 @@ export const esAfter = {
   'receipt.extra': 'Enviado de más',
   'receipt.accepted': 'Aceptado como pago completo',
   'receipt.returned': 'Devuelto',
+  'receipt.charged_back': 'Recuperado por el banco',
   'receipt.paid': 'Pagado',
   'receipt.with': 'Pagado con',
   'receipt.with_at': '{way}, en {partner}',

@@ -29,7 +29,7 @@ export const esBefore = {
   'pick.hint.upi': 'En su aplicación UPI, {about}',
   'pick.hint.usdc': 'Desde su propio monedero, {about}',
   'pick.open_at': 'Su pago está abierto en {partner}.',
-  'pick.open_closes': 'Otra forma de pago lo cierra antes, así nunca paga dos veces.',
+  'pick.open_closes': 'Si elige otra forma de pago, ya no pague allí.',
   'pick.keep': 'Volver al pago que inició',
 
   'refused.country': '{way} no está disponible en este país: {country}.',
@@ -161,7 +161,7 @@ export const esBefore = {
   'declined.all': 'Todas las formas de pago',
 
   'elsewhere.heading': 'Ya está abierto en {partner}',
-  'elsewhere.lead': 'Termínelo allí o ciérrelo primero. Así nunca paga dos veces.',
+  'elsewhere.lead': 'Termínelo allí o ciérrelo primero. Después ya no pague allí.',
   'elsewhere.open': 'Abierto en {partner}',
   'elsewhere.nothing': 'Todavía no se ha cobrado nada.',
   'elsewhere.continue': 'Continuar en {partner} · {amount}',

@@ -137,6 +137,7 @@ export const frAfter = {
   'receipt.extra': 'Envoyé en plus',
   'receipt.accepted': 'Accepté comme paiement complet',
   'receipt.returned': 'Remboursé',
+  'receipt.charged_back': 'Repris par la banque',
   'receipt.paid': 'Payé',
   'receipt.with': 'Payé par',
   'receipt.with_at': '{way}, chez {partner}',

@@ -29,7 +29,7 @@ export const frBefore = {
   'pick.hint.upi': 'Dans votre application UPI, {about}',
   'pick.hint.usdc': 'Depuis votre propre portefeuille, {about}',
   'pick.open_at': 'Votre paiement est ouvert chez {partner}.',
-  'pick.open_closes': 'Un autre moyen le ferme d’abord : vous ne payez jamais deux fois.',
+  'pick.open_closes': 'Si vous choisissez un autre moyen, ne payez plus là-bas.',
   'pick.keep': 'Revenir au paiement commencé',
 
   'refused.country': '{way} n’est pas proposé dans ce pays : {country}.',
@@ -162,7 +162,7 @@ export const frBefore = {
   'declined.all': 'Tous les moyens de paiement',
 
   'elsewhere.heading': 'Déjà ouvert chez {partner}',
-  'elsewhere.lead': 'Terminez là-bas, ou fermez-le d’abord. Ainsi vous ne payez jamais deux fois.',
+  'elsewhere.lead': 'Terminez là-bas, ou fermez-le d’abord. Ensuite, ne payez plus là-bas.',
   'elsewhere.open': 'Ouvert chez {partner}',
   'elsewhere.nothing': 'Rien n’est encore débité.',
   'elsewhere.continue': 'Continuer chez {partner} · {amount}',

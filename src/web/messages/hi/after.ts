@@ -132,6 +132,7 @@ export const hiAfter = {
   'receipt.extra': 'अतिरिक्त भेजा गया',
   'receipt.accepted': 'पूरे भुगतान के रूप में स्वीकार',
   'receipt.returned': 'आपको लौटाया गया',
+  'receipt.charged_back': 'बैंक ने वापस लिया',
   'receipt.paid': 'चुकाया',
   'receipt.with': 'भुगतान का तरीका',
   'receipt.with_at': '{way}, {partner}',

@@ -29,7 +29,7 @@ export const hiBefore = {
   'pick.hint.upi': 'आपके UPI ऐप में, {about}',
   'pick.hint.usdc': 'आपके अपने वॉलेट से, {about}',
   'pick.open_at': 'आपका भुगतान {partner} पर खुला है।',
-  'pick.open_closes': 'दूसरा तरीका चुनने पर यह पहले बंद होता है, इसलिए आप कभी दो बार नहीं चुकाते।',
+  'pick.open_closes': 'दूसरा तरीका चुनें, तो वहाँ अब भुगतान न करें।',
   'pick.keep': 'शुरू किए गए भुगतान पर वापस जाएँ',
 
   'refused.country': '{way} इस देश में उपलब्ध नहीं है: {country}।',
@@ -161,7 +161,7 @@ export const hiBefore = {
   'declined.all': 'भुगतान के सभी तरीके',
 
   'elsewhere.heading': '{partner} पर पहले से खुला है',
-  'elsewhere.lead': 'वहाँ पूरा करें, या पहले इसे बंद करें। इस तरह आप कभी दो बार नहीं चुकाते।',
+  'elsewhere.lead': 'वहाँ पूरा करें, या पहले इसे बंद करें। इसके बाद वहाँ भुगतान न करें।',
   'elsewhere.open': '{partner} पर खुला है',
   'elsewhere.nothing': 'अभी कोई पैसा नहीं कटा है।',
   'elsewhere.continue': '{partner} पर जारी रखें · {amount}',

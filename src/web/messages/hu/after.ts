@@ -134,6 +134,7 @@ export const huAfter = {
   'receipt.extra': 'Többletként küldve',
   'receipt.accepted': 'Teljes kifizetésként elfogadva',
   'receipt.returned': 'Visszatérítve',
+  'receipt.charged_back': 'A bank visszavette',
   'receipt.paid': 'Kifizetve',
   'receipt.with': 'Fizetés módja',
   'receipt.with_at': '{way}, {partner}',

@@ -29,7 +29,7 @@ export const huBefore = {
   'pick.hint.upi': 'UPI-alkalmazásban, {about}',
   'pick.hint.usdc': 'Saját tárcából, {about}',
   'pick.open_at': 'A fizetése nyitva van itt: {partner}.',
-  'pick.open_closes': 'Másik mód előbb lezárja, így sosem fizet kétszer.',
+  'pick.open_closes': 'Ha másik módot választ, ott már ne fizessen.',
   'pick.keep': 'Vissza a megkezdett fizetéshez',
 
   'refused.country': '{way} nem érhető el ebben az országban: {country}.',
@@ -162,7 +162,7 @@ export const huBefore = {
   'declined.all': 'Minden fizetési mód',
 
   'elsewhere.heading': 'Már nyitva van itt: {partner}',
-  'elsewhere.lead': 'Fejezze be ott, vagy előbb zárja le. Így sosem fizet kétszer.',
+  'elsewhere.lead': 'Fejezze be ott, vagy előbb zárja le. Utána ott már ne fizessen.',
   'elsewhere.open': 'Nyitva itt: {partner}',
   'elsewhere.nothing': 'Még nem történt terhelés.',
   'elsewhere.continue': 'Folytatás itt: {partner} · {amount}',

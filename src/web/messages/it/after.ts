@@ -133,6 +133,7 @@ export const itAfter = {
   'receipt.extra': 'Inviato in più',
   'receipt.accepted': 'Accettato come pagamento completo',
   'receipt.returned': 'Restituito',
+  'receipt.charged_back': 'Ripreso dalla banca',
   'receipt.paid': 'Pagato',
   'receipt.with': 'Pagato con',
   'receipt.with_at': '{way}, presso {partner}',

@@ -29,7 +29,7 @@ export const itBefore = {
   'pick.hint.upi': 'Nella Sua app UPI, {about}',
   'pick.hint.usdc': 'Dal Suo portafoglio personale, {about}',
   'pick.open_at': 'Il Suo pagamento è aperto presso {partner}.',
-  'pick.open_closes': 'Un altro modo di pagare prima lo chiude: così non paga mai due volte.',
+  'pick.open_closes': 'Se sceglie un altro modo, non paghi più lì.',
   'pick.keep': 'Torna al pagamento già avviato',
 
   'refused.country': '{way} non è disponibile in questo paese: {country}.',
@@ -163,7 +163,7 @@ export const itBefore = {
   'declined.all': 'Tutti i modi per pagare',
 
   'elsewhere.heading': 'Già aperto presso {partner}',
-  'elsewhere.lead': 'Lo concluda lì, o prima lo chiuda. Così non paga mai due volte.',
+  'elsewhere.lead': 'Lo concluda lì, o prima lo chiuda. Dopo non paghi più lì.',
   'elsewhere.open': 'Aperto presso {partner}',
   'elsewhere.nothing': 'Non è stato ancora addebitato nulla.',
   'elsewhere.continue': 'Continua presso {partner} · {amount}',

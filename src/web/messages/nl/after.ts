@@ -134,6 +134,7 @@ export const nlAfter = {
   'receipt.extra': 'Extra verstuurd',
   'receipt.accepted': 'Aanvaard als volledig betaald',
   'receipt.returned': 'Aan u teruggegeven',
+  'receipt.charged_back': 'Door de bank teruggehaald',
   'receipt.paid': 'Betaald',
   'receipt.with': 'Betaald met',
   'receipt.with_at': '{way}, bij {partner}',

@@ -29,7 +29,7 @@ export const nlBefore = {
   'pick.hint.upi': 'In uw UPI-app, {about}',
   'pick.hint.usdc': 'Uit uw eigen wallet, {about}',
   'pick.open_at': 'Uw betaling staat open bij {partner}.',
-  'pick.open_closes': 'Een andere manier sluit die eerst, zodat u nooit dubbel betaalt.',
+  'pick.open_closes': 'Kiest u een andere manier, betaal daar dan niet meer.',
   'pick.keep': 'Terug naar de begonnen betaling',
 
   'refused.country': '{way} is in dit land niet mogelijk: {country}.',
@@ -162,7 +162,7 @@ export const nlBefore = {
   'declined.all': 'Alle manieren om te betalen',
 
   'elsewhere.heading': 'Staat al open bij {partner}',
-  'elsewhere.lead': 'Rond daar af, of sluit eerst. Zo betaalt u nooit dubbel.',
+  'elsewhere.lead': 'Rond daar af, of sluit eerst. Betaal daar daarna niet meer.',
   'elsewhere.open': 'Open bij {partner}',
   'elsewhere.nothing': 'Er is nog niets afgeschreven.',
   'elsewhere.continue': 'Verder bij {partner} · {amount}',

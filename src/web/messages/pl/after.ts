@@ -132,6 +132,7 @@ export const plAfter = {
   'receipt.extra': 'Wysłano dodatkowo',
   'receipt.accepted': 'Przyjęto jako pełną zapłatę',
   'receipt.returned': 'Zwrócono',
+  'receipt.charged_back': 'Odebrane przez bank',
   'receipt.paid': 'Zapłacono',
   'receipt.with': 'Sposób',
   'receipt.with_at': '{way}, {partner}',

@@ -29,7 +29,7 @@ export const plBefore = {
   'pick.hint.upi': 'W aplikacji UPI, {about}',
   'pick.hint.usdc': 'Z własnego portfela, {about}',
   'pick.open_at': 'Płatność jest otwarta w {partner}.',
-  'pick.open_closes': 'Inny sposób najpierw ją zamknie, więc nie zapłacą Państwo dwa razy.',
+  'pick.open_closes': 'W razie wyboru innego sposobu prosimy już tam nie płacić.',
   'pick.keep': 'Powrót do rozpoczętej płatności',
 
   'refused.country': '{way} nie jest dostępna w tym kraju: {country}.',
@@ -162,7 +162,7 @@ export const plBefore = {
   'declined.all': 'Wszystkie sposoby płatności',
 
   'elsewhere.heading': 'Już otwarta w {partner}',
-  'elsewhere.lead': 'Proszę ją tam dokończyć albo najpierw zamknąć. Dzięki temu nie zapłacą Państwo dwa razy.',
+  'elsewhere.lead': 'Proszę ją tam dokończyć albo najpierw zamknąć. Potem prosimy już tam nie płacić.',
   'elsewhere.open': 'Otwarta w {partner}',
   'elsewhere.nothing': 'Jeszcze nic nie pobrano.',
   'elsewhere.continue': 'Kontynuuj w {partner} · {amount}',

@@ -132,6 +132,7 @@ export const ptAfter = {
   'receipt.extra': 'Enviado a mais',
   'receipt.accepted': 'Aceite como pagamento total',
   'receipt.returned': 'Devolvido',
+  'receipt.charged_back': 'Recuperado pelo banco',
   'receipt.paid': 'Pago',
   'receipt.with': 'Pago com',
   'receipt.with_at': '{way}, em {partner}',

@@ -29,7 +29,7 @@ export const ptBefore = {
   'pick.hint.upi': 'Na sua aplicação UPI, {about}',
   'pick.hint.usdc': 'Da sua própria carteira, {about}',
   'pick.open_at': 'O seu pagamento está aberto em {partner}.',
-  'pick.open_closes': 'Outra forma fecha-o primeiro, para que nunca pague duas vezes.',
+  'pick.open_closes': 'Se escolher outra forma, já não pague lá.',
   'pick.keep': 'Voltar ao pagamento já iniciado',
 
   'refused.country': '{way} não está disponível neste país: {country}.',
@@ -161,7 +161,7 @@ export const ptBefore = {
   'declined.all': 'Todas as formas de pagar',
 
   'elsewhere.heading': 'Já aberto em {partner}',
-  'elsewhere.lead': 'Termine lá ou feche-o primeiro. Assim nunca paga duas vezes.',
+  'elsewhere.lead': 'Termine lá ou feche-o primeiro. Depois já não pague lá.',
   'elsewhere.open': 'Aberto em {partner}',
   'elsewhere.nothing': 'Ainda nada foi cobrado.',
   'elsewhere.continue': 'Continuar em {partner} · {amount}',

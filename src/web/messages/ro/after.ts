@@ -135,6 +135,7 @@ export const roAfter = {
   'receipt.extra': 'Trimis în plus',
   'receipt.accepted': 'Acceptat ca plată integrală',
   'receipt.returned': 'Returnat',
+  'receipt.charged_back': 'Recuperat de bancă',
   'receipt.paid': 'Plătit',
   'receipt.with': 'Plătit cu',
   'receipt.with_at': '{way}, la {partner}',

@@ -29,7 +29,7 @@ export const roBefore = {
   'pick.hint.upi': 'În aplicația UPI, {about}',
   'pick.hint.usdc': 'Din portofelul propriu, {about}',
   'pick.open_at': 'Plata dumneavoastră este deschisă la {partner}.',
-  'pick.open_closes': 'Alt mod de plată o închide mai întâi, așa că nu plătiți niciodată de două ori.',
+  'pick.open_closes': 'Dacă alegeți alt mod de plată, nu mai plătiți acolo.',
   'pick.keep': 'Înapoi la plata începută',
 
   'refused.country': '{way} nu este disponibilă în această țară: {country}.',
@@ -163,7 +163,7 @@ export const roBefore = {
   'declined.all': 'Toate modurile de plată',
 
   'elsewhere.heading': 'Deja deschisă la {partner}',
-  'elsewhere.lead': 'Încheiați acolo sau închideți-o mai întâi. Așa nu plătiți niciodată de două ori.',
+  'elsewhere.lead': 'Încheiați acolo sau închideți-o mai întâi. După aceea nu mai plătiți acolo.',
   'elsewhere.open': 'Deschisă la {partner}',
   'elsewhere.nothing': 'Încă nu s-a debitat nimic.',
   'elsewhere.continue': 'Continuați la {partner} · {amount}',

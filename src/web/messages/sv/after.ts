@@ -132,6 +132,7 @@ export const svAfter = {
   'receipt.extra': 'Skickat extra',
   'receipt.accepted': 'Godkänt som fullt betalt',
   'receipt.returned': 'Återbetalt till dig',
+  'receipt.charged_back': 'Återtaget av banken',
   'receipt.paid': 'Betalt',
   'receipt.with': 'Betalt med',
   'receipt.with_at': '{way}, hos {partner}',

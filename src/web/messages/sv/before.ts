@@ -29,7 +29,7 @@ export const svBefore = {
   'pick.hint.upi': 'I din UPI-app, {about}',
   'pick.hint.usdc': 'Från din egen plånbok, {about}',
   'pick.open_at': 'Din betalning är öppen hos {partner}.',
-  'pick.open_closes': 'Ett annat sätt stänger den först, så att du aldrig betalar två gånger.',
+  'pick.open_closes': 'Om du väljer ett annat sätt, betala inte där längre.',
   'pick.keep': 'Tillbaka till betalningen du påbörjade',
 
   'refused.country': '{way} är inte möjlig i detta land: {country}.',
@@ -161,7 +161,7 @@ export const svBefore = {
   'declined.all': 'Alla sätt att betala',
 
   'elsewhere.heading': 'Redan öppen hos {partner}',
-  'elsewhere.lead': 'Slutför där, eller stäng den först. Då betalar du aldrig två gånger.',
+  'elsewhere.lead': 'Slutför där, eller stäng den först. Betala sedan inte där längre.',
   'elsewhere.open': 'Öppen hos {partner}',
   'elsewhere.nothing': 'Inget har dragits än.',
   'elsewhere.continue': 'Fortsätt hos {partner} · {amount}',

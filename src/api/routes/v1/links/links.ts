@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import type { Queryable, Session, Tenant } from '../../../../db/db.ts'
+import { completeFullLinks } from '../../../../db/links/completed.ts'
 import { listLinks } from '../../../../db/links/link-list.ts'
 import { findLink, insertLink, type LinkChanges, updateLink } from '../../../../db/links/links.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
+import { recordEvents } from '../../../../db/webhooks/events.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { type PaymentLink, renderLink } from '../../../../domain/link/link.ts'
 import { answerOnce, claimOf } from '../../../http/idempotency.ts'
@@ -121,7 +123,10 @@ function changeRoutes(deps: LinkRouteDeps): Route[] {
     handle: async ({ caller, db, params, body }) => {
       if (caller.livemode) refuseLocalUrl('success_url', body.success_url ?? undefined)
       requireFuture(body.expires_at, deps.clock())
-      return { status: 200, body: shown(deps, await changeOwnLink(db, caller, { id: params.id, body })) }
+      return {
+        status: 200,
+        body: shown(deps, await changeOwnLink(deps, { db, tenant: caller }, { id: params.id, body })),
+      }
     },
   })
   const deactivate = defineRoute({
@@ -137,23 +142,26 @@ function changeRoutes(deps: LinkRouteDeps): Route[] {
     answers: { 200: linkObject },
     handle: async ({ caller, db, params }) => ({
       status: 200,
-      body: shown(deps, await changeOwnLink(db, caller, { id: params.id, body: { active: false } })),
+      body: shown(deps, await changeOwnLink(deps, { db, tenant: caller }, { id: params.id, body: { active: false } })),
     }),
   })
   return [update, deactivate]
 }
 
 /** Throws `resource_missing` (404) alike for malformed and unknown ids, and for links of others. */
-export async function findOwnLink(db: Queryable, tenant: Tenant, id: string): Promise<PaymentLink> {
+async function findOwnLink(db: Queryable, tenant: Tenant, id: string): Promise<PaymentLink> {
   const link = isId('link', id) ? await findLink(db, tenant, id) : null
   if (link === null) throw new Problem('resource_missing', 'There is no such payment link.')
   return link
 }
 
-/** Throws as `findOwnLink` does, and for what the present state forbids. */
-export function changeOwnLink(
-  db: Session,
-  tenant: Tenant,
+/**
+ * Throws as `findOwnLink` does, and for what the present state forbids. A limit that is lowered to what is paid completes
+ * the link.
+ */
+function changeOwnLink(
+  { publicUrl, clock }: LinkRouteDeps,
+  { db, tenant }: { readonly db: Session; readonly tenant: Tenant },
   { id, body }: { id: string; body: UpdateLinkBody },
 ): Promise<PaymentLink> {
   return db.transaction(async (tx) => {
@@ -165,8 +173,11 @@ export function changeOwnLink(
       const errors = [{ pointer: '/prefill', code: 'parameter_invalid', message }]
       throw new Problem('validation_failed', message, { param: 'prefill', errors })
     }
-    const changed = await updateLink(tx, tenant, { id, changes: changesOf(body) })
-    if (changed === null) throw new Problem('resource_missing', 'There is no such payment link.')
+    await updateLink(tx, tenant, { id, changes: changesOf(body) })
+    const context = { publicUrl, at: new Date(clock()).toISOString() }
+    const completed = body.max_payments === undefined ? [] : await completeFullLinks(tx, context, [id])
+    const changed = await findOwnLink(tx, tenant, id)
+    await recordEvents(tx, completed)
     return changed
   })
 }

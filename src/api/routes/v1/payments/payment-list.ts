@@ -112,7 +112,11 @@ export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicU
     handle: async ({ caller, db, params, query }) => {
       const found = isId('payment', params.id) ? await readPayment(db, caller, params.id) : null
       if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
-      const { rows, hasMore } = await readTimeline(db, caller, { paymentId: params.id, page: pageOf(query) })
+      const { rows, hasMore } = await readTimeline(db, caller, {
+        paymentId: params.id,
+        page: pageOf(query),
+        reader: 'merchant',
+      })
       return listAnswer(rows, hasMore)
     },
   })
