@@ -58,7 +58,13 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   const password = generatePrivateKey().slice(2)
   const files = { folder: await openFolderFor(folder, 'pg'), logFile: join(folder, 'postgres.log') }
   const { postgres, address } = await onFreePort(async (port) => {
-    const spec = await postgresSpec({ port, password, ...files, forgetful: !options.durable, settings: options.settings ?? [] })
+    const spec = await postgresSpec({
+      port,
+      password,
+      ...files,
+      forgetful: !options.durable,
+      settings: options.settings ?? [],
+    })
     const child = supervise(spec, { log: () => undefined, onPid: () => undefined })
     await child.start()
     return { postgres: child, address: { port, password } }
