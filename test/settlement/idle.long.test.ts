@@ -8,6 +8,7 @@ import type { Db } from '../../src/db/db.ts'
 import { watchSettlement } from '../../src/observe/settlement.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { addAwaited } from '../chain/deposits/awaited.ts'
+import { BOOKS } from '../chain/observer/books.ts'
 import { createWorld, TOKEN, type World } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 
@@ -33,7 +34,15 @@ beforeAll(async () => {
   for (let worker = 0; worker < 2; worker++) {
     const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
     const deposits = { keys, wrongTokens: [] }
-    const runner = world.runner({ rpc, db: counted(world.db), everyMs: EVERY_MS, deposits, options: { leaseMs: 5000 } })
+    // Without books the treasury would hold something else than they say, and its logs be read at every final block.
+    const runner = world.runner({
+      rpc,
+      db: counted(world.db),
+      everyMs: EVERY_MS,
+      deposits,
+      hooks: BOOKS,
+      options: { leaseMs: 5000 },
+    })
     workers.push(runner)
     running.push(runner.run(stop.signal))
   }
@@ -71,7 +80,7 @@ async function scrape(pages: readonly Registry[]): Promise<void> {
   for (const page of pages) expect(await page.metrics()).toMatch(/^pinrail_treasury_usdc\{.*\} \d/m)
 }
 
-test('two workers that have settled something, watch addresses, and are asked for metrics, ask at most 5 statements and 5 nodes a second when nothing happens', async () => {
+test('two workers that have settled something, watch addresses, and are asked for metrics, ask at most 4 statements and 4 nodes a second when nothing happens', async () => {
   const pages = workers.map(({ figures }) => {
     const registry = new Registry()
     watchSettlement(registry, figures)
@@ -84,9 +93,9 @@ test('two workers that have settled something, watch addresses, and are asked fo
   await delay(2 * IDLE_MS)
   // On a machine that is busy with other work an answer takes long, and another node is asked beside: the quietest of three counts.
   let least = await countIdle(pages)
-  for (let again = 0; again < 2 && Math.max(least.statements, least.calls) > 5; again++) least = await countIdle(pages)
-  expect(least.statements).toBeLessThanOrEqual(5)
-  expect(least.calls).toBeLessThanOrEqual(5)
+  for (let again = 0; again < 2 && Math.max(least.statements, least.calls) > 4; again++) least = await countIdle(pages)
+  expect(least.statements).toBeLessThanOrEqual(4)
+  expect(least.calls).toBeLessThanOrEqual(4)
   // They are at work all the same.
   expect(least.statements).toBeGreaterThan(1)
   expect(least.calls).toBeGreaterThan(1)
