@@ -76,7 +76,7 @@ describe('leases', () => {
         // It alone has had its turn.
         await eventually(
           async () => given.join('\n'),
-          (told) => told.includes(`gets nowhere, because ${part}`),
+          (warnings) => warnings.includes(`gets nowhere, because ${part}`),
         )
         running.push(world.runner(changes).run(stop.signal))
         await eventually(

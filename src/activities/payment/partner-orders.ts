@@ -17,7 +17,7 @@ const POSTPONE_MS = 24 * 3_600_000
 
 export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 
-/** Who has the open orders of a payment canceled, and why. The merchant waits for the answer. */
+/** For each way to close a payment: who cancels its open orders, why, and how long a silent partner is asked. */
 const CLOSINGS: Readonly<Record<CloseAs, Pick<Cancellation, 'note' | 'silence'>>> = {
   expired: { note: { operator: 'system', reason: 'the payment has expired' }, silence: 'after some tries' },
   canceled: { note: { operator: 'merchant', reason: 'the payment was canceled' }, silence: 'at once' },

@@ -207,7 +207,7 @@ async function lockRate(deps: PaymentDeps, { payment, attempts }: PaymentWithAtt
   const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
   if (paid === undefined) return false
   const { id: attemptId, provider } = paid
-  // Of USDC alone the order itself says the rate.
+  // Only an order in USDC names its rate.
   const order =
     provider === 'crypto'
       ? await deps.partners.crypto.readOrder({ attemptId }, callSignal()).catch(noAnswer)

@@ -80,7 +80,7 @@ export const moveDeposits = (
     set: sql`deposits_number = ${number}, deposits_at = coalesce(to_timestamp(${timestamp}), deposits_at)`,
   })
 
-/** Stores final transfers to deposit addresses. Their payments are told later (watch/pending.ts). */
+/** Stores final transfers to deposit addresses. Their payments are changed later (watch/pending.ts). */
 export async function insertDeposits(tx: Tx, context: JournalContext, found: FoundDeposits): Promise<void> {
   if (found.logs.length === 0) return
   const { chainId } = context.scope

@@ -25,7 +25,7 @@ const PAUSE_ACTS: readonly (readonly [beginning: string, todo: string])[] = [
   ],
 ]
 
-/** Of the transfer that the reason names; others that are unknown are in the list. */
+/** What to do about the transfer that the reason names. The list shows all unknown transfers. */
 function transferAct(reason: string): string {
   const [, treasury = '<old treasury>'] = / from (0x\w{40}) /.exec(reason) ?? []
   const [, hash = '<tx hash>'] = / in (0x\w{64})/.exec(reason) ?? []

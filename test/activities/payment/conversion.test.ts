@@ -176,8 +176,8 @@ describe('the locked rate', () => {
 
   test('is of the currency that was paid, whatever currency the partner names by then', async () => {
     const yen = { minor: '10000', currency: 'JPY' } as const
-    const told: Partial<PartnerOrder> = { amount: yen, received: yen }
-    await convert(made.id, world.says(told))
+    const inYen: Partial<PartnerOrder> = { amount: yen, received: yen }
+    await convert(made.id, world.says(inYen))
     expect(await world.payment(made.id)).toMatchObject({ status: 'processing', rate: { rate: '1.08' } })
   })
 

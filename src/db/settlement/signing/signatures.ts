@@ -93,7 +93,7 @@ export function storeSignatures(
           given as (select g.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as g(payment_id text, treasury text, kind text, valid_before bigint, signature text)
             join payout p on p.payment_id = g.payment_id and p.treasury = g.treasury
-            -- A payout may have become void or been taken over meanwhile: nothing is signed after the proof that nothing was.
+            -- A payout may have been voided or taken over since it was read: no signature is stored after the proof that there is none.
             where ${ours(context)} and (g.kind = 'cancel' or ${signable} and not ${onLostTreasury}) for update of p),
           -- Every one is kept: after the latest valid_before an unused nonce is proved dead.
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
