@@ -60,7 +60,9 @@ export async function lead(
   const other = await maybeOne(
     db,
     z.object({ ms: z.coerce.number() }),
-    sql`select greatest(0, extract(epoch from lease_until - now()) * 1000) as ms from chain_cursor where ${here(context)}`,
+    // Another part of this engine may have opened the cursor and taken the lead since.
+    sql`select case when owner = ${ask.owner} then 0 else greatest(0, extract(epoch from lease_until - now()) * 1000) end as ms
+        from chain_cursor where ${here(context)}`,
   )
   return other && { othersMs: other.ms }
 }

@@ -26,6 +26,26 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
+test('an engine whose parts ask for the first lead at the same moment takes none of them for another engine', async () => {
+  const place = { scope: { ...scope, token: `0x${'e'.repeat(40)}` as Hex }, hooks: {} as SettlementHooks }
+  const firstPart = createSettlementJournal({ db, ...place })
+  let isTaken = false
+  const query: Db['query'] = async (text, values) => {
+    const rows = await db.query(text, values)
+    if (!isTaken) {
+      isTaken = true
+      await takeLease(firstPart, { owner: 'one' })
+    }
+    return rows
+  }
+  const ask = { leaseMs: 60_000, wallets: [], treasuries: [] }
+  const secondPart = createSettlementJournal({ db: { ...db, query }, ...place })
+  expect(await secondPart.lead({ ...ask, owner: 'one' })).toEqual({ othersMs: 0 })
+  expect(await secondPart.lead({ ...ask, owner: 'one' })).toMatchObject({ lease: { owner: 'one' } })
+  const other = await firstPart.lead({ ...ask, owner: 'two' })
+  expect(other !== null && 'othersMs' in other && other.othersMs).toBeGreaterThan(50_000)
+})
+
 /** A change of settlement that reaches no row is a failure, and nothing that was to go with it is written. */
 describe('a change that reaches no row', () => {
   const TREASURY: Hex = `0x${'b'.repeat(40)}`
