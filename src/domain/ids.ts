@@ -65,18 +65,12 @@ export const deliveryWorkflowId = (eventId: string, endpointId: string): string 
 /** The workflow that tells one channel what is waiting for it. */
 export const notificationWorkflowId = (channelId: string): string => `ntf_${channelId}`
 
-/** The workflow in which an operator decides about money that came after the payment stopped listening. */
-export const lateMoneyWorkflowId = (attemptId: string): string => `late_${attemptId}`
-
 /** The first of its kind has no number. */
 export const nth = (order: number): string => (order === 1 ? '' : `:${order}`)
 
 /** Idempotency keys of effects outside: from our ids and the step, never random, never per try. */
 /** A payment's orders at the converter are counted from 1; only the last one is open. */
 export const conversionKey = (paymentId: string, order: number): string => `${paymentId}:convert${nth(order)}`
-export const voidKey = (paymentId: string): string => `${paymentId}:void`
-/** Of an order at its partner. The partner needs no key for it: to cancel an order twice is to cancel it. */
-export const cancelKey = (attemptId: string): string => `${attemptId}:cancel`
 export const refundKey = (attemptId: string): string => `${attemptId}:refund`
 
 /** The activity that waits for the payout; the settlement runner completes it by this id. */

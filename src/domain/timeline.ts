@@ -11,13 +11,15 @@ export type Reason = { readonly actor: Actor; readonly message: string; readonly
 /** One entry of the timeline. */
 export type Note = Reason & { readonly kind: string }
 
+const OFFICE: readonly string[] = ['operator', 'reason', 'proof']
+
 /**
  * The data of an entry as its merchant sees it. Who decided in the operator's office, and the note that they left, stay
  * there: the sentence says what happened.
  */
 export function dataForMerchant<Value>(data: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
   if (!('operator' in data)) return data
-  return Object.fromEntries(Object.entries(data).filter(([name]) => name !== 'operator' && name !== 'reason'))
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !OFFICE.includes(name)))
 }
 
 /** Why a payment enters a state. */
@@ -26,7 +28,6 @@ const MOVES = {
   opened: ['buyer', 'The buyer opened a partner order'],
   confirming: ['partner', 'The partner is confirming the payment'],
   confirmed: ['partner', 'The partner confirmed the payment'],
-  completed: ['partner', 'The buyer paid the rest'],
   released_by_partner: ['partner', 'The partner released the payment'],
   paid_after_expiry: ['partner', 'The buyer paid after the expiry'],
   paid_after_cancellation: ['partner', 'The buyer paid after the cancellation'],
@@ -36,9 +37,8 @@ const MOVES = {
   misfit: ['partner', 'The partner’s report does not match the order'],
   wrong_asset: ['partner', 'The buyer sent a token other than USDC'],
   withdrawn: ['partner', 'The partner withdrew its confirmation'],
-  funds_reversed: ['partner', 'The partner reversed the money before it was settled: the payout is voided'],
+  funds_reversed: ['partner', 'The money went before it was settled: the payout is voided'],
   partner_silent: ['system', 'The partner has been confirming the payment for too long'],
-  not_released: ['partner', 'The partner did not release the payment'],
   check_failed: ['partner', 'The identity check was not passed, and no other method is allowed'],
   reversed: ['partner', 'The partner reversed the payment for good'],
   given_back_by_partner: ['partner', 'The partner returned the money'],
@@ -46,23 +46,20 @@ const MOVES = {
   gave_way: ['system', 'The buyer did not continue for five minutes, and another buyer took the place of the link'],
   canceled: ['merchant', 'The merchant canceled the payment'],
   canceled_before: ['system', 'The merchant had canceled it, and the money that arrived later has been reversed'],
-  conversion_overdue: ['system', 'The converter has not filled the conversion in time'],
-  money_not_free: ['system', 'The money no longer matches what was confirmed'],
-  conversion_refused: ['system', 'The converter refused the conversion'],
+  conversion_stuck: ['system', 'The converter refused the conversion, or has not filled it in time'],
   fill_off_rate: ['system', 'The converter’s fill is too far from the locked rate'],
   handed_to_settlement: ['system', 'Payout queued'],
   payout_resumed: ['system', 'Payout resumed'],
-  payout_voided: ['system', 'The payout was voided, with proof that it can no longer be paid'],
+  payout_stopped: ['system', 'The settlement has stopped the payout'],
+  payout_voided: ['system', 'The payout can no longer be paid'],
   settled: ['system', 'The USDC is final at the wallet of the merchant'],
   unexpected_settlement: ['system', 'An unexpected transfer was proved on chain'],
   held: ['operator', 'An operator holds the payment'],
-  held_before_conversion: ['operator', 'An operator holds it before the conversion'],
-  held_before_payout: ['operator', 'An operator holds it before the payout is signed'],
   resumed_after_hold: ['operator', 'An operator released the hold'],
-  approved: ['operator', 'An operator approved it'],
+  approved: ['operator', 'An operator settles what is there'],
   rejected: ['operator', 'An operator rejected it before any money arrived'],
-  conversion_retried: ['operator', 'The conversion is tried again'],
   payout_retried: ['operator', 'The payout is tried again'],
+  giving_back: ['operator', 'The money goes back to the buyer'],
   refunded_through_partner: ['operator', 'The money went back to the buyer through the partner'],
   refunded_outside: ['operator', 'The money went back to the buyer outside of the partner'],
 } as const satisfies Record<string, readonly [Actor, string]>
@@ -71,11 +68,6 @@ export type MoveReason = keyof typeof MOVES
 export function because(why: MoveReason, data: object = {}): Reason {
   const [actor, message] = MOVES[why]
   return { actor, message, data }
-}
-
-/** The settlement engine keeps a payout back; `reason` is one of its hold reasons. */
-export function payoutHeld(reason: string, data: object): Reason {
-  return { actor: 'system', message: `The payout is stopped: ${reason}`, data }
 }
 
 /** The kind of the entry of a move follows from the state that is entered. */
@@ -93,19 +85,20 @@ const NOTES = {
   'payment.expiry_postponed': ['system', 'An identity check is running: the expiry was moved by 24 hours'],
   'payment.expiry_extended': ['buyer', 'The buyer asked for more time: the expiry was moved by 15 minutes'],
   'payment.listening_ended': ['system', 'Late money is no longer expected'],
-  'payment.held': ['operator', 'An operator holds the payment'],
-  'payment.released': ['operator', 'An operator released the hold'],
   'payment.money_came': ['partner', 'More money arrived'],
   'payment.money_went': ['partner', 'The partner reversed money'],
+  'decision.settle': ['operator', 'An operator settles what is there'],
+  'decision.give_back': ['operator', 'An operator gives money back to the buyer'],
+  'decision.write_off': ['operator', 'An operator has dealt with it'],
+  'decision.hold': ['operator', 'An operator holds the payment'],
+  'decision.release': ['operator', 'An operator released the hold'],
+  'payment.silent': ['system', 'The partner has been confirming the payment for too long'],
   'payment.misfit': ['partner', 'The partner’s report does not match the order'],
-  'payment.incident_closed': ['operator', 'An operator resolved it'],
-  'payment.order_acknowledged': ['operator', 'The partner changed the order, and an operator acknowledged it'],
-  'payment.payout_never_made': ['system', 'The payout was never queued: what is left of the money can be refunded'],
+  'payment.payout_voided': ['system', 'The payout was voided, with proof that it can no longer be paid'],
   'payment.void_asked': ['system', 'A void of the payout was requested'],
   'refund.refused': ['partner', 'The partner refused the refund: it still has the money'],
   'payment.chargeback': ['partner', 'The partner reversed the money after the conversion'],
   'payment.chargeback_won': ['partner', 'Money that the partner had reversed is there again: the loss is booked back'],
-  'payment.unexpected_settlement': ['system', 'An unexpected transfer was proved on chain'],
   'payment.transfer_replaced': [
     'system',
     'The block of the transfer was replaced; the transfer is final in another block',
@@ -143,10 +136,6 @@ function attemptSentence(status: AttemptStatus): string {
   switch (status) {
     case 'verification_required':
       return 'The partner asks the buyer for a one-time identity check'
-    case 'surplus':
-      return 'A second payment arrived; an operator must decide'
-    case 'late':
-      return 'Money arrived after the payment had stopped listening'
     case 'declined':
       return 'The attempt was declined; the buyer may try again'
     default:

@@ -10,6 +10,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'payment.under_review',
   'payment.refunded',
   'payment.chargeback',
+  'payment.chargeback_won',
   'payment_link.completed',
   'webhook_endpoint.disabled',
 ] as const

@@ -3,6 +3,7 @@ import type { Tx } from '../db/db.ts'
 import { recordPartnerEvent } from '../db/payments/partner-events.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { deposited } from '../domain/ledger.ts'
+import { OTHER_TOKEN } from '../domain/payment/reading.ts'
 import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { noteOf } from '../domain/timeline.ts'
 
@@ -19,20 +20,19 @@ export function createDepositHook(context: ChangeContext) {
     const work = async (locked: PaymentWork): Promise<void> => {
       if (expected) await locked.book(deposited({ paymentId, reference, micro: deposit.units }))
       await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, attemptId, bodySha256, at })
-      await noteDeposit(locked, deposit)
+      noteDeposit(locked, deposit)
     }
     await changePaymentIn(tx, context, { id: paymentId, work })
   }
 }
 
 /**
- * What it means for the payment is found out by reading the deposit. Another token is told here, because nothing counts
- * it: it stays before an operator, whatever becomes of the payment.
+ * What it means for the payment is found out by reading the deposit. Another token is told here, because nothing counts it: it
+ * waits for an operator, whatever becomes of the payment.
  */
-async function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): Promise<void> {
+function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): void {
   const { attemptId, txHash, units, token, sender } = deposit
   const data = { attempt_id: attemptId, tx_hash: txHash, units, token, sender }
-  await work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
-  // A second one while the first is open counts the payment's version on: nobody closes what they have not seen.
-  if (!deposit.expected && !isDust(deposit)) await work.openIncident({ kind: 'misfit', attemptId })
+  work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
+  if (!deposit.expected && !isDust(deposit)) work.setAttempt(attemptId, { misfit: OTHER_TOKEN, misfitAnswer: 'none' })
 }

@@ -2,17 +2,10 @@ import { leaveNotice } from '../db/accounts/account-notices.ts'
 import type { Tx } from '../db/db.ts'
 import { book, isBooked } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
-import {
-  type ChangeContext,
-  changePaymentIn,
-  endAsGivenBack,
-  type PaymentWork,
-} from '../db/payments/payment-changes.ts'
+import { type ChangeContext, changePaymentIn, type Work } from '../db/payments/payment-changes.ts'
 import { finishSweep, sweptFrom } from '../db/settlement/deposits.ts'
 import { acknowledged, type Booking, gasSpent, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
-import { isZero, subtract } from '../domain/money.ts'
-import { NOT_PARKED, parked } from '../domain/payment/changes.ts'
-import { PART_STATES, partsOf, unitSum } from '../domain/payment/money/parts.ts'
+import { subtract } from '../domain/money.ts'
 import {
   type BalanceDifference,
   type GasSpent,
@@ -21,10 +14,9 @@ import {
   type TreasuryMovement,
   type VoidProof,
 } from '../domain/settlement/payout.ts'
-import { because, payoutHeld, type Reason } from '../domain/timeline.ts'
+import { noteOf } from '../domain/timeline.ts'
 import { createDepositHook } from './deposit-hook.ts'
 import { createSettledHook } from './settled.ts'
-import { endVoid } from './voids.ts'
 
 /**
  * What the payments learn from the settlement engine, in the engine's own transactions: the one that marks a payout
@@ -44,39 +36,42 @@ export function createSettlementHooks(context: ChangeContext) {
   }
 
   async function onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void> {
-    // Waiting for funds or for the token to go on passes by itself; after a while the payment counts as delayed.
-    if (PASSING_HOLDS.includes(held.reason)) return
-    const { paymentId, reason } = held
-    const note = payoutHeld(reason, { detail: held.detail })
+    const { paymentId, reason, detail } = held
+    // Waiting for funds or for the token to go on passes by itself; after a while the payment counts as delayed. An operator's
+    // hold is the payment's own.
+    if (PASSING_HOLDS.includes(reason) || reason === 'operator') return
     await changeAndTell(tx, paymentId, async (work) => {
-      const { merchantId, livemode } = work.state.payment
+      const { merchantId, livemode, payout } = work.state.payment
       await leaveNotice(tx, { merchantId, livemode }, { kind: 'payout.held', data: { id: paymentId, reason } })
-      await parkIn(work, { reason: 'payout_held', note })
+      if (payout !== 'handed') return
+      work.set({ payout: 'stopped', stoppedFor: reason })
+      work.because({ why: 'payout_stopped', data: { reason, detail } })
     })
   }
 
   async function onReleased(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
     await changeAndTell(tx, paymentId, async (work) => {
-      const { status, parkReason, held } = work.state.payment
+      const { payout, held } = work.state.payment
       // Rolls the release of the payout back with it, whatever else the payment waits for: a hold has no way around it.
       if (held)
         throw new Error('An operator holds the payment: release it first (`pinrail payments decide <payment> release`)')
-      if (status !== 'under_review' || parkReason !== 'payout_held') return
-      await work.move('settling', because('payout_resumed'), NOT_PARKED)
+      if (payout !== 'stopped') return
+      work.set({ payout: 'handed', stoppedFor: null })
+      work.because({ why: 'payout_resumed', data: {} })
     })
   }
 
   async function onVoided(tx: Tx, proof: VoidProof): Promise<void> {
     if (proof.kind === 'cancelled') await bookGas(tx, { reference: proof.paymentId, wei: proof.gasWei }, context.now())
-    const note = because('payout_voided', {
-      proof: proof.kind,
-      tx_hash: proof.kind === 'cancelled' ? proof.txHash : null,
-      block_number: String(proof.blockNumber),
-    })
     await changeAndTell(tx, proof.paymentId, async (work) => {
-      await endVoid(work, 'done')
-      await parkIn(work, { reason: 'payout_voided', note })
-      await endIfReversed(work)
+      work.set({ payout: 'void', stoppedFor: null })
+      work.note(
+        noteOf('payment.payout_voided', {
+          proof: proof.kind,
+          tx_hash: proof.kind === 'cancelled' ? proof.txHash : null,
+          block_number: String(proof.blockNumber),
+        }),
+      )
     })
   }
 
@@ -104,33 +99,10 @@ export function createSettlementHooks(context: ChangeContext) {
     return bookGas(tx, { reference: `${chainId}:${wallet}:${nonce}`, wei }, context.now())
   }
 
-  async function changeAndTell(tx: Tx, id: string, work: (payment: PaymentWork) => Promise<void>): Promise<void> {
+  async function changeAndTell(tx: Tx, id: string, work: Work): Promise<void> {
     const { events } = await changePaymentIn(tx, context, { id, work })
     await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events } }])
   }
-}
-
-type PayoutPark = { readonly reason: 'payout_held' | 'payout_voided'; readonly note: Reason }
-
-/** A decision that waits for its end (a hold, money that was taken back) is not covered up by what happens to the payout. */
-async function parkIn(work: PaymentWork, { reason, note }: PayoutPark): Promise<void> {
-  const { status, held, parkReason } = work.state.payment
-  const isVoid = reason === 'payout_voided'
-  // Released before its void was proved, it is about to be handed in once more, which would find nothing to pay.
-  if (status === 'settling' || status === 'processing') return work.move('under_review', note, parked(reason))
-  const mayPark = status === 'under_review' && (isVoid || (!held && parkReason !== 'funds_reversed'))
-  await work.change({ ...note, kind: `payout.${reason}` }, mayPark ? parked(reason) : {})
-}
-
-/** The partner has the money back already, and the payout can never be paid: nothing is left to decide. */
-async function endIfReversed(work: PaymentWork): Promise<void> {
-  const { payment, parts } = work.state
-  const { paidAttemptId, usdc } = payment
-  if (payment.status !== 'under_review' || usdc === null || paidAttemptId === null) return
-  const mine = partsOf(parts, { attemptId: paidAttemptId, states: PART_STATES })
-  const isGone =
-    mine.length > 0 && isZero(unitSum(parts, { attemptId: paidAttemptId, states: ['counted', 'returning'] }))
-  if (isGone) await endAsGivenBack(work)
 }
 
 type Fact = Parameters<typeof toppedUp>[0]

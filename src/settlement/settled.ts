@@ -5,13 +5,11 @@ import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/pay
 import { succeedTogether } from '../db/payments/payment-sets.ts'
 import { lockPayments } from '../db/payments/payments.ts'
 import { type Booking, claimed, gasSpent } from '../domain/ledger.ts'
-import { exceptionAtEnd, NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
-import { whyNotFree } from '../domain/payment/money/intents.ts'
-import { canMove } from '../domain/payment/payment.ts'
+import { withPaidOut } from '../domain/payment/funds/funds.ts'
+import { toFunds, withFunds } from '../domain/payment/funds/stored-funds.ts'
 import type { PaymentWithAttempts } from '../domain/payment/payment-object.ts'
 import type { Settlement } from '../domain/settlement/payout.ts'
-import { because, noteOf } from '../domain/timeline.ts'
-import { endVoid } from './voids.ts'
+import { noteOf } from '../domain/timeline.ts'
 
 /**
  * A payout that is final on chain moves its payment to `succeeded`, books the ledger and writes event and outbox. What is
@@ -37,9 +35,9 @@ export function createSettledHook(context: ChangeContext) {
 /** Whether the payment waits for this very transfer and nothing else is known of it that the transfer would change. */
 function isAsExpected(state: PaymentWithAttempts | undefined, settlement: Settlement): boolean {
   if (state === undefined) return false
-  const { status, transfer, usdc, parkReason } = state.payment
+  const { status, payout, transfer, usdc } = state.payment
   const isAgreed = transfer === null && usdc?.net === settlement.microUsdc
-  return isAgreed && status === 'settling' && parkReason === null
+  return isAgreed && status === 'settling' && payout === 'handed' && state.attempts.every(({ back }) => back === 'no')
 }
 
 async function settleTogether(
@@ -53,16 +51,8 @@ async function settleTogether(
     tx,
     context,
     settlements.map((settlement) => {
-      const state = states.get(settlement.paymentId) as PaymentWithAttempts
-      const exception = exceptionAtEnd(state.payment.exception)
-      const { microUsdc: paidMicro } = settlement
-      return {
-        state,
-        transfer: transferOf(settlement),
-        paidMicro,
-        exception,
-        reason: because('settled', factOf(settlement)),
-      }
+      const before = states.get(settlement.paymentId) as PaymentWithAttempts
+      return { before, paid: withTransfer(before, settlement), data: factOf(settlement) }
     }),
   )
   await putOutbox(
@@ -70,6 +60,12 @@ async function settleTogether(
     'complete_transfer',
     settlements.map(({ paymentId }, index) => ({ subject: paymentId, payload: { events: events[index] ?? [] } })),
   )
+}
+
+/** The payment as the chain has paid it. */
+function withTransfer(state: PaymentWithAttempts, settlement: Settlement): PaymentWithAttempts {
+  const paid = withFunds(state, withPaidOut(toFunds(state), BigInt(settlement.microUsdc)))
+  return { ...paid, payment: { ...paid.payment, transfer: transferOf(settlement) } }
 }
 
 /** Lists what a settled payout books besides the payment's own books. */
@@ -93,33 +89,21 @@ const factOf = ({ txHash, blockNumber }: Settlement) => ({ tx_hash: txHash, bloc
 const isSamePlace = (known: Place, { txHash, logIndex, blockNumber }: Settlement): boolean =>
   known.txHash === txHash && known.logIndex === logIndex && known.blockNumber === String(blockNumber)
 
-/** A settlement proved on chain is always recorded. Where the table does not lead to `succeeded`, an operator decides. */
+/**
+ * A settlement proved on chain is always recorded. Where it was not expected, a person is asked about it, or about what the
+ * partner has taken back: the transfer may have been faster than a void.
+ */
 async function recordSettlement(work: PaymentWork, settlement: Settlement): Promise<void> {
-  const { payment } = work.state
-  const fact = factOf(settlement)
-  const proof: PaymentFields = { ...transferOf(settlement), paidMicro: settlement.microUsdc }
-  if (payment.transfer !== null) {
+  const { transfer } = work.state.payment
+  const data = factOf(settlement)
+  if (transfer !== null) {
     // The block in which it was final has left the chain, and it is booked already.
-    if (!isSamePlace(payment.transfer, settlement)) await work.change(noteOf('payment.transfer_replaced', fact), proof)
+    if (!isSamePlace(transfer, settlement)) work.note(noteOf('payment.transfer_replaced', data))
+    work.set({ transfer: transferOf(settlement) })
     return
   }
   for (const booking of listBookings(settlement)) await book(work.tx, booking, work.at)
-
-  const expected = payment.usdc?.net === settlement.microUsdc && canMove(payment.status, 'succeeded')
-  await endVoid(work, 'refused')
-  if (expected) {
-    const isLess = whyNotFree({ ...work.state, payment: { ...payment, held: false } }) === 'changed'
-    await work.move('succeeded', because('settled', fact), { ...proof, ...NOT_PARKED })
-    // The transfer was faster than the void, or came in spite of it: what the partner took back of the money is our loss.
-    if (isLess) await work.openIncident({ kind: 'chargeback', attemptId: payment.paidAttemptId })
-    return
-  }
-  if (canMove(payment.status, 'under_review') || payment.status === 'under_review') {
-    const fields = { ...proof, ...parked('unexpected_settlement') }
-    if (payment.status === 'under_review') await work.change(noteOf('payment.unexpected_settlement', fact), fields)
-    else await work.move('under_review', because('unexpected_settlement', fact), fields)
-    return
-  }
-  await work.change(noteOf('payment.unexpected_settlement', fact), proof)
-  await work.openIncident({ kind: 'unexpected_settlement', attemptId: null })
+  work.because({ why: 'settled', data })
+  work.setFunds(withPaidOut(toFunds(work.state), BigInt(settlement.microUsdc)))
+  work.set({ transfer: transferOf(settlement) })
 }

@@ -1,6 +1,6 @@
 import { sleep } from '@temporalio/workflow'
 import { isClosed, isOpen } from '../domain/payment/payment.ts'
-import { nextStep, type PaymentSnapshot, watchedAttempts } from '../domain/payment/snapshot.ts'
+import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
 
 /** What the clocks read of the payment, and what they call. */
@@ -54,7 +54,7 @@ export function createClocks(face: ClockFace): Clocks {
     watchExpiry,
     watchListening() {
       const end = face.now().listenUntil ?? 0
-      if (nextStep(face.now()) !== 'listen' || end === listensUntil) return
+      if (!isListening(face.now()) || end === listensUntil) return
       listensUntil = end
       void sleep(until(end), { summary: 'Late money is no longer expected' }).then(() => ring('listening_ended'))
     },
@@ -66,11 +66,10 @@ export function createClocks(face: ClockFace): Clocks {
     },
     due() {
       const now = face.now()
-      const step = nextStep(now)
       if (rung.expired && isOpen(now.status)) return 'expired'
       if (isPast(now)) return 'expired'
-      if (rung.listening_ended && step === 'listen') return 'listening_ended'
-      return rung.silent && step === 'await_partner' ? 'silent' : null
+      if (rung.listening_ended && isListening(now)) return 'listening_ended'
+      return rung.silent && now.silentAt !== null ? 'silent' : null
     },
     heard() {
       rung = {}
@@ -124,7 +123,7 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' |
       if (rounds === Number.POSITIVE_INFINITY) nextPollAt = Date.now() + (minutes - waited) * 60_000
       await sleep((minutes - waited) * 60_000, { summary: 'The open orders are read again' })
       waited = minutes
-      face.onPoll(polledAttempts(face.now()))
+      face.onPoll(face.now().watched)
       startDelay()
     }
   }
@@ -138,7 +137,7 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' |
     void sleep(late, { summary: 'The settlement counts as delayed' }).then(async () => {
       const now = face.now()
       // Money that was withdrawn was not late, and money that has arrived since has its own clock.
-      if (!isClosed(now.status) && now.paidAt === paidAt) await face.onDelay().catch(watchAgain)
+      if (!isClosed(now.status) && !now.isDelayed && now.paidAt === paidAt) await face.onDelay().catch(watchAgain)
     })
   }
 
@@ -148,16 +147,9 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' |
   }
 }
 
-/**
- * A partner may take money back without a callback while a conversion or a payout waits, or while an operator has not
- * decided. Money that a partner holds back goes on only by the partner's word, and that callback may get lost.
- */
-function polledAttempts(payment: PaymentSnapshot): string[] {
-  const { paidAttemptId, status, surplus } = payment
-  const step = nextStep(payment)
-  const mayGo = step === 'convert' || step === 'transfer' || status === 'under_review'
-  return [...watchedAttempts(payment), ...(paidAttemptId !== null && mayGo ? [paidAttemptId] : []), ...surplus]
-}
+/** Closed, and waiting for nothing but late money. */
+const isListening = ({ status, next, listenUntil }: PaymentSnapshot): boolean =>
+  isClosed(status) && next === 'await_partner' && listenUntil !== null
 
 /** A moment in Unix milliseconds as the time that is left, at least one millisecond. */
 function until(moment: number): number {

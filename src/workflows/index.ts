@@ -1,5 +1,4 @@
 /** What is bundled for the workflow sandbox. */
-export { lateMoney } from './late-money.ts'
 export { notification } from './notifications/notification.ts'
 export { payment } from './payment.ts'
 export { webhookDelivery } from './webhook-delivery.ts'

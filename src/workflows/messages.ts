@@ -1,15 +1,13 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
-import { lateMoneyWorkflowId } from '../domain/ids.ts'
+import type { Say } from '../domain/payment/funds/answer.ts'
 import type {
   CancelAnswer,
+  Decision,
   DecisionAnswer,
   OpenAttemptAnswer,
   OpenAttemptRequest,
-  OperatorDecision,
-  OperatorNote,
 } from '../domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
-import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 
 /** The messages that a payment receives. The API imports these; handlers are in payment.ts. */
 
@@ -48,34 +46,15 @@ export function attemptOf(news: unknown): string | null {
  */
 export const rowChanged = defineSignal('rowChanged')
 
-const operatorUpdate = (name: OperatorDecision) => defineUpdate<DecisionAnswer, [OperatorNote]>(name)
+const operatorUpdate = (name: Say) => defineUpdate<DecisionAnswer, [Decision]>(name)
 
 export const operatorUpdates = {
-  approve: operatorUpdate('approve'),
-  reject: operatorUpdate('reject'),
-  refund: operatorUpdate('refund'),
-  recordExternalRefund: operatorUpdate('recordExternalRefund'),
+  settle: operatorUpdate('settle'),
+  give_back: operatorUpdate('give_back'),
+  write_off: operatorUpdate('write_off'),
   hold: operatorUpdate('hold'),
   release: operatorUpdate('release'),
-  retry: operatorUpdate('retry'),
-  acknowledge: operatorUpdate('acknowledge'),
-} as const satisfies Record<OperatorDecision, unknown>
+} as const satisfies Record<Say, unknown>
 
 /** For debugging; merchants and pages read Postgres. */
 export const paymentState = defineQuery<PaymentSnapshot>('state')
-
-export type LateMoneyInput = { readonly paymentId: string; readonly attemptId: string }
-
-/** How the workflow for late money is started, by the payment's workflow or by the relay. */
-export function lateMoneyOptions({ paymentId, attemptId }: LateMoneyInput) {
-  return {
-    workflowId: lateMoneyWorkflowId(attemptId),
-    // Late money may arrive again after the first of it was given back.
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-    staticSummary: `Late money for ${paymentId}`,
-    typedSearchAttributes: [
-      { key: PAYMENT_STATUS, value: 'late_money' },
-      { key: NEEDS_OPERATOR, value: true },
-    ],
-  }
-}

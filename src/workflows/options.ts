@@ -17,7 +17,7 @@ function steps<A extends object>(options: ActivityOptions, summaries: Summaries<
 }
 
 /** Reads and writes of our own database: retried forever, so that they succeed as soon as Postgres is back. */
-export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markDelayed' | 'parkSilent'>>(
+export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markDelayed' | 'markSilent'>>(
   {
     // A worker that was killed is noticed by this time-out: short, because the statements take milliseconds.
     startToCloseTimeout: '10 s',
@@ -27,7 +27,7 @@ export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 
     loadPayment: 'Read the payment',
     decide: 'Carry out the decision of an operator',
     markDelayed: 'Mark the settlement as delayed',
-    parkSilent: 'Park the payment: its partner is silent',
+    markSilent: 'Note that the partner is silent',
   },
 )
 
@@ -52,7 +52,7 @@ export const reading = proxyLocalActivities<Pick<PaymentActivities, 'readPartner
 })
 
 /** Calls that move or give back money: retried forever, at growing intervals; each has its idempotency key. */
-export const money = steps<Pick<PaymentActivities, 'convertToUsdc' | 'closeUnpaid' | 'refundAttempt'>>(
+export const money = steps<Pick<PaymentActivities, 'convertToUsdc' | 'closeUnpaid' | 'giveBack'>>(
   {
     startToCloseTimeout: '30 s',
     retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
@@ -60,7 +60,7 @@ export const money = steps<Pick<PaymentActivities, 'convertToUsdc' | 'closeUnpai
   {
     convertToUsdc: 'Convert the money to USDC',
     closeUnpaid: 'Close the payment, unless money has arrived',
-    refundAttempt: 'Give the money back through the partner',
+    giveBack: 'Give the money back through the partner',
   },
 )
 
@@ -68,9 +68,9 @@ export const money = steps<Pick<PaymentActivities, 'convertToUsdc' | 'closeUnpai
 export const CONVERSION_WAITS = {
   overdueMs: 30 * 60_000,
   /** Most seconds between two tries for which the converter has set no longer time: some thirty tries, not hundreds. */
-  convert: 60,
-  /** The same once the payment is closed. */
-  end_conversion: 3600,
+  sell: 60,
+  /** The same for an order that is to be ended. */
+  end_sale: 3600,
   /** A fill after this time was not made at the first try, which may take no longer. */
   firstTryMs: 30_000,
 } as const

@@ -9,32 +9,25 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import { payloadOf, setsMoneyGoing, whyRefused } from '../domain/payment/decision.ts'
-import { isClosed, isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
-import {
-  type CancelAnswer,
-  type DecisionAnswer,
-  OPERATOR_DECISIONS,
-  type OpenAttemptAnswer,
-  type OpenAttemptRequest,
-  type OperatorDecision,
-  type OperatorNote,
+import { payloadOf, whyRefused } from '../domain/payment/decision.ts'
+import { ANSWERS } from '../domain/payment/funds/answer.ts'
+import { isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
+import type {
+  CancelAnswer,
+  Decision,
+  DecisionAnswer,
+  OpenAttemptAnswer,
+  OpenAttemptRequest,
+  Say,
 } from '../domain/payment/requests.ts'
-import {
-  lateAttempts,
-  newPaymentSnapshot,
-  nextStep,
-  type PaymentSnapshot,
-  whyNotCancelable,
-} from '../domain/payment/snapshot.ts'
+import { newPaymentSnapshot, type PaymentSnapshot, whyNotCancelable } from '../domain/payment/snapshot.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createClocks } from './clocks.ts'
-import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
 import { buyerWaits, CONVERSION_WAITS, money, records, settlement } from './options.ts'
 import { createOrders, type Orders } from './payment/orders.ts'
-import { carryOut, createRequests, type PaymentNews } from './payment/requests.ts'
+import { createRequests, type PaymentNews } from './payment/requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
@@ -48,7 +41,7 @@ export async function payment(input: messages.PaymentInput): Promise<PaymentStat
   })
 }
 
-type ConverterStep = 'convert' | 'end_conversion'
+type ConverterStep = 'sell' | 'end_sale'
 
 class PaymentStory {
   readonly #input: messages.PaymentInput
@@ -63,7 +56,6 @@ class PaymentStory {
   /** Since when the converter has been tried without a fill (Unix milliseconds), and how often. */
   #converting: { readonly step: ConverterStep; readonly since: number; readonly tries: number } | null = null
   readonly #orders: Orders
-  readonly #lateMoney = new Set<string>()
   readonly #requests = createRequests()
   readonly #announcer = createAnnouncer()
   readonly #show: ReturnType<typeof createOperatorView>
@@ -93,19 +85,20 @@ class PaymentStory {
   async tell(): Promise<PaymentStatus> {
     for (;;) {
       this.#payingEnded = false
-      const step = nextStep(this.#now)
+      const { next } = this.#now
       const due = this.#clocks.due()
-      if (step !== this.#converting?.step) this.#converting = null
+      if (next !== this.#converting?.step) this.#converting = null
       if (this.#mustContinueAsNew()) await this.#continueAsNew()
       else if (this.#rowMayHaveChanged) await this.#reload()
       else if (this.#requests.waiting()) await this.#requests.doNext()
       else if (this.#orders.waiting()) await this.#orders.readNext()
-      else if (due === 'silent') await this.#parkSilent()
+      else if (due === 'silent') await this.#markSilent()
       else if (due !== null) await this.#close(due)
       else if (this.#paying === null && this.#orders.isPaidUnsure()) await this.#waitForPartner()
-      else if (step === 'convert' || step === 'end_conversion') await this.#convert(step)
-      else if (step === 'transfer') await this.#transfer()
-      else if (step !== 'done') await this.#waitForSomething()
+      else if (next === 'sell' || next === 'end_sale') await this.#convert(next)
+      else if (next === 'give_back') await this.#giveBack()
+      else if (next === 'hand_over' || next === 'await_payout') await this.#transfer()
+      else if (next !== 'done') await this.#waitForSomething()
       else if (await this.#nothingIsLeft()) return this.#now.status
     }
   }
@@ -153,9 +146,19 @@ class PaymentStory {
     else this.#accept(changed)
   }
 
-  async #parkSilent(): Promise<void> {
+  async #markSilent(): Promise<void> {
     this.#clocks.heard()
-    this.#accept(await records.parkSilent(this.#id))
+    this.#accept(await records.markSilent(this.#id))
+  }
+
+  /** Each reading of the order carries it on, if its partner is silent or works on it. */
+  async #giveBack(): Promise<void> {
+    const { nextAttemptId } = this.#now
+    if (nextAttemptId === null) return
+    this.#accept(await money.giveBack({ paymentId: this.#id, attemptId: nextAttemptId }))
+    // What is there now decides what is settled, where the partner has refused.
+    this.#orders.add(nextAttemptId)
+    this.#clocks.pollAgain()
   }
 
   /** Cancels the open partner orders and reads them again: if money has arrived, the payment is paid, not closed. */
@@ -183,9 +186,9 @@ class PaymentStory {
   async #waitForSomething(): Promise<void> {
     this.#show(this.#now, 'long')
     this.#clocks.watchListening()
-    const step = nextStep(this.#now)
-    if (step === 'await_partner') this.#clocks.watchSilence()
-    const hasMoved = () => nextStep(this.#now) !== step
+    this.#clocks.watchSilence()
+    const { next } = this.#now
+    const hasMoved = () => this.#now.next !== next
     await condition(() => this.#hasComeIn() || this.#payingEnded || this.#clocks.due() !== null || hasMoved())
   }
 
@@ -222,12 +225,6 @@ class PaymentStory {
     this.#show(this.#now, 'short')
     for (const eventId of changed.events) this.#announcer.announce(eventId)
     this.#clocks.watchDelay()
-    const late = lateAttempts(this.#now)
-    for (const attemptId of late) {
-      if (this.#lateMoney.has(attemptId)) continue
-      this.#lateMoney.add(attemptId)
-      this.#announcer.track(startLateMoney({ paymentId: this.#id, attemptId }))
-    }
   }
 
   // The messages from outside.
@@ -242,11 +239,11 @@ class PaymentStory {
     setHandler(messages.cancelPayment, () => this.askToCancel(), {
       description: 'Cancels the payment, unless money has arrived',
     })
-    for (const decision of OPERATOR_DECISIONS)
-      setHandler(messages.operatorUpdates[decision], (note) => this.#requests.ask(() => this.#decide(decision, note)), {
-        description: `Operator: ${decision}. Give ${payloadOf(decision)}`,
-        // Before the row is read only the note can be refused; the rest is checked when it is the decision's turn.
-        validator: (note) => this.#refuse(whyRefused(decision, note, this.#isKnown ? this.#now : null)),
+    for (const say of ANSWERS)
+      setHandler(messages.operatorUpdates[say], (decision) => this.#requests.ask(() => this.#decide(say, decision)), {
+        description: `Operator: ${say}. Give ${payloadOf(say)}`,
+        // Before the row is read only what is written can be refused; the rest is checked when it is the decision's turn.
+        validator: (decision) => this.#refuse(whyRefused(say, decision, this.#isKnown ? this.#now : null)),
       })
     setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
   }
@@ -266,35 +263,17 @@ class PaymentStory {
     return opened.answer
   }
 
-  async #decide(decision: OperatorDecision, note: OperatorNote): Promise<DecisionAnswer> {
-    this.#refuse(whyRefused(decision, note, this.#now))
-    if (!isClosed(this.#now.status) && setsMoneyGoing(decision, this.#now)) {
-      await this.#readPaidOrder()
-      this.#refuse(whyRefused(decision, note, this.#now))
-    }
+  async #decide(say: Say, decision: Decision): Promise<DecisionAnswer> {
+    this.#refuse(whyRefused(say, decision, this.#now))
     // The row may have changed without a signal to this run: the operator must see the reason for the refusal.
-    const changed = await carryOut(this.#id, decision, note).catch((error: unknown) => {
+    const changed = await records.decide({ ...decision, paymentId: this.#id, say }).catch((error: unknown) => {
       this.#rowMayHaveChanged = true
-      if (decision === 'refund') this.#readAfterRefusal()
       throw error
     })
     this.#accept(changed)
-    if (decision === 'acknowledge') this.#orders.add(this.#now.paidAttemptId)
-    if (this.#now.refunding.length > 0) this.#clocks.pollAgain()
+    // The partner may have taken the money back while the payment waited.
+    this.#orders.doubtPaid()
     return { status: this.#now.status, message: changed.message, ...(changed.unsure === true && { unsure: true }) }
-  }
-
-  /** The partner may have taken the money back while the payment waited. */
-  async #readPaidOrder(): Promise<void> {
-    const attemptId = this.#now.paidAttemptId
-    if (attemptId === null) return
-    this.#refuse(await this.#orders.readPaid(attemptId))
-  }
-
-  /** The money of a refused refund may go on once its partner confirms it, or may be gone. */
-  #readAfterRefusal(): void {
-    const { paidAttemptId, surplus } = this.#now
-    for (const attemptId of [paidAttemptId, ...surplus]) this.#orders.add(attemptId)
   }
 
   #refuse(why: string | null): void {

@@ -1,85 +1,88 @@
-import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { CHANGED_SINCE, DECISIONS, PAYOUT_SIGNED } from '../../domain/payment/decision.ts'
-import { effectOfDecision, type RecordedDecision } from '../../domain/payment/money/decided.ts'
-import { givenBackBefore } from '../../domain/payment/refund.ts'
-import type { OperatorDecision } from '../../domain/payment/requests.ts'
+import { Context } from '@temporalio/activity'
+import { findDecision, insertDecision, isProofUsed } from '../../db/payments/decisions.ts'
+import type { Changed, PaymentWork } from '../../db/payments/payment-changes.ts'
+import { answerOf, CHANGED_SINCE, PAYOUT_SIGNED, PROOF_USED } from '../../domain/payment/decision.ts'
+import { withAnswer } from '../../domain/payment/funds/answer.ts'
+import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
+import type { Decision, Say } from '../../domain/payment/requests.ts'
+import { snapshotOf } from '../../domain/payment/snapshot.ts'
+import { changeMoney } from './change-money.ts'
+import { decisionRefused } from './give-back.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import {
-  claimRefund,
-  type Decided,
-  decisionRefused,
-  giveBack,
-  isTriedAgain,
-  nameIn,
-  type RefundOrder,
-  TRIED_BEFORE,
-  voidingFirst,
-} from './refund.ts'
 
-type DecisionOrder = RefundOrder & { readonly decision: Exclude<OperatorDecision, 'refund'> }
+export type DecisionOrder = Decision & { readonly paymentId: string; readonly say: Say }
 
-/** Carries out a decision that needs no partner, in one transaction. */
-export function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
-  return voidingFirst(deps, order.paymentId, () => decideOnce(deps, order))
-}
+/** `unsure`: as in the answer to the operator. */
+export type Decided = Changed & { readonly message: string; readonly unsure?: true }
 
-async function decideOnce(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
-  const { decision, version, ...refund } = order
-  const isRefund = decision === 'recordExternalRefund'
-  let isSure = true
-  const changed = await changePayment(deps.db, deps.context, {
-    id: order.paymentId,
-    work: async (work) => {
-      // Carried out before, when its answer was lost.
-      if (
-        isRefund &&
-        isTriedAgain() &&
-        givenBackBefore(work.state, { named: nameIn(refund), through: 'outside' }) !== undefined
-      )
-        return
-      isSure = isAsSeen(work, { decision, version })
-      if (isSure) await (isRefund ? recordReturn(deps, work, refund) : carryOut(deps, work, { ...refund, decision }))
-    },
+/** Another try of a decision that may have been carried out, when its answer was lost. */
+const TRIED_BEFORE = 'tried before, and the payment has changed since: its timeline says whether it was recorded'
+
+/** Records a decision in one transaction. What it needs of a partner or of the settlement follows as the payment's next step. */
+export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
+  let message = `${order.say}: recorded`
+  let isUnsure = false
+  const changed = await changeMoney(deps, order.paymentId, async (work) => {
+    const seen = await recordedBefore(work, order)
+    if (seen === 'recorded') return
+    if (seen === 'unsure') {
+      isUnsure = true
+      message = `${order.say}: ${TRIED_BEFORE}`
+      return
+    }
+    await carryOut(deps, work, order)
   })
-  const answer = { ...changed, refunded: isRefund && isSure }
-  return isSure
-    ? { ...answer, message: `${decision}: recorded` }
-    : { ...answer, message: `${decision}: ${TRIED_BEFORE}`, unsure: true }
+  return { ...changed, message, ...(isUnsure && { unsure: true as const }) }
 }
 
-/** True if the decision accepts what the operator saw. False for a retry, whose first try may have changed the payment. */
-function isAsSeen(
-  { state }: PaymentWork,
-  { decision, version }: { readonly decision: OperatorDecision; readonly version: number | undefined },
-): boolean {
-  if (DECISIONS[decision].accepts !== true || version === state.payment.version) return true
-  if (!isTriedAgain()) throw decisionRefused(CHANGED_SINCE.why)
-  return false
+/** A decision accepts what the operator saw. A retry finds what its first try has stored. */
+async function recordedBefore({ state, tx }: PaymentWork, order: DecisionOrder): Promise<'recorded' | 'unsure' | null> {
+  const { version = state.payment.version, paymentId, say, operator } = order
+  if (version === state.payment.version) return null
+  const known = await findDecision(tx, { paymentId, version: version + 1 })
+  const isTriedAgain = Context.current().info.attempt > 1
+  if (isTriedAgain && known !== null && known.say === say && known.operator === operator) return 'recorded'
+  if (isTriedAgain) return 'unsure'
+  throw decisionRefused(CHANGED_SINCE)
 }
 
-async function recordReturn(deps: PaymentDeps, work: PaymentWork, order: RefundOrder): Promise<void> {
-  const claim = await claimRefund(work, deps.payouts, { order, through: 'outside' })
-  await giveBack(work, claim, { note: order, through: 'outside' })
+async function carryOut({ payouts }: PaymentDeps, work: PaymentWork, order: DecisionOrder): Promise<void> {
+  const { say, operator, reason, proof } = order
+  const { state, tx } = work
+  const answer = answerOf(say, order, snapshotOf(state))
+  if (typeof answer === 'string') throw decisionRefused(answer)
+  if (proof !== undefined && (await isProofUsed(tx, proof))) throw decisionRefused(PROOF_USED)
+  const before = toFunds(state)
+  const outside = answer.say === 'give_back' && answer.outside === true
+  const attemptId = answer.say === 'give_back' ? (answer.accountId ?? null) : null
+  work.because({
+    say,
+    data: { operator, reason, outside, ...(proof !== undefined && { proof }), attempt_id: attemptId },
+  })
+  work.setFunds(withAnswer(before, answer))
+  await insertDecision(tx, { ...order, attemptId, outside, version: state.payment.version + 1, at: work.at })
+  await tellPayout(work, { payouts, before: state.payment, reason })
 }
 
-async function carryOut(
-  deps: PaymentDeps,
-  work: PaymentWork,
-  order: RefundOrder & { readonly decision: RecordedDecision },
+/** The settlement engine is told in the same transaction; a hold that comes too late is refused. */
+async function tellPayout(
+  { state, tx, set }: PaymentWork,
+  {
+    payouts,
+    before,
+    reason,
+  }: {
+    readonly payouts: PaymentDeps['payouts']
+    readonly before: PaymentWork['state']['payment']
+    readonly reason: string
+  },
 ): Promise<void> {
-  const effect = effectOfDecision(order.decision, work.state, order)
-  if ('refused' in effect) throw decisionRefused(effect.refused)
-  const { change, confirmedAttemptId, acknowledged, closes, move } = effect
-  const { paymentId } = order
-  if (effect.payout === 'hold' && !(await deps.payouts.hold(work.tx, paymentId, order.reason)))
-    throw decisionRefused(PAYOUT_SIGNED.why)
-  if (closes !== null) await work.closeIncident(closes)
-  if (change !== null) await work.change(change.note, change.fields)
-  if (confirmedAttemptId !== null) await work.saveAttempt(confirmedAttemptId, { status: 'confirmed' })
-  if (acknowledged !== null) await work.saveAttempt(acknowledged.attemptId, { acknowledgedMinor: acknowledged.minor })
-  const isReleased = effect.payout === 'release' && (await deps.payouts.release(work.tx, paymentId))
-  if (move === null) return
+  const { id, held, payout } = state.payment
+  if (held && !before.held && payout === 'handed' && !(await payouts.hold(tx, id, reason)))
+    throw decisionRefused(PAYOUT_SIGNED)
+  const isReleased = before.held && !held
+  const isResumed = before.payout === 'stopped'
+  if (payout !== 'handed' || held || !(isReleased || isResumed)) return
   // A payout that was never handed in is handed in by the next step.
-  const to = effect.payout === 'release' && !isReleased ? 'processing' : move.to
-  await work.move(to, move.reason, move.fields)
+  if (!(await payouts.release(tx, id)) && !(await payouts.exists(tx, id))) set({ payout: 'none' })
 }

@@ -3,6 +3,7 @@ import { type Changed, changePayment, unchanged } from '../../db/payments/paymen
 import { loadPayment } from '../../db/payments/payments.ts'
 import { chargeCurrencyOf } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
+import { derive } from '../../domain/payment/derived.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import { checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
 import {
@@ -11,14 +12,13 @@ import {
   planOpening,
   readyToReuse,
 } from '../../domain/payment/requests.ts'
-import { because, noteOf } from '../../domain/timeline.ts'
+import { noteOf } from '../../domain/timeline.ts'
 import type { OpenedOrder } from '../../providers/provider.ts'
-import { cancelAndRead } from './cancel-order.ts'
+import { changeMoney } from './change-money.ts'
 import { callSignal } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
+import { cancelAndRead } from './partner-orders.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-
-const CHOSE_ANOTHER = { operator: 'buyer', reason: 'the buyer chose another way to pay' } as const
 
 export async function openPartnerOrder(
   deps: PaymentDeps,
@@ -33,27 +33,21 @@ export async function openPartnerOrder(
 
   const reused = plan.kind === 'reuse' ? plan.attempt : null
   const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reused?.id)
-  const news = await cancelAndRead(deps, before, { attempts: others, note: CHOSE_ANOTHER, silence: 'at once' })
+  const news = await cancelAndRead(deps, before, { attempts: others, silence: 'at once' })
   const attemptId = reused?.id ?? request.attemptId
   const asked = reused?.asked ?? (await amountToCharge(deps, before.payment, request))
   let isOneTooMany = false
-  const begun = await changePayment(deps.db, deps.context, {
-    id: request.paymentId,
-    work: async (work) => {
-      for (const item of news) await applyOrder(work, deps, item)
-      const { payment, attempts } = work.state
-      if (!isOpen(payment.status)) return
-      const isStored = attempts.some(({ id }) => id === attemptId)
-      // Another run of the payment may have opened orders since they were counted above.
-      isOneTooMany = !isStored && planOpening(work.state, request).kind === 'too_many_attempts'
-      if (isOneTooMany) return
-      await work.addAttempt({ id: attemptId, provider: request.provider, method: request.method, asked })
-      if (payment.status === 'created')
-        await work.move(
-          'pending',
-          because('opened', { attempt_id: attemptId, provider: request.provider, method: request.method }),
-        )
-    },
+  const begun = await changeMoney(deps, request.paymentId, async (work) => {
+    for (const item of news) await applyOrder(work, deps, item)
+    const { payment, attempts } = derive(work.state, work.at)
+    if (!isOpen(payment.status)) return
+    const isStored = attempts.some(({ id }) => id === attemptId)
+    // Another run of the payment may have opened orders since they were counted above.
+    isOneTooMany = !isStored && planOpening(work.state, request).kind === 'too_many_attempts'
+    if (isOneTooMany || isStored) return
+    const { provider, method } = request
+    work.addAttempt({ id: attemptId, provider, method, asked })
+    work.because({ why: 'opened', data: { attempt_id: attemptId, provider, method } })
   })
   if (!isOpen(begun.payment.status)) return { ...begun, answer: { kind: 'not_payable', status: begun.payment.status } }
   if (isOneTooMany) return { ...begun, answer: { kind: 'too_many_attempts' } }
@@ -90,18 +84,18 @@ async function recordOpened(
       // A callback may have been faster than the answer: then its status is the newer one.
       const early = attempt?.status === 'opening'
       if (opened.kind === 'declined') {
-        if (early) await work.saveAttempt(attemptId, { status: 'declined', failureCode: opened.failureCode })
-        await work.change(noteOf('attempt.refused', { attempt_id: attemptId, failure_code: opened.failureCode }), {})
+        if (early) work.setAttempt(attemptId, { status: 'declined', failureCode: opened.failureCode })
+        work.note(noteOf('attempt.refused', { attempt_id: attemptId, failure_code: opened.failureCode }))
         return
       }
       const { reference, redirectUrl, intentUri } = opened
-      await work.saveAttempt(attemptId, {
-        ...(early ? { status: 'open' } : {}),
+      work.setAttempt(attemptId, {
+        ...(early ? { status: 'open' as const } : {}),
         partnerReference: reference,
         redirectUrl,
         intentUri,
       })
-      await work.change(noteOf('attempt.sent', { attempt_id: attemptId, partner_reference: reference }), {})
+      work.note(noteOf('attempt.sent', { attempt_id: attemptId, partner_reference: reference }))
     },
   })
   const answer: OpenAttemptAnswer =

@@ -1,9 +1,8 @@
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import type { PaymentWithNews } from '../../db/payments/payments.ts'
-import { type Misfit, misfitOfAttempt } from '../../domain/payment/money/intents.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
-import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { abortAfter } from '../../limits/abort-after.ts'
 import type { Rate } from '../../providers/converter/converter.ts'
 import { isPartnerError, notYet } from '../failure.ts'
@@ -22,19 +21,9 @@ const TRIES_WITHOUT_ROOM = 20
 const ROOM_AFTER = { least: 2, spread: 9 } as const
 
 /** An attempt as it was known before the partner was asked, with the newest of its unread news. */
-export type AskedAttempt = {
-  readonly attempt: Attempt
-  /** Of the payment. */
-  readonly version: number
-  /** How many parts of money were known of it, and how many of them tell that money went. */
-  readonly parts: number
-  readonly gone: number
-  /** What the partner had said that does not fit, and nobody had dealt with. */
-  readonly misfit: Misfit | null
-  readonly unread: string | null
-}
+export type AskedAttempt = { readonly attempt: Attempt; readonly unread: string | null }
 
-/** An order as the partner reports it. */
+/** An order as the partner reports it; null: no answer. */
 export type OrderNews = {
   readonly asked: AskedAttempt
   readonly order: PartnerOrder | null
@@ -42,16 +31,10 @@ export type OrderNews = {
   readonly rate: Pick<Rate, 'rate' | 'source'> | null
 }
 
-export function toAsk(before: PaymentWithNews, attempt: Attempt): AskedAttempt {
-  const { version } = before.payment
-  const misfit = misfitOfAttempt(before.incidents, attempt.id)
-  return { attempt, version, ...partCount(before, attempt.id), misfit, unread: before.unread.get(attempt.id) ?? null }
-}
-
-export function partCount({ parts }: PaymentWithAttempts, attemptId: string): Pick<AskedAttempt, 'parts' | 'gone'> {
-  const own = parts.filter((part) => part.attemptId === attemptId)
-  return { parts: own.length, gone: own.filter(({ kind }) => kind !== 'receipt').length }
-}
+export const toAsk = (before: PaymentWithNews, attempt: Attempt): AskedAttempt => ({
+  attempt,
+  unread: before.unread.get(attempt.id) ?? null,
+})
 
 /**
  * When silence is accepted, an attempt stays unproved, and the payment goes on listening for its money; a refund stays asked
@@ -88,7 +71,7 @@ export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<An
 
 /** The partner's answer with the rate to lock if its money is taken, and the news that it answers. */
 export async function newsOf(deps: PaymentDeps, asked: AskedAttempt, order: PartnerOrder | null): Promise<OrderNews> {
-  const mayTake = order !== null && order.received !== null && asked.attempt.status !== 'confirmed'
+  const mayTake = order !== null && order.received !== null && asked.attempt.rate === null
   return { asked, order, rate: mayTake ? await rateToLock(deps, asked.attempt, order) : null }
 }
 

@@ -1,95 +1,114 @@
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
-import { loadPayment } from '../../db/payments/payments.ts'
-import { openCancel, openRefund } from '../../domain/payment/money/intents.ts'
-import { partOfPrice } from '../../domain/payment/order-changes.ts'
-import { isOver, isWithheld } from '../../domain/payment/partner-news.ts'
+import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
+import { derive } from '../../domain/payment/derived.ts'
+import { freeUnits } from '../../domain/payment/funds/account.ts'
+import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
+import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
-import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
-import { type Cancellation, callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
-import { type AskedAttempt, askInTime, askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
-import { applyOrder, type Heard, UNHEARD } from './partner-news.ts'
+import { changeMoney } from './change-money.ts'
+import { callRefund, recordRefund } from './give-back.ts'
+import { askInTime, askQuietly, callSignal, newsOf, type OrderNews, toAsk } from './partner-calls.ts'
+import { applyOrder } from './partner-news.ts'
 import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
-import { callRefund, recordRefund } from './refund.ts'
 
 /** A running identity check keeps an expired payment open once, for this long. */
 const POSTPONE_MS = 24 * 3_600_000
 
 export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 
-/** For each way to close a payment: who cancels its open orders, why, and how long a silent partner is asked. */
-const CLOSINGS: Readonly<Record<CloseAs, Pick<Cancellation, 'note' | 'silence'>>> = {
-  expired: { note: { operator: 'system', reason: 'the payment has expired' }, silence: 'after some tries' },
-  canceled: { note: { operator: 'merchant', reason: 'the payment was canceled' }, silence: 'at once' },
-  listening_ended: {
-    note: { operator: 'system', reason: 'late money is no longer expected' },
-    silence: 'after some tries',
-  },
-}
+/** `understood`: the partner answered about this order, and the answer is true now. */
+export type OrderRead = Changed & { readonly understood: boolean }
 
-/** `withheld`: the partner reports that the money of the payment must not be sold, not yet or not any more. */
-export type OrderRead = Changed & Heard & { readonly withheld: boolean }
-
-/** Reads an order and applies what it says. What is being carried out is carried on: a refund, or its cancellation. */
+/** Reads an order and applies what it says. What is being carried out is carried on: a give-back, or a cancellation. */
 export async function readPartnerOrder(
   deps: PaymentDeps,
   { paymentId, attemptId }: { paymentId: string; attemptId: string },
 ): Promise<OrderRead> {
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
-  if (attempt === undefined) return { ...unchanged(before), ...UNHEARD, withheld: false }
-  const intent = openRefund(before.intents, attemptId)
-  const refund = intent === null ? null : { intent, result: await callRefund(deps, attempt) }
-  const isCanceling = openCancel(before.intents, attemptId) !== null
+  if (attempt === undefined) return { ...unchanged(before), understood: false }
+  const refund = attempt.back === 'asked' ? await callRefund(deps, attempt) : null
   const order = await askInTime((signal) =>
-    isCanceling ? callCancel(deps, attempt, signal) : deps.partners[attempt.provider].readOrder({ attemptId }, signal),
+    attempt.cancelAsked
+      ? callCancel(deps, attempt, signal)
+      : deps.partners[attempt.provider].readOrder({ attemptId }, signal),
   )
   const news = await newsOf(deps, toAsk(before, attempt), order)
-  let heard = UNHEARD
-  let withheld = false
-  const changed = await changePayment(deps.db, deps.context, {
-    id: paymentId,
-    work: async (work) => {
-      const isNewest = work.state.payment.version === news.asked.version
-      // It was refused before the order was read: the money that the order tells of is where it was, if it tells of any.
-      const isRefusal = refund?.result.kind === 'refused' && !(order !== null && isOver(order))
-      const isRefused = isRefusal && (await recordRefund(work, deps, refund))
-      const asked = isRefused && isNewest ? askedAnew(work.state, news.asked) : news.asked
-      heard = await applyOrder(work, deps, { ...news, asked })
-      withheld = heard.understood && order !== null && isWithheld(work.state, order)
-      if (refund !== null && !isRefused) await recordRefund(work, deps, refund)
-    },
+  let understood = false
+  const changed = await changeMoney(deps, paymentId, async (work) => {
+    understood = await applyOrder(work, deps, news)
+    if (refund !== null) recordRefund(work, attempt, refund)
   })
-  return { ...changed, ...heard, withheld }
+  return { ...changed, understood }
 }
 
-/** As if the partner had been asked after what was just written, which it had answered before. */
-function askedAnew(state: PaymentWithAttempts, asked: AskedAttempt): AskedAttempt {
-  const attempt = state.attempts.find(({ id }) => id === asked.attempt.id) ?? asked.attempt
-  return { ...toAsk({ ...state, unread: new Map() }, attempt), unread: asked.unread }
+/**
+ * Has the partners take no money for these orders any more, and reads what is true afterwards. What is asked is stored
+ * first: after a crash, or if a partner is silent, every later reading of the order carries it on.
+ */
+export async function cancelAndRead(
+  deps: PaymentDeps,
+  before: PaymentWithNews,
+  { attempts, silence }: { readonly attempts: readonly Attempt[]; readonly silence: 'at once' | 'after some tries' },
+): Promise<OrderNews[]> {
+  const asked = new Map(attempts.map((attempt) => [attempt.id, attempt]))
+  const toStore = attempts.filter(
+    ({ provider, cancelAsked }) => deps.partners[provider].cancelOrder !== undefined && !cancelAsked,
+  )
+  if (toStore.length > 0)
+    await changePayment(deps.db, deps.context, {
+      id: before.payment.id,
+      work: async (work) => {
+        for (const { id } of toStore) {
+          const attempt = work.state.attempts.find((one) => one.id === id)
+          // The order may have come to an end since it was read.
+          if (attempt === undefined || !mayStillBePaid(attempt.status) || attempt.cancelAsked) continue
+          work.setAttempt(id, { cancelAsked: true })
+          asked.set(id, { ...attempt, revision: attempt.revision + 1 })
+        }
+      },
+    })
+  return Promise.all(
+    [...asked.values()].map(async (attempt) =>
+      newsOf(deps, toAsk(before, attempt), await askQuietly(() => callCancel(deps, attempt, callSignal()), silence)),
+    ),
+  )
+}
+
+/** Asks the partner to cancel the order. A partner that cannot cancel is read. */
+async function callCancel(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<PartnerOrder | null> {
+  const [at, attemptId] = [deps.partners[attempt.provider], attempt.id]
+  const order = await (at.cancelOrder?.({ attemptId }, signal) ?? at.readOrder({ attemptId }, signal))
+  return order ?? (attempt.status === 'opening' ? neverReached(deps, attempt) : null)
+}
+
+/** The partner knows no order of the attempt, and its page was never shown to a buyer: no money can come. */
+function neverReached({ accounts }: PaymentDeps, { id: attemptId, provider, asked }: Attempt): PartnerOrder {
+  const order = { reference: '', status: 'canceled', received: null, failureCode: null } as const
+  return { ...order, attemptId, account: accounts[provider], amount: asked }
 }
 
 /** `expiresAt`: the end that has passed, in Unix milliseconds. */
 export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly expiresAt: number }
 
+/** Closes the payment, unless money has arrived: the open orders are canceled and read first. */
 export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt }: ClosingOrder): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
-  const unfinished = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
+  const attempts = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
   // The buyer was given more time, and the workflow does not know it yet.
   const isMoved = (payment: Payment) => as === 'expired' && isExtended(deps, payment, expiresAt)
   if (isMoved(before.payment)) return unchanged(before)
-  if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, unfinished)))
+  if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, attempts)))
     return postponeExpiry(deps, paymentId)
-  const news = await cancelAndRead(deps, before, { attempts: unfinished, ...CLOSINGS[as] })
-  return changePayment(deps.db, deps.context, {
-    id: paymentId,
-    work: async (work) => {
-      for (const item of news) await applyOrder(work, deps, item)
-      if (as === 'listening_ended') {
-        await giveUpCancels(work)
-        await work.change(noteOf('payment.listening_ended'), { listenEnded: true })
-      } else if (isOpen(work.state.payment.status) && !isMoved(work.state.payment)) await close(work, as)
-    },
+  // A merchant waits for the answer.
+  const silence = as === 'canceled' ? 'at once' : 'after some tries'
+  const news = await cancelAndRead(deps, before, { attempts, silence })
+  return changeMoney(deps, paymentId, async (work) => {
+    for (const item of news) await applyOrder(work, deps, item)
+    if (as === 'listening_ended') endListening(work)
+    else if (isOpen(derive(work.state, work.at).payment.status) && !isMoved(work.state.payment)) close(work, as)
   })
 }
 
@@ -100,15 +119,26 @@ function isExtended({ context }: PaymentDeps, { status, expiryExtended, expiresA
   return expiryExtended && isOpen(status) && isLater
 }
 
-/** A part of the price is money: the merchant cannot cancel it away, and at the expiry it is a payment of too little. */
-async function close(work: PaymentWork, as: 'expired' | 'canceled'): Promise<void> {
-  const part = partOfPrice(work.state)
-  if (part === null) await work.move(as, because(as))
-  else if (as === 'expired') {
-    const { id: attemptId, status } = part.attempt
-    if (status !== 'underpaid') await work.saveAttempt(attemptId, { status: 'underpaid' })
-    await work.move('under_review', because('underpaid', { attempt_id: attemptId }), part.fields(work.at))
+/** Nobody listens to these orders any more: what has not been carried out will not be. */
+function endListening(work: PaymentWork): void {
+  work.set({ listenEnded: true })
+  work.note(noteOf('payment.listening_ended'))
+  for (const { id, cancelAsked } of work.state.attempts) if (cancelAsked) work.setAttempt(id, { cancelAsked: false })
+}
+
+/**
+ * Money wins: it settles the payment, and a part of the price is too little. The merchant cannot cancel it away, and at the expiry
+ * no more of it is waited for.
+ */
+function close(work: PaymentWork, as: 'expired' | 'canceled'): void {
+  const parts = work.state.attempts.filter((attempt) => freeUnits(toAccount(attempt)) > 0n)
+  if (parts.length === 0) {
+    work.set({ closedAs: as })
+    work.because({ why: as, data: because(as).data ?? {} })
+    return
   }
+  if (as === 'canceled') return
+  for (const { id, status } of parts) if (status === 'open') work.setAttempt(id, { status: 'paid', paidAt: work.at })
 }
 
 async function anyCheckRuns(deps: PaymentDeps, attempts: readonly Attempt[]): Promise<boolean> {
@@ -128,7 +158,8 @@ function postponeExpiry(deps: PaymentDeps, paymentId: string): Promise<Changed> 
       const { payment } = work.state
       if (payment.expiryPostponed || !isOpen(payment.status)) return
       const expiresAt = new Date(Date.parse(payment.expiresAt) + POSTPONE_MS).toISOString()
-      await work.change(noteOf('payment.expiry_postponed'), { expiresAt, expiryPostponed: true })
+      work.note(noteOf('payment.expiry_postponed'))
+      work.set({ expiresAt, expiryPostponed: true })
     },
   })
 }

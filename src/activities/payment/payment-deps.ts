@@ -16,10 +16,6 @@ export type PaymentDeps = {
   readonly converter: Converter
   readonly rates: { current(currency: Currency): Promise<Rate> }
   readonly context: ChangeContext
-  /** Whole percent of the asked amount that may be missing. */
-  readonly tolerancePercent: number
-  /** Whole percent by which a fill may differ from what the locked rate gives. */
-  readonly conversionTolerancePercent: number
   readonly payouts: PayoutDesk
 }
 

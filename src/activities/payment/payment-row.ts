@@ -1,10 +1,9 @@
 import { type Changed, changePayment } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
-import { parked } from '../../domain/payment/changes.ts'
 import { isClosed } from '../../domain/payment/payment.ts'
 import { snapshotOf } from '../../domain/payment/snapshot.ts'
-import { because, noteOf } from '../../domain/timeline.ts'
+import { noteOf } from '../../domain/timeline.ts'
 import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
 
 /** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
@@ -19,21 +18,24 @@ export function markDelayed(deps: PaymentDeps, paymentId: string): Promise<Chang
   return changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
-      const { payment } = work.state
-      if (isClosed(payment.status) || payment.paidAt === null || payment.exception !== null) return
-      await work.change(noteOf('payment.settlement_delayed'), { exception: 'settlement_delayed' })
+      const { status, paidAt, delayedAt } = work.state.payment
+      if (isClosed(status) || paidAt === null || delayedAt !== null) return
+      work.set({ delayedAt: work.at })
+      work.note(noteOf('payment.settlement_delayed'))
     },
   })
 }
 
 /** The partner has been confirming for longer than it may: an operator must ask it. Its money is taken when it comes. */
-export function parkSilent(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+export function markSilent(deps: PaymentDeps, paymentId: string): Promise<Changed> {
   return changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
       const { silentAt } = snapshotOf(work.state)
       if (silentAt === null || silentAt > deps.context.now() + CLOCKS_DIFFER_MS) return
-      await work.move('under_review', because('partner_silent'), parked('partner_silent'))
+      for (const { id, status } of work.state.attempts)
+        if (status === 'confirming') work.setAttempt(id, { silent: true })
+      work.note(noteOf('payment.silent'))
     },
   })
 }

@@ -1,10 +1,10 @@
 import { guarded } from '../failure.ts'
 import { decide } from './decision.ts'
+import { giveBack } from './give-back.ts'
 import { openPartnerOrder } from './open-order.ts'
 import { closeUnpaid, readPartnerOrder } from './partner-orders.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { loadChanged, markDelayed, parkSilent } from './payment-row.ts'
-import { refundAttempt } from './refund.ts'
+import { loadChanged, markDelayed, markSilent } from './payment-row.ts'
 import { convertToUsdc, transferUsdc } from './settlement.ts'
 
 /** Everything a payment's workflow may ask of the world. Each writes its record in the transaction of its effect. */
@@ -22,8 +22,8 @@ export function createPaymentActivities(deps: PaymentDeps) {
     transferUsdc: activity(transferUsdc),
     loadPayment: activity(loadChanged),
     markDelayed: activity(markDelayed),
-    parkSilent: activity(parkSilent),
+    markSilent: activity(markSilent),
     decide: activity(decide),
-    refundAttempt: activity(refundAttempt),
+    giveBack: activity(giveBack),
   }
 }

@@ -9,8 +9,13 @@ create table payment (
   status_reason text,
   exception text check (exception in
     ('verification_required', 'underpaid', 'overpaid', 'paid_late', 'duplicate_payment', 'wrong_asset', 'settlement_delayed')),
-  park_reason text,
   held boolean not null default false,
+  closed_as text check (closed_as in ('expired', 'canceled', 'failed')),
+  payout text not null default 'none' check (payout in ('none', 'handed', 'stopped', 'voiding', 'void', 'paid')),
+  stopped_for text,
+  stuck boolean not null default false,
+  reviews jsonb not null default '[]',
+  review_since timestamptz,
   expiry_postponed boolean not null default false,
   expiry_extended boolean not null default false,
   listen_ended boolean not null default false,
@@ -28,6 +33,8 @@ create table payment (
   cancel_url text,
   checkout_token text not null unique,
   payment_link text references payment_link,
+  tolerance_percent smallint not null default 1,
+  fill_tolerance_percent smallint not null default 2,
   destination text not null check (destination ~ '^0x[0-9a-fA-F]{40}$'),
   chain_id int not null,
   token text not null,
@@ -48,6 +55,7 @@ create table payment (
   block_number bigint,
   finalized_at timestamptz,
   paid_micro units,
+  delayed_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   expires_at timestamptz not null,
@@ -63,8 +71,18 @@ comment on table payment is
   'A payment: what a merchant asks a buyer for, and how far it is. Its workflow changes the row; each change adds one to `version`.';
 comment on column payment.status_reason is 'Why it has this status; null: nothing to add.';
 comment on column payment.exception is 'What was unusual about it; null: nothing.';
-comment on column payment.park_reason is 'Why it waits for an operator (status `under_review`); null: it does not.';
 comment on column payment.held is 'True while a hold by an operator keeps its money from being converted and paid out.';
+comment on column payment.closed_as is 'How it was closed before its money came; null: it was not.';
+comment on column payment.payout is
+  '`none`: not handed over. `handed`: the settlement pays it. `stopped`: an operator must decide. `voiding`: it is being proved that it can never be paid. `void`: proved, or never handed over and never will be.';
+comment on column payment.stopped_for is 'Why the settlement has stopped the payout; null: it has not.';
+comment on column payment.stuck is 'True if the converter has refused the sale, or has not answered for half an hour.';
+comment on column payment.reviews is
+  'What waits for a person: [{reason, attemptId, text}], computed at each change. docs/operations.md says what to do about each.';
+comment on column payment.review_since is 'Since when it waits for a person; null: it does not.';
+comment on column payment.tolerance_percent is 'Whole percent of the asked amount that may be missing.';
+comment on column payment.fill_tolerance_percent is 'Whole percent by which a fill may differ from what the locked rate gives.';
+comment on column payment.delayed_at is 'Since when the settlement has been taking longer than it should; null: it is not.';
 comment on column payment.expiry_postponed is
   'True if a running identity check has moved `expires_at` by 24 hours. That happens once.';
 comment on column payment.expiry_extended is 'True if a buyer who was about to be late got more time. That happens once.';
@@ -72,8 +90,8 @@ comment on column payment.listen_ended is 'True if the time in which late money 
 comment on column payment.amount_text is 'The amount as the merchant wrote it.';
 comment on column payment.amount_minor is 'The price, in minor units of `currency`.';
 comment on column payment.provider is 'The method that the merchant asked for; null: the buyer chooses.';
-comment on column payment.provider_used is 'The provider whose money was last confirmed for the payment; null: none was.';
-comment on column payment.method_used is 'The method of that money; null: none was confirmed.';
+comment on column payment.provider_used is 'The provider that has the money of the payment; null: none has.';
+comment on column payment.method_used is 'The method of that money; null: there is none.';
 comment on column payment.fallback is 'What the checkout offers when `provider` does not work: a choice of others, or nothing.';
 comment on column payment.reference is 'The merchant''s own number.';
 comment on column payment.checkout_token is
@@ -83,11 +101,11 @@ comment on column payment.destination is 'The merchant''s wallet when the paymen
 comment on column payment.token is 'The address of USDC on the chain.';
 comment on column payment.quote is
   'The rate at creation, which is an estimate: `rate` in USDC for one major unit, `rateSource`, `netMicro` in micro-USDC, `expiresAt`.';
-comment on column payment.paid_attempt_id is 'The attempt whose money is settled; null: none was paid.';
+comment on column payment.paid_attempt_id is 'The attempt whose money is the payment''s; null: there is none. Computed at each change, as are status, exception, provider_used, method_used, charge_currency, confirmed_minor, rate and paid_at.';
 comment on column payment.charge_currency is 'The currency that the buyer paid in; null: no money is confirmed.';
 comment on column payment.confirmed_minor is 'What the buyer paid, in minor units of `charge_currency`; null: no money is confirmed.';
 comment on column payment.rate is 'The locked rate: USDC for one major unit of `charge_currency`; null: not locked yet.';
-comment on column payment.agreed is 'True if an operator settles a sale that is far off the locked rate.';
+comment on column payment.agreed is 'True if an operator settles what is there: too little, after a failure, or sold far off the rate.';
 comment on column payment.taken_sale is 'The number of the sale whose USDC is paid out; null: not converted yet.';
 comment on column payment.gross_micro is 'What the money was converted to, in micro-USDC; null: not converted yet.';
 comment on column payment.fee_micro is 'The fee of Pinrail, in micro-USDC.';
@@ -111,6 +129,7 @@ create index payment_succeeded on payment (succeeded_at) include (fee_micro) whe
 -- For the view `attention`: each of its parts reads an index of the few rows that wait.
 create index payment_waiting on payment (status, updated_at)
   where closed_at is null and status in ('processing', 'under_review', 'settling');
+create index payment_review on payment (review_since) where review_since is not null;
 create index payment_held on payment (updated_at) where held and closed_at is null;
 
 create function payment_is_fixed() returns trigger language plpgsql as $$
@@ -166,40 +185,87 @@ create table attempt (
   payment_id text not null references payment,
   provider text not null,
   method text not null,
-  status text not null check (status in
-    ('opening', 'open', 'verification_required', 'confirming', 'on_hold', 'confirmed', 'underpaid', 'surplus', 'late',
-     'declined', 'canceled', 'expired', 'refunded')),
+  status text not null check (status in ('opening', 'open', 'verification_required', 'confirming', 'on_hold', 'paid',
+    'declined', 'canceled', 'expired', 'refunded')),
   amount_minor units not null check (amount_minor > 0),
   currency text not null check (currency ~ '^[A-Z]{3}$'),
+  asked_micro units check (asked_micro > 0),
+  held units not null default 0,
+  outside units not null default 0,
+  written_off units not null default 0,
+  misfit jsonb,
+  misfit_answer text not null default 'none' check (misfit_answer in ('none', 'accepted', 'dismissed')),
+  back text not null default 'no' check (back in ('no', 'wanted', 'asked')),
+  returned boolean not null default false,
+  cancel_asked boolean not null default false,
+  silent boolean not null default false,
+  rate text,
+  rate_source text,
+  rate_locked_at timestamptz,
+  paid_at timestamptz,
   partner_reference text,
   redirect_url text,
   intent_uri text,
   failure_code text,
-  acknowledged_minor units check (acknowledged_minor > 0),
-  returned_by_hand boolean not null default false,
   silent_after_hours smallint not null default 72,
+  revision int not null default 1,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
 comment on table attempt is
-  'The buyer''s order at a partner. It is stored before the partner is asked, and its id is the order''s key there.';
+  'The buyer''s order at a partner: what the partner last said of it, and what was decided. It is stored before the partner is asked, and its id is the order''s key there.';
+comment on column attempt.status is '`opening`: its partner has not answered yet. Every other status is the partner''s last word.';
 comment on column attempt.amount_minor is 'What the order asks for, in minor units of `currency`.';
+comment on column attempt.asked_micro is 'What was asked for in micro-USDC at an address of the platform; null elsewhere.';
+comment on column attempt.held is
+  'What the partner, or the chain, holds of the buyer''s money: minor units of `currency`, or micro-USDC. Each newer reading replaces it.';
+comment on column attempt.outside is 'What the buyer got back from elsewhere, in the same unit.';
+comment on column attempt.written_off is 'The loss that an operator has written off, in the same unit.';
+comment on column attempt.misfit is
+  'What the partner said that does not fit the order: {why, status, amount, received}; null: it fits.';
+comment on column attempt.misfit_answer is 'What an operator has said of that. `accepted`: it may be settled. `dismissed`: there is nothing to do.';
+comment on column attempt.back is 'A give-back through the partner: `wanted` is decided, `asked` is stored before the partner is asked.';
+comment on column attempt.returned is 'True if money of it was given back. What comes after that goes back by hand.';
+comment on column attempt.cancel_asked is 'True if its partner was, or is to be, asked to take no money for it any more.';
+comment on column attempt.silent is 'True if its partner has been confirming for longer than it may.';
+comment on column attempt.rate is 'The locked rate: USDC for one major unit of `currency`; null: no money has come.';
+comment on column attempt.paid_at is 'When its money came; null: it has none.';
 comment on column attempt.partner_reference is 'The partner''s own id of the order; null: the partner has not given one.';
 comment on column attempt.redirect_url is 'The partner''s page for the buyer; null: none.';
 comment on column attempt.intent_uri is 'What opens the buyer''s app; null: none.';
 comment on column attempt.failure_code is 'Why the partner declined; null: it did not, or gave no reason.';
-comment on column attempt.acknowledged_minor is
-  'Minor units: the partner has changed its order to this amount, and an operator has acknowledged that. Null: no change is acknowledged.';
-comment on column attempt.returned_by_hand is
-  'True if money of it that was in no book was given back outside of the partner, of an amount that the partner had not reported. What the partner reports later is surplus.';
 comment on column attempt.silent_after_hours is
   'Hours for which the partner can report the money as confirming before that counts as silence.';
+comment on column attempt.revision is
+  'Counts what was written about it. An answer of the partner is about the number at which it was asked; with another number it is asked again.';
+-- The few that wait for a partner, for the view `attention`.
+create index attempt_given_back on attempt (payment_id) where back <> 'no';
+create index attempt_canceling on attempt (payment_id) where cancel_asked and status in ('opening', 'open', 'verification_required');
 create index on attempt (payment_id);
 
 alter table attempt enable row level security;
 create policy own on attempt for select to pinrail_tenant
   using (exists (select 1 from payment where payment.id = payment_id));
 grant select on attempt to pinrail_tenant;
+
+create table reading (
+  attempt_id text not null references attempt,
+  revision int not null,
+  at timestamptz not null,
+  status text not null,
+  held units not null,
+  misfit jsonb,
+  primary key (attempt_id, revision)
+);
+comment on table reading is
+  'What a partner, or the chain, said of an order whenever it said something new. A fact: it never changes. The attempt has the newest.';
+comment on column reading.revision is 'The number that the attempt has since then.';
+
+create function reading_is_a_fact() returns trigger language plpgsql as $$
+begin
+  raise exception 'a reading is a fact: it never changes (% of %)', old.revision, old.attempt_id;
+end $$;
+create trigger reading_is_a_fact before update or delete on reading for each row execute function reading_is_a_fact();
 
 create table partner_event (
   provider text not null,

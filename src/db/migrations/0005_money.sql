@@ -1,52 +1,4 @@
--- Money: what was received and given back in parts, what was sold, what is decided and still to be done, and the ledger.
-
-create table part (
-  id bigint generated always as identity primary key,
-  payment_id text not null references payment,
-  attempt_id text not null references attempt,
-  key text not null unique,
-  kind text not null check (kind in ('receipt', 'reversal', 'return', 'return_outside', 'reversal_outside', 'kept')),
-  asset text not null check (asset ~ '^[A-Z]{3,4}$'),
-  units signed_units not null check (units <> 0),
-  charge_minor signed_units not null,
-  state text not null check (state in ('counted', 'surplus', 'late', 'returning', 'returned', 'reversed')),
-  state_before text check (state_before in ('counted', 'surplus', 'late')),
-  at timestamptz not null,
-  check ((kind = 'receipt') = (units > 0)),
-  check (asset = 'USDC' or charge_minor = units),
-  check ((state = 'returning') = (state_before is not null))
-);
-comment on table part is
-  'An amount of the buyer''s money that was received, reversed by the partner, or returned by our decision. A fact: only its owner state changes. What a payment, an attempt or a page says about money is a sum over these rows.';
-comment on column part.key is
-  'What makes the fact unique: the partner''s order with the place and sum of its report, or chain, transaction and log.';
-comment on column part.kind is
-  '`return_outside`: the buyer was paid outside of the partner. `reversal_outside`: the partner took back what had been returned outside. `kept`: too little to be worth anything, ours when the payment is over.';
-comment on column part.asset is 'A fiat currency, or USDC.';
-comment on column part.units is 'In the smallest unit of the asset: positive for a receipt, negative otherwise.';
-comment on column part.charge_minor is 'The same in minor units of the attempt''s currency. Less than one of them is 0.';
-comment on column part.state is
-  'Who owns it. `counted`: the payment. `surplus`, `late`: an operator must decide. `returning`: it is on its way to the buyer. `returned`, `reversed`: it is gone.';
-comment on column part.state_before is 'While it is `returning`: the state that it gets again if the partner refuses.';
-create index on part (payment_id);
--- The few parts that wait for a decision, for the view `attention`.
-create index part_without_owner on part (payment_id) where state in ('surplus', 'late', 'returning');
-
-create function part_is_a_fact() returns trigger language plpgsql as $$
-begin
-  raise exception 'a part of money is a fact: only its owner state may change (%)', old.key;
-end $$;
-create trigger part_is_a_fact before update on part for each row
-  when ((old.payment_id, old.attempt_id, old.key, old.kind, old.asset, old.units, old.charge_minor, old.at)
-    is distinct from (new.payment_id, new.attempt_id, new.key, new.kind, new.asset, new.units, new.charge_minor,
-      new.at))
-  execute function part_is_a_fact();
-create trigger part_stays before delete on part for each row execute function part_is_a_fact();
-
-alter table part enable row level security;
-create policy own on part for select to pinrail_tenant
-  using (exists (select 1 from payment where payment.id = payment_id));
-grant select on part to pinrail_tenant;
+-- Money: what was sold, what operators have decided, and the ledger.
 
 create table sale (
   payment_id text not null references payment,
@@ -77,75 +29,34 @@ create policy own on sale for select to pinrail_tenant
   using (exists (select 1 from payment where payment.id = payment_id));
 grant select on sale to pinrail_tenant;
 
-create table intent (
-  id bigint generated always as identity primary key,
+create table decision (
   payment_id text not null references payment,
+  version int not null,
+  say text not null check (say in ('settle', 'give_back', 'write_off', 'hold', 'release')),
   attempt_id text references attempt,
-  kind text not null check (kind in ('refund', 'void', 'cancel')),
-  key text not null unique,
-  state text not null check (state in ('asked', 'pending', 'done', 'refused')),
+  outside boolean not null default false,
+  proof text,
   operator text not null,
   reason text not null,
-  asked_at timestamptz not null
+  at timestamptz not null,
+  primary key (payment_id, version),
+  check (outside or proof is null)
 );
-comment on table intent is
-  'A decision that another party must carry out. It is stored before the party is asked.';
-comment on column intent.id is 'A refused intent that is asked for again gets a new id.';
-comment on column intent.attempt_id is 'The attempt whose money it concerns; null: the payment as a whole.';
-comment on column intent.kind is
-  '`refund`: the partner gives the money back. `void`: the payout is proved never to be paid. `cancel`: the partner takes no money for the order any more.';
-comment on column intent.key is 'The idempotency key of the effect. A refused intent is asked for again under the same key.';
-comment on column intent.state is '`asked`: the party might not know it yet. `pending`: the party has it and works on it.';
-comment on column intent.operator is 'Who decided: `merchant`, `buyer`, `system`, or the name of an operator.';
-create index intent_open on intent (payment_id) where state in ('asked', 'pending');
+comment on table decision is 'What an operator decided. A fact: it never changes.';
+comment on column decision.version is 'The version that the payment has since then.';
+comment on column decision.attempt_id is 'Whose money it is about; null: the payment as a whole.';
+comment on column decision.outside is 'True if the buyer got the money from elsewhere.';
+comment on column decision.proof is 'What proves that, such as the reference of a bank. It proves one give-back only.';
+create unique index decision_proof on decision (proof) where proof is not null;
 
-alter table intent enable row level security;
-create policy own on intent for select to pinrail_tenant
-  using (exists (select 1 from payment where payment.id = payment_id));
-grant select on intent to pinrail_tenant;
-
-create table incident (
-  id bigint generated always as identity primary key,
-  payment_id text not null references payment,
-  attempt_id text references attempt,
-  kind text not null check (kind in ('chargeback', 'misfit', 'unexpected_settlement', 'outside_reversed')),
-  opened_at timestamptz not null,
-  closed_at timestamptz,
-  misfit jsonb,
-  gone boolean not null default false
-);
-comment on table incident is
-  'Something that has gone wrong with money and is no status of the payment. It is open until an operator has dealt with it.';
-comment on column incident.attempt_id is 'Null: it concerns the payment as a whole.';
-comment on column incident.kind is
-  '`misfit`: what the partner reports does not fit the order. `unexpected_settlement`: the payout was paid although the payment had ended without it. `outside_reversed`: the partner took back what had been returned outside.';
-comment on column incident.misfit is
-  'What the partner reported: {why, status, amount, received}. After an operator has dealt with it, the same report opens nothing. Null for other kinds, and for another token than USDC.';
-comment on column incident.gone is
-  'True if it closed because its money had gone, or fitted by then, and not by an operator: the same report opens a new one.';
-create unique index incident_open on incident (payment_id, kind, coalesce(attempt_id, '')) where closed_at is null;
-
-alter table incident enable row level security;
-create policy own on incident for select to pinrail_tenant
-  using (exists (select 1 from payment where payment.id = payment_id));
-grant select on incident to pinrail_tenant;
-
--- The guard before a conversion and before a payout: the payment is not held, no decision about its money is open, all parts
--- that were counted when it was confirmed are still there, and no report of the partner puts them in doubt. The domain
--- checks it first (src/domain/payment/money/intents.ts, `isInDoubt` for the last); this is the wall behind it.
-create function money_is_free(p payment) returns boolean language sql stable as $$
-  select not p.held and p.paid_attempt_id is not null and p.confirmed_minor is not null
-    and not exists (
-      select 1 from intent i where i.payment_id = p.id and i.state in ('asked', 'pending') and i.kind <> 'cancel'
-        and (i.attempt_id is null or i.attempt_id = p.paid_attempt_id))
-    and p.confirmed_minor = (
-      select coalesce(sum(m.charge_minor), 0) from part m
-      where m.payment_id = p.id and m.attempt_id = p.paid_attempt_id and m.state = 'counted')
-    and not exists (
-      select 1 from incident n where n.payment_id = p.id and n.kind = 'misfit' and n.closed_at is null
-        and n.attempt_id = p.paid_attempt_id and n.misfit is not null
-        and not (n.misfit ->> 'why' = 'amount' and n.misfit ->> 'status' = 'paid'
-          and coalesce((n.misfit #>> '{received,minor}')::numeric, 0) >= p.confirmed_minor))
+-- The guard before a conversion is taken and before a payout: the partner holds what is sold, says that it is paid, and nobody
+-- gives it back. The domain asks first (src/domain/payment/funds/next.ts); this is the wall behind it.
+create function money_is_free(payment text, sale_number smallint) returns boolean language sql stable as $$
+  select exists (
+    select from sale s join attempt a on a.id = s.attempt_id
+    where s.payment_id = payment and s.number = sale_number and s.state = 'filled' and a.status = 'paid' and a.back = 'no'
+      and not a.returned and a.held - a.outside >= s.units
+      and (a.misfit is null or a.misfit ->> 'why' = 'token' or a.misfit_answer <> 'none'))
 $$;
 
 create table ledger_transaction (
@@ -158,7 +69,7 @@ create table ledger_transaction (
 );
 comment on table ledger_transaction is
   'A business fact in the books (double entry). Kind and reference make it impossible to book a fact twice.';
-comment on column ledger_transaction.reference is 'What the fact is about: the id of a payment, a transfer on chain, or a part''s key.';
+comment on column ledger_transaction.reference is 'What the fact is about: the id of a payment, a transfer on chain, or the payment''s version.';
 comment on column ledger_transaction.payment_id is 'Null: it concerns no single payment.';
 
 create table ledger_entry (

@@ -7,12 +7,12 @@ create function readable_amount(units numeric, asset text) returns text immutabl
 
 -- Each part reads an index of the few rows that wait, however many are done.
 create view attention with (security_invoker = true) as
-  -- The reason says which decisions end it.
-  select p.livemode, p.merchant_id, p.id as payment_id, null::text as attempt_id, 'parked' as kind,
-    p.park_reason as detail, p.updated_at as since
-  from payment p where p.closed_at is null and p.status = 'under_review'
+  -- What an operator decides about. The reason says what it is.
+  select p.livemode, p.merchant_id, p.id as payment_id, r ->> 'attemptId' as attempt_id, 'review' as kind,
+    (r ->> 'reason') || ': ' || (r ->> 'text') as detail, p.review_since as since
+  from payment p, jsonb_array_elements(p.reviews) r where p.review_since is not null
   union all
-  -- The partner reports for too long that it is confirming the money. The workflow parks it then: a row here means that no
+  -- The partner reports for too long that it is confirming the money. The workflow notes it then: a row here means that no
   -- workflow does.
   select p.livemode, p.merchant_id, p.id, null, 'processing_stale', null, p.updated_at
   from payment p
@@ -42,26 +42,16 @@ create view attention with (security_invoker = true) as
   where e.applied_at is null and e.received_at < now() - interval '1 hour'
   group by p.id, e.attempt_id
   union all
-  -- Money that is not the payment's own.
-  select p.livemode, p.merchant_id, p.id, m.attempt_id, m.state, readable_amount(sum(m.units), m.asset), min(m.at)
-  from part m join payment p on p.id = m.payment_id
-  where m.state in ('surplus', 'late') group by p.id, m.attempt_id, m.state, m.asset having sum(m.units) <> 0
+  -- What a partner was asked for, and has not done for an hour.
+  select p.livemode, p.merchant_id, p.id, a.id, 'give_back_pending', readable_amount(a.held - a.outside,
+    case when a.asked_micro is null then a.currency else 'USDC' end), a.updated_at
+  from attempt a join payment p on p.id = a.payment_id
+  where a.back <> 'no' and a.updated_at < now() - interval '1 hour'
   union all
-  select p.livemode, p.merchant_id, p.id, i.attempt_id, 'intent_pending', i.kind, i.asked_at
-  from intent i join payment p on p.id = i.payment_id
-  where i.state in ('asked', 'pending') and i.asked_at < now() - interval '1 hour'
-  union all
-  select p.livemode, p.merchant_id, p.id, i.attempt_id, i.kind,
-    case i.kind
-      when 'misfit' then case when i.misfit is null then 'another token than USDC'
-        else 'asked for ' || readable_amount((i.misfit #>> '{amount,minor}')::numeric, i.misfit #>> '{amount,currency}')
-          || ', received ' || coalesce(
-            readable_amount((i.misfit #>> '{received,minor}')::numeric, i.misfit #>> '{received,currency}'), 'nothing') end
-      -- All that the partner has taken back so far of what was returned outside.
-      when 'outside_reversed' then (select readable_amount(-sum(m.units), m.asset) from part m
-        where m.attempt_id = i.attempt_id and m.payment_id = i.payment_id and m.kind = 'reversal_outside' group by m.asset)
-    end, i.opened_at
-  from incident i join payment p on p.id = i.payment_id where i.closed_at is null
+  select p.livemode, p.merchant_id, p.id, a.id, 'cancel_pending', a.provider, a.updated_at
+  from attempt a join payment p on p.id = a.payment_id
+  where a.cancel_asked and a.status in ('opening', 'open', 'verification_required') and not p.listen_ended
+    and a.updated_at < now() - interval '1 hour'
   union all
   -- The payment has ended, and it is not known whether the converter has sold the money. The workflow asks it at least hourly.
   select p.livemode, p.merchant_id, p.id, s.attempt_id, 'conversion_open', null, greatest(s.asked_at, p.updated_at)

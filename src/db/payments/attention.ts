@@ -30,7 +30,7 @@ export function listAttention(db: Queryable, limit: number): Promise<Attention[]
     db,
     attentionRow,
     sql`select kind, payment_id, attempt_id, payment.merchant_id, amount_text as amount, currency, since,
-          nullif(concat_ws(': ', detail, case when kind in ('parked', 'settlement_overdue') then coalesce(
+          nullif(concat_ws(': ', detail, case when kind in ('review', 'settlement_overdue') then coalesce(
             (select hold_reason || ': ' || hold_detail from payout o where o.payment_id = payment.id and o.state = 'held'),
             (select 'no worker pays in ' || o.token || ' on chain ' || o.chain_id from unserved_payout o
               where o.payment_id = payment.id)) end), '') as detail
@@ -46,20 +46,5 @@ export function countAttention(db: Queryable): Promise<{ kind: string; count: nu
     z.object({ kind: z.string(), count: z.coerce.number(), oldest_seconds: z.coerce.number() }),
     sql`select kind, count(*) as count, extract(epoch from now() - min(since)) as oldest_seconds from attention
         where livemode = ${db.livemode} group by kind order by kind`,
-  )
-}
-
-/** Attempts with late money after this one: each has a workflow `late_<attempt>`. */
-export function listLate(
-  db: Queryable,
-  page: { readonly after: string; readonly limit: number },
-): Promise<{ payment_id: string; attempt_id: string }[]> {
-  return many(
-    db,
-    z.object({ payment_id: z.string(), attempt_id: z.string() }),
-    // Of two assets there are two entries.
-    sql`select distinct payment_id, attempt_id from attention
-        where kind = 'late' and livemode = ${db.livemode} and attempt_id > ${page.after}
-        order by attempt_id limit ${page.limit}`,
   )
 }

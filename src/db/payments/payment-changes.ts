@@ -1,35 +1,31 @@
 import type { Booking } from '../../domain/ledger.ts'
-import { type AttemptFields, exceptionAtEnd, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
-import { bookingBetween, dueSale } from '../../domain/payment/funds/stored-funds.ts'
-import type { Incident, Intent } from '../../domain/payment/money/intents.ts'
-import { type Part, type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
-import { dustOf } from '../../domain/payment/order-changes.ts'
-import { canMove, isClosed, type PaymentStatus } from '../../domain/payment/payment.ts'
-import type { Payment, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
-import { renderPayment } from '../../domain/payment/payment-object.ts'
+import { derive, endIfGivenBack } from '../../domain/payment/derived.ts'
+import type { Funds } from '../../domain/payment/funds/funds.ts'
+import { advance, bookingBetween, withFunds } from '../../domain/payment/funds/stored-funds.ts'
+import { isClosed, type PaymentStatus } from '../../domain/payment/payment.ts'
+import type { Attempt, Derived, Payment, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
+import { renderChargeback, renderPayment } from '../../domain/payment/payment-object.ts'
 import { EXTENSION_MS, mayBeExtended } from '../../domain/payment/requests.ts'
 import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
-import { because, moveNote, type Note, noteOf, type Reason } from '../../domain/timeline.ts'
-import { isWebhookEventType, type WebhookEventType } from '../../domain/webhook.ts'
-import { type Db, execute, sql, type Tx } from '../db.ts'
+import { type Cause, listLossChanges, type Told, tellChange } from '../../domain/payment/told.ts'
+import { type Note, noteOf } from '../../domain/timeline.ts'
+import { isWebhookEventType } from '../../domain/webhook.ts'
+import { type Db, sql, type Tx } from '../db.ts'
 import { book } from '../ledger.ts'
 import { completeLinks } from '../links/completed.ts'
-import { putOutbox } from '../outbox.ts'
 import { type NewEvent, recordEvents } from '../webhooks/events.ts'
 import {
-  closeIncident,
-  insertIncident,
-  insertIntent,
-  insertPart,
-  type NewIntent,
-  putBackParts,
-  restateParts,
-  writeIntent,
+  createdAttempt,
+  insertAttempt,
+  isAttemptChanged,
+  isPaymentChanged,
+  type NewAttempt,
+  writeAttempt,
+  writePayment,
   writeSale,
-} from './money/money-writes.ts'
-import { insertAttempt, type NewAttempt, type PaymentWrite, writeAttempt, writePayment } from './payment-writes.ts'
+} from './payment-writes.ts'
 import { lockPayment } from './payments.ts'
-import { insertNote } from './timeline.ts'
+import { insertNotes } from './timeline.ts'
 
 /** What every change needs to know of its surroundings. */
 export type ChangeContext = {
@@ -47,47 +43,35 @@ export function unchanged(state: PaymentWithAttempts): Changed {
   return { payment: snapshotOf(state), events: [] }
 }
 
-/** What may be done to a locked payment. Each call writes at once, in the transaction that holds the lock. */
+/** The facts of a payment: everything else about it is computed from them. */
+export type PaymentFacts = Partial<Omit<Payment, keyof Derived | 'id' | 'version' | 'updatedAt' | 'closedAt'>>
+
+/** What may be done to a locked payment. It is written at the end, with what follows from it. */
 export type PaymentWork = {
+  /** The payment with what was changed so far. */
   readonly state: PaymentWithAttempts
   readonly tx: Tx
   readonly at: string
-  /** Changes the status, with a timeline entry. Throws when the transition table does not allow it: that is a bug. */
-  move(to: PaymentStatus, reason: Reason, fields?: PaymentFields): Promise<void>
-  /** Changes fields without a transition, with a timeline entry. */
-  change(note: Note, fields: PaymentFields): Promise<void>
-  note(note: Note): Promise<void>
-  /** Stores the attempt, which must be committed before the partner is asked. A second time it changes nothing. */
-  addAttempt(attempt: NewAttempt): Promise<void>
-  saveAttempt(attemptId: string, fields: AttemptFields): Promise<void>
-  /** Books a fact of the chain. The payment's own books follow from its funds, at the end of the change. */
+  set(facts: PaymentFacts): void
+  setFunds(funds: Funds): void
+  setAttempt(attemptId: string, facts: Partial<Attempt>): void
+  setSale(sale: StoredSale): void
+  /** Adds an attempt, which must be committed before the partner is asked. A second time it changes nothing. */
+  addAttempt(attempt: NewAttempt): void
+  /** Says who has caused the change, where that does not follow from it. */
+  because(cause: Cause): void
+  note(note: Note): void
+  /** Books a fact of the chain. The payment's own books follow from its funds. */
   book(booking: Booking): Promise<boolean>
-  /** Stores a fact about money. False when it is known already. */
-  addPart(part: Part): Promise<boolean>
-  /** Stores a sale, or what became of it. */
-  saveSale(sale: StoredSale): Promise<void>
-  /** Gives the parts of an attempt in these states another owner. */
-  restate(attemptId: string, change: { from: readonly PartState[]; to: PartState }): Promise<void>
-  /** The parts of the attempt that were on their way back are where they were. */
-  putBack(attemptId: string): Promise<void>
-  /** Stores what another party must carry out, before it is asked. Null: it is open, or was carried out. */
-  ask(intent: NewIntent): Promise<Intent | null>
-  /** How far it is; null: it is none of the payment's open ones. */
-  settleIntent(intent: Intent, state: 'pending' | 'done' | 'refused'): Promise<void>
-  /**
-   * Nothing, where it is a misfit of which the partner says what it said before. Of the own money of a payment that has not
-   * ended it is heard each time: it puts the money in doubt, or nothing can be decided until it is acknowledged.
-   */
-  openIncident(incident: Incident): Promise<void>
-  /** `gone`: not by an operator, but because there is nothing left to look at. */
-  closeIncident(incident: Incident, why?: 'gone'): Promise<void>
 }
+
+export type Work = (payment: PaymentWork) => Promise<void>
 
 /** Locks the payment, lets `work` change it, writes the events last, and answers what is true afterwards. */
 export function changePayment(
   db: Db,
   context: ChangeContext,
-  { id, work }: { id: string; work: (payment: PaymentWork) => Promise<void> },
+  { id, work }: { id: string; work: Work },
 ): Promise<Changed> {
   return db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
 }
@@ -98,197 +82,173 @@ export function changePayment(
  */
 export async function extendPayment(tx: Tx, context: ChangeContext, id: string): Promise<boolean> {
   let isExtended = false
-  const extend = async (work: PaymentWork): Promise<void> => {
+  const extend: Work = async (work) => {
     const { payment } = work.state
     if (!mayBeExtended(payment, context.now())) return
     const expiresAt = new Date(Date.parse(payment.expiresAt) + EXTENSION_MS).toISOString()
-    const note = noteOf('payment.expiry_extended', { expires_at: expiresAt })
-    await work.change(note, { expiresAt, expiryExtended: true })
+    work.note(noteOf('payment.expiry_extended', { expires_at: expiresAt }))
+    work.set({ expiresAt, expiryExtended: true })
     isExtended = true
   }
   await changePaymentIn(tx, context, { id, work: extend })
   return isExtended
 }
 
-/** The partner has the money back and nothing can be paid out any more: what was bought is ours, and the payment is over. */
-export async function endAsGivenBack(work: PaymentWork): Promise<void> {
-  await work.move('refunded', because('given_back_by_partner'), NOT_PARKED)
-}
-
-/**
- * Nobody has to look any more at money of this attempt that fitted no order. `gone`: the partner says that it is not there
- * any more, or it fits by now; coming once more, it is new. Another token at our own address goes by an operator alone.
- */
-export async function closeMisfit(work: PaymentWork, attemptId: string, why?: 'gone'): Promise<void> {
-  const open = work.state.incidents.find((one) => one.kind === 'misfit' && one.attemptId === attemptId)
-  const isToken = (open?.misfit ?? null) === null
-  if (open !== undefined && !(isToken && why === 'gone')) await work.closeIncident(open, why)
-}
-
-/** The payment's money is another attempt's: what was counted of this one is a second payment, for an operator. */
-export async function setBeside(work: PaymentWork, attemptId: string): Promise<void> {
-  await work.restate(attemptId, { from: ['counted'], to: 'surplus' })
-  await work.saveAttempt(attemptId, { status: 'surplus' })
-}
-
 /** Changes a payment inside a transaction that does more, such as marking a payout settled. */
 export async function changePaymentIn(
   tx: Tx,
   context: ChangeContext,
-  { id, work }: { id: string; work: (payment: PaymentWork) => Promise<void> },
+  { id, work }: { id: string; work: Work },
 ): Promise<Changed> {
-  let state: PaymentWithAttempts = await lockPayment(tx, id)
-  const before = state
+  const before = await lockPayment(tx, id)
   const at = new Date(context.now()).toISOString()
-  const announced: { type: WebhookEventType; object: object }[] = []
-  let kind = 'payment.changed'
-  const written = async (change: Omit<PaymentWrite, 'payment' | 'at'>): Promise<void> => {
-    kind = change.note.kind
-    state = { ...state, payment: await writePayment(tx, { ...change, payment: state.payment, at }) }
-  }
+  const draft = openDraft(tx, before, at)
+  await work(draft.work)
+  const after = complete(draft.state(), at)
+  const told = tellChange(before, after, draft.cause())
+  const said = new Set(draft.notes().map(({ kind }) => kind))
+  const all = { ...told, notes: [...draft.notes(), ...told.notes.filter(({ kind }) => !said.has(kind))] }
+  const written = await write(tx, { before, after, told: all, at })
+  tx.afterCommit(() => context.changed?.(id))
+  const news = listEvents(context, { before, after: written, told, at })
+  const isPaid = told.moves.some(({ to }) => to === 'succeeded')
+  const completed = isPaid ? await completeLinks(tx, { publicUrl: context.publicUrl, at }, [written.payment]) : []
+  const events = (await recordEvents(tx, [...news, ...completed])).flatMap((eventId) => eventId ?? [])
+  return { payment: snapshotOf(written), events }
+}
 
-  const announce = (type: WebhookEventType) =>
-    announced.push({ type, object: renderPayment(state.payment, state.attempts, context.publicUrl) })
-  const money = moneyWork(tx, { id, at, read: () => state, write: (next) => (state = next) })
+/** The payment with everything that follows from its facts. */
+export function complete(changed: PaymentWithAttempts, at: string): PaymentWithAttempts {
+  const state = derive(endIfGivenBack(advance(changed)), at)
+  const isDone = nextStep(state) === 'done'
+  const { payment } = state
+  // Nothing left to wait for: the relay need not look for its workflow any more. Late money opens it again.
+  const closedAt = isDone ? (payment.closedAt ?? at) : null
+  return { ...state, payment: { ...payment, closedAt, ...enteredAt(changed.payment.status, payment, at) } }
+}
 
-  await work({
+/** When a state is entered, this says since when. */
+function enteredAt(before: PaymentStatus, { status }: Payment, at: string): Partial<Payment> {
+  if (status === before) return {}
+  if (status === 'succeeded') return { succeededAt: at }
+  if (status === 'failed') return { failedAt: at }
+  return status === 'canceled' ? { canceledAt: at } : {}
+}
+
+type Draft = {
+  readonly work: PaymentWork
+  readonly state: () => PaymentWithAttempts
+  readonly cause: () => Cause | null
+  readonly notes: () => readonly Note[]
+}
+
+/** What is done to the payment before it is written. */
+function openDraft(tx: Tx, before: PaymentWithAttempts, at: string): Draft {
+  let state = before
+  let cause: Cause | null = null
+  const notes: Note[] = []
+  const setAttempts = (attempts: readonly Attempt[]) => void (state = { ...state, attempts })
+  const work: PaymentWork = {
     get state() {
       return state
     },
     tx,
     at,
-    move: async (to, reason, fields = {}) => {
-      const from = state.payment.status
-      if (!canMove(from, to)) throw new Error(`payment ${id}: no transition from ${from} to ${to}`)
-      const { exception } = state.payment
-      const left = isClosed(to) ? exceptionAtEnd(exception) : exception
-      const isOver = left === exception ? {} : { exception: left }
-      await written({ to, note: moveNote(to, reason), fields: { ...isOver, ...fields } })
-      const type = `payment.${to}`
-      if (isWebhookEventType(type)) announce(type)
+    set: (facts) => void (state = { ...state, payment: { ...state.payment, ...facts } }),
+    setFunds: (funds) => void (state = withFunds(state, funds)),
+    setAttempt: (id, facts) =>
+      setAttempts(state.attempts.map((attempt) => (attempt.id === id ? { ...attempt, ...facts } : attempt))),
+    setSale: (sale) => {
+      const others = state.sales.filter(({ number }) => number !== sale.number)
+      state = { ...state, sales: [...others, sale].toSorted((a, b) => a.number - b.number) }
     },
-    change: (note, fields) => written({ to: null, note, fields }),
-    note: (note) => insertNote(tx, { ...note, paymentId: id, at }),
-    addAttempt: async (attempt) => {
-      const added = await insertAttempt(tx, { paymentId: id, attempt, at })
-      if (added !== null) state = { ...state, attempts: [...state.attempts, added] }
+    addAttempt: (attempt) => {
+      if (state.attempts.some(({ id }) => id === attempt.id)) return
+      setAttempts([...state.attempts, createdAttempt(state.payment.id, attempt, at)])
     },
-    saveAttempt: async (attemptId, fields) => {
-      const attempt = await writeAttempt(tx, { attemptId, fields, at })
-      state = { ...state, attempts: state.attempts.map((other) => (other.id === attemptId ? attempt : other)) }
-    },
+    because: (told) => void (cause = told),
+    note: (note) => void notes.push(note),
     book: (booking) => book(tx, booking, at),
-    ...money,
-    openIncident: async (incident) => {
-      await money.openIncident(incident)
-      if (incident.kind === 'chargeback') announce('payment.chargeback')
-    },
-  })
+  }
+  return { work, state: () => state, cause: () => cause, notes: () => notes }
+}
 
-  const isDone = nextStep(snapshotOf(state)) === 'done'
-  if (isDone) for (const dust of dustOf(state)) await money.addPart(dust)
-  const sale = dueSale(state)
-  if (sale !== null) await money.saveSale(sale)
-  const booking = bookingBetween(before, state, kind)
+type Change = {
+  readonly before: PaymentWithAttempts
+  readonly after: PaymentWithAttempts
+  readonly told: Told
+  readonly at: string
+}
+
+/** Writes what has changed, and books it. A change of anything is a change of the payment, and counts its version on. */
+async function write(tx: Tx, { before, after, told, at }: Change): Promise<PaymentWithAttempts> {
+  const { id } = before.payment
+  const attempts = await writeAttempts(tx, { before, after, at })
+  const sales = after.sales.filter((sale) => isNewOrChanged(before.sales, sale))
+  for (const sale of sales) await writeSale(tx, sale, { paymentId: id, at })
+  const isChanged = sales.length > 0 || attempts.isChanged || isPaymentChanged(before.payment, after.payment)
+  if (!isChanged) {
+    await insertNotes(tx, { paymentId: id, notes: told.notes, at })
+    return before
+  }
+  await writePayment(tx, { before: before.payment, after: after.payment, told, at })
+  const version = before.payment.version + 1
+  const written = { ...after, attempts: attempts.written, payment: { ...after.payment, version, updatedAt: at } }
+  const booking = bookingBetween(before, written, kindOf(told))
   // The version names the change: one that has booked must have changed the payment.
   if (booking !== null && !(await book(tx, booking, at))) throw new Error(`${booking.reference} was booked before`)
-  await markClosed(tx, state.payment, { isDone, at })
-  tx.afterCommit(() => context.changed?.(id))
-  const { merchantId, livemode } = state.payment
-  const news: NewEvent[] = announced.map((told) => ({ ...told, merchantId, livemode, paymentId: id, at }))
-  const isPaid = announced.some(({ type }) => type === 'payment.succeeded')
-  const completed = isPaid ? await completeLinks(tx, { publicUrl: context.publicUrl, at }, [state.payment]) : []
-  const events = (await recordEvents(tx, [...news, ...completed])).flatMap((eventId) => eventId ?? [])
-  return { payment: snapshotOf(state), events }
+  return written
 }
 
-type MoneyWork = Pick<
-  PaymentWork,
-  'addPart' | 'saveSale' | 'restate' | 'putBack' | 'ask' | 'settleIntent' | 'openIncident' | 'closeIncident'
->
+export const kindOf = ({ moves, notes }: Told): string => (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
 
-/** What is done to the money of a locked payment, in the rows and in what is known of them. */
-function moneyWork(
+function isNewOrChanged(known: readonly StoredSale[], sale: StoredSale): boolean {
+  const before = known.find(({ number }) => number === sale.number)
+  return before === undefined || before.state !== sale.state || before.fill !== sale.fill
+}
+
+async function writeAttempts(
   tx: Tx,
-  locked: {
-    readonly id: string
-    readonly at: string
-    readonly read: () => PaymentWithAttempts
-    readonly write: (state: PaymentWithAttempts) => void
-  },
-): MoneyWork {
-  const where = { paymentId: locked.id, at: locked.at }
-  const { read, write } = locked
-  return {
-    addPart: async (part) => {
-      const isNew = await insertPart(tx, part, where)
-      if (isNew) write({ ...read(), parts: [...read().parts, part] })
-      return isNew
-    },
-    saveSale: async (sale) => {
-      await writeSale(tx, sale, where)
-      const others = read().sales.filter(({ number }) => number !== sale.number)
-      write({ ...read(), sales: [...others, sale].toSorted((a, b) => a.number - b.number) })
-    },
-    restate: async (attemptId, change) => {
-      await restateParts(tx, attemptId, change)
-      write({ ...read(), parts: restated(read().parts, attemptId, change) })
-    },
-    putBack: async (attemptId) => {
-      await putBackParts(tx, attemptId)
-      write({ ...read(), parts: putBack(read().parts, attemptId) })
-    },
-    ask: async (intent) => {
-      const asked = await insertIntent(tx, intent, where)
-      if (asked !== null) write({ ...read(), intents: [...read().intents, asked] })
-      return asked
-    },
-    settleIntent: async ({ key }, state) => {
-      await writeIntent(tx, { key, state })
-      const intents = read().intents.flatMap((intent) => {
-        if (intent.key !== key) return [intent]
-        return state === 'pending' ? [{ ...intent, state }] : []
-      })
-      write({ ...read(), intents })
-    },
-    openIncident: async (incident) => {
-      const { status, paidAttemptId } = read().payment
-      const isOwn = incident.misfit != null && incident.attemptId !== null && incident.attemptId === paidAttemptId
-      if (await insertIncident(tx, incident, { ...where, isAlwaysHeard: isOwn && !isClosed(status) }))
-        write(withIncidents(read(), { without: incident, more: [incident] }))
-    },
-    closeIncident: async (incident, why) => {
-      if (!(await closeIncident(tx, incident, { ...where, isGone: why === 'gone' }))) return
-      write(withIncidents(read(), { without: incident, more: [] }))
-      const { status, listenEnded } = read().payment
-      // Perhaps by the workflow of late money: the payment's own waits for a person because of it.
-      if (listenEnded && isClosed(status))
-        await putOutbox(tx, 'complete_transfer', [{ subject: locked.id, payload: { events: [] } }])
-    },
+  { before, after, at }: Omit<Change, 'told'>,
+): Promise<{ readonly written: readonly Attempt[]; readonly isChanged: boolean }> {
+  let isChanged = false
+  const written: Attempt[] = []
+  for (const attempt of after.attempts) {
+    const known = before.attempts.find(({ id }) => id === attempt.id)
+    if (known === undefined) await insertAttempt(tx, attempt)
+    const from = known ?? createdAttempt(attempt.paymentId, attempt, attempt.createdAt)
+    const isWritten = isAttemptChanged(from, attempt)
+    const next = isWritten ? { ...attempt, revision: from.revision + 1, updatedAt: at } : attempt
+    if (isWritten) await writeAttempt(tx, { before: from, after: next })
+    isChanged ||= isWritten || known === undefined
+    written.push(next)
   }
+  return { written, isChanged }
 }
 
-/** The state after an incident was written, which has changed the payment. */
-function withIncidents(
-  state: PaymentWithAttempts,
-  { without, more }: { readonly without: Incident; readonly more: readonly Incident[] },
-): PaymentWithAttempts {
-  const { payment, incidents } = state
-  const isIt = ({ kind, attemptId }: Incident) => kind === without.kind && attemptId === without.attemptId
-  // What is said of it anew keeps its place: the first one is what an approval deals with.
-  const isOpen = incidents.some(isIt)
-  const others = incidents.flatMap((one) => (isIt(one) ? more : [one]))
-  const now = isOpen ? others : [...others, ...more]
-  return { ...state, payment: { ...payment, version: payment.version + 1 }, incidents: now }
-}
-
-/** Nothing left to wait for: the relay need not look for its workflow any more. Reopened by late money. */
-async function markClosed(
-  tx: Tx,
-  { id, closedAt }: Payment,
-  { isDone, at }: { readonly isDone: boolean; readonly at: string },
-): Promise<void> {
-  if (isDone === (closedAt !== null)) return
-  const when = isDone ? sql`${at}::timestamptz` : sql`null`
-  await execute(tx, sql`update payment set closed_at = ${when} where id = ${id}`)
+/** The events of the states that were entered, and of money that was lost or won back after the payout. */
+export function listEvents({ publicUrl }: ChangeContext, { before, after, told: { moves }, at }: Change): NewEvent[] {
+  const { id, merchantId, livemode } = after.payment
+  const object = renderPayment(after.payment, after.attempts, publicUrl)
+  const event = (type: NewEvent['type'], about: object): NewEvent => ({
+    type,
+    object: about,
+    merchantId,
+    livemode,
+    paymentId: id,
+    at,
+  })
+  const entered = moves.flatMap(({ to }) => {
+    const type = `payment.${to}`
+    return isWebhookEventType(type) ? [event(type, { ...object, status: to })] : []
+  })
+  const lost = isClosed(after.payment.status)
+    ? listLossChanges(before, after).map((change) =>
+        event(change.units > 0n ? 'payment.chargeback' : 'payment.chargeback_won', {
+          ...object,
+          chargeback: renderChargeback(change),
+        }),
+      )
+    : []
+  return [...entered, ...lost]
 }

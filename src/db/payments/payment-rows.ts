@@ -2,17 +2,16 @@ import { z } from 'zod'
 import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import { type MethodName, PROVIDER_NAMES, type ProviderUsed, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
 import { FAILURE_CODES, type FailureCode } from '../../domain/payment/partner.ts'
+import { ATTEMPT_STATUSES, PAYMENT_STATUSES, type PaymentException } from '../../domain/payment/payment.ts'
 import {
-  ATTEMPT_STATUSES,
-  PARK_REASONS,
-  PAYMENT_STATUSES,
-  type ParkReason,
-  type PaymentException,
-} from '../../domain/payment/payment.ts'
-import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
-import { moneyRow } from './money/money-rows.ts'
+  type Attempt,
+  type LockedRate,
+  MISFITS,
+  type Payment,
+  type StoredSale,
+} from '../../domain/payment/payment-object.ts'
 
-/** Rows of the payment and attempt tables, parsed into the domain's types. */
+/** Rows of the payment, attempt and sale tables, parsed into the domain's types. */
 
 export const time = z.date().transform((value) => value.toISOString())
 const currency = z.enum(CURRENCIES as [Currency, ...Currency[]])
@@ -25,8 +24,13 @@ const storedPayment = z.object({
   status: z.enum(PAYMENT_STATUSES),
   status_reason: z.string().nullable(),
   exception: z.custom<PaymentException>().nullable(),
-  park_reason: z.enum(Object.keys(PARK_REASONS) as [ParkReason, ...ParkReason[]]).nullable(),
   held: z.boolean(),
+  closed_as: z.enum(['expired', 'canceled', 'failed']).nullable(),
+  payout: z.enum(['none', 'handed', 'stopped', 'voiding', 'void', 'paid']),
+  stopped_for: z.string().nullable(),
+  stuck: z.boolean(),
+  reviews: z.array(z.object({ reason: z.string(), attemptId: z.string().nullable(), text: z.string() })),
+  review_since: time.nullable(),
   expiry_postponed: z.boolean(),
   expiry_extended: z.boolean(),
   listen_ended: z.boolean(),
@@ -44,6 +48,8 @@ const storedPayment = z.object({
   cancel_url: z.string().nullable(),
   checkout_token: z.string(),
   payment_link: z.string().nullable(),
+  tolerance_percent: z.number(),
+  fill_tolerance_percent: z.number(),
   destination: z.string(),
   chain_id: z.number(),
   token: z.string(),
@@ -64,6 +70,7 @@ const storedPayment = z.object({
   block_number: z.string().nullable(),
   finalized_at: time.nullable(),
   paid_micro: z.string().nullable(),
+  delayed_at: time.nullable(),
   created_at: time,
   updated_at: time,
   expires_at: time,
@@ -85,8 +92,13 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
     status: row.status,
     statusReason: row.status_reason,
     exception: row.exception,
-    parkReason: row.park_reason,
     held: row.held,
+    closedAs: row.closed_as,
+    payout: row.payout,
+    stoppedFor: row.stopped_for,
+    stuck: row.stuck,
+    reviews: row.reviews,
+    reviewSince: row.review_since,
     expiryPostponed: row.expiry_postponed,
     expiryExtended: row.expiry_extended,
     listenEnded: row.listen_ended,
@@ -103,6 +115,8 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
     cancelUrl: row.cancel_url,
     checkoutToken: row.checkout_token,
     paymentLink: row.payment_link,
+    tolerancePercent: row.tolerance_percent,
+    fillTolerancePercent: row.fill_tolerance_percent,
     destination: row.destination,
     chainId: row.chain_id,
     token: row.token,
@@ -111,6 +125,7 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
     agreed: row.agreed,
     takenSale: row.taken_sale,
     paidMicro: row.paid_micro,
+    delayedAt: row.delayed_at,
     ...settlementOf(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -126,14 +141,10 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
 
 /** The groups of columns that are null together. */
 function settlementOf(row: z.output<typeof storedPayment>): Pick<Payment, 'confirmed' | 'rate' | 'usdc' | 'transfer'> {
-  const { charge_currency, confirmed_minor, rate, rate_source, rate_locked_at } = row
+  const { charge_currency, confirmed_minor } = row
   const { gross_micro, fee_micro, net_micro, tx_hash, log_index, block_number, finalized_at } = row
   const confirmed =
     charge_currency !== null && confirmed_minor !== null ? { minor: confirmed_minor, currency: charge_currency } : null
-  const locked =
-    rate !== null && rate_source !== null && rate_locked_at !== null
-      ? { rate, source: rate_source, lockedAt: rate_locked_at }
-      : null
   const usdc =
     gross_micro !== null && fee_micro !== null && net_micro !== null
       ? { gross: gross_micro, fee: fee_micro, net: net_micro }
@@ -142,9 +153,22 @@ function settlementOf(row: z.output<typeof storedPayment>): Pick<Payment, 'confi
     tx_hash !== null && log_index !== null && block_number !== null && finalized_at !== null
       ? { txHash: tx_hash, logIndex: log_index, blockNumber: block_number, finalizedAt: finalized_at }
       : null
-  return { confirmed, rate: locked, usdc, transfer }
+  return { confirmed, rate: lockedRate(row), usdc, transfer }
 }
 
+function lockedRate(row: {
+  rate: string | null
+  rate_source: string | null
+  rate_locked_at: string | null
+}): LockedRate | null {
+  const { rate, rate_source: source, rate_locked_at: lockedAt } = row
+  return rate !== null && source !== null && lockedAt !== null ? { rate, source, lockedAt } : null
+}
+
+const isoTime = z.coerce.date().transform((value) => value.toISOString())
+const named = z.object({ minor: z.string(), currency: z.string() })
+
+/** As a row of JSON gives it: times and amounts are text there. */
 const storedAttempt = z.object({
   id: z.string(),
   payment_id: z.string(),
@@ -153,36 +177,62 @@ const storedAttempt = z.object({
   status: z.enum(ATTEMPT_STATUSES),
   amount_minor: z.string(),
   currency,
+  asked_micro: z.string().nullable(),
+  held: z.string(),
+  outside: z.string(),
+  written_off: z.string(),
+  misfit: z.object({ why: z.enum(MISFITS), status: z.string(), amount: named, received: named.nullable() }).nullable(),
+  misfit_answer: z.enum(['none', 'accepted', 'dismissed']),
+  back: z.enum(['no', 'wanted', 'asked']),
+  returned: z.boolean(),
+  cancel_asked: z.boolean(),
+  silent: z.boolean(),
+  rate: z.string().nullable(),
+  rate_source: z.string().nullable(),
+  rate_locked_at: isoTime.nullable(),
+  paid_at: isoTime.nullable(),
   partner_reference: z.string().nullable(),
   redirect_url: z.string().nullable(),
   intent_uri: z.string().nullable(),
   failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
-  acknowledged_minor: z.string().nullable(),
-  returned_by_hand: z.boolean(),
   silent_after_hours: z.number(),
-  created_at: time,
-  updated_at: time,
+  revision: z.number(),
+  created_at: isoTime,
+  updated_at: isoTime,
 })
 
 export const attemptRow = storedAttempt.transform(attemptOf)
 
-/** As a row of JSON gives them: times are text there. */
-const attemptJson = storedAttempt.extend({
-  created_at: z.coerce.date().transform((value) => value.toISOString()),
-  updated_at: z.coerce.date().transform((value) => value.toISOString()),
-  /** The newest news of its partner that nobody has read. */
-  unread: z.string().nullable(),
-})
+const units = z.string().transform(BigInt)
+const saleRow = z
+  .object({
+    number: z.number(),
+    attempt_id: z.string(),
+    units,
+    gross_micro: units,
+    fill_micro: units.nullable(),
+    reference: z.string().nullable(),
+    state: z.enum(['asked', 'filled', 'ended']),
+  })
+  .transform(
+    ({ attempt_id: accountId, gross_micro: gross, fill_micro: fill, ...row }): StoredSale => ({
+      ...row,
+      accountId,
+      gross,
+      fill,
+    }),
+  )
 
-/** Everything that hangs on a payment, in one row. */
-export const stateRow = moneyRow
-  .extend({ attempts: z.array(attemptJson.transform(({ unread, ...row }) => ({ attempt: attemptOf(row), unread }))) })
-  .transform(({ attempts, ...money }) => ({
-    ...money,
-    attempts: attempts.map(({ attempt }) => attempt),
-    unread: new Map(
-      attempts.flatMap(({ attempt, unread }) => (unread === null ? [] : [[attempt.id, unread] as const])),
-    ),
+/** Everything that hangs on a payment, in one row: its attempts, each with the newest news that nobody has read, and its sales. */
+export const stateRow = z
+  .object({
+    attempts: z.array(storedAttempt.extend({ unread: z.string().nullable() })),
+    sales: z.array(saleRow),
+  })
+  .transform(({ attempts, sales }) => ({
+    attempts: attempts.map(attemptOf),
+    sales,
+    unread: new Map(attempts.flatMap(({ id, unread }) => (unread === null ? [] : [[id, unread] as const]))),
   }))
 
 /** A payment with everything that hangs on it, where both are read in one statement. */
@@ -198,13 +248,24 @@ function attemptOf(row: z.output<typeof storedAttempt>): Attempt {
     method: row.method,
     status: row.status,
     asked: { minor: row.amount_minor, currency: row.currency },
+    askedMicro: row.asked_micro,
+    held: row.held,
+    outside: row.outside,
+    writtenOff: row.written_off,
+    misfit: row.misfit,
+    misfitAnswer: row.misfit_answer,
+    back: row.back,
+    returned: row.returned,
+    cancelAsked: row.cancel_asked,
+    silent: row.silent,
+    rate: lockedRate(row),
+    paidAt: row.paid_at,
     partnerReference: row.partner_reference,
     redirectUrl: row.redirect_url,
     intentUri: row.intent_uri,
     failureCode: row.failure_code,
-    acknowledgedMinor: row.acknowledged_minor,
-    returnedByHand: row.returned_by_hand,
     silentAfterHours: row.silent_after_hours,
+    revision: row.revision,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

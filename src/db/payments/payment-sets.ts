@@ -1,21 +1,20 @@
 import { bookingBetween } from '../../domain/payment/funds/stored-funds.ts'
 import { sourcesOf } from '../../domain/payment/payment.ts'
-import { type Payment, type PaymentWithAttempts, renderPayment } from '../../domain/payment/payment-object.ts'
-import { nextStep, snapshotOf } from '../../domain/payment/snapshot.ts'
-import { moveNote, type Reason } from '../../domain/timeline.ts'
+import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { tellChange } from '../../domain/payment/told.ts'
 import { execute, sql, type Tx } from '../db.ts'
 import { bookAll } from '../ledger.ts'
 import { completeLinks } from '../links/completed.ts'
 import { recordEvents } from '../webhooks/events.ts'
-import type { ChangeContext } from './payment-changes.ts'
+import { type ChangeContext, complete, kindOf, listEvents } from './payment-changes.ts'
+import { entriesOf, entryColumns, entryFrom, jsonOf } from './timeline.ts'
 
-/** A payment, as it was read under the lock, that becomes `succeeded` by this transfer and by nothing else. */
+/** A payment that becomes `succeeded` by its transfer and by nothing else: as it was read under the lock, and with the transfer. */
 export type Success = {
-  readonly state: PaymentWithAttempts
-  readonly transfer: NonNullable<Payment['transfer']>
-  readonly paidMicro: string
-  readonly exception: Payment['exception']
-  readonly reason: Reason
+  readonly before: PaymentWithAttempts
+  readonly paid: PaymentWithAttempts
+  /** The place of the transfer, for the timeline. */
+  readonly data: object
 }
 
 /**
@@ -30,74 +29,54 @@ export async function succeedTogether(
 ): Promise<string[][]> {
   if (successes.length === 0) return []
   const at = new Date(context.now()).toISOString()
-  const after = successes.map((success) => succeeded(success, at))
-  const rows = successes.map(({ state, transfer, paidMicro, exception, reason }, index) => ({
-    ...transfer,
-    paidMicro,
-    ...moveNote('succeeded', reason),
-    id: state.payment.id,
-    version: state.payment.version,
-    from: state.payment.status,
-    exception,
-    closes: after[index]?.closedAt !== null,
-  }))
-  const written = await execute(
-    tx,
-    sql`with
-        given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(id text, version int, "from" text,
-          exception text, closes boolean, "txHash" text, "logIndex" int, "blockNumber" bigint, "finalizedAt" timestamptz, "paidMicro" numeric,
-          kind text, actor text, message text, data jsonb)),
-        -- Fewer rows when somebody wrote without the lock, or the transition is not allowed from the stored status.
-        written as (
-          update payment p set version = p.version + 1, updated_at = ${at}::timestamptz, status = 'succeeded',
-            succeeded_at = ${at}::timestamptz, status_reason = null, park_reason = null, exception = g.exception,
-            tx_hash = g."txHash", log_index = g."logIndex", block_number = g."blockNumber", finalized_at = g."finalizedAt",
-            paid_micro = g."paidMicro",
-            closed_at = case when g.closes then ${at}::timestamptz end
-          from given g where p.id = g.id and p.version = g.version and p.status = any(${sourcesOf('succeeded')})
-          returning p.id)
-        insert into timeline_entry (payment_id, at, kind, from_status, to_status, actor, message, data)
-        select id, ${at}::timestamptz, g.kind, g."from", 'succeeded', g.actor, g.message, g.data
-        from written join given g using (id)`,
-  )
-  if (written !== successes.length)
-    throw new Error(`${successes.length - written} of ${successes.length} payments have changed without their lock`)
-  const bookings = successes.flatMap(
-    ({ state }, index) =>
-      bookingBetween(state, { ...state, payment: after[index] as Payment }, 'payment.succeeded') ?? [],
-  )
+  const changes = successes.map(({ before, paid, data }) => {
+    const { payment, ...rest } = complete(paid, at)
+    const after = { ...rest, payment: { ...payment, version: payment.version + 1, updatedAt: at } }
+    return { before, after, told: tellChange(before, after, { why: 'settled', data }), at }
+  })
+  const written = await execute(tx, successStatement(changes, at))
+  const entries = changes.reduce((sum, { told }) => sum + entriesOf(told).length, 0)
+  if (written !== entries) throw new Error(`some of ${successes.length} payments have changed without their lock`)
+  const bookings = changes.flatMap(({ before, after, told }) => bookingBetween(before, after, kindOf(told)) ?? [])
   await bookAll(tx, bookings, at)
-  tx.afterCommit(() => successes.forEach(({ state }) => context.changed?.(state.payment.id)))
-  const news = successes.map(({ state: { attempts } }, index) => {
-    const payment = after[index] as Payment
-    const { id, merchantId, livemode } = payment
-    const object = renderPayment(payment, attempts, context.publicUrl)
-    return { merchantId, livemode, type: 'payment.succeeded', paymentId: id, object, at }
-  })
-  const completed = await completeLinks(tx, { publicUrl: context.publicUrl, at }, after)
-  const ids = await recordEvents(tx, [...news, ...completed])
-  return after.map((payment, index) => {
-    const ofLinks = completed.flatMap(({ paymentId }, place) =>
-      paymentId === payment.id ? [ids[news.length + place]] : [],
-    )
-    return [ids[index], ...ofLinks].flatMap((id) => id ?? [])
-  })
+  tx.afterCommit(() => changes.forEach(({ after }) => context.changed?.(after.payment.id)))
+  const news = changes.map((change) => listEvents(context, change))
+  const payments = changes.map(({ after }) => after.payment)
+  const completed = await completeLinks(tx, { publicUrl: context.publicUrl, at }, payments)
+  const ids = await recordEvents(tx, [...news.flat(), ...completed])
+  const owners = [...news.flat(), ...completed].map(({ paymentId }) => paymentId)
+  return payments.map(({ id }) => ids.flatMap((eventId, place) => (owners[place] === id ? (eventId ?? []) : [])))
 }
 
-function succeeded({ state, transfer, paidMicro, exception }: Success, at: string): Payment {
-  const { version } = state.payment
-  const moved: Payment = {
-    ...state.payment,
-    status: 'succeeded',
-    statusReason: null,
-    parkReason: null,
-    exception,
-    transfer,
-    paidMicro,
-    updatedAt: at,
-    succeededAt: at,
-    version: version + 1,
-  }
-  const isDone = nextStep(snapshotOf({ ...state, payment: moved })) === 'done'
-  return { ...moved, closedAt: isDone ? at : null }
+type Change = Parameters<typeof listEvents>[1]
+
+/** Fewer rows than entries when somebody wrote without the lock, or the transition is not allowed from the stored status. */
+function successStatement(changes: readonly Change[], at: string) {
+  const rows = changes.map(({ before, after: { payment }, told }) => ({
+    ...payment.transfer,
+    id: payment.id,
+    version: before.payment.version,
+    paidMicro: payment.paidMicro,
+    exception: payment.exception,
+    reviews: payment.reviews,
+    reviewSince: payment.reviewSince,
+    closedAt: payment.closedAt,
+    entries: jsonOf(entriesOf(told)),
+  }))
+  return sql`with
+      given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(id text, version int,
+        exception text, reviews jsonb, "reviewSince" timestamptz, "closedAt" timestamptz, "txHash" text, "logIndex" int,
+        "blockNumber" bigint, "finalizedAt" timestamptz, "paidMicro" numeric, entries jsonb)),
+      written as (
+        update payment p set version = p.version + 1, updated_at = ${at}::timestamptz, status = 'succeeded',
+          succeeded_at = ${at}::timestamptz, payout = 'paid', status_reason = null, stopped_for = null,
+          exception = g.exception, reviews = g.reviews, review_since = g."reviewSince", tx_hash = g."txHash",
+          log_index = g."logIndex", block_number = g."blockNumber", finalized_at = g."finalizedAt",
+          paid_micro = g."paidMicro", closed_at = g."closedAt"
+        from given g where p.id = g.id and p.version = g.version and p.status = any(${sourcesOf('succeeded')})
+        returning p.id)
+      insert into timeline_entry (payment_id, at, ${entryColumns})
+      select id, ${at}::timestamptz, ${entryFrom}
+      from written join given using (id), jsonb_array_elements(entries) with ordinality as x(e, place)
+      order by id, place`
 }

@@ -4,9 +4,8 @@ import { type PaymentWithAttempts, renderPayment } from '../../domain/payment/pa
 import { because, moveNote } from '../../domain/timeline.ts'
 import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { eventRow, recordedEvents } from '../webhooks/events.ts'
-import { moneyColumns } from './money/money-rows.ts'
 import { paymentRow, stateRow, time, wholePaymentRow } from './payment-rows.ts'
-import { timelineInsert } from './timeline.ts'
+import { entriesInsert } from './timeline.ts'
 
 /** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
 export type IdempotencyClaim = {
@@ -59,16 +58,16 @@ export async function insertPayment(
       -- Its row feeds the inserts below, so that they depend on the claim too.
       made as (
         insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
-          description, reference, metadata, success_url, cancel_url, checkout_token, payment_link, destination, chain_id,
-          token, quote, created_at, updated_at, expires_at)
+          description, reference, metadata, success_url, cancel_url, checkout_token, payment_link, tolerance_percent,
+          fill_tolerance_percent, destination, chain_id, token, quote, created_at, updated_at, expires_at)
         select ${p.id}, ${tenant.merchantId}, ${tenant.livemode}, ${p.amountText}, ${p.amount.minor}::numeric,
           ${p.amount.currency}, ${p.provider}, ${p.fallback}, ${p.description}, ${p.reference},
           ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
-          ${p.checkoutToken}, ${p.paymentLink}, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
+          ${p.checkoutToken}, ${p.paymentLink}, ${p.tolerancePercent}, ${p.fillTolerancePercent}, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
           ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
         from claimed returning id),
       -- A timeline without its beginning would not explain the rest.
-      noted as (${timelineInsert(sql`made`, { note, at: p.createdAt, to: 'created' })}),
+      noted as (${entriesInsert(sql`made`, [{ note, from: null, to: 'created' }], p.createdAt)}),
       -- The relay starts the workflow when the request could not.
       queued as (insert into outbox (kind, subject) select 'start_payment', id from made),
       ${recordedEvents([event], sql`exists (select 1 from made)`)}
@@ -202,7 +201,10 @@ async function readState(db: Queryable, paymentId: string): Promise<Rest> {
   return state
 }
 
-/** Attempts and money of payments. After a lock it must be a statement of its own: see `moneyColumns`. */
+/**
+ * Attempts and sales of payments. After a lock it must be a statement of its own: one that waited for the lock would still see
+ * what was there before.
+ */
 async function readStates(db: Queryable, ids: readonly string[]): Promise<Map<string, Rest>> {
   const rows = await many(
     db,
@@ -213,7 +215,7 @@ async function readStates(db: Queryable, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map(({ id, state }) => [id, state]))
 }
 
-/** Columns for `stateRow`. */
+/** Columns for `stateRow`. Amounts are text, because a JSON number would lose digits. */
 function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
   const unread =
     news === undefined
@@ -221,8 +223,13 @@ function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
       : sql`(select max(seq)::text from partner_event where attempt_id = attempt.id and applied_at is null)`
   return sql`select
       coalesce((select jsonb_agg(to_jsonb(attempt) || jsonb_build_object('amount_minor', amount_minor::text,
-          'acknowledged_minor', acknowledged_minor::text, 'unread', ${unread}) order by created_at, id)
-        from attempt where payment_id = ${paymentId}), '[]') as attempts, ${moneyColumns(paymentId)}`
+          'asked_micro', asked_micro::text, 'held', held::text, 'outside', outside::text, 'written_off', written_off::text,
+          'unread', ${unread}) order by created_at, id)
+        from attempt where payment_id = ${paymentId}), '[]') as attempts,
+      coalesce((select jsonb_agg(jsonb_build_object('number', number, 'attempt_id', attempt_id, 'units', units::text,
+          'gross_micro', gross_micro::text, 'fill_micro', fill_micro::text, 'reference', reference, 'state', state)
+          order by number)
+        from sale where payment_id = ${paymentId}), '[]') as sales`
 }
 
 const unclosedRow = z.object({ id: z.string(), status: z.string(), version: z.number(), updated_at: time })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
+import type { Told } from '../../domain/payment/told.ts'
 import { dataForMerchant, type Note, observedSentence } from '../../domain/timeline.ts'
 import { execute, many, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { cutPage, type PageOf } from '../pages.ts'
@@ -9,26 +10,40 @@ import { time } from './payment-rows.ts'
 type PaymentNote = Note & { readonly paymentId: string; readonly at: string }
 
 /** A note with the status before and after it, where it changes the status. */
-type Entry = {
-  readonly note: Note
-  readonly at: string
-  readonly from?: PaymentStatus | null
-  readonly to?: PaymentStatus | null
-}
+type Entry = { readonly note: Note; readonly from: PaymentStatus | null; readonly to: PaymentStatus | null }
+
+/** The entries of a change, in their order. */
+export const entriesOf = ({ moves, notes }: Told): Entry[] => [
+  ...moves,
+  ...notes.map((note) => ({ note, from: null, to: null })),
+]
+
+/** Entries as JSON, of which `entryFrom` makes rows. */
+export const jsonOf = (entries: readonly Entry[]) =>
+  entries.map(({ note: { kind, actor, message, data = {} }, from, to }) => ({ kind, actor, message, data, from, to }))
+
+export const entryColumns = sql`kind, from_status, to_status, actor, message, data`
+export const entryFrom = sql`e ->> 'kind', e ->> 'from', e ->> 'to', e ->> 'actor', e ->> 'message', e -> 'data'`
 
 /**
- * The insert of an entry for each row of `payments`, which has the column id: spliced into the statement that changes the
- * payment, so that the entry costs no round trip.
+ * The insert of the entries for each row of `payments`, which has the column id: spliced into the statement that changes the
+ * payment, so that the entries cost no round trip.
  */
-export function timelineInsert(payments: Statement, { note, at, from = null, to = null }: Entry): Statement {
-  return sql`insert into timeline_entry (payment_id, at, kind, from_status, to_status, actor, message, data)
-    select id, ${at}::timestamptz, ${note.kind}, ${from}, ${to}, ${note.actor}, ${note.message},
-      ${JSON.stringify(note.data ?? {})}::jsonb from ${payments}`
+export function entriesInsert(payments: Statement, entries: readonly Entry[], at: string): Statement {
+  return sql`insert into timeline_entry (payment_id, at, ${entryColumns})
+    select payments.id, ${at}::timestamptz, ${entryFrom}
+    from ${payments} as payments, jsonb_array_elements(${JSON.stringify(jsonOf(entries))}::jsonb) with ordinality as x(e, place)
+    order by place`
 }
 
-/** Writes a note to the timeline of a locked payment. */
-export async function insertNote(tx: Tx, note: PaymentNote): Promise<void> {
-  await execute(tx, noteInsert(note))
+/** Writes notes to the timeline of a locked payment. */
+export async function insertNotes(
+  tx: Tx,
+  { paymentId, notes, at }: { paymentId: string; notes: readonly Note[]; at: string },
+): Promise<void> {
+  if (notes.length === 0) return
+  const entries = entriesOf({ moves: [], notes })
+  await execute(tx, entriesInsert(sql`(select ${paymentId}::text as id)`, entries, at))
 }
 
 /**
@@ -46,7 +61,8 @@ export async function addTimelineNote(
 }
 
 function noteInsert({ paymentId, at, ...note }: PaymentNote, where = sql``): Statement {
-  return timelineInsert(sql`(select ${paymentId}::text as id ${where}) as payment`, { note, at })
+  const entry = { note, from: null, to: null }
+  return entriesInsert(sql`(select ${paymentId}::text as id ${where})`, [entry], at)
 }
 
 const shared = {

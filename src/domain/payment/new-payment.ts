@@ -15,6 +15,8 @@ export type NewPayment = Pick<
   | 'cancelUrl'
   | 'checkoutToken'
   | 'paymentLink'
+  | 'tolerancePercent'
+  | 'fillTolerancePercent'
   | 'destination'
   | 'chainId'
   | 'token'
@@ -32,18 +34,24 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   status: 'created',
   statusReason: null,
   exception: null,
-  parkReason: null,
   held: false,
+  closedAs: null,
+  payout: 'none',
+  stoppedFor: null,
+  stuck: false,
   providerUsed: null,
   methodUsed: null,
   paidAttemptId: null,
   confirmed: null,
   rate: null,
+  reviews: [],
+  reviewSince: null,
   agreed: false,
   takenSale: null,
   paidMicro: null,
   usdc: null,
   transfer: null,
+  delayedAt: null,
   expiryPostponed: false,
   expiryExtended: false,
   listenEnded: false,

@@ -1,6 +1,5 @@
 import type { ProviderName } from '../methods.ts'
 import type { Money } from '../money.ts'
-import type { UsdcReceipt } from './money/parts.ts'
 
 /** What a partner may say of an order, in our words; each adapter maps its own states to these. */
 export const ORDER_STATUSES = [
@@ -45,6 +44,9 @@ export type PartnerOrder = {
   /** Only where the buyer pays in USDC at an address of our own: what the chain proves, at the rate that was shown. */
   readonly usdc?: UsdcOrder
 }
+
+/** A final deposit of USDC, as the chain proves it. */
+export type UsdcReceipt = { readonly key: string; readonly micro: string }
 
 export type UsdcOrder = {
   readonly receipts: readonly UsdcReceipt[]

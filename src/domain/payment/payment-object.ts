@@ -1,28 +1,31 @@
 import type { Currency } from '../currencies.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../methods.ts'
 import { FEE_PERCENT, formatAmount, formatUsdc, type MicroUsdc, type Money } from '../money.ts'
-import type { Sale } from './funds/funds.ts'
-import type { Incident, Intent } from './money/intents.ts'
-import type { Part } from './money/parts.ts'
+import type { GiveBack } from './funds/account.ts'
+import type { PayoutState, Sale } from './funds/funds.ts'
 import type { FailureCode } from './partner.ts'
-import type { AttemptStatus, ParkReason, PaymentException, PaymentStatus } from './payment.ts'
+import { type AttemptStatus, type ClosedAs, isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
 
-/** A payment as it is stored. Times are ISO 8601 UTC with milliseconds. */
-export type Payment = {
+/**
+ * A payment as it is stored. Times are ISO 8601 UTC with milliseconds. What `Derived` names is computed from the rest at each
+ * change, and stored for lists and indexes.
+ */
+export type Payment = Derived & {
   readonly id: string
   readonly merchantId: string
   readonly livemode: boolean
-  readonly status: PaymentStatus
-  readonly statusReason: string | null
-  readonly exception: PaymentException | null
-  readonly parkReason: ParkReason | null
   readonly held: boolean
+  /** How it was closed before its money came; null: it was not. */
+  readonly closedAs: ClosedAs | null
+  readonly payout: PayoutState
+  /** Why the settlement engine has stopped the payout; null: it has not. */
+  readonly stoppedFor: string | null
+  /** True if the converter has refused the sale, or has not answered for half an hour. */
+  readonly stuck: boolean
   /** The amount as the merchant wrote it. */
   readonly amountText: string
   readonly amount: Money
   readonly provider: ProviderName | null
-  readonly providerUsed: ProviderUsed | null
-  readonly methodUsed: MethodName | null
   readonly fallback: 'picker' | 'none'
   readonly description: string | null
   readonly reference: string | null
@@ -32,14 +35,14 @@ export type Payment = {
   readonly checkoutToken: string
   /** The link that it was made by. */
   readonly paymentLink: string | null
+  /** Whole percent of the asked amount that may be missing, and by which a fill may differ from the locked rate. */
+  readonly tolerancePercent: number
+  readonly fillTolerancePercent: number
   readonly destination: string
   readonly chainId: number
   readonly token: string
   readonly quote: Quote
-  readonly paidAttemptId: string | null
-  readonly confirmed: Money | null
-  readonly rate: { readonly rate: string; readonly source: string; readonly lockedAt: string } | null
-  /** An operator settles a sale that is far off the locked rate. */
+  /** An operator settles what is there, although it is too little, came after a failure, or was sold far off the rate. */
   readonly agreed: boolean
   /** The number of the sale whose USDC is paid out. */
   readonly takenSale: number | null
@@ -52,6 +55,8 @@ export type Payment = {
     readonly blockNumber: string
     readonly finalizedAt: string
   } | null
+  /** Since when the settlement has been taking longer than it should; null: it is not. */
+  readonly delayedAt: string | null
   readonly expiryPostponed: boolean
   /** The buyer was given more time, which happens once. */
   readonly expiryExtended: boolean
@@ -59,12 +64,41 @@ export type Payment = {
   readonly createdAt: string
   readonly updatedAt: string
   readonly expiresAt: string
-  readonly paidAt: string | null
   readonly succeededAt: string | null
   readonly failedAt: string | null
   readonly canceledAt: string | null
   readonly closedAt: string | null
   readonly version: number
+}
+
+export type LockedRate = { readonly rate: string; readonly source: string; readonly lockedAt: string }
+
+/** Why a payment waits for a person, in words. */
+export type Review = {
+  readonly reason: string
+  /** Null: it concerns the payment as a whole. */
+  readonly attemptId: string | null
+  /** For operators, with the amounts. */
+  readonly text: string
+}
+
+export type Derived = {
+  readonly status: PaymentStatus
+  readonly statusReason: string | null
+  readonly exception: PaymentException | null
+  /** The attempt whose money is the payment's. */
+  readonly paidAttemptId: string | null
+  readonly providerUsed: ProviderUsed | null
+  readonly methodUsed: MethodName | null
+  /** The payment's money, in the currency that its buyer was asked for. */
+  readonly confirmed: Money | null
+  readonly rate: LockedRate | null
+  /** When it came. */
+  readonly paidAt: string | null
+  /** What a person is asked for; empty: nothing. */
+  readonly reviews: readonly Review[]
+  /** Since when; null: nobody is asked. */
+  readonly reviewSince: string | null
 }
 
 /** A sale with the converter's id of its fill; null: it is not filled. */
@@ -78,6 +112,19 @@ export type Quote = {
   readonly expiresAt: string
 }
 
+/** What a partner says that does not fit its order: whose it is, its account, currency or amount, or that it is refused and has money. */
+export const MISFITS = ['order', 'account', 'currency', 'no_amount', 'amount', 'refused', 'token'] as const
+
+export type Misfit = {
+  readonly why: (typeof MISFITS)[number]
+  /** In the partner's own words, mapped to ours. */
+  readonly status: string
+  /** What the partner says that was asked for, and what it has received; null: it names no sum. */
+  readonly amount: { readonly minor: string; readonly currency: string }
+  readonly received: { readonly minor: string; readonly currency: string } | null
+}
+
+/** The buyer's order at a partner, as its partner last described it, and what was decided about it. */
 export type Attempt = {
   readonly id: string
   readonly paymentId: string
@@ -85,16 +132,37 @@ export type Attempt = {
   readonly method: MethodName
   readonly status: AttemptStatus
   readonly asked: Money
+  /** What was asked for in USDC at an address of ours, which is exactly `asked`; null elsewhere. */
+  readonly askedMicro: MicroUsdc | null
+  /** What the partner, or the chain, holds: minor units of `asked`'s currency, or micro-USDC. */
+  readonly held: string
+  /** What the buyer got back from elsewhere, in the same unit. */
+  readonly outside: string
+  /** The loss that was written off, in the same unit. */
+  readonly writtenOff: string
+  /** What does not fit of it; null: it fits. */
+  readonly misfit: Misfit | null
+  /** What an operator has said of that. `accepted`: it may be settled. `dismissed`: there is nothing to do. */
+  readonly misfitAnswer: 'none' | 'accepted' | 'dismissed'
+  readonly back: GiveBack
+  /** True if money of it was given back. */
+  readonly returned: boolean
+  /** True if its partner was, or is to be, asked to take no money for it any more. */
+  readonly cancelAsked: boolean
+  /** True if its partner has been confirming for longer than it may. */
+  readonly silent: boolean
+  /** The rate of its money, locked when that first came. */
+  readonly rate: LockedRate | null
+  /** When its money came; null: it has none. */
+  readonly paidAt: string | null
   readonly partnerReference: string | null
   readonly redirectUrl: string | null
   readonly intentUri: string | null
   readonly failureCode: FailureCode | null
   /** So long may its partner be confirming before that counts as silence. */
   readonly silentAfterHours: number
-  /** Minor units: the partner has changed its order to this amount, and an operator has acknowledged it. */
-  readonly acknowledgedMinor: string | null
-  /** Money of it that no book had was given back from elsewhere, and the partner had not said how much it was. */
-  readonly returnedByHand: boolean
+  /** Counts what was written about it: an answer of the partner is about the number at which it was asked. */
+  readonly revision: number
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -103,19 +171,12 @@ export type Attempt = {
 export type PaymentWithAttempts = {
   readonly payment: Payment
   readonly attempts: readonly Attempt[]
-  /** In the order in which they came. */
-  readonly parts: readonly Part[]
   /** In the order of their numbers. */
   readonly sales: readonly StoredSale[]
-  /** Those that are not at their end. */
-  readonly intents: readonly Intent[]
-  /** Those that nobody has dealt with. */
-  readonly incidents: readonly Incident[]
 }
 
 /** A payment of which nobody has tried to pay anything. */
-export const NO_MONEY_YET: WhatHangsOnIt = { attempts: [], parts: [], sales: [], intents: [], incidents: [] }
-type WhatHangsOnIt = Omit<PaymentWithAttempts, 'payment'>
+export const NO_MONEY_YET: Omit<PaymentWithAttempts, 'payment'> = { attempts: [], sales: [] }
 
 /** Explorers by chain; a local chain has none. */
 const EXPLORERS: Readonly<Record<number, string>> = {
@@ -177,15 +238,9 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
   }
 }
 
-/** What the merchant receives and is charged. Nothing of a payment whose converted money went back to its buyer, or will. */
-export function merchantUsdc({
-  status,
-  parkReason,
-  usdc,
-  transfer,
-}: Pick<Payment, 'status' | 'parkReason' | 'usdc' | 'transfer'>): Payment['usdc'] {
-  const isVoid = status === 'refunded' || parkReason === 'payout_voided'
-  return isVoid && transfer === null ? null : usdc
+/** What the merchant receives and is charged. Nothing of a payment whose payout is void. */
+export function merchantUsdc({ payout, usdc }: Pick<Payment, 'payout' | 'usdc'>): Payment['usdc'] {
+  return payout === 'void' ? null : usdc
 }
 
 function renderSettlement(payment: Payment): SettlementObject {
@@ -215,6 +270,23 @@ function renderSettlement(payment: Payment): SettlementObject {
     block_number: transfer === null ? null : Number(transfer.blockNumber),
     finalized_at: transfer?.finalizedAt ?? null,
     explorer_url: explorerUrl(payment),
+    delayed_since: isClosed(payment.status) ? null : payment.delayedAt,
+  }
+}
+
+/** What an event about a chargeback has besides the payment: the amount that went or came back, and what is lost in all. */
+export function renderChargeback(change: { readonly attempt: Attempt; readonly units: bigint; readonly lost: bigint }) {
+  const { attempt, units, lost } = change
+  const isUsdc = attempt.provider === 'crypto'
+  const text = (amount: bigint): string => {
+    const minor = (amount < 0n ? -amount : amount).toString()
+    return isUsdc ? formatUsdc(minor) : formatAmount({ minor, currency: attempt.asked.currency })
+  }
+  return {
+    attempt: attempt.id,
+    amount: text(units),
+    lost: text(lost),
+    currency: isUsdc ? 'USDC' : attempt.asked.currency,
   }
 }
 
@@ -259,6 +331,8 @@ export type SettlementObject = {
   block_number: number | null
   finalized_at: string | null
   explorer_url: string | null
+  /** Since when it has been taking longer than it should; null: it is not. */
+  delayed_since: string | null
 }
 
 export type PaymentObject = {

@@ -1,5 +1,5 @@
 import type { MethodName, ProviderUsed } from '../methods.ts'
-import { openCancel } from './money/intents.ts'
+import type { Answer } from './funds/answer.ts'
 import type { FailureCode } from './partner.ts'
 import { isOpen, mayStillBePaid, type PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
@@ -37,15 +37,12 @@ const REUSABLE: readonly Attempt['status'][] = ['opening', 'open', 'verification
  * cancellation was asked for is not reused: the partner may carry it out while the buyer pays.
  */
 export function planOpening(
-  { attempts, intents }: Pick<PaymentWithAttempts, 'attempts' | 'intents'>,
+  { attempts }: Pick<PaymentWithAttempts, 'attempts'>,
   choice: Pick<OpenAttemptRequest, 'provider' | 'method'>,
 ): OpenPlan {
   const attempt = attempts.find(
-    ({ id, provider, method, status }) =>
-      provider === choice.provider &&
-      method === choice.method &&
-      REUSABLE.includes(status) &&
-      openCancel(intents, id) === null,
+    ({ provider, method, status, cancelAsked }) =>
+      provider === choice.provider && method === choice.method && REUSABLE.includes(status) && !cancelAsked,
   )
   if (attempt !== undefined) return { kind: 'reuse', attempt }
   return attempts.length < MAX_ATTEMPTS ? { kind: 'new' } : { kind: 'too_many_attempts' }
@@ -65,10 +62,10 @@ export function isOpened(attempt: Attempt): attempt is OpenedAttempt {
  * ever, because the attempt is the same.
  */
 export function readyToReuse(
-  { payment, attempts, intents }: Pick<PaymentWithAttempts, 'payment' | 'attempts' | 'intents'>,
+  { payment, attempts }: Pick<PaymentWithAttempts, 'payment' | 'attempts'>,
   choice: Pick<OpenAttemptRequest, 'provider' | 'method'>,
 ): OpenedAttempt | null {
-  const plan = planOpening({ attempts, intents }, choice)
+  const plan = planOpening({ attempts }, choice)
   if (!isOpen(payment.status) || plan.kind !== 'reuse') return null
   const { attempt } = plan
   const isNewest = attempts.findLast(({ status }) => mayStillBePaid(status))?.id === attempt.id
@@ -77,28 +74,21 @@ export function readyToReuse(
 
 export type CancelAnswer = { readonly status: PaymentStatus }
 
-export const OPERATOR_DECISIONS = [
-  'approve',
-  'reject',
-  'refund',
-  'recordExternalRefund',
-  'hold',
-  'release',
-  'retry',
-  'acknowledge',
-] as const
-export type OperatorDecision = (typeof OPERATOR_DECISIONS)[number]
-
-/**
- * Who decides and why: both go to the payment's timeline. `attempt`: whose money goes back, where it could be two.
- * `version`: of the payment as the operator saw it; decisions that accept what is there need it.
- */
-export type OperatorNote = {
+/** An operator's answer, and who gave it and why: both go to the payment's timeline. */
+export type Decision = {
   readonly operator: string
   readonly reason: string
-  readonly attempt?: string
+  /** Of the payment as the operator saw it. A hold needs none. */
   readonly version?: number
+  /** Of `give_back`: the attempt whose money goes back. It must be named if there are two. */
+  readonly attempt?: string
+  /** Of `give_back`: the buyer got it from elsewhere already. */
+  readonly outside?: boolean
+  /** Of `outside`: what proves it, such as the reference of a bank. It proves one give-back only. */
+  readonly proof?: string
 }
+
+export type Say = Answer['say']
 
 /** `unsure`: it may have been carried out by an earlier try, and the message says where to see it. */
 export type DecisionAnswer = { readonly status: PaymentStatus; readonly message: string; readonly unsure?: true }

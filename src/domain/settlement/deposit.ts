@@ -1,6 +1,6 @@
 import type { Hex } from '../hex.ts'
 import { compareReceived, type MicroUsdc, type Money } from '../money.ts'
-import type { UsdcReceipt } from '../payment/money/parts.ts'
+import type { UsdcReceipt } from '../payment/partner.ts'
 
 /** Crypto as a way to pay: USDC that a buyer sends to an address which belongs to one payment alone. */
 

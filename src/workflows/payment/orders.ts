@@ -1,6 +1,5 @@
 import { condition, log } from '@temporalio/workflow'
-import { whyNotThere } from '../../domain/payment/decision.ts'
-import { nextStep, type PaymentSnapshot, watchedAttempts } from '../../domain/payment/snapshot.ts'
+import type { PaymentSnapshot } from '../../domain/payment/snapshot.ts'
 import { PAID_SILENCE_SECONDS, reading } from '../options.ts'
 
 type OrderRead = Awaited<ReturnType<typeof reading.readPartnerOrder>>
@@ -33,8 +32,6 @@ export type Orders = {
   askPaidAgain(hasComeIn: () => boolean): Promise<void>
   /** Reads one of the waiting orders, so that a request waits for one reading at most. */
   readNext(): Promise<void>
-  /** Reads the paid order. Returns why its money cannot move on; null if it is there. */
-  readPaid(attemptId: string): Promise<string | null>
 }
 
 export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace): Orders {
@@ -51,13 +48,12 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
       if (isPaidUnsure()) news.add(now().paidAttemptId as string)
     },
     takeOver(isFirst) {
-      for (const attemptId of watchedAttempts(now())) news.add(attemptId)
-      const { paidAttemptId, status } = now()
-      const step = nextStep(now())
-      if (!isFirst || paidAttemptId === null || (step !== 'convert' && step !== 'transfer')) return
-      news.add(paidAttemptId)
+      const { watched, paidAttemptId, next } = now()
+      for (const attemptId of watched) news.add(attemptId)
+      if (!isFirst || paidAttemptId === null) return
       // A payout that was handed over belongs to the engine: only a void stops it, and the reading asks for the void.
-      if (status === 'processing') unsure = { attemptId: paidAttemptId, reads: 0 }
+      if (next === 'await_payout') news.add(paidAttemptId)
+      else doubtPaid()
     },
     doubtPaid,
     waiting: () => news.size > 0,
@@ -69,32 +65,32 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
       doubtPaid()
     },
     readNext,
-    async readPaid(attemptId) {
-      const answer = await reading.readPartnerOrder({ paymentId, attemptId }).catch(() => null)
-      if (answer !== null) take(attemptId, answer)
-      return whyNotThere(answer, now())
-    },
   }
 
   function doubtPaid(): void {
-    const { paidAttemptId, status } = now()
-    if (status !== 'processing' || paidAttemptId === null) return
+    const { paidAttemptId } = now()
+    if (!mayMoveOn() || paidAttemptId === null) return
     news.add(paidAttemptId)
     if (unsure?.attemptId !== paidAttemptId) unsure = { attemptId: paidAttemptId, reads: 0 }
   }
 
   function isPaidUnsure(): boolean {
-    const { paidAttemptId, status } = now()
-    if (status !== 'processing' || paidAttemptId === null) return false
+    const { paidAttemptId } = now()
+    if (!mayMoveOn() || paidAttemptId === null) return false
     return unsure?.attemptId === paidAttemptId || unread.has(paidAttemptId)
+  }
+
+  /** True if the payment's money is to be sold or paid out. */
+  function mayMoveOn(): boolean {
+    const { next } = now()
+    return next === 'sell' || next === 'hand_over'
   }
 
   function take(attemptId: string, answer: OrderRead): void {
     accept(answer)
     // Money of another attempt has arrived since: it is not in doubt.
     const isDoubted = unsure?.attemptId === now().paidAttemptId
-    const isThere = whyNotThere(answer, now()) === null || answer.whole
-    if (!isDoubted || (attemptId === unsure?.attemptId && isThere)) unsure = null
+    if (!isDoubted || (attemptId === unsure?.attemptId && answer.understood)) unsure = null
   }
 
   /** The next poll reads the order of a partner that does not answer. */

@@ -1,10 +1,8 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
-import type { Decided } from '../../activities/payment/refund.ts'
-import type { OperatorDecision, OperatorNote } from '../../domain/payment/requests.ts'
-import { money, records } from '../options.ts'
+import type { PaymentSnapshot } from '../../domain/payment/snapshot.ts'
 
 /** The answer of an activity that may have changed the payment. */
-export type PaymentNews = Pick<Decided, 'payment' | 'events'>
+export type PaymentNews = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
 /** Requests from outside, done one at a time between the steps of the story, in the order of their arrival. */
 export type Requests = {
@@ -32,11 +30,4 @@ export function createRequests(): Requests {
       return result as Promise<T>
     },
   }
-}
-
-/** Carries a decision out. The note cannot override the decision or the payment. */
-export function carryOut(paymentId: string, decision: OperatorDecision, note: OperatorNote): Promise<Decided> {
-  return decision === 'refund'
-    ? money.refundAttempt({ ...note, paymentId })
-    : records.decide({ ...note, paymentId, decision })
 }

@@ -27,7 +27,7 @@ export function queueForgotten({ db, scope }: JournalContext): Promise<number> {
         where l.nonce_of is not null and l.payment_id is null and l.kind = 'out' and l.chain_id = ${scope.chainId}
           and l.token = ${scope.token} and m.livemode = ${scope.livemode}
           -- For money that never came nothing is owed: whoever has the treasury's key may have used the nonce.
-          and (m.net_micro is not null or exists (select 1 from part t where t.payment_id = m.id))
+          and (m.net_micro is not null or exists (select 1 from attempt t join reading r on r.attempt_id = t.id where t.payment_id = m.id and r.held > 0))
           and (m.status = any(${[...CLOSED]}) or m.status in ('under_review', 'settling') and m.net_micro = l.micro_usdc)
         on conflict (payment_id) do nothing`,
   )
@@ -57,7 +57,7 @@ export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPay
     tx,
     z.object({ has_payout: z.boolean(), is_open: z.boolean(), tx_hash: hex.nullable(), is_older: z.boolean() }),
     sql`select p.payment_id is not null as has_payout,
-          m.net_micro is null and p.state is distinct from 'settled' and p.state is distinct from 'voided' as is_open, l.tx_hash, c.restored_at is not null as is_older from payment m
+          p.state is distinct from 'settled' and p.state is distinct from 'voided' as is_open, l.tx_hash, c.restored_at is not null as is_older from payment m
           left join payout p on p.payment_id = m.id
           left join treasury_log l on l.nonce_of = m.id and l.payment_id is null and l.kind = 'out'
           left join chain_cursor c on c.chain_id = m.chain_id and c.token = lower(m.token)

@@ -25,7 +25,13 @@ export type Account = {
   readonly odd: boolean
   /** True if an operator has accepted the odd order. */
   readonly accepted: boolean
+  /** True if another token than USDC is at the address, and no operator has dealt with it. */
+  readonly otherToken: boolean
+  /** True if the partner is confirming for longer than it may. */
+  readonly silent: boolean
   readonly back: GiveBack
+  /** True if money of it was given back. What comes after that is a second payment, and goes back by hand. */
+  readonly returned: boolean
   /** The loss that an operator has written off. */
   readonly writtenOff: bigint
 }
@@ -46,8 +52,8 @@ export const isOnChain = ({ asset }: Pick<Account, 'asset'>): boolean => asset =
 export const isDust = (account: Account): boolean => isOnChain(account) && freeUnits(account) < DUST_MICRO
 
 /** True if the money may be sold now: the partner has let go of it, as it was asked for, and nobody gives it back. */
-export const isSellable = ({ word, back, odd, accepted }: Account): boolean =>
-  word === 'paid' && back === 'no' && (!odd || accepted)
+export const isSellable = ({ word, back, returned, odd, accepted }: Account): boolean =>
+  word === 'paid' && back === 'no' && !returned && (!odd || accepted)
 
 /** `tolerancePercent`: whole percent of the asked amount that may be missing. */
 export const isEnough = (account: Account, tolerancePercent: bigint): boolean =>

@@ -1,10 +1,12 @@
-import { type Account, freeUnits } from './account.ts'
-import { type Funds, findSoldAccount, getExcess, getLoss } from './funds.ts'
+import { type Account, freeUnits, isOnChain } from './account.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds.ts'
+import { isUnanswered, listReasons } from './review.ts'
 
 /** The answers of an operator: three about the money, and the hold. Each names the version that was looked at. */
 export const ANSWERS = ['settle', 'give_back', 'write_off', 'hold', 'release'] as const
+export type Say = (typeof ANSWERS)[number]
 export type Answer =
-  | { readonly say: Exclude<(typeof ANSWERS)[number], 'give_back'> }
+  | { readonly say: Exclude<Say, 'give_back'> }
   /** `accountId`: whose money goes back; absent: all that may. `outside`: the buyer got it from elsewhere already. */
   | { readonly say: 'give_back'; readonly accountId?: string; readonly outside?: true }
 
@@ -16,7 +18,7 @@ export function withAnswer(funds: Funds, answer: Answer): Funds {
     case 'give_back':
       return giveBack(funds, answer)
     case 'write_off':
-      return { ...funds, accounts: funds.accounts.map((account) => writtenOff(funds, account)) }
+      return writeOff(funds)
     case 'hold':
       return { ...funds, hold: true }
     case 'release':
@@ -24,11 +26,67 @@ export function withAnswer(funds: Funds, answer: Answer): Funds {
   }
 }
 
-const writtenOff = (funds: Funds, account: Account): Account => ({
-  ...account,
-  odd: false,
-  writtenOff: getLoss(funds, account),
-})
+/** The answers that change something, each give-back by its account. They are what a person is offered. */
+export function listAnswers(funds: Funds): Answer[] {
+  const backs = funds.accounts.flatMap(({ id }): Answer[] => [
+    { say: 'give_back', accountId: id },
+    { say: 'give_back', accountId: id, outside: true },
+  ])
+  const all: Answer[] = [{ say: 'settle' }, ...backs, { say: 'write_off' }, { say: 'hold' }, { say: 'release' }]
+  return all.filter((answer) => isOfUse(funds, answer))
+}
+
+function isOfUse(funds: Funds, answer: Answer): boolean {
+  if (answer.say === 'hold') return !funds.hold && mayBeHeld(funds)
+  if (answer.say === 'release') return funds.hold
+  if (answer.say === 'settle') return hasQuestion(funds)
+  if (answer.say === 'give_back')
+    return JSON.stringify(withAnswer(funds, answer), asText) !== JSON.stringify(funds, asText)
+  return mayWriteOff(funds)
+}
+
+const asText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
+
+const mayBeHeld = ({ payout, closed }: Funds): boolean =>
+  payout === 'none' ? closed === null : payout === 'handed' || payout === 'stopped'
+
+/** True if something stops the settlement that an operator may allow. */
+function hasQuestion(funds: Funds): boolean {
+  const { stops, asks } = listReasons(funds)
+  const isOver = funds.payout === 'void' || funds.payout === 'paid'
+  return !isOver && (stops.length > 0 || (asks.includes('odd_order') && funds.accounts.some(hasOddMoney)))
+}
+
+const hasOddMoney = (account: Account): boolean => isUnanswered(account) && freeUnits(account) > 0n
+
+function mayWriteOff(funds: Funds): boolean {
+  const { asks } = listReasons(funds)
+  const isLooked = asks.some((reason) => WRITTEN_OFF.some((known) => known === reason))
+  return isLooked || isHopeless(funds)
+}
+
+const WRITTEN_OFF = ['odd_order', 'other_token', 'loss', 'unexpected_payout'] as const
+
+/** Nothing has come, and somebody must decide whether anything is waited for. */
+function isHopeless(funds: Funds): boolean {
+  const { asks } = listReasons(funds)
+  const isOpen = funds.closed === null && funds.payout === 'none' && findOwnAccount(funds) === null
+  const hasNone = funds.accounts.every((account) => freeUnits(account) === 0n)
+  return isOpen && hasNone && asks.some((reason) => reason !== 'held')
+}
+
+/** Records a loss, or that nothing is to be given back. A payment to which nothing has come ends with it. */
+function writeOff(funds: Funds): Funds {
+  const accounts = funds.accounts.map((account) => ({
+    ...account,
+    odd: false,
+    accepted: false,
+    otherToken: false,
+    writtenOff: getLoss(funds, account),
+  }))
+  const closed = isHopeless(funds) ? 'failed' : funds.closed
+  return { ...funds, accounts, closed, agreed: funds.agreed || funds.payout === 'paid' }
+}
 
 const resumed = ({ payout }: Funds): Funds['payout'] => (payout === 'stopped' ? 'handed' : payout)
 
@@ -43,18 +101,36 @@ function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: '
   const accounts = funds.accounts.map((account) =>
     accountId === undefined || accountId === account.id ? change(funds, account) : account,
   )
-  return { ...funds, accounts, payout: outside === true ? funds.payout : resumed(funds) }
+  return { ...funds, accounts }
 }
 
-/** A partner gives back whole orders only. What the merchant was paid for stays, and its excess goes by hand. */
+/**
+ * A partner gives back whole orders only, once for the life of the order, and never what is at an address of the platform.
+ * What the merchant was paid for stays, and its excess goes by hand.
+ */
 function givenByPartner(funds: Funds, account: Account): Account {
   const isPaidOut = funds.payout === 'paid' && findSoldAccount(funds)?.id === account.id
-  const mayGo = freeUnits(account) > 0n && !isPaidOut
+  const isWhole = account.outside === 0n && !account.returned && !isOnChain(account)
+  const mayGo = freeUnits(account) > 0n && isWhole && !isPaidOut
   return mayGo && account.back === 'no' ? { ...account, back: 'wanted' } : account
 }
 
-/** From elsewhere the buyer can get the money of every other account, and after the payout the excess of the sold one. */
+/**
+ * The buyer has it from elsewhere: all that is free of the account, or, after the payout, its excess. So the order needs no
+ * other answer.
+ */
 function givenOutside(funds: Funds, account: Account): Account {
-  if (findSoldAccount(funds)?.id !== account.id) return { ...account, outside: account.outside + freeUnits(account) }
-  return funds.payout === 'paid' ? { ...account, outside: account.outside + getExcess(funds, account) } : account
+  const isPaidOut = funds.payout === 'paid' && findSoldAccount(funds)?.id === account.id
+  const units = isPaidOut ? getExcess(funds, account) : freeUnits(account)
+  const isOdd = isUnanswered(account) || account.otherToken
+  if (account.back !== 'no' || (units === 0n && !isOdd)) return account
+  // Another token leaves the address as it was for USDC.
+  const returned = account.returned || units > 0n || isUnanswered(account)
+  return {
+    ...account,
+    outside: account.outside + units,
+    returned,
+    odd: account.odd && account.accepted,
+    otherToken: false,
+  }
 }

@@ -45,6 +45,8 @@ export type Funds = {
   /** True if an operator settles what is there: too little, an odd order, a fill far off the rate. */
   readonly agreed: boolean
   readonly tolerancePercent: bigint
+  /** Whole percent by which a fill may differ from what the locked rate gives. */
+  readonly fillPercent: number
 }
 
 /** The account whose money is sold, while its payout can still be paid, or is. */
@@ -92,10 +94,13 @@ export function findFittingSale(funds: Funds): Sale | null {
   )
 }
 
-/** The payout is proved on chain. Its transfer may have been faster than a void: what was sold is not given back then. */
+/**
+ * The payout is proved on chain. Its transfer may have been faster than a void: what was sold is not given back then, unless
+ * the partner was asked already.
+ */
 export function withPaidOut(funds: Funds, paidOut: bigint): Funds {
   const accounts = funds.accounts.map((account) =>
-    account.id === funds.taken?.accountId ? { ...account, back: 'no' as const } : account,
+    account.id === funds.taken?.accountId && account.back === 'wanted' ? { ...account, back: 'no' as const } : account,
   )
   return { ...funds, payout: 'paid', paidOut, accounts }
 }

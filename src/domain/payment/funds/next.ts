@@ -1,4 +1,4 @@
-import { type Account, freeUnits, isSellable } from './account.ts'
+import { freeUnits, isSellable } from './account.ts'
 import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getShortage } from './funds.ts'
 import { listReasons } from './review.ts'
 
@@ -32,7 +32,7 @@ const RULES: readonly Rule[] = [
   protectPayout,
   giveBack,
   endSale,
-  ({ hold }) => (hold ? { do: 'wait', for: 'release' } : null),
+  ({ hold, payout }) => (hold && payout !== 'paid' ? { do: 'wait', for: 'release' } : null),
   handOver,
   (funds) => (listReasons(funds).stops.length > 0 ? { do: 'review' } : null),
   ({ payout }) => (payout === 'handed' ? { do: 'wait', for: 'payout' } : null),
@@ -45,20 +45,14 @@ const RULES: readonly Rule[] = [
 function protectPayout(funds: Funds): Effect | null {
   if (funds.payout === 'voiding') return { do: 'wait', for: 'payout' }
   const sold = findSoldAccount(funds)
-  const isUncovered = sold !== null && (getShortage(funds, sold) > 0n || sold.back === 'wanted')
-  return funds.payout === 'handed' && isUncovered ? { do: 'void' } : null
+  const isUncovered = sold !== null && (getShortage(funds, sold) > 0n || sold.back !== 'no')
+  return funds.payout !== 'paid' && isUncovered ? { do: 'void' } : null
 }
 
-/** Gives back what was decided, unless it was sold for a payout that is not void. */
+/** Gives back what was decided. A partner that was asked already is asked again by the readings of its order. */
 function giveBack(funds: Funds): Effect | null {
-  const sold = findSoldAccount(funds)
-  const mayGo = (account: Account): boolean =>
-    account.back === 'asked' || (account.back === 'wanted' && (account.id !== sold?.id || funds.payout === 'none'))
-  const account = funds.accounts.find(mayGo)
-  if (account === undefined) return null
-  return account.id === sold?.id && funds.payout === 'none'
-    ? { do: 'void' }
-    : { do: 'give_back', accountId: account.id }
+  const wanted = funds.accounts.find(({ back }) => back === 'wanted')
+  return wanted === undefined ? null : { do: 'give_back', accountId: wanted.id }
 }
 
 /** An open sale of other money than the payment has now is ended before anything else is sold. */
@@ -74,7 +68,6 @@ function endSale(funds: Funds): Effect | null {
 function handOver(funds: Funds): Effect | null {
   const sold = findSoldAccount(funds)
   if (funds.payout !== 'none' || sold === null) return null
-  if (getShortage(funds, sold) > 0n) return { do: 'void' }
   if (isSellable(sold)) return { do: 'hand_over' }
   return sold.odd && !sold.accepted ? { do: 'review' } : { do: 'wait', for: 'partner' }
 }
@@ -86,10 +79,12 @@ function sell(funds: Funds): Effect | null {
   return sale === null ? { do: 'sell', accountId: own.id, units: freeUnits(own) } : { do: 'take', number: sale.number }
 }
 
-/** Without money the payment waits for its buyer; once it is over, for what may still come of its orders. */
+/** Without money the payment waits for its buyer; once it is over, for what may still come or go of its orders. */
 function awaitMoney({ accounts, payout, closed, listens }: Funds): Effect | null {
   const mayCome = listens && accounts.some(({ word }) => word !== 'over' && word !== 'paid')
+  const mayGo = accounts.some(({ back }) => back !== 'no')
   const isOver = payout === 'paid' || payout === 'void' || closed !== null
-  if (isOver) return mayCome ? { do: 'wait', for: 'partner' } : null
-  return { do: 'wait', for: 'buyer' }
+  if (isOver) return mayCome || mayGo ? { do: 'wait', for: 'partner' } : null
+  const isConfirming = mayGo || accounts.some(({ word }) => word === 'confirming' || word === 'withheld')
+  return { do: 'wait', for: isConfirming ? 'partner' : 'buyer' }
 }

@@ -1,19 +1,25 @@
 import { isWithinPercent } from '../../money.ts'
-import { isEnough } from './account.ts'
-import { type Funds, findFittingSale, findOwnAccount, getExcess, getLoss } from './funds.ts'
+import { type Account, freeUnits, isEnough } from './account.ts'
+import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds.ts'
 
 /**
  * The facts for which a person is asked. Those of the first list stop the settlement; those of the second only ask. The
- * texts that people read are made of these facts with their amounts.
+ * texts that people read are made of these facts with their amounts (../reviews.ts).
  */
 export const STOPS = ['too_little', 'after_failure', 'sale_stuck', 'far_fill', 'payout_stopped'] as const
-export const ASKS = ['odd_order', 'excess', 'loss'] as const
+export const ASKS = [
+  'odd_order',
+  'other_token',
+  'withheld',
+  'silent',
+  'excess',
+  'loss',
+  'unexpected_payout',
+  'held',
+] as const
 export type StopReason = (typeof STOPS)[number]
 export type AskReason = (typeof ASKS)[number]
 export type Reasons = { readonly stops: readonly StopReason[]; readonly asks: readonly AskReason[] }
-
-/** Whole percent by which a fill may differ from what the locked rate gives. */
-const FILL_PERCENT = 2
 
 export function listReasons(funds: Funds): Reasons {
   const isSo: Record<StopReason | AskReason, boolean> = {
@@ -22,12 +28,21 @@ export function listReasons(funds: Funds): Reasons {
     sale_stuck: isUnsold(funds) && funds.stuck,
     far_fill: !funds.agreed && isFillFar(funds),
     payout_stopped: funds.payout === 'stopped',
-    odd_order: funds.accounts.some(({ odd, accepted, held }) => odd && !accepted && held > 0n),
-    excess: hasExcess(funds),
-    loss: funds.accounts.some((account) => getLoss(funds, account) > account.writtenOff),
+    odd_order: funds.accounts.some(isUnanswered),
+    other_token: funds.accounts.some(({ otherToken }) => otherToken),
+    withheld: waitsForPartner(funds, 'withheld'),
+    silent: waitsForPartner(funds, 'confirming') && funds.accounts.some(isSilent),
+    excess: funds.accounts.some((account) => waitsAsExcess(funds, account)),
+    loss: funds.accounts.some((account) => isUnknownLoss(funds, account)),
+    unexpected_payout: isPayoutUnexpected(funds),
+    held: isHeld(funds),
   }
   return { stops: STOPS.filter((reason) => isSo[reason]), asks: ASKS.filter((reason) => isSo[reason]) }
 }
+
+export const isUnanswered = ({ odd, accepted }: Account): boolean => odd && !accepted
+
+export const isSilent = ({ silent, word }: Account): boolean => silent && word === 'confirming'
 
 /** True if the payment has money that is not sold yet. */
 const isUnsold = (funds: Funds): boolean => funds.taken === null && findOwnAccount(funds) !== null
@@ -40,13 +55,36 @@ function isTooLittle(funds: Funds): boolean {
 function isFillFar(funds: Funds): boolean {
   const sale = findFittingSale(funds)
   return (
-    sale !== null && sale.fill !== null && !isWithinPercent(sale.fill.toString(), sale.gross.toString(), FILL_PERCENT)
+    sale !== null &&
+    sale.fill !== null &&
+    !isWithinPercent(sale.fill.toString(), sale.gross.toString(), funds.fillPercent)
   )
 }
 
-/** True if money that will not be settled waits, and nobody has decided where it goes. */
-function hasExcess(funds: Funds): boolean {
-  return funds.accounts.some(
-    (account) => getExcess(funds, account) > 0n && account.word === 'paid' && account.back === 'no',
-  )
+/** A running payment waits for the partner's word about the money that it needs. */
+function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean {
+  const isOpen = funds.closed === null && funds.payout === 'none'
+  const sold = findSoldAccount(funds)
+  const awaited = sold === null ? funds.accounts : [sold]
+  return isOpen && (sold !== null || findOwnAccount(funds) === null) && awaited.some((account) => account.word === word)
 }
+
+/** True if money that will not be settled waits, and nobody has decided where it goes. */
+export function waitsAsExcess(funds: Funds, account: Account): boolean {
+  return getExcess(funds, account) > 0n && account.word === 'paid' && account.back === 'no' && !isUnanswered(account)
+}
+
+export const isUnknownLoss = (funds: Funds, account: Account): boolean => getLoss(funds, account) > account.writtenOff
+
+/** The chain has paid the merchant something else than what was sold for it. */
+function isPayoutUnexpected({ payout, taken, paidOut, agreed }: Funds): boolean {
+  return payout === 'paid' && !agreed && (taken === null || paidOut !== taken.gross - taken.fee)
+}
+
+/** A hold keeps money from going on. */
+function isHeld(funds: Funds): boolean {
+  return funds.hold && funds.payout !== 'paid' && funds.payout !== 'void' && hasMoney(funds)
+}
+
+const hasMoney = (funds: Funds): boolean =>
+  findOwnAccount(funds) !== null || funds.accounts.some((account) => freeUnits(account) > 0n)

@@ -1,129 +1,137 @@
 import type { Booking } from '../../ledger.ts'
-import { convertToMicroUsdc } from '../../money.ts'
-import { openRefund } from '../money/intents.ts'
-import { atPartner, chargeSum, type Part, returnedOutside, unitSum } from '../money/parts.ts'
-import type { Attempt, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
-import type { Account, Word } from './account.ts'
-import type { Funds, PayoutState, TakenSale } from './funds.ts'
+import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
+import { wordOf } from '../payment.ts'
+import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
+import { type Account, freeUnits, isOnChain } from './account.ts'
+import type { Funds, TakenSale } from './funds.ts'
+import { nextEffect } from './next.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
 
-/** The funds of a payment as its rows have them. Whose money is the payment's is what the rows say. */
+/** The funds of a payment as its rows have them, and the rows as its funds change. */
+
 export function toFunds(state: PaymentWithAttempts): Funds {
   const { payment, attempts, sales } = state
-  const { status, listenEnded, held, agreed } = payment
   return {
-    accounts: attempts.map((attempt) => toAccount(state, attempt)),
+    accounts: attempts.map(toAccount),
     sales,
-    taken: toTaken(state),
-    payout: toPayoutState(state),
+    taken: findTaken(state),
+    payout: payment.payout,
     paidOut: BigInt(payment.paidMicro ?? '0'),
-    closed: status === 'expired' || status === 'canceled' || status === 'failed' ? status : null,
-    listens: !listenEnded || payment.paidAttemptId !== null,
-    hold: held,
-    stuck: payment.parkReason === 'conversion',
-    agreed,
-    // The rows have compared it already.
-    tolerancePercent: 100n,
+    closed: payment.closedAs,
+    listens: !payment.listenEnded,
+    hold: payment.held,
+    stuck: payment.stuck,
+    agreed: payment.agreed,
+    tolerancePercent: BigInt(payment.tolerancePercent),
+    fillPercent: payment.fillTolerancePercent,
   }
 }
 
-function toTaken({ payment: { takenSale, usdc }, sales }: PaymentWithAttempts): TakenSale | null {
+function findTaken({ payment: { takenSale, usdc }, sales }: PaymentWithAttempts): TakenSale | null {
   const sale = sales.find(({ number }) => number === takenSale)
   return sale === undefined || usdc === null ? null : { ...sale, gross: BigInt(usdc.gross), fee: BigInt(usdc.fee) }
 }
 
-function toAccount(state: PaymentWithAttempts, attempt: Attempt): Account {
-  const { payment, intents } = state
-  const parts = state.parts.filter(({ attemptId }) => attemptId === attempt.id)
-  const isUsdc = attempt.provider === 'crypto'
-  const isOwn = payment.paidAttemptId === attempt.id
+export function toAccount(attempt: Attempt): Account {
+  const { misfit, misfitAnswer } = attempt
+  const isToken = misfit?.why === 'token'
   return {
     id: attempt.id,
-    asset: isUsdc ? 'USDC' : attempt.asked.currency,
-    asked: BigInt(attempt.asked.minor),
-    word: isOwn ? 'paid' : WORDS_OF_OTHERS[attempt.status],
-    held: isUsdc ? sumUnits(parts, ['receipt', 'reversal']) : BigInt(atPartner(parts, attempt.id)),
-    outside: isUsdc ? -sumUnits(parts, ['return_outside']) : BigInt(returnedOutside(parts, attempt.id)),
-    odd: false,
-    accepted: false,
-    back: openRefund(intents, attempt.id) === null ? 'no' : 'asked',
-    writtenOff: 0n,
+    asset: attempt.provider === 'crypto' ? 'USDC' : attempt.asked.currency,
+    asked: BigInt(attempt.provider === 'crypto' ? (attempt.askedMicro ?? '0') : attempt.asked.minor),
+    word: wordOf(attempt.status),
+    held: BigInt(attempt.held),
+    outside: BigInt(attempt.outside),
+    odd: misfit !== null && !isToken && misfitAnswer !== 'dismissed',
+    accepted: misfitAnswer === 'accepted',
+    otherToken: isToken && misfitAnswer === 'none',
+    silent: attempt.silent,
+    back: attempt.back,
+    returned: attempt.returned,
+    writtenOff: BigInt(attempt.writtenOff),
   }
 }
 
-const sumUnits = (parts: readonly Part[], kinds: readonly Part['kind'][]): bigint =>
-  parts.filter(({ kind }) => kinds.includes(kind)).reduce((sum, { units }) => sum + BigInt(units), 0n)
-
-/** Money of an attempt that is not the payment's own is never sellable. */
-const WORDS_OF_OTHERS: Readonly<Record<Attempt['status'], Word>> = {
-  opening: 'open',
-  open: 'open',
-  verification_required: 'open',
-  confirming: 'confirming',
-  on_hold: 'withheld',
-  confirmed: 'confirming',
-  underpaid: 'confirming',
-  surplus: 'confirming',
-  late: 'confirming',
-  declined: 'over',
-  canceled: 'over',
-  expired: 'over',
-  refunded: 'over',
+/** The payment with what the funds have become by an answer, or by the chain. What is computed is computed later. */
+export function withFunds(state: PaymentWithAttempts, funds: Funds): PaymentWithAttempts {
+  const { payout, paidOut, closed, hold, stuck, agreed } = funds
+  const payment: Payment = {
+    ...state.payment,
+    payout,
+    stoppedFor: payout === 'stopped' ? state.payment.stoppedFor : null,
+    paidMicro: payout === 'paid' ? paidOut.toString() : state.payment.paidMicro,
+    closedAs: closed,
+    held: hold,
+    stuck,
+    agreed,
+  }
+  const attempts = state.attempts.map((attempt) => {
+    const account = funds.accounts.find(({ id }) => id === attempt.id)
+    return account === undefined ? attempt : withAccount(attempt, account)
+  })
+  return { ...state, payment, attempts }
 }
 
-function toPayoutState({ payment, intents }: PaymentWithAttempts): PayoutState {
-  const { status, parkReason, transfer, takenSale } = payment
-  if (transfer !== null) return 'paid'
-  if (takenSale !== null && (status === 'refunded' || parkReason === 'payout_voided')) return 'void'
-  if (intents.some(({ kind }) => kind === 'void')) return 'voiding'
-  if (parkReason === 'payout_held') return 'stopped'
-  return status === 'settling' ? 'handed' : 'none'
+function withAccount(attempt: Attempt, account: Account): Attempt {
+  const { outside, back, returned, writtenOff } = account
+  const known = toAccount(attempt)
+  const isDismissed = (known.odd && !account.odd) || (known.otherToken && !account.otherToken)
+  const isAccepted = account.accepted && account.odd
+  const answer = isAccepted ? 'accepted' : attempt.misfitAnswer
+  return {
+    ...attempt,
+    outside: outside.toString(),
+    writtenOff: writtenOff.toString(),
+    back,
+    returned,
+    misfitAnswer: isDismissed ? 'dismissed' : answer,
+  }
 }
 
-/** The units of the payment's own money that are to be sold, in the smallest unit of its asset. */
-export function unitsToSell({ payment, parts }: PaymentWithAttempts): bigint {
-  const own = { attemptId: payment.paidAttemptId, states: ['counted'] } as const
-  return BigInt(payment.providerUsed === 'crypto' ? unitSum(parts, own) : chargeSum(parts, own))
+/** So many units of the attempt, in the currency that its buyer was asked for; the asked USDC is exactly what was asked. */
+export function toMoney({ asked, askedMicro, provider }: Attempt, units: bigint): Money {
+  if (provider !== 'crypto') return { ...asked, minor: units.toString() }
+  const micro = BigInt(askedMicro ?? '0')
+  return { ...asked, minor: micro === 0n ? '0' : ((BigInt(asked.minor) * units) / micro).toString() }
 }
 
-/** Micro-USDC that the locked rate gives for the payment's own money; null without money or rate. */
-export function grossToSell({ payment: { confirmed, rate } }: PaymentWithAttempts): bigint | null {
-  return confirmed === null || rate === null ? null : BigInt(convertToMicroUsdc(confirmed, rate.rate))
+/**
+ * Takes every step that needs nobody else: a sale of USDC, which is its own fill; the order for the converter, which is stored
+ * before it is asked; and a filled sale, with its fee.
+ */
+export function advance(state: PaymentWithAttempts): PaymentWithAttempts {
+  const effect = nextEffect(toFunds(state))
+  if (effect.do === 'take') return advance(take(state, effect.number))
+  if (effect.do !== 'sell') return state
+  const sale = newSale(state, effect)
+  if (sale === null) return state
+  const sold = { ...state, sales: [...state.sales, sale] }
+  return sale.state === 'filled' ? advance(sold) : sold
 }
 
-/** True if the sale is of exactly the payment's own money, at the locked rate. */
-export function isOfOwnMoney(state: PaymentWithAttempts, sale: StoredSale): boolean {
-  const isSame = sale.accountId === state.payment.paidAttemptId && sale.units === unitsToSell(state)
-  return isSame && sale.gross === grossToSell(state)
+function take(state: PaymentWithAttempts, number: number): PaymentWithAttempts {
+  const sale = state.sales.find((one) => one.number === number)
+  if (sale === undefined) return state
+  const payment: Payment = { ...state.payment, takenSale: number, usdc: splitFee(sale.gross.toString()) }
+  return { ...state, payment }
+}
+
+/** The sale to be stored now; null: one is open, or there is no rate yet. */
+function newSale(
+  { attempts, sales }: PaymentWithAttempts,
+  { accountId, units }: { readonly accountId: string; readonly units: bigint },
+): StoredSale | null {
+  const attempt = attempts.find(({ id }) => id === accountId)
+  if (attempt === undefined || attempt.rate === null || sales.some(({ state }) => state === 'asked')) return null
+  const gross = BigInt(convertToMicroUsdc(toMoney(attempt, units), attempt.rate.rate))
+  const sale = { number: sales.length + 1, accountId, units, gross, reference: null }
+  return isOnChain(toAccount(attempt))
+    ? { ...sale, state: 'filled', fill: units }
+    : { ...sale, state: 'asked', fill: null }
 }
 
 export const findOpenSale = ({ sales }: Pick<PaymentWithAttempts, 'sales'>): StoredSale | null =>
   sales.find(({ state }) => state === 'asked') ?? null
-
-/** The filled sale of exactly the payment's own money; null: it must be sold first. */
-export const findOwnSale = (state: PaymentWithAttempts): StoredSale | null =>
-  state.sales.find((sale) => sale.state === 'filled' && isOfOwnMoney(state, sale)) ?? null
-
-/**
- * The sale that must be on record now, because the converter may be asked for it next; null: none. USDC needs no converter.
- */
-export function dueSale(state: PaymentWithAttempts): StoredSale | null {
-  const { status, usdc, held, providerUsed, paidAttemptId } = state.payment
-  const gross = grossToSell(state)
-  const units = unitsToSell(state)
-  const mayBeAsked = status === 'processing' && usdc === null && !held && providerUsed !== 'crypto' && units > 0n
-  if (!mayBeAsked || gross === null || paidAttemptId === null) return null
-  if (findOpenSale(state) !== null || findOwnSale(state) !== null) return null
-  return newSale(state, { units, gross })
-}
-
-export function newSale(
-  { payment, sales }: PaymentWithAttempts,
-  { units, gross }: { readonly units: bigint; readonly gross: bigint },
-): StoredSale {
-  const accountId = payment.paidAttemptId ?? ''
-  return { number: sales.length + 1, accountId, units, gross, fill: null, state: 'asked', reference: null }
-}
 
 /** Returns what a change of the payment books: the difference between the positions before and after it. Null: nothing. */
 export function bookingBetween(before: PaymentWithAttempts, after: PaymentWithAttempts, kind: string): Booking | null {
@@ -131,3 +139,7 @@ export function bookingBetween(before: PaymentWithAttempts, after: PaymentWithAt
   const lines = listLinesBetween(computePositions(toFunds(before)), computePositions(toFunds(after)))
   return lines.length === 0 ? null : { kind, reference: `${id}:${version}`, paymentId: id, lines }
 }
+
+/** True if money that is worth anything has come and not gone back. */
+export const hasMoney = ({ attempts }: Pick<PaymentWithAttempts, 'attempts'>): boolean =>
+  attempts.some((attempt) => freeUnits(toAccount(attempt)) > 0n)

@@ -1,0 +1,30 @@
+import { type Changed, changePayment, type PaymentWork, type Work } from '../../db/payments/payment-changes.ts'
+import { nextEffect } from '../../domain/payment/funds/next.ts'
+import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
+import { noteOf } from '../../domain/timeline.ts'
+import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
+
+/** Changes what is known of a payment's money. A payout whose money is not all there is voided in the same transaction. */
+export function changeMoney(deps: PaymentDeps, id: string, work: Work): Promise<Changed> {
+  return changePayment(deps.db, deps.context, {
+    id,
+    work: async (changing) => {
+      await work(changing)
+      await protectPayout(changing, deps.payouts)
+    },
+  })
+}
+
+/**
+ * Whether the payout was paid is the settlement engine's to prove; where none was handed in, it never will be. A restored
+ * backup may have forgotten it: then the engine asks the chain, as for any other.
+ */
+export async function protectPayout(work: PaymentWork, payouts: PayoutDesk): Promise<void> {
+  const { state, tx } = work
+  if (nextEffect(toFunds(state)).do !== 'void') return
+  const asked = await payouts.void(tx, state.payment.id)
+  const isForgotten = asked === 'none' && (await payouts.open(tx, state.payment.id)) !== null
+  const isNever = asked === 'none' && !isForgotten
+  work.set({ payout: isNever ? 'void' : 'voiding', stoppedFor: null })
+  if (!isNever) work.note(noteOf('payment.void_asked'))
+}

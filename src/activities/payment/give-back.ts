@@ -1,0 +1,70 @@
+import { ApplicationFailure } from '@temporalio/common'
+import { type Changed, changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
+import { refundKey } from '../../domain/ids.ts'
+import type { Attempt } from '../../domain/payment/payment-object.ts'
+import { noteOf } from '../../domain/timeline.ts'
+import type { RefundResult } from '../../providers/provider.ts'
+import { changeMoney } from './change-money.ts'
+import { askQuietly, callSignal } from './partner-calls.ts'
+import type { PaymentDeps } from './payment-deps.ts'
+
+/**
+ * Gives the money of an attempt back through its partner, with one key for life. That the partner is asked is stored first:
+ * after a crash, or if the partner is silent or slow, each later reading of the order asks it again.
+ */
+export async function giveBack(
+  deps: PaymentDeps,
+  { paymentId, attemptId }: { readonly paymentId: string; readonly attemptId: string },
+): Promise<Changed> {
+  const begun = await changePayment(deps.db, deps.context, {
+    id: paymentId,
+    work: (work) => begin(deps, work, attemptId),
+  })
+  const attempt = (await loadPayment(deps.db, paymentId)).attempts.find(({ id }) => id === attemptId)
+  if (attempt?.back !== 'asked') return begun
+  const result = await askQuietly(() => callRefund(deps, attempt), 'asked again')
+  if (result === null) return begun
+  const done = await changeMoney(deps, paymentId, async (work) => recordRefund(work, attempt, result))
+  return { ...done, events: [...begun.events, ...done.events] }
+}
+
+/**
+ * Nothing goes back while a payout can be paid that this database has forgotten, because it was restored from a backup: the
+ * payout is voided first. Either that wins, or the payment is settled.
+ */
+async function begin({ payouts }: PaymentDeps, work: PaymentWork, attemptId: string): Promise<void> {
+  const { payment, attempts } = work.state
+  if (attempts.find(({ id }) => id === attemptId)?.back !== 'wanted') return
+  const mayBeForgotten = payment.payout === 'none' || payment.payout === 'void'
+  if (mayBeForgotten && (await payouts.open(work.tx, payment.id)) !== null) {
+    await payouts.void(work.tx, payment.id)
+    work.set({ payout: 'voiding' })
+    work.note(noteOf('payment.void_asked'))
+    return
+  }
+  work.setAttempt(attemptId, { back: 'asked' })
+}
+
+/** Asks the partner about a give-back that is stored; the same key always means the same one. */
+export async function callRefund(deps: PaymentDeps, { id: attemptId, provider }: Attempt): Promise<RefundResult> {
+  const partner = deps.partners[provider]
+  if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${provider} gives nothing back` }
+  return partner.refundOrder({ attemptId, key: refundKey(attemptId) }, callSignal())
+}
+
+/** The partner's answer about the give-back as it was asked for: nothing is said of one that was asked for since. */
+export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundResult): void {
+  const attempt = work.state.attempts.find(({ id }) => id === asked.id)
+  if (attempt?.back !== 'asked') return
+  const { id, provider } = attempt
+  if (result.kind === 'refunded')
+    work.setAttempt(id, { back: 'no', returned: true, held: '0', status: 'refunded', paidAt: null, misfit: null })
+  if (result.kind !== 'refused') return
+  work.setAttempt(id, { back: 'no' })
+  work.note(noteOf('refund.refused', { attempt_id: id, provider, reason: result.reason }))
+}
+
+/** What the operator reads as the answer to the update; nothing is tried again. */
+export const decisionRefused = (why: string): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(why, 'DecisionRefused')

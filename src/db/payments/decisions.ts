@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { ANSWERS, type Say } from '../../domain/payment/funds/answer.ts'
+import { execute, maybeOne, sql, type Tx } from '../db.ts'
+
+/** What operators decided, for the auditor, and so that nothing is recorded twice. */
+
+type NewDecision = {
+  readonly paymentId: string
+  /** That the payment has since then. */
+  readonly version: number
+  readonly say: Say
+  readonly attemptId: string | null
+  readonly outside: boolean
+  readonly proof?: string
+  readonly operator: string
+  readonly reason: string
+  readonly at: string
+}
+
+export async function insertDecision(tx: Tx, decision: NewDecision): Promise<void> {
+  const { paymentId, version, say, attemptId, outside, proof = null, operator, reason, at } = decision
+  await execute(
+    tx,
+    sql`insert into decision (payment_id, version, say, attempt_id, outside, proof, operator, reason, at)
+        values (${paymentId}, ${version}, ${say}, ${attemptId}, ${outside}, ${proof}, ${operator}, ${reason},
+          ${at}::timestamptz)`,
+  )
+}
+
+/** The decision by which the payment got this version; null: it got it otherwise. */
+export function findDecision(
+  tx: Tx,
+  { paymentId, version }: { readonly paymentId: string; readonly version: number },
+): Promise<{ say: Say; operator: string } | null> {
+  return maybeOne(
+    tx,
+    z.object({ say: z.enum(ANSWERS), operator: z.string() }),
+    sql`select say, operator from decision where payment_id = ${paymentId} and version = ${version}`,
+  )
+}
+
+/** True if the proof was recorded for a give-back. */
+export async function isProofUsed(tx: Tx, proof: string): Promise<boolean> {
+  const row = await maybeOne(
+    tx,
+    z.object({ used: z.boolean() }),
+    sql`select true as used from decision where proof = ${proof}`,
+  )
+  return row !== null
+}

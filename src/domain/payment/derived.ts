@@ -1,0 +1,166 @@
+import { type Account, freeUnits, isDust, isEnough } from './funds/account.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
+import { nextEffect } from './funds/next.ts'
+import { isUnanswered } from './funds/review.ts'
+import { toFunds, toMoney } from './funds/stored-funds.ts'
+import { isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
+import type { Attempt, Derived, Payment, PaymentWithAttempts } from './payment-object.ts'
+import { listReviews } from './reviews.ts'
+
+/** What is computed of a payment at the end of each change, and stored for lists, indexes and pages. */
+export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttempts {
+  const funds = toFunds(state)
+  const reviews = listReviews(state, funds)
+  const status = computeStatus(state, funds)
+  const derived: Derived = {
+    ...moneyOf(state, funds),
+    status,
+    statusReason: isClosed(status) ? null : (reviews[0]?.reason ?? whyReviewed(status, funds)),
+    exception: computeException({ ...state, payment: { ...state.payment, status } }, funds),
+    reviews,
+    reviewSince: reviews.length === 0 ? null : (state.payment.reviewSince ?? at),
+  }
+  return { ...state, payment: { ...state.payment, ...derived } }
+}
+
+/** What goes its way without a person. */
+function whyReviewed(status: PaymentStatus, { payout, accounts }: Funds): string | null {
+  if (status !== 'under_review') return null
+  if (payout === 'voiding') return 'voiding'
+  return accounts.some(({ back }) => back !== 'no') ? 'giving_back' : 'withheld'
+}
+
+function computeStatus({ payment }: PaymentWithAttempts, funds: Funds): PaymentStatus {
+  switch (funds.payout) {
+    case 'paid':
+      return 'succeeded'
+    case 'stopped':
+    case 'voiding':
+      return 'under_review'
+    case 'handed':
+      return funds.hold ? 'under_review' : 'settling'
+    case 'void':
+      return payment.status !== 'refunded' && funds.accounts.some(isWorth) ? 'under_review' : 'refunded'
+    case 'none':
+      return computeUnpaidStatus(payment, funds)
+  }
+}
+
+const isWorth = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account)
+
+/** A decision that is being carried out changes no status before it is done. */
+function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
+  const { accounts, closed } = funds
+  const asked = accounts.map((account) =>
+    account.back === 'wanted' ? { ...account, back: 'asked' as const } : account,
+  )
+  if (
+    findOwnAccount(funds) !== null &&
+    (findOwnAccount({ ...funds, accounts: asked }) !== null || funds.taken !== null)
+  ) {
+    const effect = nextEffect({ ...funds, accounts: asked })
+    return effect.do === 'review' || effect.do === 'wait' ? 'under_review' : 'processing'
+  }
+  if (!isClosed(status) && accounts.some((account) => account.back !== 'no' && isWorth(account))) return 'under_review'
+  if (closed !== null) return closed
+  if (accounts.some((account) => isUnanswered(account) || account.otherToken || isStopped(account)))
+    return 'under_review'
+  if (accounts.some(({ word }) => word === 'confirming')) return 'processing'
+  return accounts.length === 0 ? 'created' : 'pending'
+}
+
+const isStopped = ({ word, silent }: Account): boolean => word === 'withheld' || (silent && word === 'confirming')
+
+/**
+ * The payment's money: of the account that was sold, or that will be. What went back by a decision is shown as it was. It is
+ * gone from a payment that waits for its buyer again.
+ */
+function moneyOf({ payment, attempts, sales }: PaymentWithAttempts, funds: Funds): Pick<Derived, MoneyField> {
+  const sale = sales.find(({ number }) => number === payment.takenSale)
+  const id = sale?.accountId ?? findOwnAccount(funds)?.id
+  const attempt = attempts.find((one) => one.id === id)
+  if (attempt === undefined && funds.payout === 'void') return payment
+  if (attempt === undefined) return NO_MONEY
+  const account = funds.accounts.find((one) => one.id === id)
+  const units = sale?.units ?? (account === undefined ? 0n : freeUnits(account))
+  return {
+    paidAttemptId: attempt.id,
+    providerUsed: attempt.provider,
+    methodUsed: attempt.method,
+    confirmed: toMoney(attempt, units),
+    rate: attempt.rate,
+    paidAt: attempt.paidAt ?? payment.paidAt,
+  }
+}
+
+type MoneyField = 'paidAttemptId' | 'providerUsed' | 'methodUsed' | 'confirmed' | 'rate' | 'paidAt'
+
+const NO_MONEY: Pick<Derived, MoneyField> = {
+  paidAttemptId: null,
+  providerUsed: null,
+  methodUsed: null,
+  confirmed: null,
+  rate: null,
+  paidAt: null,
+}
+
+/** What was unusual about the payment: the first that is so. */
+function computeException({ payment, attempts }: PaymentWithAttempts, funds: Funds): PaymentException | null {
+  const sold = findSoldAccount(funds)
+  const own = sold ?? findOwnAccount(funds)
+  const isOpen = payment.status === 'created' || payment.status === 'pending'
+  const isSo: Record<PaymentException, boolean> = {
+    duplicate_payment: own !== null && hasExcess(funds),
+    paid_late: isLate(funds, own),
+    underpaid: own === null ? funds.accounts.some(isPart) : !isEnough(settledPart(funds, own), funds.tolerancePercent),
+    overpaid: own !== null && unitsOf(funds, own) > own.asked,
+    wrong_asset: own === null && funds.accounts.some(({ otherToken }) => otherToken),
+    verification_required: isOpen && attempts.some(isChecked),
+    settlement_delayed: payment.delayedAt !== null && !isClosed(payment.status),
+  }
+  return EXCEPTIONS.find((exception) => isSo[exception]) ?? null
+}
+
+const EXCEPTIONS: readonly PaymentException[] = [
+  'duplicate_payment',
+  'paid_late',
+  'underpaid',
+  'overpaid',
+  'wrong_asset',
+  'verification_required',
+  'settlement_delayed',
+]
+
+const isChecked = ({ status }: Attempt): boolean => status === 'verification_required'
+
+const hasExcess = (funds: Funds): boolean =>
+  funds.accounts.some((account) => account.word === 'paid' && getExcess(funds, account) > 0n)
+
+/** Money came after the payment was closed: it settles it, or it goes back. */
+function isLate(funds: Funds, own: Account | null): boolean {
+  if (funds.closed === null || funds.payout === 'void') return false
+  return own !== null || hasExcess(funds)
+}
+
+/** A part of the price, which may still be completed. */
+const isPart = (account: Account): boolean => account.word === 'open' && isWorth(account)
+
+/** The account with what is settled of it and nothing else. */
+const settledPart = (funds: Funds, own: Account): Account => ({ ...own, held: unitsOf(funds, own), outside: 0n })
+
+const unitsOf = ({ taken }: Funds, own: Account): bigint => (taken === null ? freeUnits(own) : taken.units)
+
+/**
+ * A payment all of whose money was given back is over: nothing will be paid out of it. One that was closed before stays closed
+ * as it was.
+ */
+export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts {
+  const { payment, attempts } = state
+  const funds = toFunds(state)
+  const isRunning = payment.payout === 'none' && payment.takenSale === null && !isClosed(payment.status)
+  const mayCome = funds.accounts.some(
+    (account) => isWorth(account) || account.word === 'confirming' || isStopped(account),
+  )
+  const isOver = isRunning && !mayCome && attempts.some(({ returned }) => returned)
+  return isOver ? { ...state, payment: { ...payment, payout: 'void' } } : state
+}

@@ -1,0 +1,143 @@
+import { isZero } from '../money.ts'
+import type { PartnerOrder } from './partner.ts'
+import type { AttemptStatus } from './payment.ts'
+import type { Attempt, LockedRate, Misfit } from './payment-object.ts'
+
+/**
+ * What an order, as its partner reports it now, says of the attempt. Pure: reading the same order twice changes nothing the
+ * second time.
+ */
+
+export type Reading = {
+  readonly order: PartnerOrder
+  /** Our account at the partner. */
+  readonly account: string
+  /** The rate to lock if money has come; null: there is none now. */
+  readonly rate: Omit<LockedRate, 'lockedAt'> | null
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** The attempt after the reading. */
+export function withReading(attempt: Attempt, reading: Reading): Attempt {
+  const { order } = reading
+  const misfit = findMisfit(attempt, reading)
+  const read = misfit === null || TELLS_OF_MONEY[misfit.why] ? withMoney(attempt, reading) : attempt
+  // Another token stays at the address, whatever comes after it.
+  const kept = misfit ?? (attempt.misfit?.why === 'token' ? attempt.misfit : null)
+  return {
+    ...read,
+    askedMicro: attempt.askedMicro ?? order.usdc?.askedMicro ?? null,
+    partnerReference: attempt.partnerReference ?? (order.reference === '' ? null : order.reference),
+    failureCode: order.failureCode ?? read.failureCode,
+    misfit: kept,
+    misfitAnswer: JSON.stringify(kept) === JSON.stringify(attempt.misfit) ? attempt.misfitAnswer : 'none',
+    silent: attempt.silent && read.status === attempt.status,
+  }
+}
+
+/** What does not fit, where that says something of money; null: the order fits, or holds nothing and waits for nothing. */
+function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | null {
+  const why = whyMisfit(attempt, order, account)
+  if (why === null || (why !== 'token' && !isMoney(order) && isZero(attempt.held))) return null
+  if (why === 'amount' && isOver(order)) return null
+  const { status, amount, received } = order
+  return why === 'token' ? OTHER_TOKEN : { why, status, amount, received }
+}
+
+/** Whatever it is: another one is told by the chain. */
+export const OTHER_TOKEN: Misfit = {
+  why: 'token',
+  status: 'wrong_asset',
+  amount: { minor: '0', currency: 'USDC' },
+  received: null,
+}
+
+function whyMisfit(attempt: Attempt, order: PartnerOrder, account: string): Misfit['why'] | null {
+  const { asked } = attempt
+  if (order.attemptId !== attempt.id) return 'order'
+  if (order.account !== account) return 'account'
+  if (order.amount.currency !== asked.currency) return 'currency'
+  if (order.received !== null && order.received.currency !== asked.currency) return 'currency'
+  if (order.status === 'wrong_asset') return 'token'
+  if (order.status === 'paid' && !hasReceived(order)) return 'no_amount'
+  if (order.status === 'declined' && hasReceived(order) && isZero(attempt.held)) return 'refused'
+  return order.amount.minor === asked.minor ? null : 'amount'
+}
+
+/** Whether an answer that does not fit for this reason is about this order, so that its money is believed. */
+const TELLS_OF_MONEY: Readonly<Record<Misfit['why'], boolean>> = {
+  order: false,
+  account: false,
+  currency: false,
+  no_amount: false,
+  amount: true,
+  refused: true,
+  token: true,
+}
+
+const hasReceived = ({ received }: PartnerOrder): boolean => received !== null && !isZero(received.minor)
+
+/** What was refunded has gone back, although the partner goes on saying what it had received. */
+const isMoney = (order: PartnerOrder): boolean =>
+  order.status !== 'refunded' && (order.status === 'paid' || order.status === 'confirming' || hasReceived(order))
+
+const END: readonly PartnerOrder['status'][] = ['declined', 'canceled', 'expired', 'refunded']
+
+/** By the partner's word the order is at its end, and holds nothing. */
+export const isOver = (order: PartnerOrder): boolean => END.includes(order.status) && !isMoney(order)
+
+function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
+  const held = readHeld(attempt, order)
+  const status = readStatus(order, { held, before: attempt.status })
+  const isGone = isZero(held) && !isZero(attempt.held)
+  const isBack = isGone && (attempt.back === 'asked' || order.status === 'refunded')
+  const isPaid = status === 'paid' && !isZero(held)
+  return {
+    ...attempt,
+    held,
+    status,
+    paidAt: isPaid ? (attempt.paidAt ?? at) : null,
+    rate: attempt.rate ?? (isPaid && rate !== null ? { rate: rate.rate, source: rate.source, lockedAt: at } : null),
+    back: isGone ? 'no' : attempt.back,
+    returned: attempt.returned || isBack,
+  }
+}
+
+/**
+ * A partner that waits for money, confirms it or withholds it may say less than it has. Of USDC the chain says always what is
+ * there. What was refused after it had come is gone.
+ */
+function readHeld(attempt: Attempt, order: PartnerOrder): string {
+  if (order.usdc !== undefined)
+    return order.usdc.receipts.reduce((sum, { micro }) => sum + BigInt(micro), 0n).toString()
+  const received = order.received?.minor ?? '0'
+  switch (order.status) {
+    case 'refunded':
+      return '0'
+    case 'declined':
+      return isZero(attempt.held) || attempt.misfit?.why === 'refused' ? received : '0'
+    case 'paid':
+    case 'canceled':
+    case 'expired':
+      return received
+    default:
+      return BigInt(received) > BigInt(attempt.held) ? received : attempt.held
+  }
+}
+
+/** An order that has money is not open any more, whatever its partner calls it: it is paid, or its partner confirms it. */
+function readStatus(
+  { status, usdc }: PartnerOrder,
+  { held, before }: { readonly held: string; readonly before: AttemptStatus },
+): AttemptStatus {
+  if (status === 'wrong_asset') return before === 'opening' ? 'open' : before
+  const hasMoney = !isZero(held)
+  if (hasMoney && (status === 'canceled' || status === 'expired' || status === 'declined')) return 'paid'
+  const isWaiting = status === 'open' || status === 'verification_required'
+  return hasMoney && isWaiting && usdc === undefined ? 'confirming' : status
+}
+
+/** What becomes of an open cancellation now that the partner has answered: money that came or comes wins over it. */
+export const isCancelOver = (status: AttemptStatus): boolean =>
+  !(status === 'opening' || status === 'open' || status === 'verification_required')

@@ -1,0 +1,149 @@
+import { isCurrency } from '../currencies.ts'
+import { formatAmount, formatUsdc } from '../money.ts'
+import { type Account, freeUnits } from './funds/account.ts'
+import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds/funds.ts'
+import {
+  type AskReason,
+  isSilent,
+  isUnanswered,
+  isUnknownLoss,
+  listReasons,
+  type StopReason,
+  waitsAsExcess,
+} from './funds/review.ts'
+import type { Attempt, PaymentWithAttempts, Review } from './payment-object.ts'
+
+/** What a person reads about a payment that waits for them: facts with their amounts, in the order of their weight. */
+
+export type ReviewReason = StopReason | AskReason
+
+export function listReviews(state: PaymentWithAttempts, funds: Funds): Review[] {
+  const { stops, asks } = listReasons(funds)
+  return [...stops, ...asks].flatMap((reason) =>
+    concerned(funds, reason).map((account) => ({
+      reason,
+      attemptId: account?.id ?? null,
+      text: TEXTS[reason]({ state, funds, account }),
+    })),
+  )
+}
+
+/** The accounts of which it is so; null: it is so of the payment. */
+function concerned(funds: Funds, reason: ReviewReason): readonly (Account | null)[] {
+  switch (reason) {
+    case 'odd_order':
+      return funds.accounts.filter(isUnanswered)
+    case 'other_token':
+      return funds.accounts.filter(({ otherToken }) => otherToken)
+    case 'withheld':
+      return funds.accounts.filter(({ word }) => word === 'withheld')
+    case 'silent':
+      return funds.accounts.filter(isSilent)
+    case 'excess':
+      return funds.accounts.filter((account) => waitsAsExcess(funds, account))
+    case 'loss':
+      return funds.accounts.filter((account) => isUnknownLoss(funds, account))
+    case 'payout_stopped':
+    case 'unexpected_payout':
+    case 'held':
+      return [null]
+    default:
+      return [findOwnAccount(funds)]
+  }
+}
+
+type Facts = { readonly state: PaymentWithAttempts; readonly funds: Funds; readonly account: Account | null }
+
+const TEXTS: Readonly<Record<ReviewReason, (facts: Facts) => string>> = {
+  too_little: ({ account }) =>
+    `${holds(account)}, of ${asked(account)} that was asked for. \`settle\` settles what is there.`,
+  after_failure: ({ account }) => `${holds(account)}. It came after the payment had failed.`,
+  sale_stuck: ({ account }) =>
+    `The converter has refused to sell ${free(account)}, or has not answered for half an hour. \`settle\` tries again.`,
+  far_fill: ({ funds }) => describeFill(funds),
+  payout_stopped: ({ state: { payment } }) =>
+    `The settlement has stopped the payout${payment.stoppedFor === null ? '' : `: ${payment.stoppedFor}`}. \`settle\` tries it again.`,
+  odd_order: ({ state, account }) => describeOdd(account, state.attempts),
+  other_token: () =>
+    'Another token than USDC is at the address of the payment. It does not count. Send it back by hand, and record that.',
+  withheld: ({ account }) =>
+    `The partner withholds ${free(account)} while it checks the payment. It goes on when the partner releases the money.`,
+  silent: () =>
+    'The partner has been confirming the money for too long. Ask the partner. If the money arrives, the payment goes on.',
+  excess: ({ funds, account }) =>
+    `${account === null ? '' : units(account, getExcess(funds, account))} more than the payment needs: the buyer must get it back.`,
+  loss: ({ funds, account }) => describeLoss(funds, account),
+  unexpected_payout: ({ funds }) =>
+    `The chain has paid ${usdc(funds.paidOut)} to the merchant, and ${usdc(netOf(funds))} was to be paid.`,
+  held: () => 'An operator holds the payment. Nothing is sold or paid out until it is released.',
+}
+
+const netOf = ({ taken }: Funds): bigint => (taken === null ? 0n : taken.gross - taken.fee)
+
+const usdc = (micro: bigint): string => `${formatUsdc(micro.toString())} USDC`
+
+function units({ asset }: Account, amount: bigint): string {
+  const minor = amount.toString()
+  return isCurrency(asset) ? `${formatAmount({ minor, currency: asset })} ${asset}` : usdc(amount)
+}
+
+const free = (account: Account | null): string => (account === null ? 'the money' : units(account, freeUnits(account)))
+const asked = (account: Account | null): string => (account === null ? 'the price' : units(account, account.asked))
+const holds = (account: Account | null): string =>
+  account?.asset === 'USDC' ? `${free(account)} came` : `The partner holds ${free(account)}`
+
+function describeFill(funds: Funds): string {
+  const sale = findFittingSale(funds)
+  const figures =
+    sale?.fill == null ? '' : `: ${usdc(sale.fill)} were bought, where the locked rate gives ${usdc(sale.gross)}`
+  return `The converter’s fill is too far from the locked rate${figures}. \`settle\` pays the merchant by the locked rate, and the platform bears the difference.`
+}
+
+function describeOdd(account: Account | null, attempts: readonly Attempt[]): string {
+  const misfit = attempts.find(({ id }) => id === account?.id)?.misfit
+  if (misfit == null) return 'The partner’s report does not match the order.'
+  const { amount, received } = misfit
+  const sums = `the partner names ${named(amount)} asked for and ${received === null ? 'nothing' : named(received)} received, where ${asked(account)} was asked for`
+  return `${MISFIT_TEXTS[misfit.why]}: ${sums}.`
+}
+
+function named({ minor, currency }: { readonly minor: string; readonly currency: string }): string {
+  return isCurrency(currency) ? `${formatAmount({ minor, currency })} ${currency}` : `${minor} ${currency}`
+}
+
+const MISFIT_TEXTS = {
+  order: 'The partner has answered for another order',
+  account: 'The order is of another account at the partner',
+  currency: 'The order is in another currency',
+  no_amount: 'The partner says that the order is paid, and not how much',
+  amount: 'The order is of another amount',
+  refused: 'The partner has refused the order, and has money of it',
+  token: 'Another token came',
+} as const
+
+function describeLoss(funds: Funds, account: Account | null): string {
+  if (account === null) return 'Money is lost.'
+  const lost = units(account, getLoss(funds, account))
+  return findSoldAccount(funds)?.id === account.id
+    ? `The partner has taken back ${lost} after the merchant was paid. The loss is the platform’s.`
+    : `The partner has taken back ${lost} that the buyer had got from elsewhere. The loss is the platform’s.`
+}
+
+/** What the merchant reads instead: whether to ship, and whose the money is. Never more than its own page may say. */
+export const MERCHANT_TEXTS: Readonly<Record<string, string>> = {
+  too_little: 'The buyer paid too little. Do not ship yet.',
+  after_failure: 'Money arrived after the payment had failed. Do not ship yet.',
+  sale_stuck: 'The conversion to USDC has not succeeded. The money is safe. Do not ship yet.',
+  far_fill: 'The conversion is being reviewed. The money is safe. Do not ship yet.',
+  payout_stopped: 'The payout is stopped. The money is safe. Do not ship yet.',
+  odd_order: 'The partner’s report does not match the payment. Do not ship yet.',
+  other_token: 'The buyer sent a token other than USDC, which does not count as payment.',
+  withheld: 'The partner withholds the money while it checks the payment. Do not ship yet.',
+  silent: 'The partner has been confirming the payment for too long. Do not ship yet.',
+  excess: 'More money arrived than the payment needs. That money is not yours: Pinrail returns it to the buyer.',
+  loss: 'The partner reversed the money after you were paid. You keep what you received.',
+  unexpected_payout: 'USDC for this payment reached your wallet, although Pinrail did not expect it. You keep it.',
+  held: 'Pinrail holds the payment. Do not ship yet.',
+  voiding: 'The money went back, and the payout is being voided. Ship only if the payment still succeeds.',
+  giving_back: 'The money is going back to the buyer. Do not ship.',
+}

@@ -1,0 +1,194 @@
+import { attemptNote, because, type MoveReason, moveNote, type Note, noteOf } from '../timeline.ts'
+import { freeUnits } from './funds/account.ts'
+import { type Funds, findOwnAccount, getLoss } from './funds/funds.ts'
+import { toAccount, toFunds } from './funds/stored-funds.ts'
+import { findPath, type PaymentStatus } from './payment.ts'
+import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
+import type { Say } from './requests.ts'
+
+/** What the timeline tells of a change: its moves, each with the reason, and what else has changed. */
+
+/** Who has caused it, where that does not follow from the change. */
+export type Cause =
+  | { readonly why: MoveReason; readonly data: object }
+  | { readonly say: Say; readonly data: object & { readonly outside: boolean } }
+
+export type Move = { readonly from: PaymentStatus; readonly to: PaymentStatus; readonly note: Note }
+
+export type Told = { readonly moves: readonly Move[]; readonly notes: readonly Note[] }
+
+export function tellChange(before: PaymentWithAttempts, after: PaymentWithAttempts, cause: Cause | null): Told {
+  const changes = after.attempts.flatMap((attempt) => describeAttempt(before, attempt) ?? [])
+  const notes = [...tellSales(before, after), ...tellLosses(before, after)]
+  const moves = listMoves({ before, after }, cause, changes[0]?.data ?? {})
+  const decided = cause !== null && 'say' in cause && moves.length === 0 ? [decisionNote(cause)] : []
+  // The entry of a move has what its partner said.
+  const attempts = moves.length > 0 || decided.length > 0 ? changes.slice(1) : changes
+  return { moves, notes: [...decided, ...attempts.map(({ note }) => note), ...notes] }
+}
+
+type Pair = { readonly before: PaymentWithAttempts; readonly after: PaymentWithAttempts }
+
+function listMoves({ before, after }: Pair, cause: Cause | null, said: object): Move[] {
+  const path = findPath(before.payment.status, after.payment.status)
+  const funds = toFunds(after)
+  return path.map((to, index) => {
+    const from = path[index - 1] ?? before.payment.status
+    const { why, data } = reasonOf({ from, to, funds, after }, cause)
+    return { from, to, note: moveNote(to, because(why, { ...said, ...data })) }
+  })
+}
+
+type Moved = {
+  readonly from: PaymentStatus
+  readonly to: PaymentStatus
+  readonly funds: Funds
+  readonly after: PaymentWithAttempts
+}
+
+function reasonOf(moved: Moved, cause: Cause | null): { readonly why: MoveReason; readonly data: object } {
+  if (cause !== null && 'why' in cause) return cause
+  const decided = cause === null ? null : decidedWhy(moved, cause)
+  return { why: decided ?? computedWhy(moved), data: cause?.data ?? {} }
+}
+
+/** A decision whose effect is seen later, such as a give-back through the partner, is not why the payment moves now. */
+function decidedWhy({ to }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason | null {
+  if (say === 'hold') return 'held'
+  if (say === 'release') return 'resumed_after_hold'
+  if (say === 'settle') return to === 'settling' ? 'payout_retried' : 'approved'
+  if (say === 'write_off') return to === 'failed' ? 'rejected' : null
+  return data.outside && to === 'refunded' ? 'refunded_outside' : null
+}
+
+function computedWhy({ from, to, funds, after }: Moved): MoveReason {
+  switch (to) {
+    case 'created':
+    case 'pending':
+      return from === 'created' ? 'opened' : 'withdrawn'
+    case 'processing':
+      return whyProcessing(from, funds)
+    case 'under_review':
+      return whyUnderReview(after, funds)
+    case 'settling':
+      return from === 'under_review' ? 'payout_resumed' : 'handed_to_settlement'
+    case 'succeeded':
+      return 'settled'
+    case 'failed':
+      return from === 'pending' ? 'check_failed' : 'reversed'
+    case 'expired':
+      return from === 'created' || from === 'pending' ? 'expired' : 'reversed'
+    case 'canceled':
+      return from === 'created' || from === 'pending' ? 'canceled' : 'canceled_before'
+    case 'refunded':
+      return funds.accounts.some(({ outside }) => outside > 0n) ? 'refunded_outside' : whyRefunded(after)
+  }
+}
+
+function whyProcessing(from: PaymentStatus, funds: Funds): MoveReason {
+  if (from === 'expired') return 'paid_after_expiry'
+  if (from === 'canceled') return 'paid_after_cancellation'
+  if (from === 'under_review') return 'released_by_partner'
+  return findOwnAccount(funds) === null ? 'confirming' : 'confirmed'
+}
+
+const REVIEWED: Readonly<Record<string, MoveReason>> = {
+  too_little: 'underpaid',
+  after_failure: 'paid_after_failure',
+  sale_stuck: 'conversion_stuck',
+  far_fill: 'fill_off_rate',
+  payout_stopped: 'payout_stopped',
+  odd_order: 'misfit',
+  other_token: 'wrong_asset',
+  withheld: 'held_by_partner',
+  silent: 'partner_silent',
+  excess: 'payout_voided',
+  unexpected_payout: 'unexpected_settlement',
+  held: 'held',
+  voiding: 'funds_reversed',
+  giving_back: 'giving_back',
+}
+
+function whyUnderReview({ payment: { statusReason } }: PaymentWithAttempts, { payout }: Funds): MoveReason {
+  if (payout === 'void') return 'payout_voided'
+  return REVIEWED[statusReason ?? ''] ?? 'misfit'
+}
+
+const whyRefunded = ({ attempts }: PaymentWithAttempts): MoveReason =>
+  attempts.some(({ returned, status }) => returned && status === 'refunded')
+    ? 'given_back_by_partner'
+    : 'refunded_through_partner'
+
+const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note => noteOf(`decision.${say}`, data)
+
+type AttemptChange = { readonly note: Note; readonly data: object }
+
+/** What the partner, or a decision, has changed of an attempt; null: nothing that a person would look for. */
+function describeAttempt(before: PaymentWithAttempts, attempt: Attempt): AttemptChange | null {
+  const known = before.attempts.find(({ id }) => id === attempt.id)
+  if (known === undefined) return null
+  const { id, provider, status, held, misfit, failureCode } = attempt
+  const account = toAccount(attempt)
+  const units = account.held - BigInt(known.held)
+  const data = {
+    attempt_id: id,
+    provider,
+    ...(failureCode !== null && failureCode !== known.failureCode && { failure_code: failureCode }),
+    ...(units !== 0n && { asset: account.asset, units: units.toString(), held, free: freeUnits(account).toString() }),
+    ...(misfit !== null && { misfit }),
+  }
+  if (attempt.back !== known.back && attempt.back === 'asked') return { note: noteOf('refund.requested', data), data }
+  if (status !== known.status) return { note: attemptNote(status, data), data }
+  if (JSON.stringify(misfit) !== JSON.stringify(known.misfit) && misfit !== null)
+    return { note: noteOf('payment.misfit', data), data }
+  if (units === 0n) return null
+  return { note: noteOf(units > 0n ? 'payment.money_came' : 'payment.money_went', data), data }
+}
+
+function tellSales(before: PaymentWithAttempts, after: PaymentWithAttempts): Note[] {
+  const { takenSale, usdc } = after.payment
+  const taken =
+    takenSale === before.payment.takenSale ? undefined : after.sales.find(({ number }) => number === takenSale)
+  const ended = after.sales.filter(({ number, state }) => {
+    const known = before.sales.find((sale) => sale.number === number)
+    return state !== 'asked' && known?.state !== state && number !== taken?.number
+  })
+  return [
+    ...ended.map(({ state, reference, fill }) =>
+      state === 'ended'
+        ? noteOf('payment.conversion_ended')
+        : noteOf('payment.sold', { reference, filled_micro: fill?.toString() }),
+    ),
+    // The fill is in the sale. The timeline is the merchant's, and has the merchant's figure.
+    ...(taken === undefined || usdc === null
+      ? []
+      : [noteOf('payment.converted', { gross_micro: usdc.gross, reference: taken.reference })]),
+  ]
+}
+
+/** Money that the partner took back after the payout, or that is there again. */
+export type LossChange = {
+  readonly attempt: Attempt
+  /** In the unit of the attempt: what was lost now, or negative what was won back; and what is lost in all. */
+  readonly units: bigint
+  readonly lost: bigint
+}
+
+export function listLossChanges(before: PaymentWithAttempts, after: PaymentWithAttempts): LossChange[] {
+  const [fundsBefore, fundsAfter] = [toFunds(before), toFunds(after)]
+  return after.attempts.flatMap((attempt) => {
+    const known = fundsBefore.accounts.find(({ id }) => id === attempt.id)
+    const lost = getLoss(fundsAfter, toAccount(attempt))
+    const units = lost - (known === undefined ? 0n : getLoss(fundsBefore, known))
+    return units === 0n ? [] : [{ attempt, units, lost }]
+  })
+}
+
+const tellLosses = (before: PaymentWithAttempts, after: PaymentWithAttempts): Note[] =>
+  listLossChanges(before, after).map(({ attempt, units, lost }) =>
+    noteOf(units > 0n ? 'payment.chargeback' : 'payment.chargeback_won', {
+      attempt_id: attempt.id,
+      units: (units > 0n ? units : -units).toString(),
+      lost: lost.toString(),
+    }),
+  )
