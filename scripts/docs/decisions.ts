@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { DECISIONS } from '../../src/domain/payment/decision.ts'
-import { OPERATOR_DECISIONS } from '../../src/domain/payment/requests.ts'
+import { DECISIONS, payloadOf } from '../../src/domain/payment/decision.ts'
+import { ANSWERS } from '../../src/domain/payment/funds/answer.ts'
 
 const PAGE = new URL('../../docs/operations.md', import.meta.url)
 const [BEGIN, END] = ['<!-- The table of decisions is written by `npm run docs`. -->\n', '<!-- End of the table. -->\n']
@@ -13,11 +13,8 @@ export function operationsPage(): string {
 }
 
 function decisionTable(): string {
-  const rows = OPERATOR_DECISIONS.map((decision) => {
-    const { does, rule, late } = DECISIONS[decision]
-    return `| \`${decision}\` | ${does} | ${[rule, ...late].map(({ when }) => when).join('; ')} |`
-  })
-  return ['| update | what it does | refused when |', '| --- | --- | --- |', ...rows, ''].join('\n')
+  const rows = ANSWERS.map((say) => `| \`${say}\` | ${DECISIONS[say]} | \`${payloadOf(say)}\` |`)
+  return ['| update | what it does | payload |', '| --- | --- | --- |', ...rows, ''].join('\n')
 }
 
 function splitAt(text: string, mark: string): [string, string] {

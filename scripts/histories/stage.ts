@@ -1,8 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
-import { isId } from '../../src/domain/ids.ts'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
-import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
+import type { Decision, Say } from '../../src/domain/payment/requests.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
 import type { TemporalService } from '../test/services/services.ts'
 import { startDevServer } from '../test/services/temporal.ts'
@@ -26,10 +25,10 @@ export async function openStage(server?: TemporalService) {
     await world.settle(paymentId)
   }
 
-  async function decide(workflowId: string, decision: OperatorDecision): Promise<void> {
-    const seen = isId('payment', workflowId) ? { version: (await world.read(workflowId)).payment.version } : {}
-    const note = { operator: 'ada', reason: 'looked at it', ...seen }
-    await handle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] })
+  async function decide(paymentId: string, say: Say, more: Pick<Decision, 'outside'> = {}): Promise<void> {
+    const { version } = (await world.read(paymentId)).payment
+    const decision = { operator: 'ada', reason: 'looked at it', version, ...more }
+    await handle(paymentId).executeUpdate(operatorUpdates[say], { args: [decision] })
   }
 
   return {
@@ -73,12 +72,12 @@ export async function openStage(server?: TemporalService) {
     decide,
 
     /** The decision is refused when it is carried out. */
-    refused: async (workflowId: string, decision: OperatorDecision): Promise<void> => {
-      const isRefused = await decide(workflowId, decision).then(
+    refused: async (paymentId: string, say: Say): Promise<void> => {
+      const isRefused = await decide(paymentId, say).then(
         () => false,
         (error: unknown) => error instanceof WorkflowUpdateFailedError,
       )
-      if (!isRefused) throw new Error(`${decision} was not refused`)
+      if (!isRefused) throw new Error(`${say} was not refused`)
     },
 
     inboxAnswers: async (behaviour: object | null): Promise<void> => {

@@ -123,13 +123,13 @@ function moneyWaits(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
   return {
     /** Waits until a run knows of something that an operator must deal with. */
-    untilIncident: (paymentId: string) =>
+    untilReview: (paymentId: string) =>
       patiently(
         () =>
           handle(paymentId)
             .query(paymentState)
             .then(
-              ({ incidents }) => incidents.length,
+              ({ reviews }) => reviews.length,
               () => 0,
             ),
         (open) => open > 0,

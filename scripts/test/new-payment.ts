@@ -14,6 +14,8 @@ export function newPayment(fields: Partial<NewPayment> & Pick<NewPayment, 'id' |
     cancelUrl: null,
     checkoutToken: fields.id,
     paymentLink: null,
+    tolerancePercent: 1,
+    fillTolerancePercent: 2,
     destination: `0x${'7'.repeat(40)}`,
     chainId: 31337,
     token: `0x${'3'.repeat(40)}`,

@@ -90,6 +90,7 @@ export async function composeApi(
     openPayments: boundOpenPayments(config),
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
+    tolerances: readTolerances(config),
     ...countriesOf(config),
     crypto: config.CRYPTO_DEPOSITS,
     down: down.now,
@@ -126,6 +127,12 @@ const readOperatorPages = (config: ApiConfig) => ({
   terms: config.TERMS_URL ?? null,
   privacy: config.PRIVACY_URL ?? null,
   contact: config.CONTACT_EMAIL ?? null,
+})
+
+/** Of the payments that are created now. */
+const readTolerances = (config: ApiConfig) => ({
+  tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
+  fillTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
 })
 
 /** The secrets of API keys and webhooks. Retired ones are still accepted. */

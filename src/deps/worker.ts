@@ -219,8 +219,6 @@ function composeActivities(
     },
     converter: shared.calls.converter,
     rates,
-    tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
-    conversionTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
     payouts: { getTreasury: (paymentId) => getTreasury(paymentId, shared.treasuries), ...PAYOUTS },
   })
   return {

@@ -19,6 +19,7 @@ export type Options = {
     | 'operator'
     | 'reason'
     | 'attempt'
+    | 'proof'
     | 'version'
     | 'name'
     | 'scopes'
@@ -31,7 +32,7 @@ export type Options = {
     | 'block-hash'
     | 'keys'
     | 'to']?: string | undefined
-} & { readonly 'dry-run'?: boolean | undefined }
+} & { readonly 'dry-run'?: boolean | undefined; readonly outside?: boolean | undefined }
 
 export type Call = {
   /** What the command is about, in the order of its help. */

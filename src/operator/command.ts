@@ -20,6 +20,7 @@ const OPTIONS = {
   operator: TEXT,
   reason: TEXT,
   attempt: TEXT,
+  proof: TEXT,
   version: TEXT,
   name: TEXT,
   scopes: TEXT,
@@ -33,6 +34,7 @@ const OPTIONS = {
   keys: TEXT,
   to: TEXT,
   'dry-run': { type: 'boolean' },
+  outside: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const

@@ -111,15 +111,15 @@ const PAYMENTS: readonly Command[] = [
   {
     words: 'payments decide',
     subjects: ['payment', 'decision'],
-    options: [...SIGNED, 'attempt', 'version'],
-    does: 'decide: approve, reject, refund, recordExternalRefund, hold, release, retry or acknowledge; give an attempt for late money',
+    options: [...SIGNED, 'attempt', 'outside', 'proof', 'version'],
+    does: 'decide: settle, give_back, write_off, hold or release; give an attempt to name whose money goes back',
     run: office(decidePayment),
   },
   {
     words: 'payments retry-stopped',
     subjects: ['reason'],
     options: [...SIGNED, 'dry-run'],
-    does: 'retry every payment whose payout is stopped for the reason: blacklisted, policy, refused or operator',
+    does: 'settle every payment whose payout is stopped for the reason: blacklisted, policy, refused or operator',
     run: office(retryStopped),
   },
 ]

@@ -7,8 +7,9 @@ const OPTIONS: Readonly<Record<OptionName, string>> = {
   operator: '--operator <name>       your name: it is stored with the action',
   reason: '--reason <text>         why: it is stored with the action',
   attempt: '--attempt <id>          the attempt whose money goes back, if there are several',
-  version:
-    '--version <number>      the version of the payment that you looked at; required by approve, acknowledge, release and recordExternalRefund',
+  outside: '--outside               the buyer got the money from elsewhere: it is recorded, and no partner is asked',
+  proof: '--proof <text>          what proves that, such as the reference of a bank; it proves one give-back only',
+  version: '--version <number>      the version of the payment that you looked at; required by all but hold',
   name: '--name <text>           a name, or a part of one',
   scopes: '--scopes <a,b>          what the key can do; default payments:read,payments:write',
   'allowed-ips': '--allowed-ips <a,b>     addresses or networks from which it can be used; default all',

@@ -61,7 +61,7 @@ async function carryOut(tx: Tx, { hooks }: Act, { name, paymentId }: { name: Pay
     return addTimelineNote(tx, { ...note, paymentId, at: new Date().toISOString() })
   }
   if (name === 'release') {
-    await refuseParked(tx, paymentId)
+    await refuseStopped(tx, paymentId)
     if (!(await releasePayout(tx, paymentId))) return false
     await hooks.onReleased(tx, { paymentId })
     return true
@@ -73,12 +73,12 @@ async function carryOut(tx: Tx, { hooks }: Act, { name, paymentId }: { name: Pay
 }
 
 /** Before money goes on that has waited, the partner is asked whether it is still there: a decision does that. */
-async function refuseParked(tx: Tx, paymentId: string): Promise<void> {
-  const { status, parkReason, held } = (await loadPayment(tx, paymentId)).payment
-  if (status === 'under_review' && parkReason === 'payout_held' && !held)
+async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
+  const { payout, held } = (await loadPayment(tx, paymentId)).payment
+  if (payout === 'stopped' && !held)
     throw new Refusal(
       `${paymentId} needs a decision, which first checks with the partner that the money is still there: ` +
-        `pinrail payments decide ${paymentId} retry`,
+        `pinrail payments decide ${paymentId} settle`,
     )
 }
 

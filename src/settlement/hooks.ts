@@ -37,9 +37,8 @@ export function createSettlementHooks(context: ChangeContext) {
 
   async function onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void> {
     const { paymentId, reason, detail } = held
-    // Waiting for funds or for the token to go on passes by itself; after a while the payment counts as delayed. An operator's
-    // hold is the payment's own.
-    if (PASSING_HOLDS.includes(reason) || reason === 'operator') return
+    // Waiting for funds or for the token to go on passes by itself; after a while the payment counts as delayed.
+    if (PASSING_HOLDS.includes(reason)) return
     await changeAndTell(tx, paymentId, async (work) => {
       const { merchantId, livemode, payout } = work.state.payment
       await leaveNotice(tx, { merchantId, livemode }, { kind: 'payout.held', data: { id: paymentId, reason } })

@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client'
-import type { DecisionAnswer, OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
+import type { Decision, DecisionAnswer, Say } from '../domain/payment/requests.ts'
 import { operatorUpdates } from '../workflows/messages.ts'
 import { deadlinesOf, UPDATE_DEADLINE_MS, unavailable, workflowEnded } from './calls.ts'
 
@@ -8,15 +8,15 @@ export type DecisionOutcome =
   | { readonly kind: 'done'; readonly status: string; readonly message: string }
   | { readonly kind: 'refused' | 'not_running' | 'unknown'; readonly message: string }
 
-/** Sends a decision to the workflow of a payment, or of late money, and waits for its answer. */
+/** Sends a decision to the workflow of a payment, and waits for its answer. */
 export async function sendDecision(
   client: Client,
-  request: { workflowId: string; decision: OperatorDecision; note: OperatorNote },
+  request: { workflowId: string; say: Say; decision: Decision },
 ): Promise<DecisionOutcome> {
-  const { workflowId, decision, note } = request
+  const { workflowId, say, decision } = request
   try {
     const answer = await deadlinesOf(client)(UPDATE_DEADLINE_MS, () =>
-      client.workflow.getHandle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] }),
+      client.workflow.getHandle(workflowId).executeUpdate(operatorUpdates[say], { args: [decision] }),
     )
     return outcomeOf(answer)
   } catch (error) {

@@ -4,16 +4,7 @@ import { paymentWorkflowId, TRANSFER_ACTIVITY_ID } from '../domain/ids.ts'
 import type { ProviderName } from '../domain/methods.ts'
 import { formatAmount, type Money } from '../domain/money.ts'
 import type { CancelAnswer, OpenAttemptAnswer, OpenAttemptRequest } from '../domain/payment/requests.ts'
-import type { lateMoney } from '../workflows/late-money.ts'
-import {
-  cancelPayment,
-  type LateMoneyInput,
-  lateMoneyOptions,
-  openAttempt,
-  type PaymentInput,
-  partnerNews,
-  rowChanged,
-} from '../workflows/messages.ts'
+import { cancelPayment, openAttempt, type PaymentInput, partnerNews, rowChanged } from '../workflows/messages.ts'
 import type { payment } from '../workflows/payment.ts'
 import * as attributes from '../workflows/search-attributes.ts'
 
@@ -44,8 +35,6 @@ export type PaymentWorkflows = {
   readonly cancel: (paymentId: string) => Promise<CancelAnswer | { kind: 'unavailable' }>
   readonly tellPartnerNews: (paymentId: string, attemptId: string) => Promise<void>
   readonly tellRowChanged: (paymentId: string) => Promise<void>
-  /** Starts the workflow in which an operator decides about late money. False when it is running. */
-  readonly openLateMoney: (late: LateMoneyInput) => Promise<boolean>
   /** Completes the waiting transfer activity; false when none waits. */
   readonly completeTransfer: (paymentId: string, result: unknown) => Promise<boolean>
 }
@@ -112,12 +101,6 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
           await startOnce(() => client.workflow.start<typeof payment>('payment', options))
         },
       }),
-    openLateMoney: (late) => {
-      const options = { ...lateMoneyOptions(late), taskQueue, args: [late] as [LateMoneyInput] }
-      return startOnce(() =>
-        within(SIGNAL_DEADLINE_MS, () => client.workflow.start<typeof lateMoney>('lateMoney', options)),
-      )
-    },
     completeTransfer: (paymentId, result) =>
       within(SIGNAL_DEADLINE_MS, () => completeTransfer(client, paymentId, result)),
   }

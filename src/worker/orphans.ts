@@ -1,9 +1,7 @@
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/db.ts'
-import { listLate } from '../db/payments/attention.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import { listUnclosed } from '../db/payments/payments.ts'
-import { lateMoneyWorkflowId } from '../domain/ids.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { PAYMENT_STATUS } from '../workflows/search-attributes.ts'
@@ -31,12 +29,8 @@ const PAGE = 1000
  * many did.
  */
 export async function adoptOrphans(deps: OrphanDeps): Promise<number> {
-  return (await adoptPayments(deps)) + (await adoptLateMoney(deps))
-}
-
-async function adoptPayments(deps: OrphanDeps): Promise<number> {
   const { db, workflows, log } = deps
-  const running = await runningOf(deps, 'payment')
+  const running = await listRunning(deps)
   const createdBefore = new Date(deps.clock() - ORPHAN_AGE_MS).toISOString()
   const toldBefore = new Map(deps.told)
   deps.told.clear()
@@ -84,31 +78,10 @@ async function tellRows(
   })
 }
 
-/** Money that came too late has a workflow of its own, beside its payment's. */
-async function adoptLateMoney(deps: OrphanDeps): Promise<number> {
-  let running: ReadonlyMap<string, unknown> | null = null
-  let adopted = 0
-  for (let after = ''; ; ) {
-    const late = await listLate(deps.db, { after, limit: PAGE })
-    if (late.length === 0) return adopted
-    const known = (running ??= await runningOf(deps, 'lateMoney'))
-    const orphans = late.filter(({ attempt_id: attemptId }) => !known.has(lateMoneyWorkflowId(attemptId)))
-    adopted += await deps.forEach(orphans, async ({ payment_id: paymentId, attempt_id: attemptId }) => {
-      if (await deps.workflows.openLateMoney({ paymentId, attemptId }))
-        deps.log.warn({ payment_id: paymentId, attempt_id: attemptId }, 'late money had no workflow: it has one again')
-    })
-    after = late.at(-1)?.attempt_id ?? ''
-    if (late.length < PAGE) return adopted
-  }
-}
-
-/** The running workflows of the type, with the status that each shows. */
-async function runningOf(
-  { client }: OrphanDeps,
-  type: 'payment' | 'lateMoney',
-): Promise<Map<string, string | undefined>> {
+/** The running workflows of payments, with the status that each shows. */
+async function listRunning({ client }: OrphanDeps): Promise<Map<string, string | undefined>> {
   const shown = new Map<string, string | undefined>()
-  const query = `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`
+  const query = `WorkflowType = 'payment' AND ExecutionStatus = 'Running'`
   for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE }))
     shown.set(workflowId, typedSearchAttributes?.get(PAYMENT_STATUS))
   return shown

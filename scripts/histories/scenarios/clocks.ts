@@ -1,6 +1,4 @@
 import { changePayment, extendPayment } from '../../../src/db/payments/payment-changes.ts'
-import { NOT_PARKED } from '../../../src/domain/payment/changes.ts'
-import { because } from '../../../src/domain/timeline.ts'
 import { LONG, SHORT, SOON_EXPIRED_MS, UPI } from './closing.ts'
 import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
 
@@ -28,6 +26,8 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
     })
     await untilState(paymentId, 'under_review')
     await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await untilState(paymentId, 'pending')
+    await world.workflows.cancel(paymentId)
     await handle(paymentId).result()
     return paymentId
   },
@@ -105,7 +105,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
         { publicUrl: '', now: world.clock },
         {
           id: paymentId,
-          work: (work) => work.move('processing', because('conversion_retried'), NOT_PARKED),
+          work: async (work) => work.set({ stuck: false }),
         },
       )
       await settled(paymentId)

@@ -104,14 +104,12 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     const { paymentId, attemptId } = await unheard(stage)
     await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
     await world.atPartner('local_partner', attemptId, { action: 'pay' })
-    const lateId = `late_${attemptId}`
-    await stage.untilStarted(lateId)
-    await decide(lateId, 'refund')
-    await handle(lateId).result()
+    await stage.untilReview(paymentId)
+    await decide(paymentId, 'give_back')
+    await handle(paymentId).result()
     return [
       { name: 'listening-ended', workflowId: paymentId },
       { name: 'money-after-the-end', workflowId: paymentId, run: 1 },
-      { name: 'late-money-refunded', workflowId: lateId },
     ]
   },
 
@@ -124,8 +122,8 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     await untilRow(paymentId, 'status', 'succeeded')
     await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId: upi })
     await world.atPartner('local_partner', upi, { action: 'pay' })
-    await untilAttempt(paymentId, upi, 'surplus')
-    await decide(paymentId, 'refund')
+    await untilAttempt(paymentId, upi, 'paid')
+    await decide(paymentId, 'give_back')
     await handle(paymentId).result()
     return paymentId
   },

@@ -19,7 +19,7 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
     await world.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
     await untilState(paymentId, 'under_review')
     await world.faultAt('wallet_app', { fault: 'refund_pending', seconds: 1, attemptId })
-    await decide(paymentId, 'refund')
+    await decide(paymentId, 'give_back')
     await untilRefunded(paymentId)
     await handle(paymentId).result()
     return paymentId
@@ -62,13 +62,13 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
   },
 
   'charged-back': async (stage) => {
-    const { world, settled, handle, decide, untilIncident } = stage
+    const { world, settled, handle, decide, untilReview } = stage
     const { paymentId, attemptId } = await opened(stage)
     await world.atPartner('wallet_app', attemptId, { action: 'pay' })
     await settled(paymentId)
     await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
-    await untilIncident(paymentId)
-    await decide(paymentId, 'approve')
+    await untilReview(paymentId)
+    await decide(paymentId, 'write_off')
     await handle(paymentId).result()
     return [{ name: 'charged-back', workflowId: paymentId, run: 1 }]
   },
@@ -80,7 +80,7 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
     await world.faultAt('converter', fault)
     await world.atPartner('wallet_app', attemptId, { action: 'pay' })
     await untilState(paymentId, 'under_review')
-    await decide(paymentId, 'approve')
+    await decide(paymentId, 'settle')
     await settled(paymentId)
     return paymentId
   },

@@ -5,32 +5,32 @@ import type { Scenario } from './scenario.ts'
 export const OPERATORS: Readonly<Record<string, Scenario>> = {
   'underpaid-approved': async (stage) => {
     const { paymentId } = await underpaid(stage)
-    await stage.decide(paymentId, 'approve')
+    await stage.decide(paymentId, 'settle')
     await stage.settled(paymentId)
     return paymentId
   },
 
   'underpaid-refunded': async (stage) => {
     const { paymentId } = await underpaid(stage)
-    await stage.decide(paymentId, 'refund')
+    await stage.decide(paymentId, 'give_back')
     await stage.handle(paymentId).result()
     return paymentId
   },
 
   'underpaid-refunded-outside': async (stage) => {
     const { paymentId } = await underpaid(stage)
-    await stage.decide(paymentId, 'recordExternalRefund')
+    await stage.decide(paymentId, 'give_back', { outside: true })
     await stage.handle(paymentId).result()
     return paymentId
   },
 
   'outside-refund-reversed': async (stage) => {
     const { paymentId, attemptId } = await underpaid(stage)
-    await stage.decide(paymentId, 'recordExternalRefund')
+    await stage.decide(paymentId, 'give_back', { outside: true })
     await stage.handle(paymentId).result()
     await stage.world.atPartner('wallet_app', attemptId, { action: 'reverse' })
-    await stage.untilIncident(paymentId)
-    await stage.decide(paymentId, 'approve')
+    await stage.untilReview(paymentId)
+    await stage.decide(paymentId, 'write_off')
     await stage.handle(paymentId).result()
     return [{ name: 'outside-refund-reversed', workflowId: paymentId, run: 1 }]
   },
@@ -60,7 +60,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     const paymentId = await world.createPayment()
     await world.atPartner('wallet_app', await open(paymentId), { action: 'hold' })
     await untilState(paymentId, 'under_review')
-    await decide(paymentId, 'reject')
+    await decide(paymentId, 'write_off')
     await untilState(paymentId, 'failed')
     await handle(paymentId).terminate('it listens for late money, for days')
     return paymentId
@@ -69,8 +69,9 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
   'refund-refused-by-the-partner': async (stage) => {
     const { paymentId, attemptId } = await underpaid(stage)
     await stage.world.faultAt('wallet_app', { fault: 'refund_refused', times: 1, attemptId })
-    await stage.refused(paymentId, 'refund')
-    await stage.decide(paymentId, 'approve')
+    await stage.decide(paymentId, 'give_back')
+    await stage.untilRow(paymentId, 'statusReason', 'too_little')
+    await stage.decide(paymentId, 'settle')
     await stage.settled(paymentId)
     return paymentId
   },
@@ -80,7 +81,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     const attemptId = await open(paymentId)
     await world.atPartner('wallet_app', attemptId, { action: 'hold' })
     await untilState(paymentId, 'under_review')
-    await refused(paymentId, 'refund')
+    await refused(paymentId, 'give_back')
     await world.atPartner('wallet_app', attemptId, { action: 'release' })
     await settled(paymentId)
     return paymentId
@@ -92,7 +93,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     await world.faultAt('converter', { fault: 'conversion_refused', times: 1, attemptId: `${paymentId}:convert` })
     await world.atPartner('wallet_app', attemptId, { action: 'pay' })
     await untilState(paymentId, 'under_review')
-    await decide(paymentId, 'retry')
+    await decide(paymentId, 'settle')
     await settled(paymentId)
     return paymentId
   },
@@ -116,7 +117,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     await untilRow(paymentId, 'status', 'settling')
     await world.voidPayout(paymentId)
     await untilState(paymentId, 'under_review')
-    await decide(paymentId, 'refund')
+    await decide(paymentId, 'give_back')
     await handle(paymentId).result()
     return paymentId
   },

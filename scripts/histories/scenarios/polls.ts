@@ -34,7 +34,7 @@ export const POLLS: Readonly<Record<string, Scenario>> = {
     await untilRow(paymentId, 'status', 'succeeded')
     await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId: upi })
     await world.atPartner('local_partner', upi, { action: 'pay' })
-    await untilAttempt(paymentId, upi, 'surplus')
+    await untilAttempt(paymentId, upi, 'paid')
     await world.faultAt('local_partner', { fault: 'callbacks_never', attemptId: upi })
     await world.atPartner('local_partner', upi, { action: 'reverse' })
     later(() => handle(paymentId).result())
@@ -42,19 +42,18 @@ export const POLLS: Readonly<Record<string, Scenario>> = {
   },
 
   'late-money-gone': async (stage) => {
-    const { world, handle, untilStarted, later } = stage
-    const { attemptId } = await unheard(stage)
+    const { world, handle, untilReview, later } = stage
+    const { paymentId, attemptId } = await unheard(stage)
     await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
     await world.atPartner('local_partner', attemptId, { action: 'pay' })
-    const lateId = `late_${attemptId}`
-    await untilStarted(lateId)
+    await untilReview(paymentId)
     await world.faultAt('local_partner', { fault: 'callbacks_never', attemptId })
     await world.atPartner('local_partner', attemptId, { action: 'reverse' })
-    later(() => handle(lateId).result())
-    return [{ name: 'late-money-gone', workflowId: lateId }]
+    later(() => handle(paymentId).result())
+    return [{ name: 'late-money-gone', workflowId: paymentId, run: 1 }]
   },
 
-  'news-unread-at-the-end': async ({ world, handle, open, settled, untilPolled, untilIncident, decide, later }) => {
+  'news-unread-at-the-end': async ({ world, handle, open, settled, untilPolled, untilReview, decide, later }) => {
     const paymentId = await world.createPayment()
     const attemptId = await open(paymentId)
     await world.atPartner('wallet_app', attemptId, { action: 'pay' })
@@ -64,8 +63,8 @@ export const POLLS: Readonly<Record<string, Scenario>> = {
     await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
     later(async () => {
       await untilPolled(paymentId)
-      await untilIncident(paymentId)
-      await decide(paymentId, 'approve')
+      await untilReview(paymentId)
+      await decide(paymentId, 'write_off')
       await handle(paymentId).result()
     })
     return [{ name: 'news-unread-at-the-end', workflowId: paymentId, run: 1 }]

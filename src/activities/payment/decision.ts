@@ -32,7 +32,7 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
     }
     await carryOut(deps, work, order)
   })
-  return { ...changed, message, ...(isUnsure && { unsure: true as const }) }
+  return isUnsure ? { ...changed, message, unsure: true } : { ...changed, message }
 }
 
 /** A decision accepts what the operator saw. A retry finds what its first try has stored. */

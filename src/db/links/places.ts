@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { PaymentLink } from '../../domain/link/link.ts'
-import { because } from '../../domain/timeline.ts'
 import { many, sql, type Tx } from '../db.ts'
 import { type ChangeContext, changePaymentIn } from '../payments/payment-changes.ts'
 
@@ -28,7 +27,8 @@ export async function makeRoom(
       work: async (work) => {
         // Read under its lock: its buyer may have pressed Continue since.
         if (work.state.payment.status !== 'created') return
-        await work.move('expired', because('gave_way'))
+        work.set({ closedAs: 'expired' })
+        work.because({ why: 'gave_way', data: {} })
         missing -= 1
         gone(id)
       },

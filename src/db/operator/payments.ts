@@ -9,7 +9,7 @@ const foundRow = z.object({
   id: z.string(),
   merchant_id: z.string(),
   status: z.string(),
-  park_reason: z.string().nullable(),
+  status_reason: z.string().nullable(),
   amount_text: z.string(),
   currency: z.string(),
   provider: z.string().nullable(),
@@ -51,7 +51,7 @@ export function searchPayments(db: Queryable, search: PaymentSearch): Promise<Fo
   return many(
     db,
     foundRow,
-    sql`select id, merchant_id, status, park_reason, amount_text, currency, coalesce(provider_used, provider) as provider,
+    sql`select id, merchant_id, status, status_reason, amount_text, currency, coalesce(provider_used, provider) as provider,
           reference, created_at
         from payment where livemode = ${db.livemode} ${clauses.reduce((left, right) => sql`${left} ${right}`, sql``)}
         order by id desc limit ${limit}`,

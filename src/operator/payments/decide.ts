@@ -1,6 +1,7 @@
 import { findPaymentId } from '../../db/operator/payments.ts'
-import { isId, lateMoneyWorkflowId, paymentWorkflowId } from '../../domain/ids.ts'
-import { OPERATOR_DECISIONS, type OperatorDecision } from '../../domain/payment/requests.ts'
+import { isId, paymentWorkflowId } from '../../domain/ids.ts'
+import { ANSWERS } from '../../domain/payment/funds/answer.ts'
+import type { Decision } from '../../domain/payment/requests.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { type DecisionOutcome, sendDecision } from '../../temporal/decisions.ts'
 import { type Office, Refusal, signedBy, UsageError } from '../call.ts'
@@ -17,35 +18,38 @@ const SAID: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: 
 }
 
 /**
- * Sends an operator's decision to the payment's workflow, encrypted as the workers need it. An attempt in place of a
- * payment: its late money, which has a workflow of its own.
+ * Sends an operator's decision to the payment's workflow, encrypted as the workers need it. An attempt in place of a payment
+ * names whose money goes back.
  */
 export async function decidePayment(office: Office): Promise<number> {
-  const { db, settings, subjects, options, say, give } = office
+  const { db, settings, subjects, say: print, give } = office
   const [subject = '', word = ''] = subjects
-  const decision = OPERATOR_DECISIONS.find((name): name is OperatorDecision => name === word)
-  if (decision === undefined) throw new UsageError(`a decision is one of ${OPERATOR_DECISIONS.join(', ')}`)
-  const signed = signedBy(office)
+  const say = ANSWERS.find((name) => name === word)
+  if (say === undefined) throw new UsageError(`a decision is one of ${ANSWERS.join(', ')}`)
+  const decision = decisionOf(office, subject)
   const known = await findPaymentId(db, subject)
   if (known === null) throw new Refusal(`there is no payment or attempt ${subject}: see \`pinrail payments find\``)
-  const isLate = isId('attempt', subject)
-  const workflowId = isLate ? lateMoneyWorkflowId(subject) : paymentWorkflowId(subject)
-  const { attempt, version } = options
-  const note = {
-    ...signed,
-    ...(attempt === undefined ? {} : { attempt }),
-    ...(version === undefined ? {} : { version: versionOf(version) }),
-  }
   const temporal = createTemporalClient(settings)
   try {
-    const outcome = await sendDecision(temporal.client, { workflowId, decision, note })
+    const outcome = await sendDecision(temporal.client, { workflowId: paymentWorkflowId(known), say, decision })
     if (outcome.kind !== 'done') throw SAID[outcome.kind](outcome.message, known)
     give('status', outcome.status)
     give('message', outcome.message)
-    say(`${subject} is ${outcome.status}: ${outcome.message}`)
+    print(`${known} is ${outcome.status}: ${outcome.message}`)
     return 0
   } finally {
     await temporal.close()
+  }
+}
+
+function decisionOf(office: Office, subject: string): Decision {
+  const { attempt = isId('attempt', subject) ? subject : undefined, version, outside, proof } = office.options
+  return {
+    ...signedBy(office),
+    ...(attempt === undefined ? {} : { attempt }),
+    ...(version === undefined ? {} : { version: versionOf(version) }),
+    ...(outside === true ? { outside } : {}),
+    ...(proof === undefined ? {} : { proof }),
   }
 }
 

@@ -5,48 +5,35 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { readTimeline } from '../../db/payments/timeline.ts'
 import { readParts } from '../../db/settlement/parts.ts'
 import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
-import { isCurrency } from '../../domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../domain/money.ts'
-import { DECISIONS, whyRefused } from '../../domain/payment/decision.ts'
-import { PARK_REASONS } from '../../domain/payment/payment.ts'
-import { explorerUrl, type PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { returnableAttempts } from '../../domain/payment/refund.ts'
-import { OPERATOR_DECISIONS, type OperatorDecision } from '../../domain/payment/requests.ts'
-import {
-  lateAttempts,
-  needsOperator,
-  nextStep,
-  type PaymentSnapshot,
-  snapshotOf,
-} from '../../domain/payment/snapshot.ts'
+import { describeOffered } from '../../domain/payment/decision.ts'
+import { freeUnits } from '../../domain/payment/funds/account.ts'
+import { toAccount, toMoney } from '../../domain/payment/funds/stored-funds.ts'
+import { type Attempt, explorerUrl, type PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { type NextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
 import { getFailure, type PartStanding } from '../../domain/settlement/part.ts'
 import { type Office, Refusal } from '../call.ts'
 import { stateText } from '../payouts.ts'
 import { describeAct } from '../settlement-acts.ts'
 
 /** In words, for somebody who has not read the code. */
-const STEPS: Readonly<Record<ReturnType<typeof nextStep>, string>> = {
+const STEPS: Readonly<Record<NextStep, string>> = {
   await_buyer: 'No money has arrived. Waiting for the buyer.',
-  await_partner: 'The partner is confirming the buyer’s money. Nothing has been converted.',
-  convert: 'The partner has the buyer’s money. It is being converted to USDC.',
-  transfer: 'Converted. The USDC is on its way to the merchant, and counts when its block is final.',
-  await_operator: 'It waits for an operator. The money is safe where it is.',
-  end_conversion: 'Closed. The conversion is still open: the converter is asked until it has filled or ended it.',
-  listen: 'Closed. An unfinished partner order may still bring money.',
+  await_partner: 'Waiting for the partner.',
+  sell: 'The partner has the buyer’s money. It is being converted to USDC.',
+  hand_over: 'Converted. The payout is about to be handed over.',
+  await_payout: 'Converted. The USDC is on its way to the merchant, and counts when its block is final.',
+  end_sale: 'A conversion that is not needed is still open: the converter is asked until it has filled or ended it.',
+  give_back: 'The money is going back to the buyer through the partner.',
+  void: 'The payout is about to be voided.',
+  review: 'It waits for an operator. The money is safe where it is.',
+  await_release: 'An operator holds it. It settles only after `release`.',
   done: 'Nothing is left to do.',
 }
 
 /** Entries of the timeline that are shown. */
 const MOST_ENTRIES = 1000
 
-/** For asking what would be accepted. */
-const SOMEBODY = { operator: 'somebody', reason: 'to know what would be accepted' }
-
-/** The decisions that give money back, and from where. */
-const RETURNS = { refund: 'partner', recordExternalRefund: 'outside' } as const
-
-/** How it is decided about. */
-const DECIDE = 'decide: pinrail payments decide'
 const SIGNED = '--operator <name> --reason <text>'
 
 /** Everything about one payment: where it stands, whose money is where, what may be decided, and what happened. */
@@ -69,20 +56,22 @@ export async function explainPayment(office: Office): Promise<number> {
     }),
   ])
   const snapshot = snapshotOf(state)
-  const decisions = OPERATOR_DECISIONS.filter(
-    (name) =>
-      whyRefused(name, { ...SOMEBODY, version: payment.version }, snapshot) === null &&
-      (!isReturn(name) || namedBy(name, state).length > 0),
-  )
   give('payment', payment)
   give('version', payment.version)
-  give('next_step', nextStep(snapshot))
-  give('waits_for_operator', needsOperator(snapshot))
-  give('decisions', decisions)
+  give('next_step', snapshot.next)
+  give('reviews', payment.reviews)
+  give('answers', snapshot.answers)
   give('attention', attention)
   give('attempts', state.attempts)
-  give('parts', state.parts)
-  give('intents', state.intents)
+  give(
+    'sales',
+    state.sales.map(({ units, gross, fill, ...sale }) => ({
+      ...sale,
+      units: String(units),
+      gross: String(gross),
+      fill: fill === null ? null : String(fill),
+    })),
+  )
   give(
     'payout',
     payout && { ...payout, proof: payout.proof && { ...payout.proof, gasWei: String(payout.proof.gasWei) } },
@@ -92,7 +81,7 @@ export async function explainPayment(office: Office): Promise<number> {
 
   for (const line of [...standing(state, snapshot), ...money(state, payout), ...waiting(payout, parts)]) say(line)
   for (const { kind, detail, since } of attention) say(`WARNING: ${kind} since ${since}: ${detail ?? 'no detail'}`)
-  for (const line of commands(state, decisions)) say(line)
+  for (const line of commands(payment.id, snapshot)) say(line)
   say('')
   for (const { at, message, actor } of timeline.rows) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
   for (const act of acts) say(describeAct(act))
@@ -100,59 +89,33 @@ export async function explainPayment(office: Office): Promise<number> {
   return attention.length === 0 ? 0 : 1
 }
 
-type ReturnDecision = keyof typeof RETURNS
-const isReturn = (name: OperatorDecision): name is ReturnDecision => name in RETURNS
-
-/** The attempts whose money the decision can give back; late money is decided in its own workflow. */
-function namedBy(name: ReturnDecision, state: PaymentWithAttempts): string[] {
-  const late = lateAttempts(snapshotOf(state))
-  return returnableAttempts(state, RETURNS[name]).filter((attempt) => !late.includes(attempt))
+/** Each command as it is accepted. */
+function commands(id: string, { answers, version }: PaymentSnapshot): string[] {
+  return describeOffered(answers).map(
+    (answer) => `decide: pinrail payments decide ${id} ${answer} --version ${version} ${SIGNED}`,
+  )
 }
 
-/** Each command as it is accepted. Those that give money back name its attempt. */
-function commands(state: PaymentWithAttempts, decisions: readonly OperatorDecision[]): string[] {
-  const { id, version } = state.payment
-  const late = lateAttempts(snapshotOf(state))
-  const signed = (name: OperatorDecision) =>
-    DECISIONS[name].accepts === true ? `--version ${version} ${SIGNED}` : SIGNED
-  const returns = Object.keys(RETURNS) as ReturnDecision[]
-  return [
-    ...decisions.filter((name) => !isReturn(name)).map((name) => `${DECIDE} ${id} ${name} ${signed(name)}`),
-    ...returns
-      .filter((name) => decisions.includes(name))
-      .flatMap((name) =>
-        namedBy(name, state).map((attempt) => `${DECIDE} ${id} ${name} --attempt ${attempt} ${signed(name)}`),
-      ),
-    ...returns.flatMap((name) =>
-      returnableAttempts(state, RETURNS[name])
-        .filter((attempt) => late.includes(attempt))
-        .map((attempt) => `${DECIDE} ${attempt} ${name} ${signed(name)}`),
-    ),
-  ]
-}
-
-function standing({ payment }: PaymentWithAttempts, snapshot: PaymentSnapshot): string[] {
-  const reason = needsOperator(snapshot)
+function standing({ payment }: PaymentWithAttempts, { next }: PaymentSnapshot): string[] {
   const exception = payment.exception === null ? '' : `, ${payment.exception}`
   return [
     `${payment.id}  ${payment.status}${exception}  ${payment.amountText} ${payment.amount.currency}, version ${payment.version}`,
     `merchant ${payment.merchantId}${payment.reference === null ? '' : `, reference ${payment.reference}`}`,
     `created ${payment.createdAt}, expires ${payment.expiresAt}`,
-    STEPS[nextStep(snapshot)],
-    ...(reason === null ? [] : [`${reason}: ${PARK_REASONS[reason].text}`]),
-    ...(payment.held ? ['An operator holds it: it settles only after `release`.'] : []),
+    STEPS[next],
+    ...payment.reviews.map(
+      ({ reason, attemptId, text }) => `${reason}${attemptId === null ? '' : ` (${attemptId})`}: ${text}`,
+    ),
   ]
 }
 
-function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payout: PayoutView | null): string[] {
-  const lines = attempts.map(
-    ({ id, provider, method, status, partnerReference }) =>
-      `attempt ${id}  ${provider} ${method}  ${status}  at the partner: ${partnerReference ?? 'unknown'}`,
-  )
-  for (const { kind, units, asset, state, attemptId } of parts)
-    lines.push(`${kind} of ${amountText(units, asset)}  ${state}  ${attemptId}`)
-  for (const { kind, state, attemptId } of intents)
-    lines.push(`${kind} under way (${state})  ${attemptId ?? ''}`.trimEnd())
+function money({ payment, attempts, sales }: PaymentWithAttempts, payout: PayoutView | null): string[] {
+  const lines = attempts.flatMap((attempt) => [
+    `attempt ${attempt.id}  ${attempt.provider} ${attempt.method}  ${attempt.status}  at the partner: ${attempt.partnerReference ?? 'unknown'}`,
+    ...describeHeld(attempt, payment.paidAttemptId),
+  ])
+  for (const { number, state, units, accountId } of sales)
+    lines.push(`sale ${number} of ${amountOf(attempts, accountId, units)}  ${state}`)
   const { usdc } = payment
   if (usdc !== null)
     lines.push(
@@ -173,8 +136,31 @@ function waiting(payout: PayoutView | null, parts: readonly PartStanding[]): str
   return [...new Set(reasons)].map((why) => `payouts wait: ${why} (see \`pinrail settlement status\`)`)
 }
 
-const amountText = (units: string, asset: string): string =>
-  `${isCurrency(asset) ? formatAmount({ minor: units, currency: asset }) : formatUsdc(units)} ${asset}`
+/** What the partner holds of it, whose that is, and what is going back. */
+function describeHeld(attempt: Attempt, paidAttemptId: string | null): string[] {
+  const { held, outside, back, returned, id } = attempt
+  if (held === '0' && outside === '0' && !returned) return []
+  const whose = id === paidAttemptId ? 'the payment’s' : 'the buyer’s'
+  return [
+    `  the partner holds ${amountText(attempt, BigInt(held))}`,
+    ...(freeUnits(toAccount(attempt)) === 0n
+      ? []
+      : [`  of it ${amountText(attempt, freeUnits(toAccount(attempt)))} is ${whose}`]),
+    ...(outside === '0' ? [] : [`  the buyer got ${amountText(attempt, BigInt(outside))} from elsewhere`]),
+    ...(back === 'no' ? [] : ['  it is going back through the partner']),
+    ...(returned ? ['  money of it was given back'] : []),
+  ]
+}
+
+const amountOf = (attempts: readonly Attempt[], id: string, units: bigint): string => {
+  const attempt = attempts.find((one) => one.id === id)
+  return attempt === undefined ? units.toString() : amountText(attempt, units)
+}
+
+const amountText = (attempt: Attempt, units: bigint): string =>
+  attempt.provider === 'crypto'
+    ? `${formatUsdc(units.toString())} USDC`
+    : `${formatAmount(toMoney(attempt, units))} ${attempt.asked.currency}`
 
 /** By whatever `payments find` takes, where only one payment fits. */
 async function paymentIdOf({ db, subjects: [text = ''] }: Office): Promise<string> {

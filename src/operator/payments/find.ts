@@ -15,7 +15,7 @@ export async function findPayments(office: Office): Promise<number> {
     head: ['payment', 'status', 'amount', 'provider', 'created', 'merchant', 'reference'],
     rows: payments.map((payment) => [
       payment.id,
-      payment.park_reason === null ? payment.status : `${payment.status} (${payment.park_reason})`,
+      payment.status_reason === null ? payment.status : `${payment.status} (${payment.status_reason})`,
       `${payment.amount_text} ${payment.currency}`,
       payment.provider ?? 'buyer picks',
       payment.created_at,

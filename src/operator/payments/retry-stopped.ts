@@ -1,3 +1,4 @@
+import { loadPayment } from '../../db/payments/payments.ts'
 import { listStopped } from '../../db/settlement/payouts.ts'
 import { paymentWorkflowId } from '../../domain/ids.ts'
 import { plural } from '../../domain/plural.ts'
@@ -10,8 +11,7 @@ import { type Office, signedBy, UsageError } from '../call.ts'
 const MOST = 1000
 
 /**
- * Sends the decision `retry` to every payment whose payout is stopped for the reason, one after the other: each partner is
- * asked whether its money is still there. Returns 1 if one of them was not retried,
+ * Sends the decision `settle` to every payment whose payout is stopped for the reason, one after the other. Returns 1 if one of them was not retried,
  * and ends when Temporal or the workers do not respond. A dry run lists them.
  */
 export async function retryStopped(office: Office): Promise<number> {
@@ -32,7 +32,9 @@ export async function retryStopped(office: Office): Promise<number> {
   try {
     for (const paymentId of stopped) {
       const workflowId = paymentWorkflowId(paymentId)
-      const outcome = await sendDecision(temporal.client, { workflowId, decision: 'retry', note })
+      const { version } = (await loadPayment(db, paymentId)).payment
+      const decision = { ...note, version }
+      const outcome = await sendDecision(temporal.client, { workflowId, say: 'settle', decision })
       if (outcome.kind === 'done') done += 1
       else say(`${paymentId} was not retried: ${outcome.message}`)
       // Without workers every further one would wait as long.
