@@ -61,8 +61,10 @@ const commonSchema = z.object({
   ...retiredShape,
   /** Exact `host:port` pairs that webhooks may reach in test mode although they are private. Refused in live mode. */
   WEBHOOK_TEST_TARGETS: list.default([]),
-  /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. */
+  /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. A payment keeps both tolerances. */
   UNDERPAYMENT_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(5).default(1),
+  /** Whole percent that the converter's fill may differ from the locked rate; further off waits for an operator. */
+  CONVERSION_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(20).default(2),
   /** Offers buyers USDC as a way to pay. The worker then needs DEPOSIT_SEED. */
   CRYPTO_DEPOSITS: flag.default(false),
   CHAIN_ID: z.coerce.number().int().positive().default(137),
@@ -136,8 +138,6 @@ const workerSchema = commonSchema.extend({
   RETIRED_DEPOSIT_SEEDS: secret.optional(),
   /** A deposit address is compared at each final block for this long after its payment has expired, and then once a day. */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
-  /** Whole percent that the converter's fill may differ from the locked rate; further off waits for an operator. */
-  CONVERSION_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(20).default(2),
   /** Addresses of tokens that pay nothing, but are reported when they come to a deposit address. */
   DEPOSIT_WRONG_TOKENS: list.pipe(z.array(address)).default(MISTAKEN_TOKENS),
   /** EIP-712 name of the token, compared with the contract at start: "USD Coin" on Polygon, "USDC" on Amoy. */
@@ -227,7 +227,7 @@ const operatorSchema = z.object({
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).default(0),
   PAYOUT_MAX_USDC: workerSchema.shape.PAYOUT_MAX_USDC,
   PAYOUT_MAX_USDC_PER_DAY: workerSchema.shape.PAYOUT_MAX_USDC_PER_DAY,
-  CONVERSION_TOLERANCE_PERCENT: workerSchema.shape.CONVERSION_TOLERANCE_PERCENT,
+  CONVERSION_TOLERANCE_PERCENT: commonSchema.shape.CONVERSION_TOLERANCE_PERCENT,
   /** As for the worker. What this database knows need not be named. */
   TREASURIES: treasuries.default([]),
   DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lowerAddress)),

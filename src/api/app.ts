@@ -45,6 +45,7 @@ import { referenceRouter } from './routes/reference.ts'
 import { createSiteRouter } from './routes/site.ts'
 import { sendSiteProblem, wantsPage } from './routes/site-problem.ts'
 import { type ApiRouteDeps, apiRoutes } from './routes/v1/index.ts'
+import type { DraftDeps } from './routes/v1/payments/draft.ts'
 import type { Simulate } from './routes/v1/payments/simulate-outcome.ts'
 import type { LocalInbox } from './routes/v1/webhooks/endpoints.ts'
 
@@ -68,6 +69,7 @@ export type ApiDeps = {
   readonly openPayments: OpenPayments
   readonly chainId: number
   readonly token: string
+  readonly tolerances: DraftDeps['tolerances']
   readonly trustProxyHops: number
   readonly hstsIncludeSubdomains: boolean
   readonly countryHeader: string | undefined

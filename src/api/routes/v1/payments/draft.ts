@@ -12,13 +12,24 @@ import { QUOTE_MS } from '../../prices.ts'
 export type DraftDeps = {
   readonly chainId: number
   readonly token: string
+  /** A payment keeps both, as they are when it is created. */
+  readonly tolerances: Pick<NewPayment, 'tolerancePercent' | 'fillTolerancePercent'>
   readonly clock: () => number
   readonly newPaymentId: () => string
 }
 
-type Draft = Omit<
+type Draft = Pick<
   NewPayment,
-  'id' | 'amount' | 'checkoutToken' | 'chainId' | 'token' | 'quote' | 'createdAt' | 'expiresAt'
+  | 'amountText'
+  | 'provider'
+  | 'fallback'
+  | 'description'
+  | 'reference'
+  | 'metadata'
+  | 'successUrl'
+  | 'cancelUrl'
+  | 'paymentLink'
+  | 'destination'
 >
 
 /** `expiresIn` is in seconds. */
@@ -40,6 +51,7 @@ export function draftPayment(
     checkoutToken: randomBytes(16).toString('base64url'),
     chainId: deps.chainId,
     token: deps.token,
+    ...deps.tolerances,
     quote: { rate, rateSource, netMicro: usdc.net, expiresAt: new Date(now + QUOTE_MS).toISOString() },
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + expiresIn * 1000).toISOString(),
