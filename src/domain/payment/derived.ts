@@ -79,7 +79,8 @@ function moneyOf({ payment, attempts, sales }: PaymentWithAttempts, funds: Funds
   const sale = sales.find(({ number }) => number === payment.takenSale)
   const id = sale?.accountId ?? findOwnAccount(funds)?.id
   const attempt = attempts.find((one) => one.id === id)
-  if (attempt === undefined && funds.payout === 'void') return payment
+  const isGoing = funds.accounts.some((one) => one.id === payment.paidAttemptId && one.back !== 'no')
+  if (attempt === undefined && (isGoing || funds.payout === 'void')) return payment
   if (attempt === undefined) return NO_MONEY
   const account = funds.accounts.find((one) => one.id === id)
   const units = sale?.units ?? (account === undefined ? 0n : freeUnits(account))

@@ -65,11 +65,17 @@ export function findOwnAccount(funds: Funds): Account | null {
   return able.find((account) => isEnough(account, funds.tolerancePercent)) ?? able[0] ?? null
 }
 
-/** Returns the units beyond the payment's money: somebody must give them back. */
-export function getExcess(funds: Funds, account: Account): bigint {
+/** Returns the units that the payment does not take. */
+export function getRest(funds: Funds, account: Account): bigint {
   if (funds.taken !== null && findSoldAccount(funds)?.id === account.id)
     return positive(freeUnits(account) - funds.taken.units)
-  return findOwnAccount(funds)?.id === account.id || isDust(account) ? 0n : freeUnits(account)
+  return findOwnAccount(funds)?.id === account.id ? 0n : freeUnits(account)
+}
+
+/** Returns the units beyond the payment's money: somebody must give them back. Dust stays. */
+export function getExcess(funds: Funds, account: Account): bigint {
+  const rest = getRest(funds, account)
+  return isDust({ ...account, held: rest, outside: 0n }) ? 0n : rest
 }
 
 /** Returns the units that were sold of the account and are not there any more. */

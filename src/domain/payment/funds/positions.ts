@@ -1,6 +1,6 @@
 import type { Account as LedgerAccount, Line } from '../../ledger.ts'
 import { type Account, freeUnits, isDust, isOnChain } from './account.ts'
-import { type Funds, findOwnAccount, findSoldAccount, getExcess, getShortage, type Sale } from './funds.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getRest, getShortage, type Sale } from './funds.ts'
 
 /**
  * The books of a payment are a function of its funds: what each ledger account has of each asset because of it. A booking
@@ -33,7 +33,7 @@ function putAccount(put: Put, funds: Funds, account: Account): void {
   put(isOnChain(account) ? 'suspense' : 'partner_receivable', asset, held)
   // What the buyer got from elsewhere and the partner still holds belongs to the platform; what it took back too is lost.
   put('exchange', asset, outside < held ? -outside : -held)
-  const owed = isSold ? getExcess(funds, account) : freeUnits(account)
+  const owed = isOwn ? freeUnits(account) : getRest(funds, account)
   const keptAsDust = !isOwn && isDust({ ...account, held: owed, outside: 0n })
   const liability = isOwn ? 'merchant_payable' : 'suspense'
   put(keptAsDust ? 'exchange' : liability, asset, -owed)
