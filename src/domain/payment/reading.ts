@@ -61,7 +61,7 @@ function whyMisfit(attempt: Attempt, order: PartnerOrder, account: string): Misf
   if (order.received !== null && order.received.currency !== asked.currency) return 'currency'
   if (order.status === 'wrong_asset') return 'token'
   if (order.status === 'paid' && !hasReceived(order)) return 'no_amount'
-  if (order.status === 'declined' && hasReceived(order) && isZero(attempt.held)) return 'refused'
+  if (order.status === 'declined' && hasReceived(order) && !wasPaid(attempt)) return 'refused'
   return order.amount.minor === asked.minor ? null : 'amount'
 }
 
@@ -116,7 +116,7 @@ function readHeld(attempt: Attempt, order: PartnerOrder): string {
     case 'refunded':
       return '0'
     case 'declined':
-      return isZero(attempt.held) || attempt.misfit?.why === 'refused' ? received : '0'
+      return wasPaid(attempt) ? '0' : received
     case 'paid':
     case 'canceled':
     case 'expired':
@@ -125,6 +125,9 @@ function readHeld(attempt: Attempt, order: PartnerOrder): string {
       return BigInt(received) > BigInt(attempt.held) ? received : attempt.held
   }
 }
+
+/** True if the order was paid before its partner refused it. The partner may still name what it had received. */
+const wasPaid = ({ rate, misfit }: Attempt): boolean => rate !== null && misfit?.why !== 'refused'
 
 /** An order that has money is not open any more, whatever its partner calls it: it is paid, or its partner confirms it. */
 function readStatus(

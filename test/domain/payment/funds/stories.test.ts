@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { freeUnits } from '../../../../src/domain/payment/funds/account.ts'
+import { type Account, freeUnits } from '../../../../src/domain/payment/funds/account.ts'
 import { findOwnAccount } from '../../../../src/domain/payment/funds/funds.ts'
 import { MODEL, type Model, playFunds } from './story.ts'
 
@@ -16,6 +16,11 @@ function firstWrong(model: Model, stories: number): { seed: number; wrong: strin
 
 test('random stories of the funds end as they must', () => {
   expect(firstWrong(MODEL, STORIES)).toBeNull()
+})
+
+/** The model with what it sees of each account changed. */
+const seeing = (change: (account: Account) => Account): Partial<Model> => ({
+  next: (funds) => MODEL.next({ ...funds, accounts: funds.accounts.map(change) }),
 })
 
 const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
@@ -52,6 +57,26 @@ const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
     {
       answered: (funds, answer) =>
         answer.say === 'give_back' && answer.outside === true ? funds : MODEL.answered(funds, answer),
+    },
+  ],
+  ['another token at the address is never seen', seeing((account) => ({ ...account, otherToken: false }))],
+  ['what was given back once is settled again', seeing((account) => ({ ...account, returned: false }))],
+  ['money that is on its way back is settled', seeing((account) => ({ ...account, back: 'no' }))],
+  ['an odd order is settled like any other', seeing((account) => ({ ...account, odd: false }))],
+  [
+    'withheld money counts as paid',
+    seeing((account) => (account.word === 'withheld' ? { ...account, word: 'paid' } : account)),
+  ],
+  [
+    'a give-back is asked for twice',
+    {
+      answered: (funds, answer) => {
+        const after = MODEL.answered(funds, answer)
+        const isBack = answer.say === 'give_back' && answer.outside !== true
+        const again = (account: Account): Account =>
+          account.returned && freeUnits(account) > 0n ? { ...account, back: 'wanted' } : account
+        return isBack ? { ...after, accounts: after.accounts.map(again) } : after
+      },
     },
   ],
   [

@@ -1,5 +1,6 @@
+import { isWithinPercent } from '../../../../src/domain/money.ts'
 import { type Account, freeUnits, isSellable, type Word } from '../../../../src/domain/payment/funds/account.ts'
-import { type Answer, withAnswer } from '../../../../src/domain/payment/funds/answer.ts'
+import { type Answer, listAnswers, withAnswer } from '../../../../src/domain/payment/funds/answer.ts'
 import {
   type Funds,
   findOwnAccount,
@@ -36,7 +37,8 @@ const PRICE = 10_000n
 const ASSETS = ['EUR', 'INR', 'USDC'] as const
 const GROSS_OF_UNIT = 11_600n
 
-type Truth = { word: Word; held: bigint; odd: boolean }
+/** `oddRead`: what the last reading has said of it. A reading that says the same again changes no decision. */
+type Truth = { word: Word; held: bigint; odd: boolean; oddRead: boolean; refunded: boolean }
 
 export const newAccount = (id: string, asset: string, fields: Partial<Account> = {}): Account => ({
   id,
@@ -47,7 +49,10 @@ export const newAccount = (id: string, asset: string, fields: Partial<Account> =
   outside: 0n,
   odd: false,
   accepted: false,
+  otherToken: false,
+  silent: false,
   back: 'no',
+  returned: false,
   writtenOff: 0n,
   ...fields,
 })
@@ -64,6 +69,7 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   stuck: false,
   agreed: false,
   tolerancePercent: 1n,
+  fillPercent: 2,
   ...fields,
 })
 
@@ -74,6 +80,8 @@ export function playFunds(seed: number, model: Model = MODEL): string[] {
   return story.wrong
 }
 
+type How = 'perhaps' | 'surely'
+
 class FundsStory {
   readonly wrong: string[] = []
   readonly #random: Random
@@ -83,13 +91,17 @@ class FundsStory {
   #funds: Funds = newFunds()
   /** Units that the converter has sold, by its own books. */
   readonly #sold = new Map<string, bigint>()
+  /** The accounts whose money the partner has given back, and those whose money the buyer got from elsewhere. */
+  readonly #refunded = new Set<string>()
   /** True once an operator has decided about money, so that the whole price need not be settled. */
   #hasDecided = false
+  #wasVoid = false
+  #transfers = 0
 
   constructor(random: Random, model: Model) {
     this.#random = random
     this.#model = model
-    this.#open('EUR')
+    this.#open(random.pick(ASSETS))
   }
 
   begin(): void {
@@ -113,7 +125,7 @@ class FundsStory {
       if (effect.do === 'done') return this.#checkEnd(wholeAtFirst)
       this.#log.push(effect.do)
       if (effect.do === 'review') this.#answer()
-      else if (effect.do === 'wait') this.#engine()
+      else if (effect.do === 'wait') this.#awaitOthers()
       else this.#carryOut(effect, 'surely')
       this.#check()
     }
@@ -124,8 +136,8 @@ class FundsStory {
     const { below, chance, pick } = this.#random
     const { id } = pick(this.#funds.accounts)
     const truth = this.#truth.get(id) as Truth
-    const what = below(16)
-    this.#log.push(`#${what}`)
+    const what = below(18)
+    this.#log.push(`#${what}${id}`)
     switch (what) {
       case 0:
         if (this.#funds.accounts.length < 3) this.#open(pick(ASSETS))
@@ -140,7 +152,7 @@ class FundsStory {
         truth.word = pick(['confirming', 'withheld', 'paid', 'open'] as const)
         break
       case 5:
-        Object.assign(truth, { held: 0n, word: 'over' })
+        Object.assign(truth, { held: 0n, word: 'over', refunded: chance(0.5) })
         break
       case 6:
         truth.held /= 2n
@@ -151,14 +163,11 @@ class FundsStory {
       case 8:
         return this.#decide()
       case 9:
-        if (findOwnAccount(this.#funds) === null)
-          this.#funds = {
-            ...this.#funds,
-            closed: this.#funds.closed ?? pick(['expired', 'canceled', 'failed'] as const),
-          }
-        return
+        return this.#close()
       case 10:
-        return this.#engine()
+        return this.#awaitOthers()
+      case 11:
+        return this.#notice(id)
       default:
         return this.#carryOut(this.#model.next(this.#funds), 'perhaps')
     }
@@ -168,7 +177,24 @@ class FundsStory {
   #open(asset: string): void {
     const id = 'abc'.charAt(this.#funds.accounts.length)
     this.#funds = { ...this.#funds, accounts: [...this.#funds.accounts, newAccount(id, asset)] }
-    this.#truth.set(id, { word: 'open', held: 0n, odd: false })
+    this.#truth.set(id, { word: 'open', held: 0n, odd: false, oddRead: false, refunded: false })
+  }
+
+  /** What is seen without a reading: a partner’s silence, and another token at an address. */
+  #notice(id: string): void {
+    this.#change(id, (account) =>
+      account.asset === 'USDC'
+        ? { ...account, otherToken: true }
+        : { ...account, silent: account.word === 'confirming' },
+    )
+  }
+
+  /** Nobody closes a payment that has money. One that is closed stops to listen some day. */
+  #close(): void {
+    const { accounts, closed } = this.#funds
+    if (closed !== null) this.#funds = { ...this.#funds, listens: false }
+    else if (accounts.every((account) => freeUnits(account) === 0n) && this.#funds.payout === 'none')
+      this.#funds = { ...this.#funds, closed: this.#random.pick(['expired', 'canceled', 'failed'] as const) }
   }
 
   #change(id: string, change: (account: Account) => Account): void {
@@ -177,58 +203,85 @@ class FundsStory {
   }
 
   #read(id: string): void {
-    const { word, held, odd } = this.#truth.get(id) as Truth
-    this.#change(id, (account) => ({
-      ...account,
-      word,
-      held,
-      odd,
-      accepted: account.accepted && odd,
-      back: held === 0n ? 'no' : account.back,
-    }))
+    const truth = this.#truth.get(id) as Truth
+    const { word, held, odd, oddRead, refunded } = truth
+    truth.oddRead = odd
+    this.#change(id, (account) => {
+      const isGone = held === 0n && account.held > 0n
+      if (held !== account.held && this.#funds.taken === null) this.#funds = { ...this.#funds, agreed: false }
+      return {
+        ...account,
+        word,
+        held,
+        silent: account.silent && word === 'confirming',
+        ...(odd === oddRead ? {} : { odd, accepted: false }),
+        back: isGone ? 'no' : account.back,
+        returned: account.returned || (isGone && (account.back === 'asked' || refunded)),
+      }
+    })
+    this.#protectPayout()
   }
 
   #decide(): void {
-    const answers: readonly Answer[] = [
-      { say: 'settle' },
-      { say: 'give_back' },
-      { say: 'give_back', outside: true },
-      { say: 'write_off' },
-      { say: 'hold' },
-      { say: 'release' },
-    ]
-    this.#say(this.#random.pick(answers))
+    const { pick } = this.#random
+    this.#say(
+      pick<Answer>([{ say: 'settle' }, ...this.#backs(), { say: 'write_off' }, { say: 'hold' }, { say: 'release' }]),
+    )
   }
 
   #answer(): void {
-    this.#say(
-      this.#random.pick<Answer>([
-        { say: 'settle' },
-        { say: 'give_back' },
-        { say: 'give_back', outside: true },
-        { say: 'write_off' },
-      ]),
-    )
+    const { pick } = this.#random
+    if (listAnswers(this.#funds).every(({ say }) => say === 'hold')) this.#fail('a question without an answer')
+    this.#say(pick<Answer>([{ say: 'settle' }, ...this.#backs(), { say: 'write_off' }]))
+  }
+
+  #backs(): Answer[] {
+    const { id: accountId } = this.#random.pick(this.#funds.accounts)
+    return [
+      { say: 'give_back' },
+      { say: 'give_back', outside: true },
+      { say: 'give_back', accountId },
+      { say: 'give_back', accountId, outside: true },
+    ]
   }
 
   #say(answer: Answer): void {
     this.#log.push(answer.say)
     if (answer.say === 'give_back') this.#hasDecided = true
     this.#funds = this.#model.answered(this.#funds, answer)
+    this.#protectPayout()
+  }
+
+  /** A payout is voided in the transaction of the change that made it due. */
+  #protectPayout(): void {
+    if (this.#model.next(this.#funds).do !== 'void') return
+    this.#funds = { ...this.#funds, payout: this.#funds.payout === 'none' ? 'void' : 'voiding' }
+  }
+
+  /** What others do meanwhile: the settlement engine, and a partner that was asked to give money back. */
+  #awaitOthers(): void {
+    const asked = this.#funds.accounts.find(({ back }) => back === 'asked')
+    if (asked === undefined || this.#funds.payout === 'voiding') this.#engine()
+    else this.#refund(asked.id)
   }
 
   #engine(): void {
     const { payout, hold, taken } = this.#funds
     const net = (taken?.gross ?? 0n) - (taken?.fee ?? 0n)
     if (payout === 'handed' && this.#random.chance(0.15)) this.#funds = { ...this.#funds, payout: 'stopped' }
-    else if (payout === 'handed' && !hold) this.#funds = this.#model.paidOut(this.#funds, net)
-    else if (payout === 'voiding')
-      this.#funds = this.#random.chance(0.8)
-        ? { ...this.#funds, payout: 'void' }
-        : this.#model.paidOut(this.#funds, net)
+    else if (payout === 'handed' && !hold) this.#transfer(net)
+    else if (payout === 'voiding') {
+      if (this.#random.chance(0.8)) this.#funds = { ...this.#funds, payout: 'void' }
+      else this.#transfer(net)
+    }
   }
 
-  #carryOut(effect: Effect, how: 'perhaps' | 'surely'): void {
+  #transfer(net: bigint): void {
+    this.#transfers += 1
+    this.#funds = this.#model.paidOut(this.#funds, net)
+  }
+
+  #carryOut(effect: Effect, how: How): void {
     switch (effect.do) {
       case 'give_back':
         return this.#giveBack(effect.accountId, how)
@@ -244,52 +297,78 @@ class FundsStory {
       case 'hand_over':
         return this.#handOver()
       case 'void':
-        this.#funds = { ...this.#funds, payout: this.#funds.payout === 'none' ? 'void' : 'voiding' }
-        return
       case 'wait':
       case 'review':
       case 'done':
     }
   }
 
-  #giveBack(id: string, how: 'perhaps' | 'surely'): void {
-    if (how === 'perhaps' && this.#random.chance(0.3)) {
-      this.#change(id, (account) => ({ ...account, back: 'asked' }))
-      return
-    }
-    if (this.#random.chance(0.8)) Object.assign(this.#truth.get(id) as Truth, { held: 0n, word: 'over' })
-    else this.#change(id, (account) => ({ ...account, back: 'no', outside: account.held }))
-    this.#read(id)
+  #giveBack(id: string, how: How): void {
+    const { payout } = this.#funds
+    const isPaidOut = findSoldAccount(this.#funds)?.id === id && payout !== 'none'
+    if (isPaidOut) this.#fail('given back what the merchant is paid for')
+    this.#change(id, (account) => ({ ...account, back: 'asked' }))
+    if (how === 'surely' || this.#random.chance(0.7)) this.#refund(id)
   }
 
-  /** The partner is read before its money moves. */
-  #sell({ accountId, units }: Extract<Effect, { do: 'sell' }>, how: 'perhaps' | 'surely'): void {
+  /** The partner carries it out, or refuses it. */
+  #refund(id: string): void {
+    const truth = this.#truth.get(id) as Truth
+    const account = this.#funds.accounts.find((one) => one.id === id) as Account
+    if (account.outside > 0n || this.#refunded.has(id)) this.#fail('given back twice')
+    if (truth.held > 0n && this.#random.chance(0.8)) {
+      Object.assign(truth, { held: 0n, word: 'over' })
+      this.#refunded.add(id)
+    } else if (truth.held > 0n) this.#change(id, (one) => ({ ...one, back: 'no' }))
+    this.#read(id)
+    this.#change(id, (one) => ({ ...one, back: one.held === 0n ? 'no' : one.back }))
+  }
+
+  /** The partner is read before its money moves. The order is stored before the converter is asked. */
+  #sell({ accountId, units }: Extract<Effect, { do: 'sell' }>, how: How): void {
     this.#read(accountId)
     const again = this.#model.next(this.#funds)
     if (again.do !== 'sell' || again.accountId !== accountId || again.units !== units) return
-    const open = this.#funds.sales.find(({ state }) => state === 'asked')
-    const gross = units * GROSS_OF_UNIT
-    const number = this.#funds.sales.length + 1
-    const sale: Sale = open ?? { number, accountId, units, gross, fill: null, state: 'asked' }
-    const others = this.#funds.sales.filter((other) => other.number !== sale.number)
-    const luck = how === 'surely' ? 1 : this.#random.next()
-    const stuck = luck >= 0.3 && luck < 0.4
-    const answered = luck < 0.4 ? sale : this.#fill(sale)
-    this.#funds = { ...this.#funds, stuck, sales: [...others, answered] }
+    const { accounts, sales } = this.#funds
+    const open = sales.find(({ state }) => state === 'asked')
+    const isUsdc = accounts.find(({ id }) => id === accountId)?.asset === 'USDC'
+    const gross = isUsdc ? units : units * GROSS_OF_UNIT
+    if (open === undefined)
+      this.#putSale({ number: sales.length + 1, accountId, units, gross, fill: null, state: 'asked' })
+    else this.#askConverter(open, how)
   }
 
-  #fill(sale: Sale): Sale {
+  #askConverter(sale: Sale, how: How): void {
+    const luck = how === 'surely' ? 1 : this.#random.next()
+    if (luck >= 0.4) return this.#fill(sale)
+    if (luck < 0.1) this.#putSale({ ...sale, state: 'ended' })
+    this.#funds = { ...this.#funds, stuck: luck < 0.2 }
+  }
+
+  #putSale(sale: Sale): void {
+    const others = this.#funds.sales.filter(({ number }) => number !== sale.number)
+    this.#funds = { ...this.#funds, sales: [...others, sale] }
+  }
+
+  #fill(sale: Sale): void {
     const asset = this.#funds.accounts.find(({ id }) => id === sale.accountId)?.asset ?? ''
-    this.#sold.set(asset, (this.#sold.get(asset) ?? 0n) + sale.units)
-    return { ...sale, state: 'filled', fill: this.#random.chance(0.07) ? sale.gross / 2n : sale.gross + 7n }
+    const rated = this.#random.chance(0.07) ? sale.gross / 2n : sale.gross + 7n
+    const fill = asset === 'USDC' ? sale.units : rated
+    this.#count(asset, -sale.units)
+    this.#count('USDC', fill)
+    this.#putSale({ ...sale, state: 'filled', fill })
+    const isNear = isWithinPercent(fill.toString(), sale.gross.toString(), this.#funds.fillPercent)
+    this.#funds = { ...this.#funds, stuck: false, agreed: this.#funds.agreed && isNear }
+  }
+
+  #count(asset: string, units: bigint): void {
+    this.#sold.set(asset, (this.#sold.get(asset) ?? 0n) + units)
   }
 
   #endSale(number: number): void {
-    const sales = this.#funds.sales.map((sale) => {
-      if (sale.number !== number) return sale
-      return this.#random.chance(0.5) ? { ...sale, state: 'ended' as const } : this.#fill(sale)
-    })
-    this.#funds = { ...this.#funds, sales }
+    const sale = this.#funds.sales.find((one) => one.number === number) as Sale
+    if (this.#random.chance(0.5)) this.#putSale({ ...sale, state: 'ended' })
+    else this.#fill(sale)
   }
 
   #handOver(): void {
@@ -299,15 +378,15 @@ class FundsStory {
     const sold = findSoldAccount(this.#funds) as Account
     if (this.#funds.hold || getShortage(this.#funds, sold) > 0n || !isSellable(sold))
       this.#fail('handed over, and not free')
+    if (this.#wasVoid) this.#fail('handed over after it was void')
     this.#funds = { ...this.#funds, payout: 'handed' }
   }
 
   /** One account has the whole price, nobody has decided, and the payment may still take it. */
   #isWhole(): boolean {
-    const { accounts, payout, taken, closed, sales } = this.#funds
-    const isFree = !this.#hasDecided && payout === 'none' && taken === null && closed !== 'failed'
-    const isWhole = accounts.some((account) => isSellable(account) && freeUnits(account) >= account.asked)
-    return isFree && isWhole && sales.length === 0
+    const { accounts, payout, taken, closed, listens } = this.#funds
+    const isFree = !this.#hasDecided && payout === 'none' && taken === null && closed !== 'failed' && listens
+    return isFree && accounts.some((account) => isSellable(account) && freeUnits(account) >= account.asked)
   }
 
   #check(): void {
@@ -320,24 +399,42 @@ class FundsStory {
     for (const [asset, sum] of sums) if (sum !== 0n) this.#fail(`${asset} is ${sum} off balance`)
     for (const asset of ASSETS) {
       const sold = this.#sold.get(asset) ?? 0n
-      if (asset !== 'USDC' && -(positions.get(`conversion ${asset}`) ?? 0n) !== sold)
-        this.#fail(`the converter has sold ${sold} ${asset}, the books say ${positions.get(`conversion ${asset}`)}`)
+      const booked = positions.get(`conversion ${asset}`) ?? 0n
+      if (booked !== sold) this.#fail(`the converter says ${sold} ${asset}, the books say ${booked}`)
     }
-    if (this.#funds.payout === 'paid' && this.#funds.taken === null) this.#fail('paid, and nothing was taken')
+    const { payout, taken } = this.#funds
+    if (payout === 'paid' && taken === null) this.#fail('paid, and nothing was taken')
+    if (this.#transfers > 1) this.#fail('paid twice')
+    this.#wasVoid ||= payout === 'void'
+    if (this.#wasVoid && payout !== 'void') this.#fail('void, and then it was not')
   }
 
   #checkEnd(wasWhole: boolean): void {
     const positions = this.#model.positions(this.#funds)
-    for (const account of ['suspense', 'merchant_payable'])
-      for (const asset of ASSETS) {
-        const left = positions.get(`${account} ${asset}`) ?? 0n
-        if (left !== 0n && !(account === 'suspense' && asset === 'USDC'))
-          this.#fail(`${left} ${asset} left in ${account}`)
+    const held = (asset: string): bigint => {
+      const accounts = [...this.#truth].filter(([id]) =>
+        this.#funds.accounts.some((one) => one.id === id && one.asset === asset),
+      )
+      return accounts.reduce((sum, [, truth]) => sum + truth.held, 0n)
+    }
+    for (const asset of ASSETS) {
+      // USDC at an address of the platform stays there, as nobody's.
+      const atAddress = asset === 'USDC' ? held(asset) : 0n
+      const left = {
+        suspense: (positions.get(`suspense ${asset}`) ?? 0n) - atAddress,
+        payable: positions.get(`merchant_payable ${asset}`) ?? 0n,
       }
-    if (this.#funds.sales.some(({ state }) => state === 'asked')) this.#fail('a sale has no end')
-    if (this.#funds.accounts.some((account) => getLoss(this.#funds, account) > account.writtenOff))
+      for (const [name, units] of Object.entries(left))
+        if (units !== 0n) this.#fail(`${units} ${asset} left in ${name}`)
+      const owed = asset === 'USDC' ? 0n : (positions.get(`partner_receivable ${asset}`) ?? 0n) - held(asset)
+      if (owed !== 0n) this.#fail(`the partner holds ${owed} ${asset} less than the books say`)
+    }
+    const { sales, accounts, payout } = this.#funds
+    if (sales.some(({ state }) => state === 'asked')) this.#fail('a sale has no end')
+    if (accounts.some((account) => getLoss(this.#funds, account) > account.writtenOff))
       this.#fail('a loss that nobody has seen')
-    if (wasWhole && !this.#hasDecided && this.#funds.payout !== 'paid' && this.#funds.payout !== 'void')
+    if (accounts.some(({ otherToken }) => otherToken)) this.#fail('another token that nobody has seen')
+    if (wasWhole && !this.#hasDecided && payout !== 'paid' && payout !== 'void')
       this.#fail('an account had the whole price, and nothing was settled')
   }
 

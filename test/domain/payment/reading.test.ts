@@ -1,0 +1,193 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { ORDER_STATUSES, type PartnerOrder } from '../../../src/domain/payment/partner.ts'
+import { ATTEMPT_STATUSES } from '../../../src/domain/payment/payment.ts'
+import { isCancelOver, isOver } from '../../../src/domain/payment/reading.ts'
+import { AT, attempt, order, RATE, reads, usdcAttempt } from './payment-story.ts'
+
+const paid = reads(attempt(), { status: 'paid', received: '10000' })
+const money = ({ status, held, misfit }: ReturnType<typeof reads>) => [status, held, misfit?.why ?? null].join(' ')
+
+describe('what a partner reports of an order without money', () => {
+  test.each([
+    ['open', null, 'open 0 '],
+    ['verification_required', null, 'verification_required 0 '],
+    ['confirming', null, 'confirming 0 '],
+    ['confirming', '10000', 'confirming 10000 '],
+    ['on_hold', null, 'on_hold 0 '],
+    ['on_hold', '10000', 'on_hold 10000 '],
+    ['paid', '10000', 'paid 10000 '],
+    ['paid', '3000', 'paid 3000 '],
+    ['paid', '15000', 'paid 15000 '],
+    // Money is money, whatever its partner calls the order.
+    ['open', '3000', 'confirming 3000 '],
+    ['verification_required', '10000', 'confirming 10000 '],
+    ['canceled', '10000', 'paid 10000 '],
+    ['expired', '10000', 'paid 10000 '],
+    ['canceled', null, 'canceled 0 '],
+    ['expired', '0', 'expired 0 '],
+    ['declined', null, 'declined 0 '],
+    // It may be an error of the partner, or money that it keeps: a person must look.
+    ['declined', '10000', 'paid 10000 refused'],
+    // What was refunded has gone back, although the partner still names what it had received.
+    ['refunded', '10000', 'refunded 0 '],
+    ['paid', null, 'open 0 no_amount'],
+    ['paid', '0', 'open 0 no_amount'],
+  ] as const)('%s with %s received is “%s”', (status, received, expected) => {
+    expect(money(reads(attempt(), { status, received }))).toBe(expected)
+  })
+})
+
+describe('what a partner reports of an order that was paid', () => {
+  test.each([
+    // A partner that waits, checks or withholds may report less than it has.
+    ['open', null, 'confirming 10000 '],
+    ['open', '5000', 'confirming 10000 '],
+    ['confirming', '15000', 'confirming 15000 '],
+    ['on_hold', '4000', 'on_hold 10000 '],
+    ['paid', '10000', 'paid 10000 '],
+    ['paid', '5000', 'paid 5000 '],
+    ['canceled', null, 'canceled 0 '],
+    ['declined', null, 'declined 0 '],
+    // What is refused after it had come is gone.
+    ['declined', '10000', 'declined 0 '],
+    ['refunded', '10000', 'refunded 0 '],
+    ['paid', null, 'paid 10000 no_amount'],
+  ] as const)('%s with %s received is “%s”', (status, received, expected) => {
+    expect(money(reads(paid, { status, received }))).toBe(expected)
+  })
+
+  test('a refund ends the order for good, and a payment that comes after it is another one', () => {
+    expect(reads(paid, { status: 'refunded' })).toMatchObject({ returned: true, paidAt: null })
+    expect(reads(paid, { status: 'canceled' })).toMatchObject({ returned: false, paidAt: null })
+    // By our own decision, whatever the partner calls it then.
+    expect(reads({ ...paid, back: 'asked' }, { status: 'canceled' })).toMatchObject({ returned: true, back: 'no' })
+    expect(reads({ ...paid, back: 'wanted' }, { status: 'canceled' })).toMatchObject({ returned: false, back: 'no' })
+    expect(reads({ ...paid, back: 'asked' }, { status: 'paid', received: '10000' })).toMatchObject({ back: 'asked' })
+  })
+})
+
+test('money that the partner reversed stays gone, although each later report still names what it had received', () => {
+  const reversed = reads(paid, { status: 'declined', received: '10000' })
+  expect(money(reads(reversed, { status: 'declined', received: '10000' }))).toBe('declined 0 ')
+  const refused = reads(attempt(), { status: 'declined', received: '10000' })
+  expect(money(reads(refused, { status: 'declined', received: '10000' }))).toBe('paid 10000 refused')
+})
+
+describe('an authentic report that does not match its order', () => {
+  const yen = { minor: '10000', currency: 'JPY' as const }
+  const whole = { status: 'paid', received: '10000' } as const
+
+  test.each([
+    ['order', { attemptId: 'att_2' }, 'open 0 order'],
+    ['account', { account: 'somebody' }, 'open 0 account'],
+    ['currency', { amount: yen }, 'open 0 currency'],
+    // The order is ours and its money is real: it counts as held, and waits for a person.
+    ['amount', { amount: { minor: '1', currency: 'EUR' as const } }, 'paid 10000 amount'],
+  ])('%s: money of it is never taken without a person', (_why, fields, expected) => {
+    expect(money(reads(attempt(), { ...whole, ...fields }))).toBe(expected)
+  })
+
+  test('names what the partner said', () => {
+    expect(reads(attempt(), { ...whole, amount: yen }).misfit).toEqual({
+      why: 'currency',
+      status: 'paid',
+      amount: yen,
+      received: { minor: '10000', currency: 'EUR' },
+    })
+  })
+
+  test('concerns nobody while the order holds nothing and expects nothing', () => {
+    const other = { amount: { minor: '9999', currency: 'EUR' as const } }
+    for (const status of ['open', 'declined', 'canceled', 'expired', 'refunded'] as const) {
+      expect(money(reads(attempt(), { ...other, status }))).toBe(`${status} 0 `)
+      expect(money(reads(attempt(), { account: 'somebody', status }))).toBe(`${status} 0 `)
+    }
+    expect(money(reads(attempt(), { ...other, status: 'confirming' }))).toBe('confirming 0 amount')
+  })
+
+  test('ends with the order: what was held of a changed order is gone with it', () => {
+    const changed = { amount: { minor: '9999', currency: 'EUR' as const } }
+    for (const status of ['declined', 'canceled', 'expired', 'refunded'] as const)
+      expect(money(reads(paid, { ...changed, status }))).toBe(`${status} 0 `)
+    expect(money(reads(paid, { attemptId: 'att_2', status: 'canceled' }))).toBe('paid 10000 order')
+  })
+
+  test('keeps the answer of an operator only as long as it is the same', () => {
+    const odd = { ...whole, amount: { minor: '1', currency: 'EUR' as const } }
+    const accepted = { ...reads(attempt(), odd), misfitAnswer: 'accepted' as const }
+    expect(reads(accepted, odd).misfitAnswer).toBe('accepted')
+    expect(reads(accepted, { ...odd, received: '10001' }).misfitAnswer).toBe('none')
+    expect(reads(accepted, whole)).toMatchObject({ misfit: null, misfitAnswer: 'none' })
+  })
+})
+
+describe('money at an address of the platform', () => {
+  const rate = { rate: '1.1', source: 'shown', asOf: AT }
+  const brought = (status: PartnerOrder['status'], received: string, ...micro: string[]) => {
+    const receipts = micro.map((units, index) => ({ key: `${index}`, micro: units }))
+    return { status, received, usdc: { receipts, askedMicro: '110000000', rate } }
+  }
+
+  test.each([
+    ['a part of the price, which may be completed', brought('open', '4545', '50000000'), 'open 50000000 '],
+    ['two transfers', brought('paid', '10000', '50000000', '60000000'), 'paid 110000000 '],
+    ['nothing', brought('expired', '0'), 'expired 0 '],
+  ])('%s', (_what, report, expected) => {
+    expect(money(reads(usdcAttempt({ askedMicro: null }), report))).toBe(expected)
+    expect(reads(usdcAttempt({ askedMicro: null }), report).askedMicro).toBe('110000000')
+  })
+
+  test('another token changes nothing, and stays whatever comes after it', () => {
+    const odd = reads(usdcAttempt({ status: 'opening' }), { status: 'wrong_asset' })
+    expect(money(odd)).toBe('open 0 token')
+    expect(money(reads(odd, brought('paid', '10000', '110000000')))).toBe('paid 110000000 token')
+  })
+})
+
+describe('what else a report leaves', () => {
+  test('the rate is locked when money is first there, and never changes', () => {
+    const locked = { ...RATE, lockedAt: AT }
+    expect(paid).toMatchObject({ rate: locked, paidAt: AT })
+    expect(reads({ ...paid, held: '0' }, { status: 'paid', received: '1' }, { ...RATE }).rate).toEqual(locked)
+    expect(reads(attempt(), { status: 'confirming', received: '10000' }).rate).toBeNull()
+    expect(reads(attempt(), { status: 'paid', received: '10000' }, null)).toMatchObject({ rate: null, paidAt: AT })
+  })
+
+  test('the first reference and the last failure are kept, and silence ends with another status', () => {
+    const known = attempt({ partnerReference: 'first', failureCode: 'declined', silent: true, status: 'confirming' })
+    expect(reads(known, { status: 'confirming' })).toEqual(known)
+    expect(reads(known, { status: 'declined', failureCode: 'reversed' })).toMatchObject({
+      partnerReference: 'first',
+      failureCode: 'reversed',
+      silent: false,
+    })
+    expect(reads(attempt(), { reference: '' }).partnerReference).toBeNull()
+  })
+
+  test('reading the same report twice changes nothing the second time', () => {
+    const report = fc.record({
+      status: fc.constantFrom(...ORDER_STATUSES, 'wrong_asset' as const),
+      received: fc.constantFrom(null, '0', '5000', '10000', '15000'),
+      account: fc.constantFrom('ours', 'ours', 'somebody'),
+    })
+    fc.assert(
+      fc.property(fc.array(report, { minLength: 1, maxLength: 6 }), (reports) => {
+        const last = reports.at(-1) ?? {}
+        const read = reports.reduce((known, one) => reads(known, one), attempt())
+        expect(reads(read, last)).toEqual(read)
+      }),
+    )
+  })
+})
+
+test('an order is over by its partner’s word only if it holds nothing', () => {
+  const over = ORDER_STATUSES.filter((status) => isOver(order({ status })))
+  expect(over).toEqual(['declined', 'canceled', 'expired', 'refunded'])
+  expect(ORDER_STATUSES.filter((status) => isOver(order({ status, received: '1' })))).toEqual(['refunded'])
+})
+
+test('an open cancellation ends with any answer but that the order is still open', () => {
+  const open = ATTEMPT_STATUSES.filter((status) => !isCancelOver(status))
+  expect(open).toEqual(['opening', 'open', 'verification_required'])
+})
