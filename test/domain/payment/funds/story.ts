@@ -3,7 +3,6 @@ import { type Account, freeUnits, isSellable, type Word } from '../../../../src/
 import { type Answer, listAnswers, withAnswer } from '../../../../src/domain/payment/funds/answer.ts'
 import {
   type Funds,
-  findOwnAccount,
   findSoldAccount,
   getLoss,
   getShortage,
@@ -91,7 +90,7 @@ class FundsStory {
   #funds: Funds = newFunds()
   /** Units that the converter has sold, by its own books. */
   readonly #sold = new Map<string, bigint>()
-  /** The accounts whose money the partner has given back, and those whose money the buyer got from elsewhere. */
+  /** The accounts whose money the partner has given back. */
   readonly #refunded = new Set<string>()
   /** True once an operator has decided about money, so that the whole price need not be settled. */
   #hasDecided = false
