@@ -3,70 +3,159 @@ import { FAILURE_CODES, ORDER_STATUSES } from '../../../src/domain/payment/partn
 import {
   ATTEMPT_STATUSES,
   canMove,
+  findPath,
   isClosed,
   isOpen,
-  isPaid,
-  isSettled,
   mayStillBePaid,
-  PARK_REASONS,
   PAYMENT_STATUSES,
+  type PaymentStatus,
   sourcesOf,
+  TRANSITIONS,
+  wordOf,
 } from '../../../src/domain/payment/payment.ts'
-import { OPERATOR_DECISIONS } from '../../../src/domain/payment/requests.ts'
+import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import {
+  after,
+  attempt,
+  brings,
+  computed,
+  decides,
+  fills,
+  handed,
+  handsOver,
+  newState,
+  opened,
+  pays,
+  paysOut,
+  type Step,
+  says,
+  sets,
+  sold,
+  usdcAttempt,
+} from './payment-story.ts'
+
+type Move = { [T in (typeof TRANSITIONS)[number] as `${T[0]} to ${T[1]}`]: T }
+type Story = readonly [before: PaymentWithAttempts, ...steps: readonly Step[]]
+
+const pending = opened(attempt())
+const addsAttempt: Step = (state) => computed({ ...state, attempts: [...state.attempts, attempt()] })
+const confirming = after(pending, says({ status: 'confirming' }))
+const closed = (as: 'expired' | 'canceled' | 'failed') => after(pending, sets({ closedAs: as }))
+const paidAfter = (as: 'expired' | 'canceled' | 'failed') => after(closed(as), pays())
+const gone = says({ status: 'canceled' })
+const withheld = after(pending, says({ status: 'on_hold', received: '10000' }))
+const stopped = after(handed, sets({ payout: 'stopped' }))
+const partPaid = after(opened(usdcAttempt()), brings('open', '50000000'))
+const givenBack = after(handed, sets({ payout: 'void' }), says({ status: 'refunded' }))
+
+/** For each move of the table what makes it. */
+const STORIES: { readonly [move in keyof Move]: Story } = {
+  'created to pending': [newState, addsAttempt],
+  'created to expired': [newState, sets({ closedAs: 'expired' })],
+  'created to canceled': [newState, sets({ closedAs: 'canceled' })],
+  'pending to processing': [pending, pays()],
+  'pending to expired': [pending, sets({ closedAs: 'expired' })],
+  'pending to canceled': [pending, sets({ closedAs: 'canceled' })],
+  'pending to failed': [pending, sets({ closedAs: 'failed' })],
+  'pending to under_review': [pending, says({ status: 'on_hold' })],
+  'pending to refunded': [partPaid, decides({ say: 'give_back', accountId: 'att_1', outside: true })],
+  'processing to settling': [sold, handsOver],
+  'processing to under_review': [after(pending, pays()), fills(100_000_000n)],
+  'processing to pending': [confirming, gone],
+  'processing to expired': [paidAfter('expired'), gone],
+  'processing to canceled': [paidAfter('canceled'), gone],
+  'processing to failed': [after(paidAfter('failed'), decides({ say: 'settle' })), gone],
+  'processing to refunded': [after(pending, pays()), says({ status: 'refunded' })],
+  'under_review to processing': [withheld, pays()],
+  'under_review to pending': [withheld, gone],
+  'under_review to settling': [stopped, decides({ say: 'settle' })],
+  'under_review to succeeded': [stopped, paysOut()],
+  'under_review to failed': [after(pending, says({ status: 'paid' })), decides({ say: 'write_off' })],
+  'under_review to expired': [after(closed('expired'), pays('3000')), gone],
+  'under_review to canceled': [after(closed('canceled'), pays('3000')), gone],
+  'under_review to refunded': [after(stopped, sets({ payout: 'void' })), says({ status: 'refunded' })],
+  'settling to succeeded': [handed, paysOut()],
+  'settling to under_review': [handed, sets({ payout: 'stopped' })],
+  'settling to processing': [handed, sets({ payout: 'none' })],
+  'settling to refunded': [handed, says({ status: 'refunded' }), sets({ payout: 'void' })],
+  'failed to under_review': [closed('failed'), pays()],
+  'expired to processing': [closed('expired'), pays()],
+  'expired to under_review': [closed('expired'), pays('3000')],
+  'canceled to processing': [closed('canceled'), pays()],
+  'canceled to under_review': [closed('canceled'), pays('3000')],
+  'processing to succeeded': [after(pending, pays()), paysOut()],
+  'failed to succeeded': [closed('failed'), paysOut()],
+  'expired to succeeded': [closed('expired'), paysOut()],
+  'canceled to succeeded': [closed('canceled'), paysOut()],
+  'refunded to succeeded': [givenBack, paysOut()],
+}
 
 /** The contract's table of states, read backwards: whence each state may be entered. Merchants build on it. */
-const ENTERED_FROM = {
+const ENTERED_FROM: Readonly<Record<PaymentStatus, string>> = {
   created: '',
-  pending: 'created processing',
-  processing: 'pending under_review expired canceled',
-  under_review: 'pending processing settling failed',
+  pending: 'created processing under_review',
+  processing: 'pending under_review settling expired canceled',
+  under_review: 'pending processing settling failed expired canceled',
   settling: 'processing under_review',
-  succeeded: 'under_review settling',
+  succeeded: 'processing under_review settling failed expired canceled refunded',
   failed: 'pending processing under_review',
-  expired: 'created pending',
-  canceled: 'created pending',
-  refunded: 'under_review',
+  expired: 'created pending processing under_review',
+  canceled: 'created pending processing under_review',
+  refunded: 'pending processing under_review settling',
 }
 
 describe('the states of a payment', () => {
-  test('are those of the contract', () => {
-    expect(PAYMENT_STATUSES).toEqual(Object.keys(ENTERED_FROM))
-  })
+  test.each(TRANSITIONS.map(([from, to, why]) => ({ move: `${from} to ${to}` as keyof Move, from, to, why })))(
+    '$move: $why',
+    ({ move, from, to }) => {
+      const [before, ...steps] = STORIES[move]
+      expect(before.payment.status).toBe(from)
+      expect(after(before, ...steps).payment.status).toBe(to)
+    },
+  )
 
   test.each(PAYMENT_STATUSES)('%s is entered only from where the contract says', (status) => {
-    expect(sourcesOf(status).join(' ')).toBe(ENTERED_FROM[status])
+    const sources = ENTERED_FROM[status].split(' ')
+    expect(
+      PAYMENT_STATUSES.filter((from) => canMove(from, status))
+        .toSorted()
+        .join(' '),
+    ).toBe(sources.toSorted().join(' '))
+    expect(sourcesOf(status).toSorted()).toEqual(PAYMENT_STATUSES.filter((from) => canMove(from, status)).toSorted())
   })
 
-  test.each(PAYMENT_STATUSES)('%s can be left only to where the contract says', (from) => {
-    for (const to of PAYMENT_STATUSES)
-      expect([to, canMove(from, to)]).toEqual([to, ENTERED_FROM[to].split(' ').includes(from)])
+  test('a payment with a payout is closed only by its payout, and a succeeded one never changes', () => {
+    expect(PAYMENT_STATUSES.filter((to) => canMove('settling', to))).not.toContain('failed')
+    expect(PAYMENT_STATUSES.filter((to) => canMove('succeeded', to))).toEqual([])
+    expect(PAYMENT_STATUSES.filter((to) => canMove('refunded', to))).toEqual(['succeeded'])
   })
 
   test('a buyer may pay, and a merchant cancel, in two of them; five are ends', () => {
     expect(PAYMENT_STATUSES.filter(isOpen)).toEqual(['created', 'pending'])
     expect(PAYMENT_STATUSES.filter(isClosed)).toEqual(['succeeded', 'failed', 'expired', 'canceled', 'refunded'])
   })
+
+  test('what happens at once moves through each state between, and no way leads out of a success', () => {
+    expect(findPath('pending', 'pending')).toEqual([])
+    expect(findPath('pending', 'settling')).toEqual(['processing', 'settling'])
+    expect(findPath('created', 'under_review')).toEqual(['pending', 'under_review'])
+    expect(() => findPath('succeeded', 'refunded')).toThrow('no transition leads from succeeded to refunded')
+  })
 })
 
 describe('the states of an attempt', () => {
-  test('money came, or may come, or cannot: each state is one of the three', () => {
-    expect(ATTEMPT_STATUSES.filter(isPaid)).toEqual(['confirmed', 'underpaid', 'surplus', 'late'])
-    expect(ATTEMPT_STATUSES.filter(mayStillBePaid)).toEqual([
-      'opening',
-      'open',
-      'verification_required',
-      'confirming',
-      'on_hold',
-    ])
-    const dead = ATTEMPT_STATUSES.filter((status) => !isPaid(status) && !mayStillBePaid(status))
-    expect(dead).toEqual(['declined', 'canceled', 'expired', 'refunded'])
+  test('each says of the money that it may come, is there, or is over', () => {
+    const saying = (word: string) => ATTEMPT_STATUSES.filter((status) => wordOf(status) === word).join(' ')
+    expect(saying('open')).toBe('opening open verification_required')
+    expect([saying('confirming'), saying('withheld'), saying('paid')]).toEqual(['confirming', 'on_hold', 'paid'])
+    expect(saying('over')).toBe('declined canceled expired refunded')
+    expect(ATTEMPT_STATUSES.filter(mayStillBePaid).join(' ')).toBe(
+      'opening open verification_required confirming on_hold',
+    )
   })
 
-  test('money that came stays known as such when it has gone back', () => {
-    expect(ATTEMPT_STATUSES.filter(isSettled)).toEqual(['confirmed', 'underpaid', 'surplus', 'late', 'refunded'])
-  })
-
-  test('what a partner may say is a closed list', () => {
+  test('are the closed list of what a partner may say, after `opening`', () => {
+    expect(ATTEMPT_STATUSES).toEqual(['opening', ...ORDER_STATUSES])
     expect(ORDER_STATUSES.join(' ')).toBe(
       'open verification_required confirming on_hold paid declined canceled expired refunded',
     )
@@ -77,25 +166,5 @@ describe('the states of an attempt', () => {
       'declined insufficient_funds verification_failed abandoned reversed partner_unavailable',
     )
     for (const sentence of Object.values(FAILURE_CODES)) expect(sentence).toMatch(/^The(re)? .{10,}\.$/)
-  })
-})
-
-describe('a payment that waits for an operator', () => {
-  test.each(Object.entries(PARK_REASONS))(
-    'because of %s says so to operators and to its merchant, and offers a way out',
-    (reason, { text, merchant, decisions }) => {
-      for (const sentences of [text, merchant]) expect(sentences).toMatch(/^[A-Z].{10,}\.$/)
-      // Commands and the platform's own books are no matter of a merchant.
-      expect(merchant).not.toMatch(/`|operator|approve|retry|suspense|treasury|incident/i)
-      // Money that was reversed is followed to its end without anybody: the void is proved, or the transfer was faster.
-      expect(decisions.length > 0).toBe(reason !== 'funds_reversed')
-      expect(decisions.filter((decision) => !OPERATOR_DECISIONS.includes(decision))).toEqual([])
-    },
-  )
-
-  test('may be decided in eight ways', () => {
-    expect(OPERATOR_DECISIONS.join(' ')).toBe(
-      'approve reject refund recordExternalRefund hold release retry acknowledge',
-    )
   })
 })
