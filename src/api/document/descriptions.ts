@@ -105,9 +105,12 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   finalized_at:
     'The time of the block of the transfer, which is final: it cannot be undone (RFC 3339, UTC). Statements go by it. Null: not yet.',
   explorer_url: 'The transfer at a block explorer. Null: not sent yet.',
+  delayed_since:
+    'Since when the settlement has been taking longer than it should (RFC 3339, UTC). Null: it is not, or it has ended.',
   attempts: 'Orders that the buyer opened at partners, oldest first.',
   'attempts.provider': 'The partner of the order.',
-  'attempts.status': 'Where the order is, such as `open`, `declined` or `confirmed`.',
+  'attempts.status':
+    'What the partner last said of the order, such as `open`, `declined` or `paid`. `opening`: it has not said anything yet.',
   partner_reference: 'The partner’s own reference for the order. Null: the partner has not given one.',
   failure_code: 'Why the partner declined. Null: it did not, or gave no reason.',
   payment_link: 'The link that created the payment. Null: the API did.',
@@ -117,6 +120,13 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   failed_at: 'When the payment failed (RFC 3339, UTC). Null: it did not.',
   canceled_at: 'When the payment was canceled (RFC 3339, UTC). Null: it was not.',
   version: 'Counts the changes of the payment: a larger one is newer.',
+
+  chargeback: 'What has changed after the settlement. Only events about chargebacks have it.',
+  'chargeback.attempt': 'The order of the buyer’s money, one of `attempts`.',
+  'chargeback.amount':
+    'What the partner has taken back, or what is there again, in major units of its currency, as text with the decimals of the currency.',
+  'chargeback.lost': 'What is missing of the order’s money in all, after this change.',
+  'chargeback.currency': 'The currency of both amounts: what the partner charged in, or `USDC`.',
 
   // Links
   'PaymentLink.code': 'The end of the link’s URL. It is not secret.',

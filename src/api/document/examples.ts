@@ -4,6 +4,7 @@ import { PAYMENT_LINK } from './link-example.ts'
 /** One example of every object, for the document. A test compares each with its schema. */
 
 const PAYMENT_ID = 'pay_01m7z134d8fetv1hwd26y1yksm'
+const ATTEMPT_ID = 'att_01m7z13a6ffzrbpe1zsf4n0v2c'
 const EVENT_ID = 'evt_01m7z13c0xfzrbpdsf7qk0w6ta'
 export const ENDPOINT_ID = 'we_01m7z0zqy3fzrbpe3gambgs8r8'
 export const CREATED = '2026-11-22T10:00:00.000Z'
@@ -55,12 +56,13 @@ export const PAYMENT = {
     block_number: 79_123_456,
     finalized_at: FINAL,
     explorer_url: `https://polygonscan.com/tx/${TX_HASH}`,
+    delayed_since: null,
   },
   attempts: [
     {
-      id: 'att_01m7z13a6ffzrbpe1zsf4n0v2c',
+      id: ATTEMPT_ID,
       provider: 'wallet_app',
-      status: 'confirmed',
+      status: 'paid',
       partner_reference: 'W-58113',
       failure_code: null,
       created_at: CREATED,
@@ -75,6 +77,12 @@ export const PAYMENT = {
   failed_at: null,
   canceled_at: null,
   version: 5,
+}
+
+/** After the partner took back 20.00 EUR, and 29.99 EUR before that. */
+export const CHARGED_BACK_PAYMENT = {
+  ...PAYMENT,
+  chargeback: { attempt: ATTEMPT_ID, amount: '20.00', lost: '49.99', currency: 'EUR' },
 }
 
 /** As it is when it has just been created. */

@@ -7,7 +7,7 @@ import { type Route, TAGS } from '../route.ts'
 import { eventObject } from '../routes/v1/events.ts'
 import { describeFields } from './descriptions.ts'
 import { SWITCHED_OFF } from './endpoint-examples.ts'
-import { EVENT, PATH_IDS } from './examples.ts'
+import { CHARGED_BACK_PAYMENT, EVENT, PATH_IDS } from './examples.ts'
 import { USED_UP } from './link-example.ts'
 
 /** The OpenAPI 3.1 document of the routes: generated, never written by hand. */
@@ -127,7 +127,10 @@ function subjectOf(type: string) {
   return subject
 }
 
-const exampleOfEvent = (type: string) => ({ ...EVENT, type, data: { object: subjectOf(type).example } })
+function exampleOfEvent(type: string) {
+  const object = type.startsWith('payment.chargeback') ? CHARGED_BACK_PAYMENT : subjectOf(type).example
+  return { ...EVENT, type, data: { object } }
+}
 
 function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isCurrency } from '../../domain/currencies.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment/payment.ts'
+import type { Payment } from '../../domain/payment/payment-object.ts'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -64,7 +65,10 @@ export async function countByStatus(db: Queryable, tenant: Tenant): Promise<Read
 
 const waitingRow = z.object({
   kind: z.string(),
-  detail: z.string().nullable(),
+  /** Of a review. What it says besides is for operators. */
+  reason: z.string().nullable(),
+  status: z.enum(PAYMENT_STATUSES),
+  payout: z.custom<Payment['payout']>(),
   payment_id: z.string(),
   since: time,
   amount_minor: z.string(),
@@ -78,7 +82,7 @@ export function listWaiting(db: Queryable, tenant: Tenant, limit: number): Promi
   return many(
     db,
     waitingRow,
-    sql`select kind, detail, payment_id, since, amount_minor::text as amount_minor, currency,
+    sql`select kind, case when kind = 'review' then split_part(detail, ':', 1) end as reason, status, payout, payment_id, since, amount_minor::text as amount_minor, currency,
           coalesce(reference, description) as order
         from (select * from attention where ${owned(tenant)}) as waiting join payment on payment.id = payment_id
         order by since limit ${limit}`,

@@ -267,6 +267,11 @@ begin
 end $$;
 create trigger reading_is_a_fact before update or delete on reading for each row execute function reading_is_a_fact();
 
+alter table reading enable row level security;
+create policy own on reading for select to pinrail_tenant
+  using (exists (select 1 from attempt where attempt.id = attempt_id));
+grant select on reading to pinrail_tenant;
+
 create table partner_event (
   provider text not null,
   provider_event_id text not null,

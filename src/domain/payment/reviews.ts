@@ -11,7 +11,8 @@ import {
   type StopReason,
   waitsAsExcess,
 } from './funds/review.ts'
-import type { Attempt, PaymentWithAttempts, Review } from './payment-object.ts'
+import { isClosed } from './payment.ts'
+import type { Attempt, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
 
 /** What a person reads about a payment that waits for them: facts with their amounts, in the order of their weight. */
 
@@ -130,7 +131,7 @@ function describeLoss(funds: Funds, account: Account | null): string {
 }
 
 /** What the merchant reads instead: whether to ship, and whose the money is. Never more than its own page may say. */
-export const MERCHANT_TEXTS: Readonly<Record<string, string>> = {
+const MERCHANT_TEXTS: Readonly<Record<string, string>> = {
   too_little: 'The buyer paid too little. Do not ship yet.',
   after_failure: 'Money arrived after the payment had failed. Do not ship yet.',
   sale_stuck: 'The conversion to USDC has not succeeded. The money is safe. Do not ship yet.',
@@ -146,4 +147,14 @@ export const MERCHANT_TEXTS: Readonly<Record<string, string>> = {
   held: 'Pinrail holds the payment. Do not ship yet.',
   voiding: 'The money went back, and the payout is being voided. Ship only if the payment still succeeds.',
   giving_back: 'The money is going back to the buyer. Do not ship.',
+}
+
+/** The text by the reason of a review, or by `status_reason`. Null: there is none. */
+export function merchantText(
+  { status, payout }: Pick<Payment, 'status' | 'payout'>,
+  reason: string | null,
+): string | null {
+  if (payout === 'void' && !isClosed(status))
+    return 'The payout was voided. You receive nothing for this payment. Do not ship.'
+  return MERCHANT_TEXTS[reason ?? ''] ?? null
 }

@@ -1,7 +1,15 @@
 import { isZero, type MicroUsdc, type Money, subtract } from '../../domain/money.ts'
-import { chargeSum, heldOf, type PartState, unitSum } from '../../domain/payment/money/parts.ts'
-import { isOpen, isPaid } from '../../domain/payment/payment.ts'
-import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { type Account, freeUnits, isDust } from '../../domain/payment/funds/account.ts'
+import {
+  type Funds,
+  findOwnAccount,
+  findSoldAccount,
+  getExcess,
+  getShortage,
+} from '../../domain/payment/funds/funds.ts'
+import { toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
+import { isClosed, isOpen, wordOf } from '../../domain/payment/payment.ts'
+import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 
 /**
  * What a payment's money comes to, as the pages show it. The one place that reads it from the payment and its attempts:
@@ -18,9 +26,9 @@ export type Amounts = {
   readonly chargedBack: Money | null
   /** What arrived of a payment that is too small, and what of it is missing. Null for any other. */
   readonly short: { readonly received: Money; readonly missing: Money } | null
-  /** Later payments of the same price, which do not go on to the shop. */
+  /** Money that is there and does not go on to the shop. */
   readonly surplus: readonly Beside[]
-  /** Second payments that went back to the buyer. */
+  /** Money beside the payment's own that went back to the buyer. */
   readonly returned: readonly Beside[]
   /** The order whose money counts; null before it is known. */
   readonly counted: Attempt | null
@@ -29,49 +37,64 @@ export type Amounts = {
 /** Money of an order that does not go on to the shop. `micro`: the USDC that it is, if it is USDC. */
 export type Beside = { readonly attempt: Attempt; readonly amount: Money; readonly micro: MicroUsdc | null }
 
-type MoneyOf = Pick<PaymentWithAttempts, 'payment' | 'attempts' | 'parts'>
+export type MoneyOf = PaymentWithAttempts & {
+  /** What the partners have given back of orders, by attempt, in the unit of `held`. */
+  readonly givenBack: ReadonlyMap<string, bigint>
+}
 
-export function amountsOf({ payment, attempts, parts }: MoneyOf): Amounts {
+export function amountsOf(state: MoneyOf): Amounts {
+  const { payment, attempts } = state
+  const funds = toFunds(state)
   const counted = countedAttempt(payment, attempts)
   const paid = payment.confirmed
   return {
     price: payment.amount,
     paid,
     extra: counted === null || paid === null ? null : excess(paid, counted.asked),
-    chargedBack: readChargedBack({ payment, attempts, parts }),
-    short: shortOf({ payment, attempts, parts }),
-    surplus: sums(attempts, { parts, states: HELD }),
-    returned: sums(
-      attempts.filter(({ id }) => id !== counted?.id),
-      { parts: receipts(parts), states: ['returned'] },
-    ),
+    chargedBack: readChargedBack(state, funds),
+    short: shortOf(state, funds),
+    surplus: sums(state, ({ id }) => surplusOf(payment, funds, accountOf(funds, id))),
+    returned: sums(state, (attempt) => returnedOf(state, funds, attempt)),
     counted,
   }
 }
 
-/** Keeps the attempts whose sum is more than nothing. */
-function sums(
-  attempts: readonly Attempt[],
-  { parts, states }: Pick<MoneyOf, 'parts'> & { readonly states: readonly PartState[] },
-): readonly Beside[] {
-  return attempts
-    .map((attempt) => {
-      const of = { attemptId: attempt.id, states }
-      const micro = attempt.provider === 'crypto' ? unitSum(parts, of) : null
-      return { attempt, amount: sumOf(attempt, chargeSum(parts, of)), micro }
-    })
-    .filter(({ amount }) => !isZero(amount.minor))
+/** What is there of the buyer's money of an order. Dust is nobody's. */
+export function heldOf(state: PaymentWithAttempts, attemptId: string): bigint {
+  const account = accountOf(toFunds(state), attemptId)
+  return account === undefined || isDust(account) ? 0n : freeUnits(account)
 }
 
-/** With their returns, the parts of money that has gone sum to zero. */
-const receipts = (parts: MoneyOf['parts']): MoneyOf['parts'] => parts.filter(({ kind }) => kind === 'receipt')
+const accountOf = ({ accounts }: Funds, attemptId: string): Account | undefined =>
+  accounts.find(({ id }) => id === attemptId)
 
-/** Money that is there and does not go on to the shop. */
-const HELD: readonly PartState[] = ['surplus', 'late', 'returning']
+/** Keeps the attempts whose sum is more than nothing. */
+function sums({ attempts }: MoneyOf, unitsOf: (attempt: Attempt) => bigint): readonly Beside[] {
+  return attempts.flatMap((attempt) => {
+    const units = unitsOf(attempt)
+    const micro = attempt.provider === 'crypto' ? units.toString() : null
+    return units === 0n ? [] : [{ attempt, amount: toMoney(attempt, units), micro }]
+  })
+}
 
-function countedAttempt(payment: MoneyOf['payment'], attempts: readonly Attempt[]): Attempt | null {
+/** The payment's own money that goes back is no surplus before the payment is over. */
+function surplusOf(payment: Payment, funds: Funds, account: Account | undefined): bigint {
+  if (account === undefined) return 0n
+  const isOwn = account.id === payment.paidAttemptId && findSoldAccount(funds) === null && !isClosed(payment.status)
+  // A part of the price of an open payment can still be completed.
+  const isThere = account.word === 'paid' || (account.word === 'open' && !isOpen(payment.status))
+  return isThere && !isOwn ? getExcess(funds, account) : 0n
+}
+
+function returnedOf({ payment, givenBack }: MoneyOf, funds: Funds, { id, outside }: Attempt): bigint {
+  const isOwn = id === payment.paidAttemptId && findSoldAccount(funds) === null
+  if (isOwn) return 0n
+  return outside === '0' ? (givenBack.get(id) ?? 0n) : BigInt(outside)
+}
+
+function countedAttempt(payment: Payment, attempts: readonly Attempt[]): Attempt | null {
   const named = attempts.find(({ id }) => id === payment.paidAttemptId)
-  return named ?? attempts.find(({ status }) => isPaid(status) && status !== 'surplus') ?? null
+  return named ?? attempts.find(({ status }) => wordOf(status) === 'paid') ?? null
 }
 
 function excess(paid: Money, asked: Money): Money | null {
@@ -80,21 +103,21 @@ function excess(paid: Money, asked: Money): Money | null {
   return isZero(minor) || minor.startsWith('-') ? null : { minor, currency: paid.currency }
 }
 
-function readChargedBack({ payment: { confirmed, paidAttemptId: attemptId }, parts }: MoneyOf): Money | null {
-  if (confirmed === null) return null
-  return excess(confirmed, { ...confirmed, minor: chargeSum(parts, { attemptId, states: ['counted'] }) })
+function readChargedBack({ attempts }: MoneyOf, funds: Funds): Money | null {
+  const sold = findSoldAccount(funds)
+  const attempt = attempts.find(({ id }) => id === sold?.id)
+  const missing = sold === null ? 0n : getShortage(funds, sold)
+  return attempt === undefined || missing === 0n ? null : toMoney(attempt, missing)
 }
 
-function shortOf({ payment, attempts, parts }: MoneyOf): Amounts['short'] {
-  const isPart = ({ id }: Attempt) =>
-    isOpen(payment.status) && !isZero(chargeSum(parts, { attemptId: id, states: ['counted'] }))
-  const attempt = attempts.find((one) => one.status === 'underpaid' || isPart(one))
+/** A part of the price: of an open payment the rest can still come, and of another one somebody decides. */
+function shortOf(state: MoneyOf, funds: Funds): Amounts['short'] {
+  const { payment, attempts } = state
+  const own = payment.statusReason === 'too_little' ? findOwnAccount(funds)?.id : undefined
+  const isShort = ({ id }: Attempt) => (isOpen(payment.status) ? heldOf(state, id) > 0n : id === own)
+  const attempt = attempts.find(isShort)
   if (attempt === undefined) return null
-  const received = sumOf(attempt, heldOf(parts, attempt.id))
+  const received = toMoney(attempt, heldOf(state, attempt.id))
   const missing = excess(attempt.asked, received)
   return missing === null ? null : { received, missing }
-}
-
-function sumOf({ asked }: Attempt, minor: string): Money {
-  return { minor, currency: asked.currency }
 }

@@ -1,23 +1,22 @@
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
-import { isZero, type MicroUsdc } from '../../domain/money.ts'
+import type { MicroUsdc } from '../../domain/money.ts'
 import type { Offer, OfferAnswer } from '../../domain/offers.ts'
-import { heldOf } from '../../domain/payment/money/parts.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
-import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { Hex } from '../look/colour.ts'
+import { heldOf, type MoneyOf } from './amounts.ts'
 
 /** The data from which every page of one payment is rendered. */
 export type Checkout = {
   readonly payment: Payment
   /** Oldest first. */
   readonly attempts: readonly Attempt[]
-  /** The money, in the order in which it came. Only `amountsOf` and `paidAttempt` read it. */
-  readonly parts: PaymentWithAttempts['parts']
+  /** Only `amountsOf` and `paidAttempt` read the sales, and what the partners have given back. */
+  readonly sales: MoneyOf['sales']
+  readonly givenBack: MoneyOf['givenBack']
   /** What has arrived at the address for USDC of an open payment. Null if nothing has, or there is no address. */
   readonly received: MicroUsdc | null
-  /** Decisions that are not carried out. Only `planOpening` reads them. */
-  readonly intents: PaymentWithAttempts['intents']
   readonly shop: Shop
   readonly partners: PartnerNames
   readonly offered: OfferAnswer
@@ -96,9 +95,10 @@ export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | nul
  * The order by which money of an open payment has arrived; null without one. The buyer completes that order: no other way
  * to pay is shown, and no other order is opened.
  */
-export function paidAttempt({ payment, attempts, parts, received }: Checkout): Attempt | null {
+export function paidAttempt(checkout: Checkout): Attempt | null {
+  const { payment, attempts, received } = checkout
   const isPaid = ({ id, provider }: Attempt) =>
-    !isZero(heldOf(parts, id)) || (provider === 'crypto' && received !== null)
+    heldOf(checkout, id) > 0n || (provider === 'crypto' && received !== null)
   return isOpen(payment.status) ? (attempts.find(isPaid) ?? null) : null
 }
 

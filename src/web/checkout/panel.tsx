@@ -128,10 +128,9 @@ type Sum = { readonly label: Label; readonly amount: Money; readonly dim: boolea
 /** The label carries the truth: it never says "paid" before, nor "not charged" where money was, is or may come. */
 function sumOf(checkout: Checkout, view: View | null): Sum {
   const { price, paid } = amountsOf(checkout)
-  const { status, parkReason } = checkout.payment
+  const { status, payout } = checkout.payment
   // The partner has taken it back, and whether the shop gets it all the same is not known yet.
-  if (status === 'under_review' && parkReason === 'funds_reversed')
-    return { label: 'sum.price', amount: price, dim: false }
+  if (payout === 'voiding') return { label: 'sum.price', amount: price, dim: false }
   // What went back without ever being the payment's own was no price: another amount, or another token.
   if (status === 'refunded')
     return paid === null

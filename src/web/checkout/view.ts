@@ -148,8 +148,8 @@ function declined({ offered }: Checkout, attempt: Attempt): View {
 }
 
 /** Null while the chosen way to pay, or any where none is chosen, may be opened. */
-function noMoreTries({ attempts, intents }: Checkout, chosen: Offer | null): View | null {
-  const isOver = (way: Choice) => planOpening({ attempts, intents }, way).kind === 'too_many_attempts'
+function noMoreTries({ attempts }: Checkout, chosen: Offer | null): View | null {
+  const isOver = (way: Choice) => planOpening({ attempts }, way).kind === 'too_many_attempts'
   if (attempts.length < MAX_ATTEMPTS || (chosen !== null && !isOver(chosen))) return null
   return { page: 'no_more_tries', goOn: attempts.findLast((attempt) => !isOver(attempt)) ?? null }
 }
@@ -160,7 +160,7 @@ function whyPick({ offered, asked }: Checkout): 'pin_refused' | 'choice_refused'
 }
 
 function progress({ payment }: Checkout): View {
-  const delayed = payment.exception === 'settlement_delayed'
+  const delayed = payment.delayedAt !== null
   if (payment.status === 'settling') return { page: 'progress', now: 'sending', delayed }
   return { page: 'progress', now: payment.paidAt === null ? 'confirming' : 'converting', delayed }
 }
@@ -172,7 +172,7 @@ export function isMoneyHeld(checkout: Checkout): boolean {
 
 /** Whether money of an order went back to the buyer. */
 export function wasReturned({ attempts }: Pick<Checkout, 'attempts'>): boolean {
-  return attempts.some(({ status }) => status === 'refunded')
+  return attempts.some(({ returned }) => returned)
 }
 
 /** Whether money may still come from one of the orders of a payment that is over. */
@@ -181,8 +181,8 @@ export function mayMoneyCome({ attempts }: Pick<Checkout, 'attempts'>): boolean 
 }
 
 /**
- * Whether money that comes now goes on to the shop by itself. Where it came after the payment had failed, or was not
- * listened for any more, a person decides: `ownerOfNew` and `confirmed` of the domain.
+ * True if money that comes now goes on to the shop automatically. If it comes after a failure, or after the end of the
+ * listening, a person decides.
  */
 export function lateMoneyCounts({ payment }: Pick<Checkout, 'payment'>): boolean {
   return payment.status !== 'failed' && !payment.listenEnded

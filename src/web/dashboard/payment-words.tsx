@@ -1,7 +1,8 @@
 import { METHOD_LABELS, PROVIDERS } from '../../domain/methods.ts'
 import { formatUsdc, grouped, groupedAmount, type MicroUsdc, type Money } from '../../domain/money.ts'
-import { isClosed, isOpen, PARK_REASONS, type ParkReason, type PaymentStatus } from '../../domain/payment/payment.ts'
+import { isClosed, isOpen, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
+import { merchantText } from '../../domain/payment/reviews.ts'
 import type { Amounts, Beside } from '../checkout/amounts.ts'
 import type { Tone } from '../look/parts.tsx'
 import { SiteIcon } from '../site/icons.tsx'
@@ -27,11 +28,11 @@ const STATUS_LOOKS: Readonly<Record<PaymentStatus, Look>> = {
 
 const PAID_IN_PART: Look = { word: 'Paid in part', tone: 'wait', icon: 'half' }
 
-type Stated = Pick<Payment, 'status'> & Partial<Pick<Payment, 'parkReason' | 'exception'>>
+type Stated = Pick<Payment, 'status'> & Partial<Pick<Payment, 'statusReason' | 'exception'>>
 
 /** The state of a payment in a word. */
 export function statusLook(stated: Stated): Look {
-  return isOpenInPart(stated) || stated.parkReason === 'underpaid' ? PAID_IN_PART : STATUS_LOOKS[stated.status]
+  return isOpenInPart(stated) || stated.statusReason === 'too_little' ? PAID_IN_PART : STATUS_LOOKS[stated.status]
 }
 
 /** True if a part of the price has arrived, and the rest can still come. */
@@ -50,7 +51,7 @@ export function Status(stated: Stated) {
 }
 
 /** Nothing can be paid out for it any more. */
-export const isOver = ({ status, parkReason }: Payment): boolean => isClosed(status) || parkReason === 'payout_voided'
+export const isOver = ({ status, payout }: Payment): boolean => isClosed(status) || payout === 'void'
 
 /** What the merchant receives of a payment that has no amount in USDC. */
 export const receivesNothing = (payment: Payment): string => (isOver(payment) ? 'Nothing' : 'Nothing yet')
@@ -93,13 +94,15 @@ export function nextStep(payment: Payment, { short, surplus, returned, extra }: 
   const text = ({ amount, micro }: Beside): string =>
     micro === null ? moneyText(amount) : `${usdcText(micro, 6)} USDC`
   if (short !== null) return inPart(payment, short)
+  const now = [step(payment), ...sinceItsEnd(payment)].join(' ')
   const [held, back] = [surplus[0], returned[0]]
+  const one = payment.confirmed === null ? 'A payment' : 'Another payment'
   if (held !== undefined)
-    return `${step(payment)} Another payment of ${text(held)} arrived for it. It is not yours: Pinrail returns it to the buyer.`
-  if (back !== undefined) return `${step(payment)} Another payment of ${text(back)} went back to the buyer.`
+    return `${now} ${one} of ${text(held)} arrived for it. It is not yours: Pinrail returns it to the buyer.`
+  if (back !== undefined) return `${now} ${one} of ${text(back)} went back to the buyer.`
   if (payment.status === 'succeeded' && extra !== null)
-    return `${step(payment)} The buyer paid ${moneyText(extra)} more than was asked. It reached your wallet with the rest. Return it to the buyer, or count it toward another order.`
-  return payment.status === 'succeeded' ? `${step(payment)} Nothing is left to do.` : step(payment)
+    return `${now} The buyer paid ${moneyText(extra)} more than was asked. It reached your wallet with the rest. Return it to the buyer, or count it toward another order.`
+  return payment.status === 'succeeded' ? `${now} Nothing is left to do.` : now
 }
 
 function inPart({ status, expiresAt }: Payment, { received, missing }: NonNullable<Sums['short']>): string {
@@ -111,7 +114,7 @@ function inPart({ status, expiresAt }: Payment, { received, missing }: NonNullab
 }
 
 function step(payment: Payment): string {
-  const { status, usdc, parkReason } = payment
+  const { status, usdc } = payment
   switch (status) {
     case 'created':
       return 'Send the buyer to the checkout. Nothing is paid yet.'
@@ -122,7 +125,7 @@ function step(payment: Payment): string {
     case 'settling':
       return 'The USDC is on its way to your wallet. It is final within about a minute.'
     case 'under_review':
-      return underReview(parkReason)
+      return underReview(payment)
     case 'succeeded':
       return `${usdc === null ? 'The USDC' : `${usdcText(usdc.net, 6)} USDC`} is final in your wallet.`
     case 'failed':
@@ -136,9 +139,16 @@ function step(payment: Payment): string {
   }
 }
 
-function underReview(parkReason: ParkReason | null): string {
-  const looks = 'Pinrail is reviewing it.'
-  if (parkReason === null) return looks
-  const { merchant, decisions } = PARK_REASONS[parkReason]
-  return decisions.length === 0 ? merchant : `${merchant} ${looks}`
+function underReview(payment: Payment): string {
+  const text = merchantText(payment, payment.statusReason)
+  const asked = text === null || payment.reviews.length > 0 ? 'Pinrail is reviewing it.' : null
+  return [text, asked].filter((sentence) => sentence !== null).join(' ')
+}
+
+/** What has happened to money after the end. What is too much is said with its amount. */
+function sinceItsEnd(payment: Payment): string[] {
+  const reasons = isClosed(payment.status) ? payment.reviews.map(({ reason }) => reason) : []
+  return [...new Set(reasons)]
+    .filter((reason) => reason !== 'excess')
+    .flatMap((reason) => merchantText(payment, reason) ?? [])
 }

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { Queryable } from '../../../db/db.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
 import { readDeposit } from '../../../db/payments/deposits.ts'
+import { readGivenBack } from '../../../db/payments/given-back.ts'
 import { readPaymentByToken } from '../../../db/payments/payments.ts'
 import type { MicroUsdc } from '../../../domain/money.ts'
 import { type DownPartners, offersFor, type RateTable } from '../../../domain/offers.ts'
@@ -41,13 +42,14 @@ export type LoadDeps = CountryDeps & {
 export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Checkout> {
   const found = await readPaymentByToken(deps.db, linkToken(request))
   if (found === null) throw new PageProblem('not_found')
-  const { payment, attempts, parts, intents } = found
+  const { payment, attempts, sales } = found
   const played = deps.simulating === null || payment.livemode ? null : playedBuyer(request)
   const country = buyerCountry(request, deps)
-  const [shop, rates, received] = await Promise.all([
+  const [shop, rates, received, givenBack] = await Promise.all([
     readShop(deps.db, payment.merchantId),
     isOpen(payment.status) ? ratesFor(deps, payment) : null,
     isOpen(payment.status) ? receivedAt(deps, attempts) : null,
+    readGivenBack(deps.db, attempts),
   ])
   const offered = offersFor({
     amount: payment.amount,
@@ -65,9 +67,9 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
   return {
     payment,
     attempts,
-    parts,
+    sales,
+    givenBack,
     received,
-    intents,
     shop,
     partners: deps.partners,
     offered,

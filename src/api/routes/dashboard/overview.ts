@@ -10,7 +10,7 @@ import {
 import { readWallet } from '../../../db/merchants/wallets.ts'
 import { listPayments } from '../../../db/payments/payment-list.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
-import { PARK_REASONS } from '../../../domain/payment/payment.ts'
+import { merchantText } from '../../../domain/payment/reviews.ts'
 import { renderOverview } from '../../../web/dashboard/overview.tsx'
 import { type FirstStepsDeps, firstStepsPages, readFirstSteps, type Shown, type ShowOverview } from './first-steps.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
@@ -92,15 +92,10 @@ const WAITING: Readonly<Record<string, string>> = {
   expiry_overdue: 'The payment should have expired. Do not ask the buyer to pay it.',
   held: 'Pinrail holds the payment. Do not ship yet.',
   partner_unread: 'The partner is not responding about this payment. Do not ship yet.',
-  surplus: 'The buyer paid a second time. That money is not yours: Pinrail returns it to the buyer.',
-  late: 'Money arrived too late to count. It is not yours: Pinrail returns it to the buyer.',
-  intent_pending: 'A refund was requested and is not confirmed yet.',
-  suspense: 'USDC was bought for a payment that had ended. You receive nothing for it.',
-  chargeback: 'The partner reversed the money after the payment. You keep what you received.',
+  give_back_pending: 'Money is going back to the buyer, and the partner has not confirmed it yet.',
+  cancel_pending:
+    'The partner has not confirmed yet that the buyer’s order is canceled. Money that still arrives is safe.',
 }
 
-function whatWaits({ kind, detail }: Waiting): string {
-  if (kind === 'parked' && detail !== null && detail in PARK_REASONS)
-    return PARK_REASONS[detail as keyof typeof PARK_REASONS].merchant
-  return WAITING[kind] ?? kind.replaceAll('_', ' ')
-}
+const whatWaits = (waiting: Waiting): string =>
+  merchantText(waiting, waiting.reason) ?? WAITING[waiting.kind] ?? waiting.kind.replaceAll('_', ' ')

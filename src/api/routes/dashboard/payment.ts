@@ -1,3 +1,4 @@
+import { readGivenBack } from '../../../db/payments/given-back.ts'
 import { readPayment } from '../../../db/payments/payments.ts'
 import { readTimeline } from '../../../db/payments/timeline.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
@@ -62,7 +63,7 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
     frame: call.frame,
     payment,
     attempts,
-    amounts: amountsOf(found),
+    amounts: amountsOf({ ...found, givenBack: await readGivenBack(db, found.attempts) }),
     endpoints: new Map(endpoints.map(({ id, url }) => [id, new URL(url).host])),
     timeline: timeline.rows,
     show: (Object.keys(GROUPS) as Group[]).find((group) => group === query['show']) ?? 'all',

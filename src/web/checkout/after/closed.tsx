@@ -121,7 +121,7 @@ function Lead({ checkout, words, as }: Shown & { as: As }) {
 /** How long it takes until the buyer sees the money that went back. */
 function returnText({ attempts }: Checkout, { t }: Words): string | undefined {
   return bankTime(
-    attempts.filter(({ status }) => status === 'refunded'),
+    attempts.filter(({ returned }) => returned),
     t('refunded.text'),
   )
 }

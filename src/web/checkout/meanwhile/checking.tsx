@@ -49,27 +49,26 @@ function stopsOf(checkout: Checkout, words: Words): Stop[] {
   const { t } = words
   const { payment, shop } = checkout
   const { paid, counted } = amountsOf(checkout)
-  const isVoid = payment.parkReason === 'payout_voided'
+  const isBack = payment.payout === 'void' || payment.statusReason === 'giving_back'
   const looking: Stop = {
     state: 'now',
-    name: t(isVoid ? 'done.twice.person' : 'checking.person'),
+    name: t(isBack ? 'done.twice.person' : 'checking.person'),
     time: { at: payment.updatedAt, said: 'since' },
-    why: isVoid ? t('done.twice.nothing') : sentence(checkout, words),
+    why: isBack ? t('done.twice.nothing') : sentence(checkout, words),
   }
   const sent: Stop = { state: 'todo', name: t('progress.sent', { merchant: shop.name }) }
   const back = backStop(counted === null ? checkout.attempts : [counted], words)
   // Whether it is sent, or goes back, is not known while its payout is being voided.
-  const unknown = payment.parkReason === 'funds_reversed'
-  const rest = unknown ? [looking] : [looking, isVoid ? back : sent]
+  const rest = payment.payout === 'voiding' ? [looking] : [looking, isBack ? back : sent]
   if (payment.paidAt === null || paid === null) return rest
   const why = t('progress.paid.why', { amount: words.money(paid), partner: payingPartner(checkout) })
   return [{ state: 'past', name: t('progress.paid'), time: { at: payment.paidAt, said: 'at' }, why }, ...rest]
 }
 
 function sentence(checkout: Checkout, { t }: Words): string {
-  const { parkReason } = checkout.payment
-  if (parkReason === 'partner_hold') return t('checking.partner_hold', { partner: payingPartner(checkout) })
-  if (parkReason === 'underpaid') return t('checking.underpaid')
-  if (parkReason === 'wrong_asset') return t('checking.wrong_asset')
+  const { statusReason } = checkout.payment
+  if (statusReason === 'withheld') return t('checking.partner_hold', { partner: payingPartner(checkout) })
+  if (statusReason === 'too_little') return t('checking.underpaid')
+  if (statusReason === 'other_token') return t('checking.wrong_asset')
   return t('checking.other')
 }

@@ -4,7 +4,7 @@ import { currenciesOf, isProviderName, PROVIDER_NAMES, USED_PROVIDER_NAMES } fro
 import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
 import { isSafeText } from '../../../../domain/text.ts'
-import { PAYMENT } from '../../../document/examples.ts'
+import { CHARGED_BACK_PAYMENT, PAYMENT } from '../../../document/examples.ts'
 import {
   amountsByCurrency,
   amountText,
@@ -156,6 +156,7 @@ export const paymentObject = z
       block_number: z.int().nullable(),
       finalized_at: moment.nullable(),
       explorer_url: z.string().nullable(),
+      delayed_since: moment.nullable(),
     }),
     attempts: z.array(
       z.strictObject({
@@ -178,3 +179,15 @@ export const paymentObject = z
     version: z.int(),
   })
   .meta({ id: 'Payment', examples: [PAYMENT] })
+
+/** The payment in the events about a chargeback. */
+export const chargedBackPayment = paymentObject
+  .extend({
+    chargeback: z.strictObject({
+      attempt: z.string(),
+      amount: z.string(),
+      lost: z.string(),
+      currency: z.string(),
+    }),
+  })
+  .meta({ id: 'ChargedBackPayment', examples: [CHARGED_BACK_PAYMENT] })
