@@ -156,8 +156,8 @@ class PaymentStory {
     const { nextAttemptId } = this.#now
     if (nextAttemptId === null) return
     this.#accept(await money.giveBack({ paymentId: this.#id, attemptId: nextAttemptId }))
-    // What is there now decides what is settled, where the partner has refused.
-    this.#orders.add(nextAttemptId)
+    // Money that the partner refused to give back goes on only if it is still there.
+    this.#orders.doubtPaid()
     this.#clocks.pollAgain()
   }
 

@@ -1,6 +1,6 @@
 import { markApplied } from '../../db/payments/partner-events.ts'
 import type { PaymentWork } from '../../db/payments/payment-changes.ts'
-import { type Account, freeUnits, isDust } from '../../domain/payment/funds/account.ts'
+import { isWorth } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
@@ -38,5 +38,3 @@ function failIfHopeless({ state, set }: PaymentWork, read: Attempt): void {
   const isNothingElse = attempts.every((attempt) => !mayStillBePaid(attempt.status) && !isWorth(toAccount(attempt)))
   if (isRefused && isOnlyWay && isNothingElse && isOpen(payment.status)) set({ closedAs: 'failed' })
 }
-
-const isWorth = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account)

@@ -1,7 +1,7 @@
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
-import { freeUnits } from '../../domain/payment/funds/account.ts'
+import { isWorth } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
@@ -131,7 +131,7 @@ function endListening(work: PaymentWork): void {
  * no more of it is waited for.
  */
 function close(work: PaymentWork, as: 'expired' | 'canceled'): void {
-  const parts = work.state.attempts.filter((attempt) => freeUnits(toAccount(attempt)) > 0n)
+  const parts = work.state.attempts.filter((attempt) => isWorth(toAccount(attempt)))
   if (parts.length === 0) {
     work.set({ closedAs: as })
     work.because({ why: as, data: because(as).data ?? {} })

@@ -1,4 +1,4 @@
-import { type Account, freeUnits, isDust, isEnough } from './funds/account.ts'
+import { type Account, freeUnits, isEnough, isWorth } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
 import { nextEffect } from './funds/next.ts'
 import { isUnanswered } from './funds/review.ts'
@@ -45,8 +45,6 @@ function computeStatus({ payment }: PaymentWithAttempts, funds: Funds): PaymentS
       return computeUnpaidStatus(payment, funds)
   }
 }
-
-const isWorth = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account)
 
 /** A decision that is being carried out changes no status before it is done. */
 function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
@@ -160,7 +158,12 @@ export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts 
   const funds = toFunds(state)
   const isRunning = payment.payout === 'none' && payment.takenSale === null && !isClosed(payment.status)
   const mayCome = funds.accounts.some(
-    (account) => isWorth(account) || account.word === 'confirming' || isStopped(account),
+    (account) =>
+      isWorth(account) ||
+      isUnanswered(account) ||
+      account.back !== 'no' ||
+      account.word === 'confirming' ||
+      isStopped(account),
   )
   const isOver = isRunning && !mayCome && attempts.some(({ returned }) => returned)
   return isOver ? { ...state, payment: { ...payment, payout: 'void' } } : state

@@ -51,6 +51,9 @@ export const isOnChain = ({ asset }: Pick<Account, 'asset'>): boolean => asset =
 /** True if the free money is so little that it belongs to the platform unless the payment takes it. */
 export const isDust = (account: Account): boolean => isOnChain(account) && freeUnits(account) < DUST_MICRO
 
+/** True if the buyer is owed something for it. */
+export const isWorth = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account)
+
 /** True if the money may be sold now: the partner has let go of it, as it was asked for, and nobody gives it back. */
 export const isSellable = ({ word, back, returned, odd, accepted }: Account): boolean =>
   word === 'paid' && back === 'no' && !returned && (!odd || accepted)

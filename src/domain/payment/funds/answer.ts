@@ -111,7 +111,8 @@ function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: '
 function givenByPartner(funds: Funds, account: Account): Account {
   const isPaidOut = funds.payout === 'paid' && findSoldAccount(funds)?.id === account.id
   const isWhole = account.outside === 0n && !account.returned && !isOnChain(account)
-  const mayGo = freeUnits(account) > 0n && isWhole && !isPaidOut
+  // Of an order that does not fit nobody knows what its partner has.
+  const mayGo = (freeUnits(account) > 0n || isUnanswered(account)) && isWhole && !isPaidOut
   return mayGo && account.back === 'no' ? { ...account, back: 'wanted' } : account
 }
 

@@ -1,4 +1,4 @@
-import { type Account, freeUnits, isDust, isEnough, isSellable, positive } from './account.ts'
+import { type Account, freeUnits, isDust, isEnough, isSellable, isWorth, positive } from './account.ts'
 
 /**
  * The funds of a payment: its accounts, what was sold of them, and its payout. Whose money is the payment's, what is too
@@ -61,7 +61,7 @@ export function findSoldAccount({ accounts, taken, payout }: Funds): Account | n
 export function findOwnAccount(funds: Funds): Account | null {
   if (funds.taken !== null || funds.payout === 'void') return findSoldAccount(funds)
   if (!funds.listens) return null
-  const able = funds.accounts.filter((account) => isSellable(account) && freeUnits(account) > 0n)
+  const able = funds.accounts.filter((account) => isSellable(account) && isWorth(account))
   return able.find((account) => isEnough(account, funds.tolerancePercent)) ?? able[0] ?? null
 }
 

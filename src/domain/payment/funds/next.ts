@@ -1,6 +1,6 @@
 import { freeUnits, isSellable } from './account.ts'
 import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getShortage } from './funds.ts'
-import { listReasons } from './review.ts'
+import { isHeld, listReasons } from './review.ts'
 
 /** The next step for the funds. `sell` repeats under the key of its number until the converter has answered. */
 export type Effect =
@@ -32,7 +32,7 @@ const RULES: readonly Rule[] = [
   protectPayout,
   giveBack,
   endSale,
-  ({ hold, payout }) => (hold && payout !== 'paid' ? { do: 'wait', for: 'release' } : null),
+  (funds) => (isHeld(funds) ? { do: 'wait', for: 'release' } : null),
   handOver,
   (funds) => (listReasons(funds).stops.length > 0 ? { do: 'review' } : null),
   ({ payout }) => (payout === 'handed' ? { do: 'wait', for: 'payout' } : null),

@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../money.ts'
-import { type Account, freeUnits, isEnough } from './account.ts'
+import { type Account, isEnough } from './account.ts'
 import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds.ts'
 
 /**
@@ -81,10 +81,7 @@ function isPayoutUnexpected({ payout, taken, paidOut, agreed }: Funds): boolean 
   return payout === 'paid' && !agreed && (taken === null || paidOut !== taken.gross - taken.fee)
 }
 
-/** A hold keeps money from going on. */
-function isHeld(funds: Funds): boolean {
-  return funds.hold && funds.payout !== 'paid' && funds.payout !== 'void' && hasMoney(funds)
+/** A hold keeps the payment's money from going on. */
+export function isHeld(funds: Funds): boolean {
+  return funds.hold && funds.payout !== 'paid' && findOwnAccount(funds) !== null
 }
-
-const hasMoney = (funds: Funds): boolean =>
-  findOwnAccount(funds) !== null || funds.accounts.some((account) => freeUnits(account) > 0n)

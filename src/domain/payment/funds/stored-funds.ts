@@ -2,7 +2,7 @@ import type { Booking } from '../../ledger.ts'
 import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
 import { wordOf } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
-import { type Account, freeUnits, isOnChain } from './account.ts'
+import { type Account, isOnChain, isWorth } from './account.ts'
 import type { Funds, TakenSale } from './funds.ts'
 import { nextEffect } from './next.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
@@ -142,4 +142,4 @@ export function bookingBetween(before: PaymentWithAttempts, after: PaymentWithAt
 
 /** True if money that is worth anything has come and not gone back. */
 export const hasMoney = ({ attempts }: Pick<PaymentWithAttempts, 'attempts'>): boolean =>
-  attempts.some((attempt) => freeUnits(toAccount(attempt)) > 0n)
+  attempts.some((attempt) => isWorth(toAccount(attempt)))
