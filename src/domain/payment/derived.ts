@@ -49,13 +49,10 @@ function computeStatus({ payment }: PaymentWithAttempts, funds: Funds): PaymentS
 /** A decision that is being carried out changes no status before it is done. */
 function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
   const { accounts, closed } = funds
-  const asked = accounts.map((account) =>
-    account.back === 'wanted' ? { ...account, back: 'asked' as const } : account,
-  )
-  if (
-    findOwnAccount(funds) !== null &&
-    (findOwnAccount({ ...funds, accounts: asked }) !== null || funds.taken !== null)
-  ) {
+  if (findOwnAccount(funds) !== null) {
+    const asked = accounts.map((account) =>
+      account.back === 'wanted' ? { ...account, back: 'asked' as const } : account,
+    )
     const effect = nextEffect({ ...funds, accounts: asked })
     return effect.do === 'review' || effect.do === 'wait' ? 'under_review' : 'processing'
   }

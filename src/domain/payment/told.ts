@@ -188,6 +188,7 @@ const tellLosses = (before: PaymentWithAttempts, after: PaymentWithAttempts): No
   listLossChanges(before, after).map(({ attempt, units, lost }) =>
     noteOf(units > 0n ? 'payment.chargeback' : 'payment.chargeback_won', {
       attempt_id: attempt.id,
+      asset: toAccount(attempt).asset,
       units: (units > 0n ? units : -units).toString(),
       lost: lost.toString(),
     }),
