@@ -24,7 +24,8 @@ type Fact = ComponentChildren
 /** Fields that a fact says, that say the same as the sentence, or that are no business of a merchant. */
 const SAID = new Set(
   [
-    'attempt_id parts provider method partner_reference failure_code reference filled_micro counted_micro expected_micro',
+    'attempt_id provider method partner_reference failure_code reference filled_micro counted_micro expected_micro',
+    'asset units held free lost misfit outside',
     'gross_micro rate tx_hash block_number event type sequence endpoint attempt response_status error expires_at key',
     'country country_source offered chosen fallback limit reason down_since why',
   ].flatMap((names) => names.split(' ')),
@@ -96,11 +97,11 @@ function methodWord(method: unknown): string {
 
 /** The facts of the buyer's order at a partner. */
 function readOrder(data: Data, { payment }: About): Fact[] {
-  const { method, provider, partner_reference: order, parts, failure_code: failure, rate, expires_at: until } = data
+  const { method, provider, partner_reference: order, asset, failure_code: failure, rate, expires_at: until } = data
   const label = PROVIDERS[provider as ProviderUsed]?.label
   return [
-    ...(Array.isArray(parts) ? parts.map(partText) : []),
-    ...(method !== undefined ? [methodWord(method)] : label !== undefined && !Array.isArray(parts) ? [label] : []),
+    ...(typeof asset === 'string' ? [moneyText(asset, text(data, 'units'))] : []),
+    ...(method !== undefined ? [methodWord(method)] : label === undefined ? [] : [label]),
     ...(typeof order === 'string' ? [code(order)] : []),
     ...(typeof failure === 'string' ? [failure.replaceAll('_', ' ')] : []),
     ...(typeof rate === 'string' ? [rateText(payment, rate)] : []),
@@ -109,8 +110,7 @@ function readOrder(data: Data, { payment }: About): Fact[] {
   ]
 }
 
-function partText(part: unknown): string {
-  const { asset = '', units = '0' } = part as { asset?: string; units?: string }
+function moneyText(asset: string, units: string): string {
   if (asset === 'USDC') return `${usdcText(units, 6)} USDC`
   return isCurrency(asset) ? `${fiatText({ minor: units, currency: asset })} ${asset}` : `${units} ${asset}`
 }
