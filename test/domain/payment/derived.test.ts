@@ -1,0 +1,279 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
+import { findPath } from '../../../src/domain/payment/payment.ts'
+import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import { nextStep } from '../../../src/domain/payment/snapshot.ts'
+import {
+  AT,
+  after,
+  attempt,
+  brings,
+  decides,
+  fills,
+  handed,
+  handsOver,
+  NET,
+  newState,
+  opened,
+  pays,
+  paysOut,
+  type Step,
+  says,
+  sets,
+  setsAttempt,
+  settled,
+  stateOf,
+  usdcAttempt,
+} from './payment-story.ts'
+
+const card = attempt({ id: 'att_2', provider: 'card_partner', method: 'card' })
+const one = opened(attempt())
+const two = opened(attempt(), card)
+const usdc = opened(usdcAttempt())
+const gone = says({ status: 'canceled' })
+const odd = says({ status: 'paid', received: '10000', amount: { minor: '9000', currency: 'EUR' } })
+const voided = sets({ payout: 'void' })
+const givesBack = decides({ say: 'give_back', accountId: 'att_1' })
+const givesOutside = decides({ say: 'give_back', accountId: 'att_1', outside: true })
+const asked = setsAttempt({ back: 'asked' })
+const settles = decides({ say: 'settle' })
+const written = decides({ say: 'write_off' })
+
+/** Status, its reason and exception, and the next step. */
+const summary = (state: PaymentWithAttempts): string => {
+  const { status, statusReason, exception } = state.payment
+  return `${status} (${statusReason ?? '-'}, ${exception ?? '-'}) → ${nextStep(state)}`
+}
+
+describe('before any money', () => {
+  test.each<[string, PaymentWithAttempts, string]>([
+    ['a new payment', newState, 'created (-, -) → await_buyer'],
+    ['an open order', one, 'pending (-, -) → await_buyer'],
+    [
+      'an identity check',
+      after(one, says({ status: 'verification_required' })),
+      'pending (-, verification_required) → await_buyer',
+    ],
+    ['a hold', after(one, sets({ held: true })), 'pending (-, -) → await_buyer'],
+    ['a confirmation', after(one, says({ status: 'confirming' })), 'processing (-, -) → await_partner'],
+    [
+      'a partner that confirms for too long',
+      after(one, says({ status: 'confirming' }), setsAttempt({ silent: true })),
+      'under_review (silent, -) → review',
+    ],
+    [
+      'money that its partner withholds',
+      after(one, says({ status: 'on_hold', received: '10000' })),
+      'under_review (withheld, -) → review',
+    ],
+    ['another token', after(usdc, says({ status: 'wrong_asset' })), 'under_review (other_token, wrong_asset) → review'],
+    ['a report that does not match', after(one, says({ status: 'paid' })), 'under_review (odd_order, -) → review'],
+    ['the expiry', after(one, sets({ closedAs: 'expired' })), 'expired (-, -) → await_partner'],
+    ['dust', after(usdc, brings('open', '9')), 'pending (-, -) → await_buyer'],
+    ['a part of the price', after(usdc, brings('open', '50000000')), 'pending (-, underpaid) → await_buyer'],
+  ])('%s', (_what, state, expected) => {
+    expect(summary(state)).toBe(expected)
+    expect(state.payment).toMatchObject({ paidAttemptId: null, confirmed: null, rate: null, paidAt: null })
+  })
+})
+
+describe('with money', () => {
+  test.each<[string, PaymentWithAttempts, string]>([
+    ['the price', after(one, pays()), 'processing (-, -) → sell'],
+    ['one percent less', after(one, pays('9900')), 'processing (-, -) → sell'],
+    ['a cent less than that', after(one, pays('9899')), 'under_review (too_little, underpaid) → review'],
+    ['which an operator settles', after(one, pays('9899'), settles), 'processing (-, underpaid) → sell'],
+    ['too much: what arrived is settled', after(one, pays('12000')), 'processing (-, overpaid) → sell'],
+    [
+      'the price in USDC, which is its own sale',
+      after(usdc, brings('paid', '110000000')),
+      'processing (-, -) → hand_over',
+    ],
+    ['a changed order', after(one, odd), 'under_review (odd_order, -) → review'],
+    ['which an operator accepts', after(one, odd, settles), 'processing (-, -) → sell'],
+    ['a second payment', after(two, pays(), pays('10000', 'att_2')), 'processing (excess, duplicate_payment) → sell'],
+    [
+      'a second payment whose first one has gone',
+      after(two, pays(), pays('10000', 'att_2'), gone),
+      'processing (-, -) → end_sale',
+    ],
+    [
+      'a withheld order beside a paid one',
+      after(two, says({ status: 'on_hold', received: '10000' }), pays('10000', 'att_2')),
+      'processing (-, -) → sell',
+    ],
+    ['a hold', after(one, pays(), sets({ held: true })), 'under_review (held, -) → await_release'],
+    ['a converter that refuses', after(one, pays(), sets({ stuck: true })), 'under_review (sale_stuck, -) → review'],
+    ['a fill far off the rate', after(one, pays(), fills(100_000_000n)), 'under_review (far_fill, -) → review'],
+    [
+      'which an operator accepts: it is paid out',
+      after(one, pays(), fills(100_000_000n), settles),
+      'processing (-, -) → hand_over',
+    ],
+    ['a fill near the rate', after(one, pays(), fills(108_000_000n)), 'processing (-, -) → hand_over'],
+    ['after the expiry', after(one, sets({ closedAs: 'expired' }), pays()), 'processing (-, paid_late) → sell'],
+    [
+      'too little after the cancellation',
+      after(one, sets({ closedAs: 'canceled' }), pays('1')),
+      'under_review (too_little, paid_late) → review',
+    ],
+    [
+      'after the failure',
+      after(one, sets({ closedAs: 'failed' }), pays()),
+      'under_review (after_failure, paid_late) → review',
+    ],
+    [
+      'after the listening: nothing settles it any more',
+      after(one, sets({ closedAs: 'expired', listenEnded: true }), pays()),
+      'expired (-, paid_late) → review',
+    ],
+  ])('%s', (_what, state, expected) => {
+    expect(summary(state)).toBe(expected)
+  })
+
+  test('a payment that some partner holds in full is settled with that, whatever came before it', () => {
+    const later = after(two, pays('5000'), pays('10000', 'att_2'))
+    expect(later.payment).toMatchObject({ paidAttemptId: 'att_2', providerUsed: 'card_partner', methodUsed: 'card' })
+    const back = after(two, pays(), pays('10000', 'att_2'), gone)
+    expect(back.payment).toMatchObject({ paidAttemptId: 'att_2', confirmed: { minor: '10000', currency: 'EUR' } })
+  })
+
+  test('the payment’s money, rate and time are those of the account that is settled', () => {
+    const rate = { rate: '1.1', source: 'test', lockedAt: AT }
+    expect(after(one, pays('9950')).payment).toMatchObject({ confirmed: { minor: '9950' }, rate, paidAt: AT })
+    expect(after(usdc, brings('paid', '104500000')).payment.confirmed).toEqual({ minor: '9500', currency: 'EUR' })
+    expect(after(one, pays(), gone).payment).toMatchObject({
+      status: 'pending',
+      confirmed: null,
+      rate: null,
+      paidAt: null,
+    })
+  })
+})
+
+describe('from the payout on', () => {
+  test.each<[string, PaymentWithAttempts, string]>([
+    ['handed over', handed, 'settling (-, -) → await_payout'],
+    ['for too long', after(handed, sets({ delayedAt: AT })), 'settling (-, settlement_delayed) → await_payout'],
+    ['held', after(handed, sets({ held: true })), 'under_review (held, -) → await_release'],
+    ['stopped', after(handed, sets({ payout: 'stopped' })), 'under_review (payout_stopped, -) → review'],
+    ['whose money has gone', after(handed, gone), 'settling (-, -) → void'],
+    ['being voided', after(handed, gone, sets({ payout: 'voiding' })), 'under_review (voiding, -) → await_payout'],
+    ['void, with the money gone', after(handed, gone, voided), 'refunded (-, -) → done'],
+    ['void, with the money there', after(handed, voided), 'under_review (excess, -) → review'],
+    ['void, while it goes back', after(handed, voided, givesBack), 'under_review (giving_back, -) → give_back'],
+    ['paid', settled, 'succeeded (-, -) → done'],
+    ['paid, delayed before', after(handed, sets({ delayedAt: AT }), paysOut()), 'succeeded (-, -) → done'],
+    ['paid, with more money since', after(settled, pays('15000')), 'succeeded (-, duplicate_payment) → review'],
+    ['paid, and reversed', after(settled, gone), 'succeeded (-, -) → review'],
+    ['paid, reversed and written off', after(settled, gone, written), 'succeeded (-, -) → done'],
+    ['paid, reversed and won back', after(settled, gone, pays()), 'succeeded (-, -) → done'],
+    ['paid another sum', after(handed, paysOut('5')), 'succeeded (-, -) → review'],
+    // Its sale may have been forgotten with it: the converter answers about the same order again.
+    ['paid before anything was sold', after(one, pays(), paysOut()), 'succeeded (-, -) → sell'],
+    ['which the sale explains', after(one, pays(), paysOut(), fills()), 'succeeded (-, -) → done'],
+    [
+      'paid faster than its void',
+      after(handed, givesBack, sets({ payout: 'voiding' }), paysOut()),
+      'succeeded (-, -) → done',
+    ],
+  ])('%s', (_what, state, expected) => {
+    expect(summary(state)).toBe(expected)
+    const { paidAttemptId, confirmed } = state.payment
+    expect([paidAttemptId, confirmed]).toEqual(['att_1', { minor: '10000', currency: 'EUR' }])
+  })
+
+  test('the net amount is fixed by the sale that is taken', () => {
+    expect(handed.payment.usdc).toEqual({ gross: '110000000', fee: '4950000', net: NET })
+    expect(after(handed, pays('15000')).payment).toMatchObject({ usdc: { net: NET }, confirmed: { minor: '10000' } })
+  })
+})
+
+describe('money that goes back', () => {
+  test.each<[string, PaymentWithAttempts, string]>([
+    ['decided, and not asked for yet', after(one, pays(), givesBack), 'under_review (giving_back, -) → give_back'],
+    ['asked for', after(one, pays(), givesBack, asked), 'under_review (giving_back, -) → end_sale'],
+    [
+      'by the partner',
+      after(one, pays(), givesBack, asked, says({ status: 'refunded' })),
+      'refunded (-, -) → end_sale',
+    ],
+    [
+      'which the partner refuses',
+      after(one, pays(), givesBack, asked, setsAttempt({ back: 'no' })),
+      'processing (-, -) → sell',
+    ],
+    [
+      'by the partner without being asked',
+      after(one, pays(), says({ status: 'refunded' })),
+      'refunded (-, -) → end_sale',
+    ],
+    ['from elsewhere', after(one, pays(), givesOutside), 'refunded (-, -) → end_sale'],
+    ['twice', after(one, pays(), givesOutside, gone), 'refunded (-, -) → end_sale'],
+    ['after the expiry', after(one, sets({ closedAs: 'expired' }), pays(), givesOutside), 'refunded (-, -) → end_sale'],
+    ['of the first of two', after(two, pays('5000'), pays('10000', 'att_2'), givesOutside), 'processing (-, -) → sell'],
+    ['a part of the price', after(usdc, brings('open', '50000000'), givesOutside), 'refunded (-, -) → await_partner'],
+    [
+      'other money is waited for',
+      after(two, pays(), says({ status: 'confirming' }, 'att_2'), givesOutside),
+      'processing (-, -) → end_sale',
+    ],
+  ])('%s', (_what, state, expected) => {
+    expect(summary(state)).toBe(expected)
+  })
+
+  test('what comes after it is a second payment, and no money of the payment', () => {
+    const again = after(one, pays(), givesBack, asked, says({ status: 'refunded' }), pays())
+    expect(again.payment).toMatchObject({ status: 'refunded', reviews: [{ reason: 'excess' }] })
+  })
+})
+
+describe('whatever happens', () => {
+  const STEPS: readonly Step[] = [
+    ...['att_1', 'att_2'].flatMap((id) => [
+      pays('10000', id),
+      pays('4000', id),
+      pays('15000', id),
+      says({ status: 'confirming' }, id),
+      says({ status: 'on_hold', received: '10000' }, id),
+      says({ status: 'canceled' }, id),
+      says({ status: 'refunded' }, id),
+      says({ status: 'declined', received: '10000' }, id),
+      says({ status: 'paid' }, id),
+      decides({ say: 'give_back', accountId: id }),
+      decides({ say: 'give_back', accountId: id, outside: true }),
+      setsAttempt({ silent: true }, id),
+    ]),
+    (state) => (nextStep(state) === 'give_back' ? asked(state) : state),
+    settles,
+    written,
+    decides({ say: 'hold' }),
+    decides({ say: 'release' }),
+    fills(),
+    fills(90_000_000n),
+    (state) => (nextStep(state) === 'hand_over' ? handsOver(state) : state),
+    (state) => (nextStep(state) === 'void' ? sets({ payout: 'voiding' })(state) : state),
+    (state) => (state.payment.payout === 'handed' ? sets({ payout: 'stopped' })(state) : state),
+    (state) => (state.payment.payout === 'voiding' ? voided(state) : state),
+    (state) => (['handed', 'voiding'].includes(state.payment.payout) ? paysOut()(state) : state),
+    (state) => (['created', 'pending'].includes(state.payment.status) ? sets({ closedAs: 'expired' })(state) : state),
+    (state) => (state.payment.closedAs === null ? state : sets({ listenEnded: true })(state)),
+  ]
+
+  test('a payment moves by the table, is asked about only with an answer, and is computed the same again', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...STEPS), { maxLength: 12 }), (steps) => {
+        let state = two
+        for (const step of steps) {
+          const next = step(state)
+          findPath(state.payment.status, next.payment.status)
+          state = next
+        }
+        expect(stateOf(state.payment, state)).toEqual(state)
+        expect(toFunds(state).sales.filter(({ state: sale }) => sale === 'asked').length).toBeLessThan(2)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
