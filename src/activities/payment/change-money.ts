@@ -16,7 +16,8 @@ export function changeMoney(deps: PaymentDeps, id: string, work: Work): Promise<
 }
 
 /**
- * Whether the payout was paid is the settlement engine's to prove; where none was handed in, it never will be. A restored
+ * Voids the payout if its money is not all there. The settlement engine proves whether it was paid; if none was handed in, it
+ * never will be. A restored
  * backup may have forgotten it: then the engine asks the chain, as for any other.
  */
 export async function protectPayout(work: PaymentWork, payouts: PayoutDesk): Promise<void> {

@@ -61,11 +61,11 @@ async function carryOut({ payouts }: PaymentDeps, work: PaymentWork, order: Deci
   })
   work.setFunds(withAnswer(before, answer))
   await insertDecision(tx, { ...order, attemptId, outside, version: state.payment.version + 1, at: work.at })
-  await tellPayout(work, { payouts, before: state.payment, reason })
+  await changePayout(work, { payouts, before: state.payment, reason })
 }
 
-/** The settlement engine is told in the same transaction; a hold that comes too late is refused. */
-async function tellPayout(
+/** Holds or releases the payout in the same transaction. A hold that comes too late is refused. */
+async function changePayout(
   { state, tx, set }: PaymentWork,
   {
     payouts,

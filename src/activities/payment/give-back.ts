@@ -65,6 +65,6 @@ export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundRe
   work.note(noteOf('refund.refused', { attempt_id: id, provider, reason: result.reason }))
 }
 
-/** What the operator reads as the answer to the update; nothing is tried again. */
+/** The answer that the operator reads; nothing is tried again. */
 export const decisionRefused = (why: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(why, 'DecisionRefused')

@@ -72,6 +72,8 @@ comment on table ledger_transaction is
 comment on column ledger_transaction.reference is 'What the fact is about: the id of a payment, a transfer on chain, or the payment''s version.';
 comment on column ledger_transaction.payment_id is 'Null: it concerns no single payment.';
 
+create index ledger_transaction_of_payment on ledger_transaction (payment_id) where payment_id is not null;
+
 create table ledger_entry (
   transaction_id bigint not null references ledger_transaction,
   line int not null,
@@ -85,6 +87,8 @@ comment on table ledger_entry is 'One line of a transaction in the books.';
 comment on column ledger_entry.line is 'The place in the transaction, from 0.';
 comment on column ledger_entry.asset is 'A fiat currency, USDC, or POL.';
 comment on column ledger_entry.amount is 'In the smallest unit of the asset (POL: wei). Debits are positive, credits negative.';
+-- The balance of the treasury is read every hour, however long the ledger is.
+create index ledger_entry_treasury on ledger_entry (transaction_id) include (amount) where account = 'treasury';
 
 -- A row for each statement that books: one balance in one row would make every settlement wait for the one before.
 create table treasury_change (

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ANSWERS, type Say } from '../../domain/payment/funds/answer.ts'
 import { execute, maybeOne, sql, type Tx } from '../db.ts'
 
-/** What operators decided, for the auditor, and so that nothing is recorded twice. */
+/** The decisions of operators, for the auditor, and so that nothing is recorded twice. */
 
 type NewDecision = {
   readonly paymentId: string

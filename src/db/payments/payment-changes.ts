@@ -1,4 +1,5 @@
 import type { Booking } from '../../domain/ledger.ts'
+import { type Cause, type ChangeEntries, describeChange, listLossChanges } from '../../domain/payment/change-entries.ts'
 import { derive, endIfGivenBack } from '../../domain/payment/derived.ts'
 import type { Funds } from '../../domain/payment/funds/funds.ts'
 import { advance, bookingBetween, withFunds } from '../../domain/payment/funds/stored-funds.ts'
@@ -7,7 +8,6 @@ import type { Attempt, Derived, Payment, PaymentWithAttempts, StoredSale } from 
 import { renderChargeback, renderPayment } from '../../domain/payment/payment-object.ts'
 import { EXTENSION_MS, mayBeExtended } from '../../domain/payment/requests.ts'
 import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
-import { type Cause, listLossChanges, type Told, tellChange } from '../../domain/payment/told.ts'
 import { type Note, noteOf } from '../../domain/timeline.ts'
 import { isWebhookEventType } from '../../domain/webhook.ts'
 import { type Db, sql, type Tx } from '../db.ts'
@@ -31,7 +31,7 @@ import { insertNotes } from './timeline.ts'
 export type ChangeContext = {
   readonly publicUrl: string
   readonly now: () => number
-  /** Told the id of each payment when its change has been committed. */
+  /** ChangeEntries the id of each payment when its change has been committed. */
   readonly changed?: (paymentId: string) => void
 }
 
@@ -105,13 +105,13 @@ export async function changePaymentIn(
   const draft = openDraft(tx, before, at)
   await work(draft.work)
   const after = complete(draft.state(), at)
-  const told = tellChange(before, after, draft.cause())
+  const entries = describeChange(before, after, draft.cause())
   const said = new Set(draft.notes().map(({ kind }) => kind))
-  const all = { ...told, notes: [...draft.notes(), ...told.notes.filter(({ kind }) => !said.has(kind))] }
-  const written = await write(tx, { before, after, told: all, at })
+  const all = { ...entries, notes: [...draft.notes(), ...entries.notes.filter(({ kind }) => !said.has(kind))] }
+  const written = await write(tx, { before, after, entries: all, at })
   tx.afterCommit(() => context.changed?.(id))
-  const news = listEvents(context, { before, after: written, told, at })
-  const isPaid = told.moves.some(({ to }) => to === 'succeeded')
+  const news = listEvents(context, { before, after: written, entries, at })
+  const isPaid = entries.moves.some(({ to }) => to === 'succeeded')
   const completed = isPaid ? await completeLinks(tx, { publicUrl: context.publicUrl, at }, [written.payment]) : []
   const events = (await recordEvents(tx, [...news, ...completed])).flatMap((eventId) => eventId ?? [])
   return { payment: snapshotOf(written), events }
@@ -166,7 +166,7 @@ function openDraft(tx: Tx, before: PaymentWithAttempts, at: string): Draft {
       if (state.attempts.some(({ id }) => id === attempt.id)) return
       setAttempts([...state.attempts, createdAttempt(state.payment.id, attempt, at)])
     },
-    because: (told) => void (cause = told),
+    because: (entries) => void (cause = entries),
     note: (note) => void notes.push(note),
     book: (booking) => book(tx, booking, at),
   }
@@ -176,31 +176,32 @@ function openDraft(tx: Tx, before: PaymentWithAttempts, at: string): Draft {
 type Change = {
   readonly before: PaymentWithAttempts
   readonly after: PaymentWithAttempts
-  readonly told: Told
+  readonly entries: ChangeEntries
   readonly at: string
 }
 
 /** Writes what has changed, and books it. A change of anything is a change of the payment, and counts its version on. */
-async function write(tx: Tx, { before, after, told, at }: Change): Promise<PaymentWithAttempts> {
+async function write(tx: Tx, { before, after, entries, at }: Change): Promise<PaymentWithAttempts> {
   const { id } = before.payment
   const attempts = await writeAttempts(tx, { before, after, at })
   const sales = after.sales.filter((sale) => isNewOrChanged(before.sales, sale))
   for (const sale of sales) await writeSale(tx, sale, { paymentId: id, at })
   const isChanged = sales.length > 0 || attempts.isChanged || isPaymentChanged(before.payment, after.payment)
   if (!isChanged) {
-    await insertNotes(tx, { paymentId: id, notes: told.notes, at })
+    await insertNotes(tx, { paymentId: id, notes: entries.notes, at })
     return before
   }
-  await writePayment(tx, { before: before.payment, after: after.payment, told, at })
+  await writePayment(tx, { before: before.payment, after: after.payment, entries, at })
   const version = before.payment.version + 1
   const written = { ...after, attempts: attempts.written, payment: { ...after.payment, version, updatedAt: at } }
-  const booking = bookingBetween(before, written, kindOf(told))
+  const booking = bookingBetween(before, written, kindOf(entries))
   // The version names the change: one that has booked must have changed the payment.
   if (booking !== null && !(await book(tx, booking, at))) throw new Error(`${booking.reference} was booked before`)
   return written
 }
 
-export const kindOf = ({ moves, notes }: Told): string => (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
+export const kindOf = ({ moves, notes }: ChangeEntries): string =>
+  (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
 
 function isNewOrChanged(known: readonly StoredSale[], sale: StoredSale): boolean {
   const before = known.find(({ number }) => number === sale.number)
@@ -209,7 +210,7 @@ function isNewOrChanged(known: readonly StoredSale[], sale: StoredSale): boolean
 
 async function writeAttempts(
   tx: Tx,
-  { before, after, at }: Omit<Change, 'told'>,
+  { before, after, at }: Omit<Change, 'entries'>,
 ): Promise<{ readonly written: readonly Attempt[]; readonly isChanged: boolean }> {
   let isChanged = false
   const written: Attempt[] = []
@@ -227,7 +228,10 @@ async function writeAttempts(
 }
 
 /** The events of the states that were entered, and of money that was lost or won back after the payout. */
-export function listEvents({ publicUrl }: ChangeContext, { before, after, told: { moves }, at }: Change): NewEvent[] {
+export function listEvents(
+  { publicUrl }: ChangeContext,
+  { before, after, entries: { moves }, at }: Change,
+): NewEvent[] {
   const { id, merchantId, livemode } = after.payment
   const object = renderPayment(after.payment, after.attempts, publicUrl)
   const event = (type: NewEvent['type'], about: object): NewEvent => ({

@@ -1,13 +1,13 @@
+import { describeChange } from '../../domain/payment/change-entries.ts'
 import { bookingBetween } from '../../domain/payment/funds/stored-funds.ts'
 import { sourcesOf } from '../../domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { tellChange } from '../../domain/payment/told.ts'
 import { execute, sql, type Tx } from '../db.ts'
 import { bookAll } from '../ledger.ts'
 import { completeLinks } from '../links/completed.ts'
 import { recordEvents } from '../webhooks/events.ts'
 import { type ChangeContext, complete, kindOf, listEvents } from './payment-changes.ts'
-import { entriesOf, entryColumns, entryFrom, jsonOf } from './timeline.ts'
+import { entryColumns, entryFrom, listEntries, renderEntries } from './timeline.ts'
 
 /** A payment that becomes `succeeded` by its transfer and by nothing else: as it was read under the lock, and with the transfer. */
 export type Success = {
@@ -32,12 +32,12 @@ export async function succeedTogether(
   const changes = successes.map(({ before, paid, data }) => {
     const { payment, ...rest } = complete(paid, at)
     const after = { ...rest, payment: { ...payment, version: payment.version + 1, updatedAt: at } }
-    return { before, after, told: tellChange(before, after, { why: 'settled', data }), at }
+    return { before, after, entries: describeChange(before, after, { why: 'settled', data }), at }
   })
   const written = await execute(tx, successStatement(changes, at))
-  const entries = changes.reduce((sum, { told }) => sum + entriesOf(told).length, 0)
+  const entries = changes.reduce((sum, { entries }) => sum + listEntries(entries).length, 0)
   if (written !== entries) throw new Error(`some of ${successes.length} payments have changed without their lock`)
-  const bookings = changes.flatMap(({ before, after, told }) => bookingBetween(before, after, kindOf(told)) ?? [])
+  const bookings = changes.flatMap(({ before, after, entries }) => bookingBetween(before, after, kindOf(entries)) ?? [])
   await bookAll(tx, bookings, at)
   tx.afterCommit(() => changes.forEach(({ after }) => context.changed?.(after.payment.id)))
   const news = changes.map((change) => listEvents(context, change))
@@ -52,7 +52,7 @@ type Change = Parameters<typeof listEvents>[1]
 
 /** Fewer rows than entries when somebody wrote without the lock, or the transition is not allowed from the stored status. */
 function successStatement(changes: readonly Change[], at: string) {
-  const rows = changes.map(({ before, after: { payment }, told }) => ({
+  const rows = changes.map(({ before, after: { payment }, entries }) => ({
     ...payment.transfer,
     id: payment.id,
     version: before.payment.version,
@@ -61,7 +61,7 @@ function successStatement(changes: readonly Change[], at: string) {
     reviews: payment.reviews,
     reviewSince: payment.reviewSince,
     closedAt: payment.closedAt,
-    entries: jsonOf(entriesOf(told)),
+    entries: renderEntries(listEntries(entries)),
   }))
   return sql`with
       given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(id text, version int,

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { PROVIDERS } from '../../domain/methods.ts'
+import type { ChangeEntries } from '../../domain/payment/change-entries.ts'
 import { sourcesOf } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, StoredSale } from '../../domain/payment/payment-object.ts'
-import type { Told } from '../../domain/payment/told.ts'
 import { execute, identifier, one, type Statement, sql, type Tx } from '../db.ts'
-import { entriesInsert, entriesOf } from './timeline.ts'
+import { entriesInsert, listEntries } from './timeline.ts'
 
 /** The statements by which a locked payment is changed. Only payment-changes.ts and payment-sets.ts run them. */
 
@@ -102,7 +102,7 @@ export type PaymentWrite = {
   /** As it was read under the lock, and as it is now; both have the version that was read. */
   readonly before: Payment
   readonly after: Payment
-  readonly told: Told
+  readonly entries: ChangeEntries
   readonly at: string
 }
 
@@ -110,8 +110,8 @@ export type PaymentWrite = {
  * Changes row and timeline in one statement. Throws when somebody wrote without the lock, or would move money that is not
  * free: that is a bug, because the domain asks before.
  */
-export async function writePayment(tx: Tx, { before, after, told, at }: PaymentWrite): Promise<void> {
-  const [first] = told.moves
+export async function writePayment(tx: Tx, { before, after, entries, at }: PaymentWrite): Promise<void> {
+  const [first] = entries.moves
   const guard = first === undefined ? sql`` : sql`and status = any(${sourcesOf(first.to)})`
   const { written } = await one(
     tx,
@@ -124,7 +124,7 @@ export async function writePayment(tx: Tx, { before, after, told, at }: PaymentW
             ${assignments(paymentColumns(before), paymentColumns(after))}
           where id = ${before.id} and version = ${before.version} ${guard} ${ifMoneyIsFree(before, after)} returning id),
         -- Fed by the row, so that a change that was refused leaves no entry.
-        noted as (${entriesInsert(sql`written`, entriesOf(told), at)})
+        noted as (${entriesInsert(sql`written`, listEntries(entries), at)})
         select count(*) as written from written`,
   )
   if (written !== 1) throw new Error(`payment ${before.id} has changed without its lock, or its money is not free`)

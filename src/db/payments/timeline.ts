@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { ChangeEntries } from '../../domain/payment/change-entries.ts'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
-import type { Told } from '../../domain/payment/told.ts'
 import { dataForMerchant, type Note, observedSentence } from '../../domain/timeline.ts'
 import { execute, many, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { cutPage, type PageOf } from '../pages.ts'
@@ -13,13 +13,13 @@ type PaymentNote = Note & { readonly paymentId: string; readonly at: string }
 type Entry = { readonly note: Note; readonly from: PaymentStatus | null; readonly to: PaymentStatus | null }
 
 /** The entries of a change, in their order. */
-export const entriesOf = ({ moves, notes }: Told): Entry[] => [
+export const listEntries = ({ moves, notes }: ChangeEntries): Entry[] => [
   ...moves,
   ...notes.map((note) => ({ note, from: null, to: null })),
 ]
 
 /** Entries as JSON, of which `entryFrom` makes rows. */
-export const jsonOf = (entries: readonly Entry[]) =>
+export const renderEntries = (entries: readonly Entry[]) =>
   entries.map(({ note: { kind, actor, message, data = {} }, from, to }) => ({ kind, actor, message, data, from, to }))
 
 export const entryColumns = sql`kind, from_status, to_status, actor, message, data`
@@ -32,7 +32,7 @@ export const entryFrom = sql`e ->> 'kind', e ->> 'from', e ->> 'to', e ->> 'acto
 export function entriesInsert(payments: Statement, entries: readonly Entry[], at: string): Statement {
   return sql`insert into timeline_entry (payment_id, at, ${entryColumns})
     select payments.id, ${at}::timestamptz, ${entryFrom}
-    from ${payments} as payments, jsonb_array_elements(${JSON.stringify(jsonOf(entries))}::jsonb) with ordinality as x(e, place)
+    from ${payments} as payments, jsonb_array_elements(${JSON.stringify(renderEntries(entries))}::jsonb) with ordinality as x(e, place)
     order by place`
 }
 
@@ -42,7 +42,7 @@ export async function insertNotes(
   { paymentId, notes, at }: { paymentId: string; notes: readonly Note[]; at: string },
 ): Promise<void> {
   if (notes.length === 0) return
-  const entries = entriesOf({ moves: [], notes })
+  const entries = listEntries({ moves: [], notes })
   await execute(tx, entriesInsert(sql`(select ${paymentId}::text as id)`, entries, at))
 }
 

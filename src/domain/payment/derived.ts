@@ -7,13 +7,13 @@ import { isClosed, type PaymentException, type PaymentStatus } from './payment.t
 import type { Attempt, Derived, Payment, PaymentWithAttempts } from './payment-object.ts'
 import { listReviews } from './reviews.ts'
 
-/** What is computed of a payment at the end of each change, and stored for lists, indexes and pages. */
+/** Computes what is stored of a payment for lists, indexes and pages. It is called at the end of each change. */
 export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttempts {
   const funds = toFunds(state)
   const reviews = listReviews(state, funds)
   const status = computeStatus(state, funds)
   const derived: Derived = {
-    ...moneyOf(state, funds),
+    ...findMoney(state, funds),
     status,
     statusReason: isClosed(status) ? null : (reviews[0]?.reason ?? whyReviewed(status, funds)),
     exception: computeException({ ...state, payment: { ...state.payment, status } }, funds),
@@ -23,7 +23,7 @@ export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttem
   return { ...state, payment: { ...state.payment, ...derived } }
 }
 
-/** What goes its way without a person. */
+/** The reason for a review that ends without a person. */
 function whyReviewed(status: PaymentStatus, { payout, accounts }: Funds): string | null {
   if (status !== 'under_review') return null
   if (payout === 'voiding') return 'voiding'
@@ -70,7 +70,7 @@ const isStopped = ({ word, silent }: Account): boolean => word === 'withheld' ||
  * The payment's money: of the account that was sold, or that will be. What went back by a decision is shown as it was. It is
  * gone from a payment that waits for its buyer again.
  */
-function moneyOf({ payment, attempts, sales }: PaymentWithAttempts, funds: Funds): Pick<Derived, MoneyField> {
+function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Funds): Pick<Derived, MoneyField> {
   const sale = sales.find(({ number }) => number === payment.takenSale)
   const id = sale?.accountId ?? findOwnAccount(funds)?.id
   const attempt = attempts.find((one) => one.id === id)
@@ -100,7 +100,7 @@ const NO_MONEY: Pick<Derived, MoneyField> = {
   paidAt: null,
 }
 
-/** What was unusual about the payment: the first that is so. */
+/** The first unusual thing that is true of the payment. */
 function computeException({ payment, attempts }: PaymentWithAttempts, funds: Funds): PaymentException | null {
   const sold = findSoldAccount(funds)
   const own = sold ?? findOwnAccount(funds)
@@ -109,7 +109,7 @@ function computeException({ payment, attempts }: PaymentWithAttempts, funds: Fun
     duplicate_payment: own !== null && hasExcess(funds),
     paid_late: isLate(funds, own),
     underpaid: own === null ? funds.accounts.some(isPart) : !isEnough(settledPart(funds, own), funds.tolerancePercent),
-    overpaid: own !== null && unitsOf(funds, own) > own.asked,
+    overpaid: own !== null && countSettled(funds, own) > own.asked,
     wrong_asset: own === null && funds.accounts.some(({ otherToken }) => otherToken),
     verification_required: isOpen && attempts.some(isChecked),
     settlement_delayed: payment.delayedAt !== null && !isClosed(payment.status),
@@ -142,9 +142,9 @@ function isLate(funds: Funds, own: Account | null): boolean {
 const isPart = (account: Account): boolean => account.word === 'open' && isWorth(account)
 
 /** The account with what is settled of it and nothing else. */
-const settledPart = (funds: Funds, own: Account): Account => ({ ...own, held: unitsOf(funds, own), outside: 0n })
+const settledPart = (funds: Funds, own: Account): Account => ({ ...own, held: countSettled(funds, own), outside: 0n })
 
-const unitsOf = ({ taken }: Funds, own: Account): bigint => (taken === null ? freeUnits(own) : taken.units)
+const countSettled = ({ taken }: Funds, own: Account): bigint => (taken === null ? freeUnits(own) : taken.units)
 
 /**
  * A payment all of whose money was given back is over: nothing will be paid out of it. One that was closed before stays closed

@@ -112,14 +112,14 @@ export type Quote = {
   readonly expiresAt: string
 }
 
-/** What a partner says that does not fit its order: whose it is, its account, currency or amount, or that it is refused and has money. */
+/** The ways in which a report does not fit its order: whose it is, its account, currency or amount, or that it is refused and has money. */
 export const MISFITS = ['order', 'account', 'currency', 'no_amount', 'amount', 'refused', 'token'] as const
 
 export type Misfit = {
   readonly why: (typeof MISFITS)[number]
   /** In the partner's own words, mapped to ours. */
   readonly status: string
-  /** What the partner says that was asked for, and what it has received; null: it names no sum. */
+  /** The sums that the partner names as asked for and as received; null: it names none. */
   readonly amount: { readonly minor: string; readonly currency: string }
   readonly received: { readonly minor: string; readonly currency: string } | null
 }
@@ -132,17 +132,17 @@ export type Attempt = {
   readonly method: MethodName
   readonly status: AttemptStatus
   readonly asked: Money
-  /** What was asked for in USDC at an address of ours, which is exactly `asked`; null elsewhere. */
+  /** Micro-USDC that were asked for at an address of the platform, which is exactly `asked`; null elsewhere. */
   readonly askedMicro: MicroUsdc | null
-  /** What the partner, or the chain, holds: minor units of `asked`'s currency, or micro-USDC. */
+  /** The units that the partner, or the chain, holds: minor units of `asked`'s currency, or micro-USDC. */
   readonly held: string
-  /** What the buyer got back from elsewhere, in the same unit. */
+  /** The units that the buyer got back from elsewhere. */
   readonly outside: string
   /** The loss that was written off, in the same unit. */
   readonly writtenOff: string
-  /** What does not fit of it; null: it fits. */
+  /** The report that does not fit it; null: it fits. */
   readonly misfit: Misfit | null
-  /** What an operator has said of that. `accepted`: it may be settled. `dismissed`: there is nothing to do. */
+  /** The operator's answer to that. `accepted`: it may be settled. `dismissed`: there is nothing to do. */
   readonly misfitAnswer: 'none' | 'accepted' | 'dismissed'
   readonly back: GiveBack
   /** True if money of it was given back. */
@@ -238,7 +238,7 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
   }
 }
 
-/** What the merchant receives and is charged. Nothing of a payment whose payout is void. */
+/** The USDC that the merchant receives and is charged. Nothing of a payment whose payout is void. */
 export function merchantUsdc({ payout, usdc }: Pick<Payment, 'payout' | 'usdc'>): Payment['usdc'] {
   return payout === 'void' ? null : usdc
 }
@@ -274,7 +274,7 @@ function renderSettlement(payment: Payment): SettlementObject {
   }
 }
 
-/** What an event about a chargeback has besides the payment: the amount that went or came back, and what is lost in all. */
+/** The part of an event that is about a chargeback: the amount that went or came back, and what is lost in all. */
 export function renderChargeback(change: { readonly attempt: Attempt; readonly units: bigint; readonly lost: bigint }) {
   const { attempt, units, lost } = change
   const isUsdc = attempt.provider === 'crypto'

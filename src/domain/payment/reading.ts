@@ -4,7 +4,7 @@ import type { AttemptStatus } from './payment.ts'
 import type { Attempt, LockedRate, Misfit } from './payment-object.ts'
 
 /**
- * What an order, as its partner reports it now, says of the attempt. Pure: reading the same order twice changes nothing the
+ * Reads an order, as its partner reports it now, into the attempt. Pure: reading the same order twice changes nothing the
  * second time.
  */
 
@@ -36,7 +36,7 @@ export function withReading(attempt: Attempt, reading: Reading): Attempt {
   }
 }
 
-/** What does not fit, where that says something of money; null: the order fits, or holds nothing and waits for nothing. */
+/** The misfit of the report, if that says something of money; null: the order fits, or holds nothing and waits for nothing. */
 function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | null {
   const why = whyMisfit(attempt, order, account)
   if (why === null || (why !== 'token' && !isMoney(order) && isZero(attempt.held))) return null
@@ -45,7 +45,7 @@ function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | nul
   return why === 'token' ? OTHER_TOKEN : { why, status, amount, received }
 }
 
-/** Whatever it is: another one is told by the chain. */
+/** The same for each token: the chain reports the next one. */
 export const OTHER_TOKEN: Misfit = {
   why: 'token',
   status: 'wrong_asset',
@@ -65,7 +65,7 @@ function whyMisfit(attempt: Attempt, order: PartnerOrder, account: string): Misf
   return order.amount.minor === asked.minor ? null : 'amount'
 }
 
-/** Whether an answer that does not fit for this reason is about this order, so that its money is believed. */
+/** True if an answer that does not fit for this reason is about this order, so that its money is believed. */
 const TELLS_OF_MONEY: Readonly<Record<Misfit['why'], boolean>> = {
   order: false,
   account: false,
@@ -78,7 +78,7 @@ const TELLS_OF_MONEY: Readonly<Record<Misfit['why'], boolean>> = {
 
 const hasReceived = ({ received }: PartnerOrder): boolean => received !== null && !isZero(received.minor)
 
-/** What was refunded has gone back, although the partner goes on saying what it had received. */
+/** True if it reports money. A refunded order holds none, although the partner goes on saying what it had received. */
 const isMoney = (order: PartnerOrder): boolean =>
   order.status !== 'refunded' && (order.status === 'paid' || order.status === 'confirming' || hasReceived(order))
 
@@ -141,6 +141,6 @@ function readStatus(
   return hasMoney && isWaiting && usdc === undefined ? 'confirming' : status
 }
 
-/** What becomes of an open cancellation now that the partner has answered: money that came or comes wins over it. */
+/** True if an open cancellation is over now that the partner has answered: money that came or comes wins over it. */
 export const isCancelOver = (status: AttemptStatus): boolean =>
   !(status === 'opening' || status === 'open' || status === 'verification_required')

@@ -78,13 +78,13 @@ export type CancelAnswer = { readonly status: PaymentStatus }
 export type Decision = {
   readonly operator: string
   readonly reason: string
-  /** Of the payment as the operator saw it. A hold needs none. */
+  /** The payment's version that the operator saw. A hold needs none. */
   readonly version?: number
-  /** Of `give_back`: the attempt whose money goes back. It must be named if there are two. */
+  /** The attempt whose money goes back. It must be named if there are two. */
   readonly attempt?: string
-  /** Of `give_back`: the buyer got it from elsewhere already. */
+  /** True if the buyer got it from elsewhere already. */
   readonly outside?: boolean
-  /** Of `outside`: what proves it, such as the reference of a bank. It proves one give-back only. */
+  /** The proof of that, such as the reference of a bank. It proves one give-back only. */
   readonly proof?: string
 }
 

@@ -14,7 +14,7 @@ import {
 import { isClosed } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
 
-/** What a person reads about a payment that waits for them: facts with their amounts, in the order of their weight. */
+/** The texts that a person reads about a payment that waits for them: facts with their amounts, in the order of their weight. */
 
 export type ReviewReason = StopReason | AskReason
 
@@ -75,11 +75,11 @@ const TEXTS: Readonly<Record<ReviewReason, (facts: Facts) => string>> = {
     `${account === null ? '' : units(account, getExcess(funds, account))} more than the payment needs: the buyer must get it back.`,
   loss: ({ funds, account }) => describeLoss(funds, account),
   unexpected_payout: ({ funds }) =>
-    `The chain has paid ${usdc(funds.paidOut)} to the merchant, and ${usdc(netOf(funds))} was to be paid.`,
+    `The chain has paid ${usdc(funds.paidOut)} to the merchant, and ${usdc(getNet(funds))} was to be paid.`,
   held: () => 'An operator holds the payment. Nothing is sold or paid out until it is released.',
 }
 
-const netOf = ({ taken }: Funds): bigint => (taken === null ? 0n : taken.gross - taken.fee)
+const getNet = ({ taken }: Funds): bigint => (taken === null ? 0n : taken.gross - taken.fee)
 
 const usdc = (micro: bigint): string => `${formatUsdc(micro.toString())} USDC`
 
@@ -88,7 +88,8 @@ function units({ asset }: Account, amount: bigint): string {
   return isCurrency(asset) ? `${formatAmount({ minor, currency: asset })} ${asset}` : usdc(amount)
 }
 
-const free = (account: Account | null): string => (account === null ? 'the money' : units(account, freeUnits(account)))
+const free = (account: Account | null): string =>
+  account === null || freeUnits(account) === 0n ? 'the money' : units(account, freeUnits(account))
 const asked = (account: Account | null): string => (account === null ? 'the price' : units(account, account.asked))
 const holds = (account: Account | null): string =>
   account?.asset === 'USDC' ? `${free(account)} came` : `The partner holds ${free(account)}`
@@ -130,7 +131,7 @@ function describeLoss(funds: Funds, account: Account | null): string {
     : `The partner has taken back ${lost} that the buyer had got from elsewhere. The loss is the platform’s.`
 }
 
-/** What the merchant reads instead: whether to ship, and whose the money is. Never more than its own page may say. */
+/** The texts for merchants: whether to ship, and whose the money is. Never more than its own page may say. */
 const MERCHANT_TEXTS: Readonly<Record<string, string>> = {
   too_little: 'The buyer paid too little. Do not ship yet.',
   after_failure: 'Money arrived after the payment had failed. Do not ship yet.',

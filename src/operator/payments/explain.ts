@@ -115,7 +115,7 @@ function money({ payment, attempts, sales }: PaymentWithAttempts, payout: Payout
     ...describeHeld(attempt, payment.paidAttemptId),
   ])
   for (const { number, state, units, accountId } of sales)
-    lines.push(`sale ${number} of ${amountOf(attempts, accountId, units)}  ${state}`)
+    lines.push(`sale ${number} of ${describeUnits(attempts, accountId, units)}  ${state}`)
   const { usdc } = payment
   if (usdc !== null)
     lines.push(
@@ -136,7 +136,7 @@ function waiting(payout: PayoutView | null, parts: readonly PartStanding[]): str
   return [...new Set(reasons)].map((why) => `payouts wait: ${why} (see \`pinrail settlement status\`)`)
 }
 
-/** What the partner holds of it, whose that is, and what is going back. */
+/** Lists the money that the partner holds of it, whose that is, and what is going back. */
 function describeHeld(attempt: Attempt, paidAttemptId: string | null): string[] {
   const { held, outside, back, returned, id } = attempt
   if (held === '0' && outside === '0' && !returned) return []
@@ -152,7 +152,7 @@ function describeHeld(attempt: Attempt, paidAttemptId: string | null): string[] 
   ]
 }
 
-const amountOf = (attempts: readonly Attempt[], id: string, units: bigint): string => {
+const describeUnits = (attempts: readonly Attempt[], id: string, units: bigint): string => {
   const attempt = attempts.find((one) => one.id === id)
   return attempt === undefined ? units.toString() : amountText(attempt, units)
 }

@@ -88,7 +88,7 @@ function withAccount(attempt: Attempt, account: Account): Attempt {
   }
 }
 
-/** So many units of the attempt, in the currency that its buyer was asked for; the asked USDC is exactly what was asked. */
+/** The units of the attempt in the currency that its buyer was asked for; the asked USDC is exactly what was asked. */
 export function toMoney({ asked, askedMicro, provider }: Attempt, units: bigint): Money {
   if (provider !== 'crypto') return { ...asked, minor: units.toString() }
   const micro = BigInt(askedMicro ?? '0')

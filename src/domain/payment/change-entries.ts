@@ -6,18 +6,22 @@ import { findPath, type PaymentStatus } from './payment.ts'
 import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
 import type { Say } from './requests.ts'
 
-/** What the timeline tells of a change: its moves, each with the reason, and what else has changed. */
+/** The entries of the timeline about a change: its moves, each with the reason, and what else has changed. */
 
-/** Who has caused it, where that does not follow from the change. */
+/** The cause of a change, where that does not follow from the change. */
 export type Cause =
   | { readonly why: MoveReason; readonly data: object }
   | { readonly say: Say; readonly data: object & { readonly outside: boolean } }
 
 export type Move = { readonly from: PaymentStatus; readonly to: PaymentStatus; readonly note: Note }
 
-export type Told = { readonly moves: readonly Move[]; readonly notes: readonly Note[] }
+export type ChangeEntries = { readonly moves: readonly Move[]; readonly notes: readonly Note[] }
 
-export function tellChange(before: PaymentWithAttempts, after: PaymentWithAttempts, cause: Cause | null): Told {
+export function describeChange(
+  before: PaymentWithAttempts,
+  after: PaymentWithAttempts,
+  cause: Cause | null,
+): ChangeEntries {
   const changes = after.attempts.flatMap((attempt) => describeAttempt(before, attempt) ?? [])
   const notes = [...tellSales(before, after), ...tellLosses(before, after)]
   const moves = listMoves({ before, after }, cause, changes[0]?.data ?? {})
@@ -34,7 +38,7 @@ function listMoves({ before, after }: Pair, cause: Cause | null, said: object): 
   const funds = toFunds(after)
   return path.map((to, index) => {
     const from = path[index - 1] ?? before.payment.status
-    const { why, data } = reasonOf({ from, to, funds, after }, cause)
+    const { why, data } = findReason({ from, to, funds, after }, cause)
     return { from, to, note: moveNote(to, because(why, { ...said, ...data })) }
   })
 }
@@ -46,7 +50,7 @@ type Moved = {
   readonly after: PaymentWithAttempts
 }
 
-function reasonOf(moved: Moved, cause: Cause | null): { readonly why: MoveReason; readonly data: object } {
+function findReason(moved: Moved, cause: Cause | null): { readonly why: MoveReason; readonly data: object } {
   if (cause !== null && 'why' in cause) return cause
   const decided = cause === null ? null : decidedWhy(moved, cause)
   return { why: decided ?? computedWhy(moved), data: cause?.data ?? {} }
@@ -123,7 +127,7 @@ const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note => note
 
 type AttemptChange = { readonly note: Note; readonly data: object }
 
-/** What the partner, or a decision, has changed of an attempt; null: nothing that a person would look for. */
+/** The change of an attempt by its partner or by a decision; null: nothing that a person would look for. */
 function describeAttempt(before: PaymentWithAttempts, attempt: Attempt): AttemptChange | null {
   const known = before.attempts.find(({ id }) => id === attempt.id)
   if (known === undefined) return null

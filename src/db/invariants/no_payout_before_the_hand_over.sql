@@ -1,0 +1,9 @@
+-- A payment that was not handed over has no payout.
+-- To do: Void the payout (`pinrail settlement void`) before anything else: nobody has decided that it is to be paid.
+select m.id as subject, format('the payment is %s, and a payout of %s is %s', m.status, readable_amount(p.micro_usdc, 'USDC'),
+  p.state) as difference
+from payment m join payout p on p.payment_id = m.id
+where m.id = any($1) and m.payout = 'none'
+  -- The final chain has paid what a restored backup has forgotten: the payment gets it within seconds.
+  and not exists (select from treasury_log l where l.nonce_of = m.id and l.kind = 'out'
+    and (l.payment_id is null or l.finalized_at > now() - interval '1 hour') and p.created_at > now() - interval '10 minutes')
