@@ -1,0 +1,196 @@
+import { describe, expect, test } from '@jest/globals'
+import { describeOffered } from '../../../src/domain/payment/decision.ts'
+import { ASKS, STOPS } from '../../../src/domain/payment/funds/review.ts'
+import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import { merchantText, type ReviewReason } from '../../../src/domain/payment/reviews.ts'
+import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import {
+  AT,
+  after,
+  attempt,
+  brings,
+  decides,
+  fills,
+  handed,
+  handsOver,
+  opened,
+  pays,
+  paysOut,
+  says,
+  sets,
+  setsAttempt,
+  settled,
+  usdcAttempt,
+} from './payment-story.ts'
+
+const one = opened(attempt())
+const two = opened(attempt(), attempt({ id: 'att_2', provider: 'card_partner', method: 'card' }))
+const usdc = opened(usdcAttempt())
+const odd = says({ status: 'paid', received: '10000', amount: { minor: '9000', currency: 'EUR' } })
+
+const BACK = ['give_back --attempt att_1', 'give_back --attempt att_1 --outside']
+const OUTSIDE = ['give_back --attempt att_1 --outside']
+
+type Asked = readonly [ReviewReason, PaymentWithAttempts, text: string, answers: readonly string[]]
+
+/** What a person reads, and may answer, of each reason for which one is asked. */
+const REVIEWS: readonly Asked[] = [
+  [
+    'too_little',
+    after(one, pays('9899')),
+    'The partner holds 98.99 EUR, of 100.00 EUR that was asked for. `settle` settles what is there.',
+    ['settle', ...BACK, 'hold'],
+  ],
+  [
+    'too_little',
+    after(usdc, brings('paid', '50000000')),
+    '50.000000 USDC came, of 110.000000 USDC that was asked for. `settle` settles what is there.',
+    ['settle', ...OUTSIDE, 'hold'],
+  ],
+  [
+    'after_failure',
+    after(one, sets({ closedAs: 'failed' }), pays()),
+    'The partner holds 100.00 EUR. It came after the payment had failed.',
+    ['settle', ...BACK],
+  ],
+  [
+    'sale_stuck',
+    after(one, pays(), sets({ stuck: true })),
+    'The converter has refused to sell 100.00 EUR, or has not answered for half an hour. `settle` tries again.',
+    ['settle', ...BACK, 'hold'],
+  ],
+  [
+    'far_fill',
+    after(one, pays(), fills(100_000_000n)),
+    'The converter’s fill is too far from the locked rate: 100.000000 USDC were bought, where the locked rate gives 110.000000 USDC. `settle` pays the merchant by the locked rate, and the platform bears the difference.',
+    ['settle', ...BACK, 'hold'],
+  ],
+  [
+    'payout_stopped',
+    after(handed, sets({ payout: 'stopped', stoppedFor: 'blacklisted' })),
+    'The settlement has stopped the payout: blacklisted. `settle` tries it again.',
+    ['settle', ...BACK, 'hold'],
+  ],
+  [
+    'odd_order',
+    after(one, odd),
+    'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for.',
+    ['settle', ...BACK, 'write_off', 'hold'],
+  ],
+  [
+    'odd_order',
+    after(one, says({ status: 'paid', received: '10000', account: 'somebody' })),
+    'The order is of another account at the partner: the partner names 100.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for.',
+    [...BACK, 'write_off', 'hold'],
+  ],
+  [
+    'other_token',
+    after(usdc, says({ status: 'wrong_asset' })),
+    'Another token than USDC is at the address of the payment. It does not count. Send it back by hand, and record that.',
+    [...OUTSIDE, 'write_off', 'hold'],
+  ],
+  [
+    'withheld',
+    after(one, says({ status: 'on_hold', received: '10000' })),
+    'The partner withholds 100.00 EUR while it checks the payment. It goes on when the partner releases the money.',
+    [...BACK, 'hold'],
+  ],
+  [
+    'withheld',
+    after(one, says({ status: 'on_hold' })),
+    'The partner withholds the money while it checks the payment. It goes on when the partner releases the money.',
+    ['write_off', 'hold'],
+  ],
+  [
+    'silent',
+    after(one, says({ status: 'confirming' }), setsAttempt({ silent: true })),
+    'The partner has been confirming the money for too long. Ask the partner. If the money arrives, the payment goes on.',
+    ['write_off', 'hold'],
+  ],
+  [
+    'excess',
+    after(settled, pays('15000')),
+    '50.00 EUR more than the payment needs: the buyer must get it back.',
+    OUTSIDE,
+  ],
+  [
+    'excess',
+    after(usdc, brings('paid', '110000000'), handsOver, paysOut(), brings('paid', '110000000', '5000000')),
+    '5.000000 USDC more than the payment needs: the buyer must get it back.',
+    OUTSIDE,
+  ],
+  [
+    'excess',
+    after(handed, sets({ payout: 'void' })),
+    '100.00 EUR more than the payment needs: the buyer must get it back.',
+    BACK,
+  ],
+  [
+    'loss',
+    after(settled, pays('4000')),
+    'The partner has taken back 60.00 EUR after the merchant was paid. The loss is the platform’s.',
+    ['write_off'],
+  ],
+  [
+    'loss',
+    after(one, pays(), decides({ say: 'give_back', accountId: 'att_1', outside: true }), says({ status: 'refunded' })),
+    'The partner has taken back 100.00 EUR that the buyer had got from elsewhere. The loss is the platform’s.',
+    ['write_off'],
+  ],
+  [
+    'unexpected_payout',
+    after(handed, paysOut('5')),
+    'The chain has paid 0.000005 USDC to the merchant, and 105.050000 USDC was to be paid.',
+    ['write_off'],
+  ],
+  [
+    'held',
+    after(one, pays(), sets({ held: true })),
+    'An operator holds the payment. Nothing is sold or paid out until it is released.',
+    [...BACK, 'release'],
+  ],
+]
+
+describe('a person who is asked reads the facts with their amounts, and what may be decided', () => {
+  test.each(REVIEWS)('%s', (reason, state, text, answers) => {
+    const isOfPayment = ['payout_stopped', 'unexpected_payout', 'held'].includes(reason)
+    expect(state.payment.reviews).toEqual([{ reason, attemptId: isOfPayment ? null : 'att_1', text }])
+    expect(state.payment.reviewSince).toBe(AT)
+    expect(describeOffered(snapshotOf(state).answers)).toEqual(answers)
+  })
+
+  test('every reason is among them', () => {
+    expect(new Set(REVIEWS.map(([reason]) => reason))).toEqual(new Set([...STOPS, ...ASKS]))
+  })
+
+  test('what stops the settlement comes before what only asks, for each account that it concerns', () => {
+    const both = after(two, pays('10000', 'att_2'), pays('4000'), fills(100_000_000n))
+    expect(both.payment.reviews.map(({ reason, attemptId }) => [reason, attemptId])).toEqual([
+      ['far_fill', 'att_2'],
+      ['excess', 'att_1'],
+    ])
+  })
+
+  test('a payment that needs nobody asks nobody, and what was asked first is remembered', () => {
+    expect(settled.payment).toMatchObject({ reviews: [], reviewSince: null })
+    const earlier = after(settled, pays('4000'), sets({ reviewSince: '2026-01-01T00:00:00.000Z' }), pays('3000'))
+    expect(earlier.payment.reviewSince).toBe('2026-01-01T00:00:00.000Z')
+    expect(after(earlier, decides({ say: 'write_off' })).payment.reviewSince).toBeNull()
+  })
+})
+
+describe('the merchant', () => {
+  test.each([...STOPS, ...ASKS, 'voiding', 'giving_back'])(
+    'reads of %s whether to ship, and nothing of the platform’s own work',
+    (reason) => {
+      const text = merchantText({ status: 'under_review', payout: 'none' }, reason)
+      expect(text).toMatch(/^[A-Z].{10,}\.$/)
+      expect(text).not.toMatch(/`|operator|settle\b|suspense|treasury|write/i)
+    },
+  )
+
+  test('reads that a void payment brings nothing', () => {
+    expect(merchantText({ status: 'under_review', payout: 'void' }, 'excess')).toMatch('Do not ship')
+    expect(merchantText({ status: 'processing', payout: 'none' }, null)).toBeNull()
+  })
+})
