@@ -1,8 +1,9 @@
+import { createdAttempt, type NewAttempt } from '../../src/db/payments/payment-writes.ts'
 import type { ProviderUsed } from '../../src/domain/methods.ts'
 import { type OfferQuery, offersFor, type RateTable } from '../../src/domain/offers.ts'
-import type { Part, PartState } from '../../src/domain/payment/money/parts.ts'
+import { createdPayment } from '../../src/domain/payment/new-payment.ts'
 import type { AttemptStatus } from '../../src/domain/payment/payment.ts'
-import type { Attempt, Payment } from '../../src/domain/payment/payment-object.ts'
+import type { Attempt, Payment, StoredSale } from '../../src/domain/payment/payment-object.ts'
 import type { Checkout, PartnerNames } from '../../src/web/checkout/checkout.ts'
 
 /** Payments as the pages get them, without a database. */
@@ -22,55 +23,42 @@ export const PAID_AT = '2026-11-20T12:03:00.000Z'
 export const TX_HASH = `0x${'5e'.repeat(32)}`
 
 export function aPayment(changes: Partial<Payment> = {}): Payment {
-  return {
-    id: 'pay_01hzy3v7t8e4a9v2b6q5r0c1d2',
-    merchantId: 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2',
-    livemode: true,
-    status: 'created',
-    statusReason: null,
-    exception: null,
-    parkReason: null,
-    held: false,
-    amountText: '49.99',
-    amount: { minor: '4999', currency: 'EUR' },
-    provider: null,
-    providerUsed: null,
-    methodUsed: null,
-    fallback: 'picker',
-    description: 'Two tickets for the night train to Vienna',
-    reference: 'ORDER-1042',
-    metadata: null,
-    successUrl: 'https://shop.example/thanks',
-    cancelUrl: 'https://shop.example/cart',
-    checkoutToken: 'token-of-the-tests',
-    paymentLink: null,
-    destination: `0x${'70'.repeat(20)}`,
-    chainId: 137,
-    token: `0x${'3c'.repeat(20)}`,
-    quote: { rate: '1.08', rateSource: 'test', netMicro: '51559686', expiresAt: '2026-11-20T12:15:00.000Z' },
-    paidAttemptId: null,
-    confirmed: null,
-    agreed: false,
-    takenSale: null,
-    paidMicro: null,
-    rate: null,
-    usdc: null,
-    transfer: null,
-    expiryPostponed: false,
-    expiryExtended: false,
-    listenEnded: false,
-    createdAt: '2026-11-20T12:00:00.000Z',
-    updatedAt: '2026-11-20T12:00:00.000Z',
-    expiresAt: '2026-11-21T12:00:00.000Z',
-    paidAt: null,
-    succeededAt: null,
-    failedAt: null,
-    canceledAt: null,
-    closedAt: null,
-    version: 1,
-    ...changes,
-  }
+  const created = createdPayment(
+    {
+      id: 'pay_01hzy3v7t8e4a9v2b6q5r0c1d2',
+      amountText: '49.99',
+      amount: { minor: '4999', currency: 'EUR' },
+      provider: null,
+      fallback: 'picker',
+      description: 'Two tickets for the night train to Vienna',
+      reference: 'ORDER-1042',
+      metadata: null,
+      successUrl: 'https://shop.example/thanks',
+      cancelUrl: 'https://shop.example/cart',
+      checkoutToken: 'token-of-the-tests',
+      paymentLink: null,
+      tolerancePercent: 1,
+      fillTolerancePercent: 2,
+      destination: `0x${'70'.repeat(20)}`,
+      chainId: 137,
+      token: `0x${'3c'.repeat(20)}`,
+      quote: { rate: '1.08', rateSource: 'test', netMicro: '51559686', expiresAt: '2026-11-20T12:15:00.000Z' },
+      createdAt: '2026-11-20T12:00:00.000Z',
+      expiresAt: '2026-11-21T12:00:00.000Z',
+    },
+    { merchantId: 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2', livemode: true },
+  )
+  return { ...created, ...changes }
 }
+
+/** What a payment has whose money was sold. */
+export const SOLD = {
+  paidAttemptId: 'att_01hzy3v7t8e4a9v2b6q5r0c1d2',
+  paidAt: PAID_AT,
+  confirmed: { minor: '4999', currency: 'EUR' },
+  takenSale: 1,
+  usdc: { gross: '53989200', fee: '2429514', net: '51559686' },
+} as const satisfies Partial<Payment>
 
 /** A payment whose USDC is final on chain. */
 export function aSucceededPayment(changes: Partial<Payment> = {}): Payment {
@@ -79,49 +67,41 @@ export function aSucceededPayment(changes: Partial<Payment> = {}): Payment {
     provider: 'wallet_app',
     providerUsed: 'wallet_app',
     methodUsed: 'banking_app',
-    confirmed: { minor: '4999', currency: 'EUR' },
+    ...SOLD,
+    payout: 'paid',
+    paidMicro: SOLD.usdc.net,
     transfer: { txHash: TX_HASH, logIndex: 3, blockNumber: '70000001', finalizedAt: '2026-11-20T12:04:00.000Z' },
-    paidAttemptId: 'att_01hzy3v7t8e4a9v2b6q5r0c1d2',
-    paidAt: PAID_AT,
     succeededAt: '2026-11-20T12:04:00.000Z',
     ...changes,
   })
 }
 
 export function anAttempt(status: AttemptStatus, changes: Partial<Attempt> = {}): Attempt {
-  return {
+  const attempt: NewAttempt = {
     id: 'att_01hzy3v7t8e4a9v2b6q5r0c1d2',
-    paymentId: 'pay_01hzy3v7t8e4a9v2b6q5r0c1d2',
     provider: 'wallet_app',
     method: 'banking_app',
-    status,
     asked: { minor: '4999', currency: 'EUR' },
+    ...changes,
+  }
+  return {
+    ...createdAttempt('pay_01hzy3v7t8e4a9v2b6q5r0c1d2', attempt, '2026-11-20T12:01:00.000Z'),
+    status,
+    held: (changes.status ?? status) === 'paid' ? attempt.asked.minor : '0',
+    returned: status === 'refunded',
     partnerReference: 'partner-1',
     redirectUrl: 'https://partner.example/pay/1',
-    intentUri: null,
-    acknowledgedMinor: null,
-    returnedByHand: false,
-    silentAfterHours: 24,
-    failureCode: null,
-    createdAt: '2026-11-20T12:01:00.000Z',
-    updatedAt: '2026-11-20T12:01:00.000Z',
     ...changes,
   }
 }
 
-/** A receipt of an attempt in euros. */
-export function aPart(attemptId: string, minor: string, state: PartState): Part {
-  const amount = { units: minor, chargeMinor: minor, asset: 'EUR' }
-  return { key: `${attemptId}:0:${minor}`, attemptId, kind: 'receipt', state, ...amount }
-}
-
-/** A transfer of USDC that is worth so much of the price of an attempt. */
-export function aUsdcPart(
-  attemptId: string,
-  micro: string,
-  { minor, state }: { minor: string; state: PartState },
-): Part {
-  return { ...aPart(attemptId, minor, state), asset: 'USDC', units: micro }
+/** The sale whose USDC the payment pays out, of all of its money. */
+export function salesOf({ takenSale, paidAttemptId, confirmed, usdc }: Payment): StoredSale[] {
+  if (takenSale === null || paidAttemptId === null || confirmed === null || usdc === null) return []
+  const [units, gross] = [BigInt(confirmed.minor), BigInt(usdc.gross)]
+  return [
+    { number: takenSale, accountId: paidAttemptId, units, gross, fill: gross, state: 'filled', reference: 'fill_1' },
+  ]
 }
 
 export const UPI_INTENT = 'upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.76&cu=INR&tr=att_01hzy3v7t8e4a9v2b6q5r0c1d2'
@@ -137,13 +117,15 @@ const USDC_LINK =
 export function aUsdcAttempt(changes: Partial<Attempt> = {}): Attempt {
   const intentUri = USDC_LINK
   const redirectUrl = 'https://pay.example/c/token-of-the-tests'
-  return anAttempt('open', { provider: 'crypto', method: 'usdc', intentUri, redirectUrl, ...changes })
+  const asked = { provider: 'crypto', method: 'usdc', askedMicro: '58300000', intentUri, redirectUrl } as const
+  return anAttempt('open', { ...asked, ...changes })
 }
 
 export type CheckoutChanges = {
   readonly payment?: Partial<Payment>
   readonly attempts?: readonly Attempt[]
-  readonly parts?: Checkout['parts']
+  /** What the partners gave back, in minor units, by attempt. */
+  readonly givenBack?: Readonly<Record<string, bigint>>
   readonly received?: Checkout['received']
   readonly country?: Checkout['country']
   readonly asked?: Partial<Checkout['asked']>
@@ -159,13 +141,6 @@ export type CheckoutChanges = {
   readonly down?: readonly ProviderUsed[]
 }
 
-/** The money of a payment that was paid is there, unless its parts say otherwise. */
-function withOwnMoney({ paidAttemptId, confirmed }: Payment, parts: Checkout['parts']): Checkout['parts'] {
-  const isNamed = parts.some(({ attemptId }) => attemptId === paidAttemptId)
-  if (paidAttemptId === null || confirmed === null || isNamed) return parts
-  return [{ ...aPart(paidAttemptId, confirmed.minor, 'counted'), asset: confirmed.currency }, ...parts]
-}
-
 export function aCheckout(changes: CheckoutChanges = {}): Checkout {
   const payment =
     changes.payment?.status === 'succeeded' ? aSucceededPayment(changes.payment) : aPayment(changes.payment)
@@ -175,9 +150,9 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
   return {
     payment,
     attempts: changes.attempts ?? [],
-    parts: withOwnMoney(payment, changes.parts ?? []),
+    sales: salesOf(payment),
+    givenBack: new Map(Object.entries(changes.givenBack ?? {})),
     received: changes.received ?? null,
-    intents: [],
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null, ...changes.shop },
     partners: PARTNERS,
     offered: offersFor({

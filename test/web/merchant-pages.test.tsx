@@ -15,23 +15,25 @@ import { renderSiteProblem } from '../../src/web/site/problem.tsx'
 import {
   aCheckout,
   anAttempt,
-  aPart,
   aPayment,
   aSucceededPayment,
   aUsdcAttempt,
-  aUsdcPart,
+  type CheckoutChanges,
   TX_HASH,
 } from './fixtures.ts'
+import { SITUATIONS } from './situations.ts'
 
-const FIRST = 'att_01hzy3v7t8e4a9v2b6q5r0c1d2'
-const second = anAttempt('surplus', { id: 'att_2', provider: 'card_partner', method: 'card' })
+const second = anAttempt('paid', { id: 'att_2', provider: 'card_partner', method: 'card' })
 const words = wordsIn('en')
 const NONE = { short: null, surplus: [], returned: [], extra: null }
 
+const gone = anAttempt('refunded', { id: 'att_2', provider: 'card_partner', method: 'card' })
+
 describe('The words about a payment', () => {
   test('say “Paid in part”, what is missing and what happens next if too little came', () => {
-    const payment = aPayment({ status: 'under_review', parkReason: 'underpaid', paidAttemptId: FIRST })
-    const amounts = amountsOf({ payment, attempts: [anAttempt('underpaid')], parts: [aPart(FIRST, '2000', 'counted')] })
+    const changes = { status: 'under_review', statusReason: 'too_little' } as const
+    const { payment, ...money } = aCheckout({ payment: changes, attempts: [anAttempt('paid', { held: '2000' })] })
+    const amounts = amountsOf({ payment, ...money })
     expect(statusLook(payment).word).toBe('Paid in part')
     expect(nextStep(payment, amounts)).toMatch(
       /paid 20\.00 EUR, and 29\.99 EUR is missing.*missing 29\.99 EUR.*continues automatically/,
@@ -42,31 +44,32 @@ describe('The words about a payment', () => {
   })
 
   test('never say that nothing is left to do while a second payment is held, and remember one that went back', () => {
-    const payment = aSucceededPayment()
-    const attempts = [anAttempt('confirmed'), second]
-    const counted = aPart(FIRST, '4999', 'counted')
-    const held = amountsOf({ payment, attempts, parts: [counted, aPart('att_2', '4999', 'surplus')] })
-    expect(nextStep(payment, held)).toMatch(/final in your wallet\. Another payment of 49\.99 EUR.*returns it/)
-    const back = { ...aPart('att_2', '-4999', 'returned'), kind: 'return' } as const
-    const gone = amountsOf({ payment, attempts, parts: [counted, aPart('att_2', '4999', 'returned'), back] })
-    expect(nextStep(payment, gone)).toMatch(/Another payment of 49\.99 EUR went back/)
-    expect(nextStep(payment, NONE)).toMatch(/Nothing is left to do\.$/)
+    const payment = { status: 'succeeded' } as const
+    const wordsWith = (changes: CheckoutChanges) => {
+      const checkout = aCheckout({ payment, ...changes })
+      return nextStep(checkout.payment, amountsOf(checkout))
+    }
+    expect(wordsWith({ attempts: [anAttempt('paid'), second] })).toMatch(
+      /final in your wallet\. Another payment of 49\.99 EUR.*returns it/,
+    )
+    const returned = { attempts: [anAttempt('paid'), gone], givenBack: { att_2: 4999n } }
+    expect(wordsWith(returned)).toMatch(/Another payment of 49\.99 EUR went back/)
+    const outside = anAttempt('paid', { ...second, held: '4999', outside: '4999' })
+    expect(wordsWith({ attempts: [anAttempt('paid'), outside] })).toMatch(/Another payment of 49\.99 EUR went back/)
+    expect(wordsWith({ attempts: [anAttempt('paid')] })).toMatch(/Nothing is left to do\.$/)
   })
 
   test('say what came on top of the price, that it is in the wallet, and what to do with it', () => {
-    const payment = aSucceededPayment({ exception: 'overpaid', confirmed: { minor: '7485', currency: 'EUR' } })
-    const amounts = amountsOf({ payment, attempts: [anAttempt('confirmed')], parts: [aPart(FIRST, '7485', 'counted')] })
-    const text = nextStep(payment, amounts)
+    const checkout = aCheckout(SITUATIONS['more than the price'])
+    const text = nextStep(checkout.payment, amountsOf(checkout))
     expect(text).toMatch(/paid 24\.86 EUR more than was asked\. It reached your wallet with the rest\. Return it/)
     expect(text).not.toContain('Nothing is left to do')
   })
 
   test('say the same about too little money to the merchant and to the buyer: who decides, and what the rest does', () => {
-    const payment = { status: 'under_review', parkReason: 'underpaid' } as const
     const checkout = aCheckout({
-      payment,
-      attempts: [anAttempt('underpaid')],
-      parts: [aPart(FIRST, '2000', 'counted')],
+      payment: { status: 'under_review', statusReason: 'too_little' },
+      attempts: [anAttempt('paid', { held: '2000' })],
     })
     const merchant = nextStep(checkout.payment, amountsOf(checkout))
     const buyer = renderCheckout(checkout, words)
@@ -77,6 +80,21 @@ describe('The words about a payment', () => {
     expect([merchant.includes('should not pay again'), buyer.includes('don’t pay again')]).toEqual([true, true])
   })
 
+  test('never repeat what operators read about a payment under review', () => {
+    const review = { reason: 'withheld', attemptId: null, text: 'for operators only' }
+    const payment = aPayment({ status: 'under_review', statusReason: 'withheld', reviews: [review] })
+    expect(nextStep(payment, NONE)).toBe(
+      'The partner withholds the money while it checks the payment. Do not ship yet. Pinrail is reviewing it.',
+    )
+    const late = aSucceededPayment({ reviews: [{ ...review, reason: 'loss' }] })
+    expect(nextStep(late, NONE)).toMatch(/You keep what you received\. Nothing is left to do\.$/)
+  })
+
+  test('say that a payment whose payout is void pays nothing, whatever else is asked', () => {
+    const payment = aPayment({ status: 'under_review', payout: 'void', statusReason: 'excess' })
+    expect(nextStep(payment, NONE)).toContain('You receive nothing for this payment')
+  })
+
   test('name the method that the merchant pinned before the buyer has chosen', () => {
     expect(methodText(aPayment({ provider: 'card_partner' }))).toBe('Card')
     expect(methodText(aPayment())).toBeNull()
@@ -84,66 +102,69 @@ describe('The words about a payment', () => {
 })
 
 describe('The buyer’s receipt', () => {
-  const attempts = [anAttempt('confirmed'), second]
-  const shown = (checkout: ReturnType<typeof aCheckout>) =>
-    moneyFacts(checkout, words).map(({ name, value }) => `${name}: ${value}`)
+  const shown = (checkout: Checkout) => moneyFacts(checkout, words).map(({ name, value }) => `${name}: ${value}`)
+  const paidWith = (changes: CheckoutChanges) => aCheckout({ payment: { status: 'succeeded' }, ...changes })
 
   test('says what of a second payment is held and what went back, on the page and on paper', () => {
-    const counted = aPart(FIRST, '4999', 'counted')
-    const held = aCheckout({
-      payment: { status: 'succeeded' },
-      attempts,
-      parts: [counted, aPart('att_2', '4999', 'surplus')],
-    })
+    const held = paidWith({ attempts: [anAttempt('paid'), second] })
     expect(shown(held)).toEqual(['Held for you: €49.99, at Cardora'])
-    const back = { ...aPart('att_2', '-4999', 'returned'), kind: 'return' } as const
-    const parts = [counted, aPart('att_2', '4999', 'returned'), back]
-    const returned = aCheckout({ payment: { status: 'succeeded' }, attempts, parts })
+    const returned = paidWith({ attempts: [anAttempt('paid'), gone], givenBack: { att_2: 4999n } })
     expect(shown(returned)).toEqual(['Returned to you: €49.99, at Cardora'])
     const paper = receiptPaper(returned, words).facts.map(({ name, value }) => `${name}: ${value.text}`)
     expect(paper).toContain('Returned to you: €49.99, at Cardora')
   })
 
+  test('says what came after the sale of the same order, until the buyer has it back', () => {
+    expect(shown(paidWith({ attempts: [anAttempt('paid', { held: '5999' })] }))).toEqual([
+      'Held for you: €10.00, at Velanto',
+    ])
+    expect(shown(paidWith({ attempts: [anAttempt('paid', { held: '5999', outside: '1000' })] }))).toEqual([
+      'Returned to you: €10.00, at Velanto',
+    ])
+  })
+
   test('says USDC that is held as USDC, for the buyer and the merchant, and names no bank', () => {
-    const usdc = aUsdcAttempt({ id: 'att_2', status: 'surplus' })
-    const part = aUsdcPart('att_2', '29150000', { minor: '2499', state: 'surplus' })
-    const held = aCheckout({
-      payment: { status: 'succeeded' },
-      attempts: [anAttempt('confirmed'), usdc],
-      parts: [aPart(FIRST, '4999', 'counted'), part],
-    })
+    const usdc = aUsdcAttempt({ id: 'att_2', status: 'paid', held: '29150000' })
+    const held = paidWith({ attempts: [anAttempt('paid'), usdc] })
     expect(shown(held)).toEqual(['Held for you: 29.15 USDC'])
     expect(nextStep(held.payment, amountsOf(held))).toContain('Another payment of 29.150000 USDC')
     const page = renderCheckout(held, words)
     expect(page).toContain('We are holding the other 29.15 USDC for you')
     expect(page).not.toMatch(/€24\.99|your bank/)
-    const late = { ...part, state: 'late' as const }
-    const expired = { payment: { status: 'expired', listenEnded: true }, attempts: [usdc], parts: [late] } as const
+    const expired = { payment: { status: 'expired', listenEnded: true }, attempts: [usdc] } as const
     const closed = renderCheckout(aCheckout(expired), words)
     expect(closed).toContain('29.15 USDC')
     expect(closed).not.toMatch(/€24\.99|your bank/)
-    const refunded = { payment: { status: 'refunded' }, attempts: [aUsdcAttempt({ status: 'refunded' })] } as const
+    const refunded = {
+      payment: { status: 'refunded', payout: 'void' },
+      attempts: [aUsdcAttempt({ returned: true })],
+    } as const
     expect(renderCheckout(aCheckout(refunded), words)).not.toContain('your bank')
+  })
+
+  test('is silent about dust at the address of a payment that took other money', () => {
+    const usdc = aUsdcAttempt({ id: 'att_2', status: 'paid', held: '9999' })
+    expect(shown(paidWith({ attempts: [anAttempt('paid'), usdc] }))).toEqual([])
   })
 
   test('says that a smaller amount was accepted as the whole', () => {
     const confirmed = { minor: '4000', currency: 'EUR' } as const
-    const accepted = aCheckout({ payment: { status: 'succeeded', confirmed }, attempts: [anAttempt('confirmed')] })
+    const accepted = aCheckout({
+      payment: { status: 'succeeded', confirmed },
+      attempts: [anAttempt('paid', { held: '4000' })],
+    })
     expect(shown(accepted)).toEqual(['Accepted as paid in full: €40.00'])
-    expect(shown(aCheckout({ payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')] }))).toEqual([])
+    expect(shown(paidWith({ attempts: [anAttempt('paid')] }))).toEqual([])
   })
 
   test('says that the bank has taken money back since, and how much', () => {
-    const reversal = { ...aPart(FIRST, '-3000', 'counted'), kind: 'reversal' } as const
-    const parts = [aPart(FIRST, '4999', 'counted'), reversal]
-    const lost = aCheckout({ payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')], parts })
     const readStatus = (checkout: Checkout) =>
       receiptPaper(checkout, words).facts.find(({ name }) => name === 'Status')?.value.text
+    const lost = paidWith({ attempts: [anAttempt('paid', { held: '1999' })] })
     expect(shown(lost)).toEqual(['Charged back by the bank: €30.00'])
     expect(readStatus(lost)).toBe('Charged back by the bank')
     expect(renderReceipt(lost, words)).toMatch(/€30\.00.*Status<\/dt><dd>Charged back by the bank/)
-    const won = { ...aPart(FIRST, '3000', 'counted'), key: 'won back' }
-    expect(readStatus({ ...lost, parts: [...parts, won] })).toBe('Paid and delivered to the shop')
+    expect(readStatus(paidWith({ attempts: [anAttempt('paid')] }))).toBe('Paid and delivered to the shop')
   })
 })
 
@@ -184,8 +205,11 @@ describe('The facts of a timeline entry', () => {
     expect(final.text).toContain(`Block 78,412,755 · <a href="https://polygonscan.com/tx/${TX_HASH}"`)
   })
 
-  test('leave what they do not know to the fold', () => {
-    expect(factsAt('payment.anything', { attempt_id: 'att_1', surprise: 7 })).toMatchObject({ rest: { surprise: 7 } })
+  test('say how much money came, and leave what they do not know to the fold', () => {
+    const data = { attempt_id: 'att_1', provider: 'wallet_app', asset: 'EUR', units: '4999', held: '4999', surprise: 7 }
+    const { text, rest } = factsAt('payment.money_came', data)
+    expect(text).toContain('49.99 EUR · Banking app')
+    expect(rest).toEqual({ surprise: 7 })
   })
 })
 

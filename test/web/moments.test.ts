@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { PAYMENT_STATUSES, type ParkReason } from '../../src/domain/payment/payment.ts'
+import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
+import type { Payment } from '../../src/domain/payment/payment-object.ts'
 import { liveStatus } from '../../src/web/checkout/live.ts'
 import { renderReceipt } from '../../src/web/checkout/page.tsx'
 import { viewOf } from '../../src/web/checkout/view.ts'
 import { wordsIn } from '../../src/web/messages/words.ts'
-import { aCheckout, anAttempt, aPart, aUpiAttempt, type CheckoutChanges, TX_HASH, UPI_INTENT } from './fixtures.ts'
+import { aCheckout, anAttempt, aUpiAttempt, type CheckoutChanges, TX_HASH, UPI_INTENT } from './fixtures.ts'
 import { filledButton, html, read, textOf, titleOf } from './reading.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
@@ -153,16 +154,23 @@ describe('once the money has come', () => {
 
   // the rail ended with "Sent to", of money that goes back
   test('a void payout is not sent to the shop: its money goes back', () => {
-    const page = (parkReason: ParkReason) =>
-      read({ ...BY_STATUS.settling, payment: { ...BY_STATUS.settling.payment, status: 'under_review', parkReason } })
-    expect(page('payout_voided')).toContain('Our team arranges the return')
-    expect(page('payout_voided')).toContain('Returned the way you paid')
+    const page = (payout: Payment['payout']) =>
+      read({ ...BY_STATUS.settling, payment: { ...BY_STATUS.settling.payment, status: 'under_review', payout } })
+    expect(page('void')).toContain('Our team arranges the return')
+    expect(page('void')).toContain('Returned the way you paid')
     // Nobody knows yet which way it goes.
-    for (const reason of ['payout_voided', 'funds_reversed'] as const) expect(page(reason)).not.toContain('Sent to')
-    expect(page('payout_held')).toContain('Sent to Nightline Rail')
+    for (const payout of ['void', 'voiding'] as const) expect(page(payout)).not.toContain('Sent to')
+    expect(page('stopped')).toContain('Sent to Nightline Rail')
     // nor whether it was paid: the panel went on to say that it was
-    expect(page('funds_reversed')).not.toContain('You paid')
-    expect(page('payout_held')).toContain('You paid')
+    expect(page('voiding')).not.toContain('You paid')
+    expect(page('stopped')).toContain('You paid')
+  })
+
+  test('money that is on its way back before it was sold is not sent to the shop', () => {
+    const payment = { status: 'under_review', statusReason: 'giving_back' } as const
+    const page = read({ payment, attempts: [anAttempt('paid', { back: 'asked' })] })
+    expect(page).toContain('Returned the way you paid')
+    expect(page).not.toContain('Sent to')
   })
 
   test('too little money says how much arrived and how much is missing', () => {
@@ -248,8 +256,7 @@ describe('after the payment', () => {
   test.each(['expired', 'canceled', 'failed'] as const)(
     '%s, and money came when nobody listened: it is named, safe, and on its way back',
     (status) => {
-      const late = aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '4999', 'late')
-      const changes = { payment: { status }, attempts: [anAttempt('late')], parts: [late] }
+      const changes = { payment: { status, listenEnded: true }, attempts: [anAttempt('paid')] }
       const page = read(changes)
       expect(page).toContain('Your payment arrived late. Your money is safe.')
       expect(page).toContain('Arrived €49.99')

@@ -1,6 +1,6 @@
 import type { AttemptStatus, PaymentStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../src/domain/payment/payment-object.ts'
-import { anAttempt, aPart, aUpiAttempt, aUsdcAttempt, type CheckoutChanges, PAID_AT } from './fixtures.ts'
+import { anAttempt, aUpiAttempt, aUsdcAttempt, type CheckoutChanges, PAID_AT, SOLD } from './fixtures.ts'
 
 /** Every page there is, by the situation in which it is met. */
 
@@ -24,17 +24,17 @@ const CAME_BACK_AT = '2026-11-20T12:01:28.000Z'
 export const BY_STATUS: Readonly<Record<PaymentStatus, CheckoutChanges>> = {
   created: {},
   pending: { payment: { status: 'pending' }, attempts: [anAttempt('open')] },
-  processing: { payment: { status: 'processing', ...CONFIRMED }, attempts: [anAttempt('confirmed')] },
+  processing: { payment: { status: 'processing', ...CONFIRMED }, attempts: [anAttempt('paid')] },
   under_review: {
-    payment: { status: 'under_review', parkReason: 'partner_hold' },
+    payment: { status: 'under_review', statusReason: 'withheld' },
     attempts: [anAttempt('on_hold')],
   },
-  settling: { payment: { status: 'settling', ...CONFIRMED }, attempts: [anAttempt('confirmed')] },
-  succeeded: { payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')] },
+  settling: { payment: { status: 'settling', payout: 'handed', ...SOLD }, attempts: [anAttempt('paid')] },
+  succeeded: { payment: { status: 'succeeded' }, attempts: [anAttempt('paid')] },
   failed: { payment: { status: 'failed' }, attempts: [anAttempt('declined')] },
   expired: { payment: { status: 'expired' } },
   canceled: { payment: { status: 'canceled' } },
-  refunded: { payment: { status: 'refunded' }, attempts: [anAttempt('refunded')] },
+  refunded: { payment: { status: 'refunded', payout: 'void' }, attempts: [anAttempt('refunded')] },
 }
 
 /** What the states do not show by themselves. */
@@ -84,13 +84,12 @@ export const SITUATIONS = {
   },
   'being confirmed': { payment: { status: 'processing' }, attempts: [anAttempt('confirming')] },
   'a delayed settlement': {
-    payment: { status: 'settling', ...CONFIRMED, exception: 'settlement_delayed' },
-    attempts: [anAttempt('confirmed')],
+    payment: { status: 'settling', payout: 'handed', ...SOLD, delayedAt: PAID_AT },
+    attempts: [anAttempt('paid')],
   },
   'too little money': {
-    payment: { status: 'under_review', parkReason: 'underpaid' },
-    attempts: [anAttempt('underpaid')],
-    parts: [aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '2500', 'counted')],
+    payment: { status: 'under_review', statusReason: 'too_little' },
+    attempts: [anAttempt('paid', { held: '2500' })],
   },
   'expired with an order open': { payment: { status: 'expired' }, attempts: [anAttempt('open')] },
   'expired, and late money is no longer expected': {
@@ -99,13 +98,11 @@ export const SITUATIONS = {
   },
   'expired, and late money is held': {
     payment: { status: 'expired', listenEnded: true, exception: 'paid_late' },
-    attempts: [anAttempt('late')],
-    parts: [aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '4999', 'late')],
+    attempts: [anAttempt('paid')],
   },
   'paid late and twice': {
     payment: { status: 'succeeded', exception: 'paid_late', chainId: 31337 },
-    attempts: [anAttempt('confirmed'), aCardAttempt('surplus')],
-    parts: [aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '4999', 'counted'), aPart('att_2', '4999', 'surplus')],
+    attempts: [anAttempt('paid'), aCardAttempt('paid')],
   },
   'started too many times': {
     payment: { status: 'pending', provider: 'wallet_app' },
@@ -167,14 +164,14 @@ export const SITUATIONS = {
   },
   'more than the price': {
     payment: { status: 'succeeded', exception: 'overpaid', confirmed: { minor: '7485', currency: 'EUR' } },
-    attempts: [anAttempt('confirmed')],
+    attempts: [anAttempt('paid', { held: '7485' })],
   },
   'paid in rupees': {
     payment: { status: 'succeeded', methodUsed: 'upi', confirmed: { minor: '453676', currency: 'INR' } },
-    attempts: [aUpiAttempt({ status: 'confirmed' })],
+    attempts: [aUpiAttempt({ status: 'paid' })],
     country: INDIA,
   },
-  'paid in test mode': { payment: { status: 'succeeded', livemode: false }, attempts: [anAttempt('confirmed')] },
+  'paid in test mode': { payment: { status: 'succeeded', livemode: false }, attempts: [anAttempt('paid')] },
   'a shop with a colour of its own': {
     payment: { provider: 'card_partner' },
     shop: { name: 'Veena Music School', brand: '#b5520a', supportEmail: 'hello@veena.example' },

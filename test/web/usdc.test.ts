@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { codeOf, pathOf } from '../../src/web/look/code.ts'
-import { anAttempt, aPart, aUsdcAttempt, aUsdcPart, type CheckoutChanges } from './fixtures.ts'
+import { anAttempt, aUsdcAttempt, type CheckoutChanges } from './fixtures.ts'
 import { html, read, titleOf } from './reading.ts'
 import { SITUATIONS } from './situations.ts'
 
@@ -45,8 +45,9 @@ test.each<NonNullable<CheckoutChanges['asked']>>([
 ])('every address of the checkout shows how to send the rest once a part has arrived: %j', (asked) => {
   const part = SITUATIONS['an address for the rest of the USDC']
   const card = anAttempt('open', { id: 'att_2', provider: 'card_partner', method: 'card' })
-  const parts = [aUsdcPart(part.attempts[0].id, '8300000', { minor: '711', state: 'counted' })]
-  for (const arrived of [part, { ...part, parts }, { ...part, parts, attempts: [...part.attempts, card] }]) {
+  const known = aUsdcAttempt({ held: '8300000' })
+  for (const attempts of [part.attempts, [known], [known, card]]) {
+    const arrived = { ...part, attempts }
     const text = read({ ...arrived, crypto: true, asked })
     expect(text).toContain('Arrived 8.30 USDC Missing 50.00 USDC')
     expect(text).not.toMatch(/Nothing is charged|pay twice|Continue|Change/)
@@ -54,9 +55,8 @@ test.each<NonNullable<CheckoutChanges['asked']>>([
 })
 
 test('money of an order that the buyer cannot complete is looked at, and no other way to pay is shown', () => {
-  const attempts = [anAttempt('surplus')]
-  const parts = [aPart(attempts[0]!.id, '4999', 'surplus')]
-  const text = read({ payment: { status: 'pending' }, attempts, parts, asked: { step: 'pick' } })
+  const attempts = [anAttempt('paid', { returned: true })]
+  const text = read({ payment: { status: 'pending' }, attempts, asked: { step: 'pick' } })
   expect(text).toContain('We are checking this payment')
   expect(text).not.toContain('Continue')
 })

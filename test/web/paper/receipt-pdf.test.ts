@@ -32,7 +32,7 @@ const LONG: CheckoutChanges = {
     supportEmail: `${'a'.repeat(60)}@b.example`,
   },
   payment: { status: 'succeeded', description: 'Unbreakable'.repeat(46).slice(0, 500), reference: 'R'.repeat(200) },
-  attempts: OVERPAID.attempts ?? [],
+  attempts: REAL.attempts ?? [],
 }
 
 const textsOf = ({ shop, supportEmail, heading, lines, facts, check, foot }: ReturnType<typeof paperOf>): string[] => [
