@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals'
+import { answerOf, payloadOf, whyMalformed, whyRefused } from '../../../src/domain/payment/decision.ts'
+import { ANSWERS, type Say } from '../../../src/domain/payment/funds/answer.ts'
+import type { Decision } from '../../../src/domain/payment/requests.ts'
+import { newPaymentSnapshot, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { after, attempt, handed, opened, pays, sets, settled } from './payment-story.ts'
+
+const signed = { operator: 'ada', reason: 'looked at it' }
+/** With the version of the payments that are made here. */
+const looked = { ...signed, version: 1 }
+const tooLittle = snapshotOf(after(opened(attempt()), pays('3000')))
+const card = attempt({ id: 'att_2', provider: 'card_partner', method: 'card' })
+const twice = snapshotOf(after(opened(attempt(), card), pays(), pays('10000', 'att_2')))
+
+describe('a decision is refused', () => {
+  test.each([undefined, {}, { operator: 'ada' }, { operator: ' ', reason: 'x' }, { operator: 'ada', reason: ' ' }])(
+    'without a name and a reason: %j',
+    (incomplete) => {
+      expect(whyMalformed('settle', incomplete as Decision | undefined)).toContain('Give {"operator"')
+    },
+  )
+
+  test.each([{ operator: 'a\0' }, { reason: 'x\0' }, { reason: '\ud83d' }, { attempt: 'att_\0' }, { proof: '\0' }])(
+    'with a text that cannot be stored: %j',
+    (text) => expect(whyMalformed('give_back', { ...looked, ...text })).toContain('without NUL'),
+  )
+
+  test.each(ANSWERS)('%s: without the version that was looked at, but for a hold', (say) => {
+    for (const version of [undefined, null, '7', 6.5])
+      expect(whyMalformed(say, { ...signed, version } as Decision) === null).toBe(say === 'hold')
+    expect(whyMalformed(say, looked)).toBeNull()
+    expect(payloadOf(say).includes('version')).toBe(say !== 'hold')
+  })
+
+  test.each(ANSWERS)('%s: with an attempt or a proof, but for a give-back', (say) => {
+    for (const fields of [{ attempt: 'att_1' }, { outside: true }, { proof: 'bank 7' }])
+      expect(whyMalformed(say, { ...looked, ...fields }) === null).toBe(say === 'give_back')
+  })
+
+  test('with a version that is over; the row may be newer than what is known here', () => {
+    const known = { ...tooLittle, version: 7 }
+    expect(whyRefused('settle', { ...signed, version: 6 }, known)).toContain('has changed since you looked at it')
+    expect(whyRefused('settle', { ...signed, version: 7 }, known)).toBeNull()
+    expect(whyRefused('settle', { ...signed, version: 8 }, known)).toBeNull()
+  })
+
+  test('only as it is written while the payment is not known yet', () => {
+    expect(whyRefused('settle', looked, null)).toBeNull()
+    expect(whyRefused('settle', signed, null)).toContain('Add "version"')
+  })
+
+  test('if it changes nothing, with what may be decided in its place', () => {
+    expect(whyRefused('write_off', looked, tooLittle)).toBe(
+      'The payment is under_review, and write_off changes nothing. Decide with settle, or give_back --attempt att_1, or give_back --attempt att_1 --outside, or hold',
+    )
+    expect(whyRefused('settle', looked, snapshotOf(settled))).toBe(
+      'The payment is succeeded, and settle changes nothing. There is nothing to decide',
+    )
+    expect(whyRefused('give_back', { ...looked, attempt: 'att_9', outside: true }, tooLittle)).toContain(
+      'give_back outside of att_9 changes nothing',
+    )
+  })
+
+  test('a release of what is not held, and a hold of what has ended', () => {
+    expect(whyRefused('release', looked, tooLittle)).toBe('Nothing is held')
+    expect(whyRefused('hold', signed, snapshotOf(settled))).toBe('A succeeded payment cannot be held')
+    expect(whyRefused('hold', signed, snapshotOf(after(handed, sets({ held: true }))))).toContain('is held already')
+    expect(whyRefused('hold', signed, newPaymentSnapshot('pay_1', 0))).toBeNull()
+  })
+
+  test('if two attempts have money and none is named', () => {
+    expect(whyRefused('give_back', looked, twice)).toBe(
+      'Name the attempt whose money goes back, as "attempt": att_1 or att_2',
+    )
+    expect(whyRefused('give_back', { ...looked, attempt: 'att_2' }, twice)).toBeNull()
+  })
+})
+
+describe('the answer that a decision means', () => {
+  test.each<[Say, Partial<Decision>, ReturnType<typeof answerOf>]>([
+    ['settle', {}, { say: 'settle' }],
+    ['give_back', {}, { say: 'give_back', accountId: 'att_1' }],
+    ['give_back', { attempt: 'att_1', outside: true }, { say: 'give_back', accountId: 'att_1', outside: true }],
+    ['hold', {}, { say: 'hold' }],
+  ])('%s with %j', (say, fields, answer) => {
+    expect(answerOf(say, { ...looked, ...fields }, tooLittle)).toEqual(answer)
+  })
+
+  test('is a refusal if nothing of it is offered', () => {
+    expect(answerOf('release', looked, tooLittle)).toBe('Nothing is held')
+  })
+})
