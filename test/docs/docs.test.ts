@@ -9,7 +9,7 @@ import { sourceFiles } from '../../scripts/imports/files.ts'
 import { readImports } from '../../scripts/imports/graph.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
 import { KNOWN_VARIABLES } from '../../src/config.ts'
-import { OPERATOR_DECISIONS } from '../../src/domain/payment/requests.ts'
+import { ANSWERS } from '../../src/domain/payment/funds/answer.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -54,7 +54,7 @@ test('the README’s curl line asks for what the printed one asks for', () => {
 test('the operator’s page has every decision and no other', () => {
   const [, table = ''] = /table of decisions is written(.*?)End of the table/s.exec(read('docs/operations.md')) ?? []
   const rows = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
-  expect(new Set(rows)).toEqual(new Set(OPERATOR_DECISIONS))
+  expect(new Set(rows)).toEqual(new Set(ANSWERS))
 })
 
 test('the operator’s page names only variables that exist', () => {

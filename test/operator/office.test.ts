@@ -10,14 +10,13 @@ import { insertReport } from '../../src/db/links/reports.ts'
 import { insertChannel, listChannels } from '../../src/db/notifications/channels.ts'
 import { changePayment } from '../../src/db/payments/payment-changes.ts'
 import { insertEndpoint, listEndpoints } from '../../src/db/webhooks/webhook-endpoints.ts'
-import { noteOf } from '../../src/domain/timeline.ts'
+import type { Attempt } from '../../src/domain/payment/payment-object.ts'
 import { newId } from '../../src/ids.ts'
 import { runPinrail } from '../../src/operator/command.ts'
 import { COMMANDS } from '../../src/operator/commands.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { insertOwnAddresses } from '../api/support/own-addresses.ts'
 import { openShop, type Shop, WALLET } from '../api/support/shop.ts'
-import { aPart, aUsdcPart } from '../web/fixtures.ts'
 import { type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 describe('accounts, payments and webhooks', () => {
@@ -109,13 +108,15 @@ describe('accounts, payments and webhooks', () => {
     expect((await inTest('merchants', 'list')).out).toMatch(/^merchant +name +keys +payments +wallet\n/)
     const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12.5, currency: 'EUR' } })
     await shop.db.query(
-      `update payment set status = 'under_review', park_reason = 'underpaid', updated_at = now() - interval '3 hours' where id = $1`,
-      [made['id']],
+      `update payment set status = 'under_review', review_since = now() - interval '3 hours', reviews = $2 where id = $1`,
+      [made['id'], JSON.stringify([{ reason: 'too_little', attemptId: null, text: 'The partner holds 1.00 EUR' }])],
     )
     const { out } = await inTest('attention')
     expect(out).toMatch(/^age +kind +amount +merchant +payment +attempt +detail\n/)
-    expect(out).toMatch(new RegExp(`^3 h +parked +12.5 EUR +${shop.tenant.merchantId} +${String(made['id'])}`, 'm'))
-    await shop.db.query(`update payment set status = 'created', park_reason = null where id = $1`, [made['id']])
+    expect(out).toMatch(new RegExp(`^3 h +review +12.5 EUR +${shop.tenant.merchantId} +${String(made['id'])}`, 'm'))
+    await shop.db.query(`update payment set status = 'created', review_since = null, reviews = '[]' where id = $1`, [
+      made['id'],
+    ])
   })
 
   test.each([
@@ -295,7 +296,7 @@ describe('accounts, payments and webhooks', () => {
       expect(await inTest('payments', 'find', 'nothing')).toMatchObject({ code: 1, out: 'no payment found\n' })
 
       const explained = await inTest('payments', 'explain', 'order-7714', '--json')
-      expect(explained).toMatchObject({ code: 0, next_step: 'await_buyer', decisions: ['hold'], attention: [] })
+      expect(explained).toMatchObject({ code: 0, next_step: 'await_buyer', answers: [{ say: 'hold' }], attention: [] })
       expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])
       expect((await inTest('payments', 'explain', id)).out).toContain('Waiting for the buyer.')
       expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
@@ -304,59 +305,55 @@ describe('accounts, payments and webhooks', () => {
     test('shows the name and the reason of an operator to operators alone', async () => {
       const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12, currency: 'EUR' } })
       const id = String(made['id'])
-      const note = noteOf('payment.held', { operator: 'Ada Lovelace', reason: 'looks like fraud', attempt_id: 'att_1' })
+      const data = { operator: 'Ada Lovelace', reason: 'looks like fraud', proof: 'SEPA 0815', attempt_id: 'att_1' }
       const context = { publicUrl: shop.url, now: Date.now }
-      await changePayment(shop.db, context, { id, work: (work) => work.change(note, { held: true }) })
+      await changePayment(shop.db, context, {
+        id,
+        work: async (work) => {
+          work.set({ held: true })
+          work.because({ say: 'hold', data: { ...data, outside: false } })
+        },
+      })
       const entries = (timeline: unknown) =>
         (timeline as { kind: string; data: object }[]).map(({ data }) => data).at(-1)
-      expect(entries((await inTest('payments', 'explain', id, '--json')).timeline)).toEqual(note.data)
+      expect(entries((await inTest('payments', 'explain', id, '--json')).timeline)).toEqual({ ...data, outside: false })
       const seen = await shop.ask('GET', `/v1/payments/${id}/timeline`)
       expect(seen.body['data']).toMatchObject([{}, {}, { message: 'An operator holds the payment' }])
-      expect(entries(seen.body['data'])).toEqual({ attempt_id: 'att_1' })
+      expect(entries(seen.body['data'])).toEqual({ attempt_id: 'att_1', outside: false })
       const paths = [`/v1/payments/${id}`, '/v1/exports/payments', '/v1/exports/payments?format=csv', '/v1/events']
-      for (const path of paths) expect((await shop.ask('GET', path)).text).not.toMatch(/Lovelace|fraud/)
+      for (const path of paths) expect((await shop.ask('GET', path)).text).not.toMatch(/Lovelace|fraud|SEPA/)
     })
 
     test('is explained with amounts in major units, and with the commands that are accepted alone', async () => {
       const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 100, currency: 'EUR' } })
       const id = String(made['id'])
       const [usdc, card] = [newId('attempt'), newId('attempt')]
-      await changePayment(
-        shop.db,
-        { publicUrl: shop.url, now: Date.now },
-        {
-          id,
-          work: async (work) => {
-            const asked = work.state.payment.amount
-            await work.addAttempt({ id: usdc, provider: 'crypto', method: 'usdc', asked })
-            await work.addAttempt({ id: card, provider: 'card_partner', method: 'card', asked })
-            const held = aUsdcPart(usdc, '57883248', { minor: '5000', state: 'surplus' })
-            await work.addPart(held)
-          },
+      const context = { publicUrl: shop.url, now: Date.now }
+      await changePayment(shop.db, context, {
+        id,
+        work: async (work) => {
+          const asked = work.state.payment.amount
+          work.addAttempt({ id: usdc, provider: 'crypto', method: 'usdc', asked })
+          work.addAttempt({ id: card, provider: 'card_partner', method: 'card', asked })
+          work.set({ closedAs: 'canceled', listenEnded: true })
         },
-      )
-      await shop.db.query(`update payment set status = 'canceled' where id = $1`, [id])
+      })
+      const hold = (attemptId: string, facts: Partial<Attempt>) =>
+        changePayment(shop.db, context, { id, work: async (work) => work.setAttempt(attemptId, facts) })
+      await hold(usdc, { status: 'paid', held: '57883248', askedMicro: '115766496' })
       const decide = `decide: pinrail payments decide ${id}`
       const { out } = await inTest('payments', 'explain', id)
-      expect(out).toMatch(/surplus since \S+: 57\.883248 USDC/)
-      expect(out).toContain('receipt of 57.883248 USDC')
-      expect(out).not.toMatch(/57883248|refund --attempt/)
-      expect(out).toMatch(new RegExp(`${decide} recordExternalRefund --attempt ${usdc} --version \\d+ --operator`))
-      expect((await inTest('attention')).out).toMatch(new RegExp(`${id} +${usdc} +57\\.883248 USDC`))
-      await changePayment(
-        shop.db,
-        { publicUrl: shop.url, now: Date.now },
-        {
-          id,
-          work: async (work) => void (await work.addPart(aPart(card, '10000', 'surplus'))),
-        },
-      )
+      expect(out).toMatch(/review since \S+: excess: 57\.883248 USDC more than the payment needs/)
+      expect(out).toContain('the partner holds 57.883248 USDC')
+      expect(out).not.toMatch(/57883248|give_back --attempt \S+ --version/)
+      expect(out).toMatch(new RegExp(`${decide} give_back --attempt ${usdc} --outside --version \\d+ --operator`))
+      expect((await inTest('attention')).out).toMatch(new RegExp(`${id} +${usdc} +excess: 57\\.883248 USDC`))
+      await hold(card, { status: 'paid', held: '10000' })
       const both = (await inTest('payments', 'explain', id)).out
-      expect(both).toContain('surplus since')
-      expect(both).toContain(': 100.00 EUR')
-      expect(both).toContain(`${decide} refund --attempt ${card} --operator`)
-      for (const attempt of [usdc, card]) expect(both).toContain(`recordExternalRefund --attempt ${attempt} --version`)
-      expect(both).not.toContain(`refund --attempt ${usdc} --operator`)
+      expect(both).toContain('excess: 100.00 EUR more than the payment needs')
+      expect(both).toContain(`${decide} give_back --attempt ${card} --version`)
+      for (const attempt of [usdc, card]) expect(both).toContain(`give_back --attempt ${attempt} --outside --version`)
+      expect(both).not.toContain(`give_back --attempt ${usdc} --version`)
     })
 
     test('is found by its link, and by a reference in any Unicode form', async () => {

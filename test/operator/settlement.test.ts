@@ -339,10 +339,14 @@ describe('the status', () => {
 
   /** As it is after a quarter of an hour, for the list of payments. */
   const waitsWith = async (paymentId: string, status: string, reason: string | null) => {
-    const set = `update payment set status = $2, park_reason = $3, updated_at = now() - interval '20 minutes' where id = $1`
-    await world.db.query(set, [paymentId, status, reason])
+    const reviews = reason === null ? [] : [{ reason, attemptId: null, text: 'it is stopped' }]
+    const set = `update payment set status = $2, reviews = $3, review_since = case when $4 then now() end,
+      updated_at = now() - interval '20 minutes' where id = $1`
+    await world.db.query(set, [paymentId, status, JSON.stringify(reviews), reason !== null])
     const listed = await listAttention(world.db, 10)
-    await world.db.query(`update payment set status = 'failed', park_reason = null where id = $1`, [paymentId])
+    await world.db.query(`update payment set status = 'failed', reviews = '[]', review_since = null where id = $1`, [
+      paymentId,
+    ])
     return listed.filter((entry) => entry.paymentId === paymentId)
   }
 
@@ -358,8 +362,8 @@ describe('the status', () => {
       `No money is moving: 1 payout of 1000000.000001 USDC is stopped (policy) until an operator decides (${id}: ${why}).`,
     )
     expect([found.code, kinds(found)]).toEqual([1, ['held']])
-    expect(await waitsWith(id, 'under_review', 'payout_held')).toMatchObject([
-      { kind: 'parked', detail: `payout_held: policy: ${why}` },
+    expect(await waitsWith(id, 'under_review', 'payout_stopped')).toMatchObject([
+      { kind: 'review', detail: `payout_stopped: it is stopped: policy: ${why}` },
     ])
     await world.db.query(`delete from payout where payment_id = $1`, [id])
   })

@@ -56,13 +56,12 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'held-by-the-partner-rejected': async ({ world, handle, open, untilState, decide }) => {
+  'held-by-the-partner-given-back': async ({ world, handle, open, untilState, decide }) => {
     const paymentId = await world.createPayment()
     await world.atPartner('wallet_app', await open(paymentId), { action: 'hold' })
     await untilState(paymentId, 'under_review')
-    await decide(paymentId, 'write_off')
-    await untilState(paymentId, 'failed')
-    await handle(paymentId).terminate('it listens for late money, for days')
+    await decide(paymentId, 'give_back')
+    await handle(paymentId).result()
     return paymentId
   },
 
@@ -70,18 +69,18 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     const { paymentId, attemptId } = await underpaid(stage)
     await stage.world.faultAt('wallet_app', { fault: 'refund_refused', times: 1, attemptId })
     await stage.decide(paymentId, 'give_back')
-    await stage.untilRow(paymentId, 'statusReason', 'too_little')
+    await stage.untilReview(paymentId)
     await stage.decide(paymentId, 'settle')
     await stage.settled(paymentId)
     return paymentId
   },
 
-  'refund-without-money-refused': async ({ world, open, untilState, refused, settled }) => {
+  'decision-refused': async ({ world, open, untilState, refused, settled }) => {
     const paymentId = await world.createPayment()
     const attemptId = await open(paymentId)
     await world.atPartner('wallet_app', attemptId, { action: 'hold' })
     await untilState(paymentId, 'under_review')
-    await refused(paymentId, 'give_back')
+    await refused(paymentId, 'settle')
     await world.atPartner('wallet_app', attemptId, { action: 'release' })
     await settled(paymentId)
     return paymentId
