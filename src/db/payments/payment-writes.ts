@@ -142,11 +142,18 @@ function ifMoneyIsFree(before: Payment, after: Payment): Statement {
 export type NewAttempt = Pick<Attempt, 'id' | 'provider' | 'method' | 'asked'>
 
 /** A new attempt as its row reads. */
-export const createdAttempt = (paymentId: string, attempt: NewAttempt, at: string): Attempt => ({
+export const createdAttempt = (
+  paymentId: string,
+  { id, provider, method, asked }: NewAttempt,
+  at: string,
+): Attempt => ({
   ...NOTHING_YET,
-  ...attempt,
+  id,
+  provider,
+  method,
+  asked,
   paymentId,
-  silentAfterHours: PROVIDERS[attempt.provider].listenHours,
+  silentAfterHours: PROVIDERS[provider].listenHours,
   createdAt: at,
   updatedAt: at,
 })
