@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { pino } from 'pino'
 import { z } from 'zod'
+import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { createTestDatabase } from '../../../scripts/test/services/databases.ts'
 import { createOpenPages } from '../../../src/api/live/open-pages.ts'
 import { type CheckoutDeps, createCheckoutRouter } from '../../../src/api/routes/checkout/checkout.ts'
@@ -14,13 +15,15 @@ import { changePayment, type PaymentWork } from '../../../src/db/payments/paymen
 import { insertPayment, readPaymentByToken, readStamps } from '../../../src/db/payments/payments.ts'
 import type { Currency } from '../../../src/domain/currencies.ts'
 import { chargeCurrencyOf } from '../../../src/domain/methods.ts'
-import { convertCurrency } from '../../../src/domain/money.ts'
-import type { AttemptFields } from '../../../src/domain/payment/changes.ts'
+import { convertCurrency, convertToMicroUsdc, splitFee } from '../../../src/domain/money.ts'
+import { withPaidOut } from '../../../src/domain/payment/funds/funds.ts'
+import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import type { NewPayment } from '../../../src/domain/payment/new-payment.ts'
 import { isOpen } from '../../../src/domain/payment/payment.ts'
+import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
-import { aPart, PARTNERS, RATES } from '../../web/fixtures.ts'
+import { PARTNERS, RATES } from '../../web/fixtures.ts'
 
 const MERCHANT = 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2'
 const PARTNER_PAGE = '<!doctype html><html lang="en"><title>Partner</title><main><h1>Partner page</h1></main></html>'
@@ -112,17 +115,16 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
         const { payment } = work.state
         const currency = chargeCurrencyOf(request.provider, payment.amount.currency)
         const rates = { from: rateOf(payment.amount.currency), to: rateOf(currency) }
-        await work.addAttempt({
+        work.addAttempt({
           id: request.attemptId,
           provider: request.provider,
           method: request.method,
           asked: convertCurrency(payment.amount, currency, rates),
         })
-        if (payment.status === 'created') await work.move('pending', { actor: 'buyer', message: 'opened' })
-        const fields: AttemptFields = declined
+        const facts: Partial<Attempt> = declined
           ? { status: 'declined', failureCode: 'declined' }
           : { status: 'open', redirectUrl, intentUri: request.method === 'upi' ? intentOf(request.attemptId) : null }
-        await work.saveAttempt(request.attemptId, fields)
+        work.setAttempt(request.attemptId, facts)
       },
     })
     return declined
@@ -133,28 +135,18 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
   async function create(changed: Partial<NewPayment> & { livemode?: boolean; merchantId?: string } = {}) {
     const { livemode = false, merchantId = MERCHANT, ...fields } = changed
     const id = newId('payment')
-    const now = new Date()
-    const payment: NewPayment = {
+    const payment = newPayment({
       id,
-      amountText: '49.99',
-      amount: { minor: '4999', currency: 'EUR' },
       provider: null,
-      fallback: 'picker',
       description: 'Two tickets for the night train to Vienna',
       reference: 'ORDER-1042',
-      metadata: null,
       successUrl: 'https://shop.example/thanks',
       cancelUrl: 'https://shop.example/cart',
       checkoutToken: `checkout-of-${id}`,
-      paymentLink: null,
-      destination: `0x${'70'.repeat(20)}`,
       chainId: 137,
-      token: `0x${'3c'.repeat(20)}`,
-      quote: { rate: '1.08', rateSource: 'test', netMicro: '51559686', expiresAt: now.toISOString() },
-      createdAt: now.toISOString(),
-      expiresAt: new Date(now.getTime() + 86_400_000).toISOString(),
+      createdAt: new Date().toISOString(),
       ...fields,
-    }
+    })
     await insertPayment(db, { merchantId, livemode }, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
     const path = `/c/${payment.checkoutToken}`
     const read = async () => (await readPaymentByToken(db, payment.checkoutToken))?.payment
@@ -167,8 +159,8 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     }
   }
 
-  async function change(id: string, work: (payment: PaymentWork) => Promise<void>): Promise<void> {
-    await changePayment(db, context, { id, work })
+  async function change(id: string, work: (payment: PaymentWork) => void | Promise<void>): Promise<void> {
+    await changePayment(db, context, { id, work: async (payment) => work(payment) })
   }
 
   function timeline(id: string, kind: string) {
@@ -181,29 +173,48 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
   }
 }
 
-/** Moves along the transition table, one after the other. The money is confirmed before it goes on. */
+/** What must become true of a payment, and of its newest attempt, for its state to follow. */
+const MOVES = {
+  pending: ({ addAttempt, state: { payment } }) =>
+    addAttempt({
+      id: newId('attempt'),
+      provider: 'wallet_app',
+      method: 'banking_app',
+      asked: payment.amount,
+    }),
+  processing: (work) => void setNewest(work, { status: 'confirming' }),
+  settling: (work) => {
+    const { id, asked } = setNewest(work, { status: 'paid', paidAt: work.at })
+    const rate = { rate: rateOf(asked.currency), source: 'test', lockedAt: work.at }
+    work.setAttempt(id, { held: asked.minor, rate })
+    const gross = BigInt(convertToMicroUsdc(asked, rate.rate))
+    const sale = { number: 1, accountId: id, units: BigInt(asked.minor), gross, fill: gross }
+    work.setSale({ ...sale, state: 'filled', reference: 'fill_1' })
+    work.set({ takenSale: 1, usdc: splitFee(gross.toString()), payout: 'handed' })
+  },
+  succeeded: (work) => {
+    const transfer = { txHash: `0x${'5e'.repeat(32)}`, logIndex: 3, blockNumber: '70000001', finalizedAt: work.at }
+    work.setFunds(withPaidOut(toFunds(work.state), BigInt(work.state.payment.usdc?.net ?? '0')))
+    work.set({ transfer })
+  },
+  expired: ({ set }) => set({ closedAs: 'expired' }),
+  canceled: ({ set }) => set({ closedAs: 'canceled' }),
+} as const satisfies Record<string, (work: PaymentWork) => void>
+
+/** Moves along the transition table, one after the other. */
 export async function movePayment(
   world: CheckoutWorld,
   id: string,
-  moves: readonly Parameters<PaymentWork['move']>[0][],
+  moves: readonly (keyof typeof MOVES)[],
 ): Promise<void> {
-  for (const to of moves)
-    await world.change(id, async (work) => {
-      if (to === 'settling') await confirmMoney(work)
-      await work.move(to, { actor: 'system', message: to })
-    })
+  for (const to of moves) await world.change(id, MOVES[to])
 }
 
-async function confirmMoney(work: PaymentWork): Promise<void> {
-  const { payment, attempts } = work.state
-  const { minor, currency } = payment.amount
-  const attemptId = attempts.at(-1)?.id ?? newId('attempt')
-  await work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount })
-  await work.addPart({ ...aPart(attemptId, minor, 'counted'), asset: currency })
-  await work.change(
-    { kind: 'test.confirmed', actor: 'partner', message: 'confirmed' },
-    { paidAttemptId: attemptId, chargeCurrency: currency, confirmedMinor: minor, paidAt: work.at },
-  )
+function setNewest(work: PaymentWork, facts: Partial<Attempt>): Attempt {
+  const newest = work.state.attempts.at(-1)
+  if (newest === undefined) throw new Error('this test has opened no attempt')
+  work.setAttempt(newest.id, facts)
+  return newest
 }
 
 const intentOf = (attemptId: string): string => `upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.90&cu=INR&tr=${attemptId}`

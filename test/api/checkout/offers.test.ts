@@ -261,7 +261,7 @@ describe('Open pages', () => {
       }),
     )
     const page = await follow(payment.path, await stampNow(payment.id))
-    await world.change(payment.id, (work) => work.saveAttempt(attemptId, { status: 'open' }))
+    await world.change(payment.id, (work) => work.setAttempt(attemptId, { status: 'open' }))
     expect(await page.next()).toMatch(/-open$/)
     await page.close()
   })

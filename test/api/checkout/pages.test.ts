@@ -13,7 +13,6 @@ import type { AttemptStatus } from '../../../src/domain/payment/payment.ts'
 import { MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
 import { transferLink } from '../../../src/domain/settlement/deposit.ts'
 import { newId } from '../../../src/ids.ts'
-import { aUsdcPart } from '../../web/fixtures.ts'
 import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout-world.ts'
 import { countriesFile } from './countries-file.ts'
 
@@ -49,10 +48,7 @@ const post = (path: string, body: string | object) => supertest(world.url).post(
 /** Pays 20 of the 54 USDC that are asked for at an address of the payment. */
 async function payInPart(paymentId: string, attemptId: string): Promise<void> {
   await openUsdc(paymentId, attemptId, '20000000')
-  await world.change(paymentId, async (work) => {
-    await work.addPart(aUsdcPart(attemptId, '20000000', { minor: '1851', state: 'counted' }))
-    await work.change({ kind: 'test.part', actor: 'partner', message: 'a part' }, { exception: 'underpaid' })
-  })
+  await world.change(paymentId, (work) => work.setAttempt(attemptId, { held: '20000000' }))
 }
 
 /** An open USDC order of 54 USDC, at whose address as many micro-USDC have arrived. */
@@ -60,10 +56,9 @@ async function openUsdc(paymentId: string, attemptId: string, receivedMicro: str
   const [address, token]: readonly [Hex, Hex] = [`0x${randomBytes(20).toString('hex')}`, `0x${'3c'.repeat(20)}`]
   const asked = { minor: '4999', currency: 'EUR' } as const
   const intentUri = transferLink({ chainId: 137, token, address, micro: '54000000' })
-  await world.change(paymentId, async (work) => {
-    await work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
-    await work.move('pending', { actor: 'buyer', message: 'opened' })
-    await work.saveAttempt(attemptId, { status: 'open', redirectUrl: world.url, intentUri })
+  await world.change(paymentId, (work) => {
+    work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
+    work.setAttempt(attemptId, { status: 'open', askedMicro: '54000000', redirectUrl: world.url, intentUri })
   })
   await openDeposit(world.db, {
     attemptId,
@@ -718,13 +713,12 @@ describe('Attempts after the first', () => {
   /** As many attempts as asked for, all of them in that state. */
   async function withAttempts(id: string, count: number, status: AttemptStatus): Promise<void> {
     const asked = { minor: '4999', currency: 'EUR' } as const
-    await world.change(id, async (work) => {
+    await world.change(id, (work) => {
       for (let attempt = 0; attempt < count; attempt++) {
         const attemptId = newId('attempt')
-        await work.addAttempt({ id: attemptId, ...APP, asked })
-        await work.saveAttempt(attemptId, { status })
+        work.addAttempt({ id: attemptId, ...APP, asked })
+        work.setAttempt(attemptId, { status })
       }
-      if (work.state.payment.status === 'created') await work.move('pending', { actor: 'buyer', message: 'opened' })
     })
   }
 
@@ -741,7 +735,7 @@ describe('Attempts after the first', () => {
       const { path, id } = await world.create()
       await goOn(path)
       const attemptId = world.asked[0]?.attemptId ?? ''
-      await world.change(id, (work) => work.saveAttempt(attemptId, { status: 'verification_required' }))
+      await world.change(id, (work) => work.setAttempt(attemptId, { status: 'verification_required' }))
       expect(await goOn(path)).toBe(`${path}/go`)
       expect(world.asked).toHaveLength(1)
     })
@@ -752,7 +746,7 @@ describe('Attempts after the first', () => {
         const { path, id } = await world.create()
         await goOn(path)
         const first = world.asked[0]?.attemptId ?? ''
-        await world.change(id, (work) => work.saveAttempt(first, { status }))
+        await world.change(id, (work) => work.setAttempt(first, { status }))
         expect(await goOn(path)).toBe(`${path}/go`)
         expect(world.asked).toHaveLength(2)
         const page = await get(`${path}/go`)

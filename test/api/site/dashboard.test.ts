@@ -12,10 +12,8 @@ import { definePage, type Page, type PageCall } from '../../../src/api/routes/da
 import { siteProblemHandler } from '../../../src/api/routes/site-problem.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
-import { because, noteOf } from '../../../src/domain/timeline.ts'
 import { newId } from '../../../src/ids.ts'
 import { NO_PAGES } from '../../../src/web/site/document.tsx'
-import { aUsdcPart } from '../../web/fixtures.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { openAccount } from './account.ts'
 import { composedPages } from './pages.ts'
@@ -26,6 +24,10 @@ beforeAll(async () => {
   shop = await openShop()
 })
 afterAll(() => shop?.close())
+
+/** `at`: Unix milliseconds. */
+const change = (id: string, work: (payment: PaymentWork) => void, at = Date.now()) =>
+  changePayment(shop.db, { publicUrl: shop.url, now: () => at }, { id, work: async (payment) => work(payment) })
 
 describe('The first steps of a new account', () => {
   const handed: string[] = []
@@ -196,9 +198,10 @@ describe('The pages of the dashboard', () => {
     test('shows what an operator did, and neither who it was nor the reason', async () => {
       const { owner, pay } = await openAccount(shop, 'held@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
-      const note = noteOf('payment.held', { operator: 'Ada Lovelace', reason: 'looks like fraud' })
-      const context = { publicUrl: shop.url, now: Date.now }
-      await changePayment(shop.db, context, { id, work: (payment) => payment.change(note, { held: true }) })
+      await change(id, (work) => {
+        work.because({ say: 'hold', data: { operator: 'Ada Lovelace', reason: 'looks like fraud', outside: false } })
+        work.set({ held: true })
+      })
       const { html } = await owner.get(`/dashboard/payments/${id}`)
       expect(html).toContain('An operator holds the payment')
       expect(html).not.toMatch(/Lovelace|fraud/)
@@ -210,8 +213,7 @@ describe('The pages of the dashboard', () => {
       const read = async () =>
         / Nothing(?: yet)? /.exec(textOf((await owner.get('/dashboard/payments')).html))?.[0].trim()
       expect(await read()).toBe('Nothing yet')
-      const context = { publicUrl: shop.url, now: Date.now }
-      await changePayment(shop.db, context, { id, work: (payment) => payment.move('canceled', because('canceled')) })
+      await change(id, (work) => work.set({ closedAs: 'canceled' }))
       expect(await read()).toBe('Nothing')
       const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toContain('You receive Nothing')
@@ -222,32 +224,12 @@ describe('The pages of the dashboard', () => {
       const { owner, pay } = await openAccount(shop, 'part@shop.example')
       const id = await pay({ amount: '100.00', currency: 'EUR' })
       const attemptId = newId('attempt')
-      await changePayment(
-        shop.db,
-        { publicUrl: shop.url, now: Date.now },
-        {
-          id,
-          work: async (payment) => {
-            const asked = payment.state.payment.amount
-            await payment.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
-            await payment.move('pending', { actor: 'buyer', message: 'opened' })
-            await payment.saveAttempt(attemptId, { status: 'open', redirectUrl: shop.url })
-          },
-        },
-      )
+      await change(id, (work) => {
+        work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: work.state.payment.amount })
+        work.setAttempt(attemptId, { status: 'open', redirectUrl: shop.url, askedMicro: '115766496' })
+      })
       expect((await owner.get(`/dashboard/payments/${id}`)).status).toBe(200)
-      await changePayment(
-        shop.db,
-        { publicUrl: shop.url, now: Date.now },
-        {
-          id,
-          work: async (payment) => {
-            const part = aUsdcPart(attemptId, '57883248', { minor: '5000', state: 'counted' })
-            await payment.addPart(part)
-            await payment.change({ kind: 'test.part', actor: 'partner', message: 'part' }, { exception: 'underpaid' })
-          },
-        },
-      )
+      await change(id, (work) => work.setAttempt(attemptId, { held: '57883248' }))
       const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toMatch(/Paid in part .*Asked 100\.00 EUR Paid 50\.00 EUR Missing 50\.00 EUR/)
       expect(textOf((await owner.get('/dashboard/payments')).html)).toMatch(/100\.00 EUR Paid in part .* USDC /)
@@ -259,19 +241,20 @@ describe('The pages of the dashboard', () => {
     test('a payment whose payout is void receives nothing, and one that ends automatically needs no look', async () => {
       const { owner, pay } = await openAccount(shop, 'void@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
-      const parkedAs = async (reason: string) => {
+      const lookAt = async (payout: 'voiding' | 'void', reviews: readonly object[]) => {
         await shop.db.query(
-          `update payment set status = 'under_review', park_reason = $2, status_reason = $2,
+          `update payment set status = 'under_review', payout = $2, status_reason = 'excess', reviews = $3,
              gross_micro = 11000000, fee_micro = 495000, net_micro = 10505000 where id = $1`,
-          [id, reason],
+          [id, payout, JSON.stringify(reviews)],
         )
         return textOf((await owner.get(`/dashboard/payments/${id}`)).html)
       }
       const looks = 'Pinrail is reviewing it.'
-      const reversed = await parkedAs('funds_reversed')
+      const reversed = await lookAt('voiding', [])
       expect([reversed.includes(looks), reversed.includes('10.505000')]).toEqual([false, true])
-      const voided = await parkedAs('payout_voided')
+      const voided = await lookAt('void', [{ reason: 'excess', attemptId: null, text: 'for operators only' }])
       expect([voided.includes(looks), voided.includes('10.505000')]).toEqual([true, false])
+      expect(voided).not.toContain('for operators only')
       expect(voided).toContain('You receive Nothing')
     })
 
@@ -291,19 +274,16 @@ describe('The pages of the dashboard', () => {
 
   test('the success rate of today counts what ended today, and not what was only written today', async () => {
     const { owner, pay } = await openAccount(shop, 'rate@shop.example')
-    const change = (id: string, at: number, work: (payment: PaymentWork) => Promise<void>) =>
-      changePayment(shop.db, { publicUrl: shop.url, now: () => at }, { id, work })
     const end = async (at: number): Promise<string> => {
       const id = await pay({ amount: 10, currency: 'EUR' })
-      await change(id, at, async (work) => {
-        await work.addAttempt({ id: newId('attempt'), ...CARD, asked: work.state.payment.amount })
-        await work.move('expired', because('expired'))
-      })
+      const open = { id: newId('attempt'), ...CARD }
+      await change(id, (work) => work.addAttempt({ ...open, asked: work.state.payment.amount }), at)
+      await change(id, (work) => work.set({ closedAs: 'expired' }), at)
       return id
     }
     const shown = async (): Promise<string> => textOf((await owner.get('/dashboard')).html)
     const old = await end(Date.now() - 2 * 86_400_000)
-    await change(old, Date.now(), (work) => work.change(noteOf('payment.listening_ended'), { listenEnded: true }))
+    await change(old, (work) => work.set({ listenEnded: true }))
     expect(await shown()).toContain('No payment has finished today')
     await end(Date.now())
     expect(await shown()).toContain('0 of 1 finished payments succeeded')
