@@ -1,19 +1,16 @@
 import { expect, test } from '@jest/globals'
 import {
-  cancelKey,
   conversionKey,
   deliveryWorkflowId,
   ID_PREFIXES,
   type IdKind,
   isId,
-  lateMoneyWorkflowId,
   notificationWorkflowId,
   paymentWorkflowId,
   refundKey,
   TRANSFER_ACTIVITY_ID,
   timeOfPayment,
   typeId,
-  voidKey,
 } from '../../src/domain/ids.ts'
 import { newId } from '../../src/ids.ts'
 
@@ -85,11 +82,8 @@ test('a payment’s id says when it was made, to the millisecond, and nothing el
 test('what is derived from an id never changes: workflows, and keys that partners have stored', () => {
   expect(paymentWorkflowId('pay_1')).toBe('pay_1')
   expect(deliveryWorkflowId('evt_1', 'we_1')).toBe('whd_evt_1_we_1')
-  expect(lateMoneyWorkflowId('att_1')).toBe('late_att_1')
   expect([1, 2].map((order) => conversionKey('pay_1', order))).toEqual(['pay_1:convert', 'pay_1:convert:2'])
   expect(notificationWorkflowId('nch_1')).toBe('ntf_nch_1')
-  expect(cancelKey('att_1')).toBe('att_1:cancel')
   expect(refundKey('att_1')).toBe('att_1:refund')
-  expect(voidKey('pay_1')).toBe('pay_1:void')
   expect(TRANSFER_ACTIVITY_ID).toBe('transferUsdc')
 })

@@ -9,7 +9,6 @@ import {
   noteOf,
   observedSentence,
   offerNote,
-  payoutHeld,
 } from '../../src/domain/timeline.ts'
 
 /** Who did what: a merchant's timeline must not say that a person did what the system did. */
@@ -28,49 +27,72 @@ const MOVES: Record<Actor, readonly MoveReason[]> = {
     'misfit',
     'wrong_asset',
     'withdrawn',
-    'not_released',
+    'funds_reversed',
     'check_failed',
     'reversed',
     'given_back_by_partner',
   ],
   system: [
+    'partner_silent',
     'expired',
-    'conversion_refused',
+    'gave_way',
+    'canceled_before',
+    'conversion_stuck',
     'fill_off_rate',
     'handed_to_settlement',
     'payout_resumed',
+    'payout_stopped',
     'payout_voided',
     'settled',
     'unexpected_settlement',
   ],
   operator: [
     'held',
-    'held_before_conversion',
     'resumed_after_hold',
     'approved',
     'rejected',
-    'conversion_retried',
     'payout_retried',
+    'giving_back',
     'refunded_through_partner',
     'refunded_outside',
   ],
 }
 
 const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
-  buyer: ['attempt.sent', 'payment.expiry_extended'],
-  partner: ['payment.chargeback', 'payment.chargeback_won', 'attempt.refused'],
   system: [
+    'payment.rate_locked',
     'payment.converted',
     'payment.sold',
+    'payment.conversion_ended',
     'payment.settlement_delayed',
     'payment.expiry_postponed',
     'payment.listening_ended',
-    'payment.unexpected_settlement',
+    'payment.silent',
+    'payment.payout_voided',
+    'payment.void_asked',
+    'payment.transfer_replaced',
     'deposit.received',
     'deposit.other_token',
     'deposit.surplus',
   ],
-  operator: ['payment.held', 'payment.released', 'refund.requested'],
+  buyer: ['payment.expiry_extended', 'attempt.sent'],
+  partner: [
+    'payment.money_came',
+    'payment.money_went',
+    'payment.misfit',
+    'refund.refused',
+    'payment.chargeback',
+    'payment.chargeback_won',
+    'attempt.refused',
+  ],
+  operator: [
+    'decision.settle',
+    'decision.give_back',
+    'decision.write_off',
+    'decision.hold',
+    'decision.release',
+    'refund.requested',
+  ],
 }
 
 /** A capital letter, some words, and no full stop: the page sets it. */
@@ -108,19 +130,8 @@ describe('the timeline', () => {
     })
   })
 
-  test('names the reason for which the engine holds a payout', () => {
-    const data = { since: 1 }
-    expect(payoutHeld('blacklisted', data)).toEqual({
-      actor: 'system',
-      message: 'The payout is stopped: blacklisted',
-      data,
-    })
-  })
-
   test.each([
     ['verification_required', 'The partner asks the buyer for a one-time identity check'],
-    ['surplus', 'A second payment arrived; an operator must decide'],
-    ['late', 'Money arrived after the payment had stopped listening'],
     ['declined', 'The attempt was declined; the buyer may try again'],
     ['on_hold', 'The partner reports: on hold'],
     ['canceled', 'The partner reports: canceled'],

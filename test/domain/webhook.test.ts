@@ -128,7 +128,8 @@ it('an endpoint is switched off after five days without success, of which twelve
 })
 
 it('knows the types of events', () => {
-  const ofPayments = 'succeeded created processing failed expired canceled under_review refunded chargeback'.split(' ')
+  const ofPayments =
+    'succeeded created processing failed expired canceled under_review refunded chargeback chargeback_won'.split(' ')
   const others = ['payment_link.completed', 'webhook_endpoint.disabled']
   expect(WEBHOOK_EVENT_TYPES).toEqual([...ofPayments.map((type) => `payment.${type}`), ...others])
   expect([DEFAULT_EVENT_TYPES, ALL_EVENT_TYPES]).toEqual([['payment.succeeded'], '*'])

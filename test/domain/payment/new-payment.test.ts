@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { createdPayment, returnUrl } from '../../../src/domain/payment/new-payment.ts'
-import { created } from './decided-payment.ts'
+import { created } from './payment-story.ts'
 
 test('a payment that was just created has what it was created with, and nothing else yet', () => {
   const { id, createdAt, expiresAt, ...rest } = createdPayment(created, { merchantId: 'mer_1', livemode: true })
@@ -18,8 +18,14 @@ test('a payment that was just created has what it was created with, and nothing 
     status: 'created',
     statusReason: null,
     exception: null,
-    parkReason: null,
     held: false,
+    closedAs: null,
+    payout: 'none',
+    stoppedFor: null,
+    stuck: false,
+    reviews: [],
+    reviewSince: null,
+    delayedAt: null,
     providerUsed: null,
     methodUsed: null,
     paidAttemptId: null,

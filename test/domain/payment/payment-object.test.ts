@@ -4,10 +4,12 @@ import {
   explorerUrl,
   NO_MONEY_YET,
   type Payment,
+  renderChargeback,
   renderPayment,
 } from '../../../src/domain/payment/payment-object.ts'
-import { attempt, payment, transfer } from './decided-payment.ts'
+import { attempt, payment, usdcAttempt } from './payment-story.ts'
 
+const transfer = { txHash: '0x1', logIndex: 3, blockNumber: '70000000', finalizedAt: '2026-01-01T00:02:00.000Z' }
 const render = (fields: Partial<Payment>, attempts: Parameters<typeof renderPayment>[1] = []) =>
   renderPayment(payment(fields), attempts, 'https://pay.example')
 
@@ -18,9 +20,9 @@ const NEW = {
   status: 'created',
   status_reason: null,
   exception: null,
-  amount: 49.99,
-  amount_decimal: '49.99',
-  amount_minor: 4999,
+  amount: 100,
+  amount_decimal: '100.00',
+  amount_minor: 10_000,
   currency: 'EUR',
   provider: 'wallet_app',
   provider_used: null,
@@ -58,6 +60,7 @@ const NEW = {
     block_number: null,
     finalized_at: null,
     explorer_url: null,
+    delayed_since: null,
   },
   attempts: [],
   payment_link: null,
@@ -82,12 +85,12 @@ describe('the object of the API', () => {
         status: 'succeeded',
         metadata: { order: '7' },
         chainId: 137,
-        confirmed: { minor: '4999', currency: 'EUR' },
+        confirmed: { minor: '10000', currency: 'EUR' },
         rate: { rate: '1.1', source: 'converter', lockedAt: '2026-01-01T00:01:00.000Z' },
-        usdc: { gross: '54989000', fee: '2199560', net: '52789440' },
-        transfer: { ...transfer, logIndex: 3, blockNumber: '70000000', finalizedAt: '2026-01-01T00:02:00.000Z' },
+        usdc: { gross: '110000000', fee: '4950000', net: '105050000' },
+        transfer,
       },
-      [attempt({ partnerReference: 'ord-9', createdAt: '2026-01-01T00:00:30.000Z' })],
+      [attempt({ status: 'paid', partnerReference: 'ord-9', createdAt: '2026-01-01T00:00:30.000Z' })],
     )
     expect(settled).toEqual({
       ...NEW,
@@ -95,10 +98,10 @@ describe('the object of the API', () => {
       metadata: { order: '7' },
       settlement: {
         ...NEW.settlement,
-        confirmed: { amount: '49.99', amount_minor: 4999, currency: 'EUR' },
-        gross_usdc: '54.989000',
-        fee_usdc: '2.199560',
-        net_usdc: '52.789440',
+        confirmed: { amount: '100.00', amount_minor: 10_000, currency: 'EUR' },
+        gross_usdc: '110.000000',
+        fee_usdc: '4.950000',
+        net_usdc: '105.050000',
         rate: '1.1',
         rate_from: 'EUR',
         rate_to: 'USDC',
@@ -115,7 +118,7 @@ describe('the object of the API', () => {
         {
           id: 'att_1',
           provider: 'wallet_app',
-          status: 'confirmed',
+          status: 'paid',
           partner_reference: 'ord-9',
           failure_code: null,
           created_at: '2026-01-01T00:00:30.000Z',
@@ -130,7 +133,7 @@ describe('the object of the API', () => {
       rate: { rate: '0.0119', source: 'converter', lockedAt: '2026-01-01T00:01:00.000Z' },
     })
     expect(paid).toMatchObject({
-      amount_decimal: '49.99',
+      amount_decimal: '100.00',
       currency: 'EUR',
       settlement: {
         confirmed: { amount: '4862.40', amount_minor: 486_240, currency: 'INR' },
@@ -144,14 +147,16 @@ describe('the object of the API', () => {
   test('names no fee and no receipt of a payment that went back to its buyer before its payout', () => {
     const usdc = { gross: '54989000', fee: '2474505', net: '52514495' }
     const settlementOf = (fields: Partial<Payment>) => render({ usdc, ...fields }).settlement
-    const nothing = { gross_usdc: null, fee_usdc: null, net_usdc: null }
-    expect(settlementOf({ status: 'refunded' })).toMatchObject(nothing)
+    expect(settlementOf({ payout: 'void' })).toMatchObject({ gross_usdc: null, fee_usdc: null, net_usdc: null })
     const charged = { gross_usdc: '54.989000', fee_usdc: '2.474505', net_usdc: '52.514495' }
-    expect(settlementOf({ status: 'under_review' })).toMatchObject(charged)
-    const voided = { status: 'under_review', parkReason: 'payout_voided' } as const
-    expect(settlementOf(voided)).toMatchObject(nothing)
-    const paidAfterAll = { ...transfer, logIndex: 3, blockNumber: '1', finalizedAt: '' }
-    expect(settlementOf({ status: 'refunded', transfer: paidAfterAll })).toMatchObject(charged)
+    expect(settlementOf({ payout: 'voiding' })).toMatchObject(charged)
+    expect(settlementOf({ payout: 'paid', transfer })).toMatchObject(charged)
+  })
+
+  test('says since when an open payment has been taking too long', () => {
+    const delayedAt = '2026-01-01T01:00:00.000Z'
+    const since = (status: Payment['status']) => render({ status, delayedAt }).settlement.delayed_since
+    expect([since('settling'), since('succeeded')]).toEqual([delayedAt, null])
   })
 
   test('prints the amount as the merchant wrote it, and exactly', () => {
@@ -169,7 +174,18 @@ test.each([
   expect(explorerUrl({ chainId, transfer: null })).toBeNull()
 })
 
-test('what is nothing yet, and the lists that other rules read', () => {
-  expect(NO_MONEY_YET).toEqual({ attempts: [], parts: [], sales: [], intents: [], incidents: [] })
+test('a chargeback names the attempt, the amount that went or came back, and what is lost in all', () => {
+  const change = { attempt: attempt(), units: -2500n, lost: 7500n }
+  expect(renderChargeback(change)).toEqual({ attempt: 'att_1', amount: '25.00', lost: '75.00', currency: 'EUR' })
+  expect(renderChargeback({ ...change, attempt: usdcAttempt(), units: 1n })).toEqual({
+    attempt: 'att_1',
+    amount: '0.000001',
+    lost: '0.007500',
+    currency: 'USDC',
+  })
+})
+
+test('a payment without money has neither attempts nor sales', () => {
+  expect(NO_MONEY_YET).toEqual({ attempts: [], sales: [] })
   expect(checkoutUrl('https://pay.example', 'tok')).toBe('https://pay.example/c/tok')
 })

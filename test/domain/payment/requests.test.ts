@@ -10,13 +10,12 @@ import {
   readyToReuse,
 } from '../../../src/domain/payment/requests.ts'
 import { anAttempt, aPayment } from '../../web/fixtures.ts'
-import { refund } from './decided-payment.ts'
 
 const APP = { provider: 'wallet_app', method: 'banking_app' } as const
 const CARD = { provider: 'card_partner', method: 'card' } as const
 const declined = (count: number): Attempt[] =>
   Array.from({ length: count }, (_, index) => anAttempt('declined', { id: `att_${index}` }))
-const plan = (attempts: Attempt[], choice: typeof APP | typeof CARD) => planOpening({ attempts, intents: [] }, choice)
+const plan = (attempts: Attempt[], choice: typeof APP | typeof CARD) => planOpening({ attempts }, choice)
 
 describe('another order', () => {
   test('is opened up to the twentieth, and then no more', () => {
@@ -38,16 +37,10 @@ describe('another order', () => {
   })
 
   test('is opened where the one that is open is being canceled: nobody is sent to that one again', () => {
-    const open = anAttempt('open', { id: 'att_1' })
-    const cancel = { ...refund, kind: 'cancel' as const, attemptId: 'att_1' }
-    const state = { payment: aPayment({ status: 'pending' }), attempts: [open], intents: [cancel] }
+    const canceled = anAttempt('open', { id: 'att_1', cancelAsked: true })
+    const state = { payment: aPayment({ status: 'pending' }), attempts: [canceled] }
     expect(planOpening(state, APP)).toEqual({ kind: 'new' })
     expect(readyToReuse(state, APP)).toBeNull()
-    const others = [
-      { ...cancel, attemptId: 'att_2' },
-      { ...cancel, kind: 'refund' as const },
-    ]
-    expect(planOpening({ ...state, intents: others }, APP)).toEqual({ kind: 'reuse', attempt: open })
   })
 
   test.each(ATTEMPT_STATUSES)('an attempt that is %s is reused only while the buyer can still pay it', (status) => {
@@ -58,7 +51,7 @@ describe('another order', () => {
 
 describe('an order that is open is answered from the row', () => {
   const ready = (attempts: Attempt[], choice: typeof APP | typeof CARD = APP) =>
-    readyToReuse({ payment: aPayment({ status: 'pending' }), attempts, intents: [] }, choice)?.id ?? null
+    readyToReuse({ payment: aPayment({ status: 'pending' }), attempts }, choice)?.id ?? null
 
   test.each(ATTEMPT_STATUSES)('%s', (status) => {
     const isReady = status === 'open' || status === 'verification_required'
@@ -81,7 +74,7 @@ describe('an order that is open is answered from the row', () => {
   })
 
   test.each(PAYMENT_STATUSES)('of a payment that is %s only while it is open', (status) => {
-    const found = readyToReuse({ payment: aPayment({ status }), attempts: [anAttempt('open')], intents: [] }, APP)
+    const found = readyToReuse({ payment: aPayment({ status }), attempts: [anAttempt('open')] }, APP)
     expect(found !== null).toBe(status === 'created' || status === 'pending')
   })
 })

@@ -1,0 +1,129 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Account } from '../../../../src/domain/payment/funds/account.ts'
+import {
+  advance,
+  bookingBetween,
+  findOpenSale,
+  toAccount,
+  toFunds,
+  toMoney,
+  withFunds,
+} from '../../../../src/domain/payment/funds/stored-funds.ts'
+import type { Attempt } from '../../../../src/domain/payment/payment-object.ts'
+import {
+  after,
+  attempt,
+  brings,
+  decides,
+  fills,
+  GROSS,
+  handed,
+  opened,
+  pays,
+  paysOut,
+  says,
+  sets,
+  sold,
+  usdcAttempt,
+} from '../payment-story.ts'
+
+const one = opened(attempt())
+const misfit = { why: 'amount', status: 'paid', amount: { minor: '1', currency: 'EUR' }, received: null } as const
+
+describe('an account of a stored attempt', () => {
+  test.each<[string, Attempt, Partial<Account>]>([
+    ['an order in EUR', attempt({ status: 'on_hold', held: '5' }), { asset: 'EUR', asked: 10_000n, word: 'withheld' }],
+    ['USDC at an address', usdcAttempt(), { asset: 'USDC', asked: 110_000_000n }],
+    ['USDC that nobody was asked for yet', usdcAttempt({ askedMicro: null }), { asked: 0n }],
+    ['what does not match', attempt({ misfit }), { odd: true, accepted: false, otherToken: false }],
+    ['which is accepted', attempt({ misfit, misfitAnswer: 'accepted' }), { odd: true, accepted: true }],
+    ['which is dismissed', attempt({ misfit, misfitAnswer: 'dismissed' }), { odd: false, accepted: false }],
+    ['another token', attempt({ misfit: { ...misfit, why: 'token' } }), { odd: false, otherToken: true }],
+  ])('%s', (_what, stored, account) => {
+    expect(toAccount(stored)).toMatchObject(account)
+  })
+
+  test('is written back as it was read', () => {
+    const odd = says({ status: 'paid', received: '10000', amount: { minor: '9000', currency: 'EUR' } })
+    for (const state of [
+      one,
+      sold,
+      handed,
+      after(handed, paysOut()),
+      after(one, odd),
+      after(one, odd, sets({ held: true })),
+    ])
+      expect(withFunds(state, toFunds(state))).toEqual(state)
+  })
+
+  test('keeps the answer about what does not match', () => {
+    const odd = opened(attempt({ status: 'paid', held: '10000', misfit }))
+    const answers = (say: 'settle' | 'write_off') =>
+      after(odd, decides({ say })).attempts.map((known) => known.misfitAnswer)
+    expect([answers('settle'), answers('write_off')]).toEqual([['accepted'], ['dismissed']])
+    const back = after(odd, decides({ say: 'give_back', accountId: 'att_1', outside: true }))
+    expect(back.attempts[0]).toMatchObject({ outside: '10000', returned: true, misfitAnswer: 'dismissed' })
+  })
+
+  test('has its units in the currency of its buyer', () => {
+    expect(toMoney(attempt(), 5000n)).toEqual({ minor: '5000', currency: 'EUR' })
+    // 110 USDC were asked for 100.00 EUR.
+    expect(toMoney(usdcAttempt(), 110_000_000n).minor).toBe('10000')
+    expect(toMoney(usdcAttempt(), 55_010_999n).minor).toBe('5000')
+    expect(toMoney(usdcAttempt({ askedMicro: null }), 1n).minor).toBe('0')
+  })
+})
+
+describe('what needs nobody else is done at once', () => {
+  test('the order for the converter is stored before it is asked, under its number, and once', () => {
+    const paid = after(one, pays('9950'))
+    const sale = { number: 1, accountId: 'att_1', units: 9950n, gross: 109_450_000n, fill: null, reference: null }
+    expect(paid.sales).toEqual([{ ...sale, state: 'asked' }])
+    expect(advance(paid)).toEqual(paid)
+    expect(findOpenSale(paid)?.number).toBe(1)
+  })
+
+  test('no other one is asked for before it has ended', () => {
+    const changed = after(one, pays('9950'), pays('10000'))
+    expect(changed.sales.map(({ units }) => units)).toEqual([9950n])
+    const [sale] = changed.sales
+    const ended = after({ ...changed, sales: sale === undefined ? [] : [{ ...sale, state: 'ended' }] }, sets({}))
+    expect(ended.sales.map(({ number, units }) => [number, units])).toEqual([
+      [1, 9950n],
+      [2, 10_000n],
+    ])
+  })
+
+  test('nothing is sold without a rate', () => {
+    const paid = opened(attempt({ status: 'paid', held: '10000' }))
+    expect([paid.sales, paid.payment.status]).toEqual([[], 'processing'])
+  })
+
+  test('a fill of exactly the money is taken with its fee, and one of other money is kept for the platform', () => {
+    expect(sold.payment).toMatchObject({ takenSale: 1, usdc: { gross: `${GROSS}`, fee: '4950000', net: '105050000' } })
+    const late = after(one, pays('9950'), pays('10000'), fills())
+    expect(late.sales.map(({ state }) => state)).toEqual(['filled', 'asked'])
+    expect(after(late, fills()).payment.takenSale).toBe(2)
+  })
+
+  test('USDC is its own sale, floored nowhere', () => {
+    const paid = after(opened(usdcAttempt()), brings('paid', '50000001', '60000001'))
+    expect(paid.sales).toMatchObject([{ units: 110_000_002n, fill: 110_000_002n, state: 'filled' }])
+    expect(paid.payment.takenSale).toBe(1)
+    expect(findOpenSale(paid)).toBeNull()
+  })
+})
+
+test('a change books the difference of its positions under the version that it makes', () => {
+  const paid = after(one, pays(), sets({ version: 7 }))
+  expect(bookingBetween(one, paid, 'payment.processing')).toEqual({
+    kind: 'payment.processing',
+    reference: 'pay_1:7',
+    paymentId: 'pay_1',
+    lines: [
+      { account: 'merchant_payable', asset: 'EUR', amount: '-10000' },
+      { account: 'partner_receivable', asset: 'EUR', amount: '10000' },
+    ],
+  })
+  expect(bookingBetween(paid, paid, 'payment.changed')).toBeNull()
+})

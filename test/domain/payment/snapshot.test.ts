@@ -1,0 +1,154 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Attempt, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import {
+  newPaymentSnapshot,
+  type PaymentSnapshot,
+  snapshotOf,
+  unfinishedAttempts,
+  whyNotCancelable,
+} from '../../../src/domain/payment/snapshot.ts'
+import {
+  AT,
+  after,
+  attempt,
+  brings,
+  decides,
+  fills,
+  handed,
+  opened,
+  pays,
+  type Step,
+  says,
+  sets,
+  setsAttempt,
+  settled,
+  stateOf,
+  usdcAttempt,
+} from './payment-story.ts'
+
+const HOUR = 3_600_000
+const CREATED = Date.UTC(2026, 0, 1)
+const EXPIRES = CREATED + 24 * HOUR
+const iso = (ms: number): string => new Date(ms).toISOString()
+const upi = (fields: Partial<Attempt> = {}) =>
+  attempt({ id: 'att_2', provider: 'local_partner', method: 'upi', silentAfterHours: 72, ...fields })
+const seen = (state: PaymentWithAttempts, ...steps: readonly Step[]) => snapshotOf(after(state, ...steps))
+const one = opened(attempt())
+
+describe('the snapshot of a row', () => {
+  test('of a new payment is the one that a first run begins with', () => {
+    expect(snapshotOf(stateOf())).toEqual({ ...newPaymentSnapshot('pay_1', EXPIRES), delayedAfterMinutes: 15 })
+  })
+
+  test('of a settled payment names its attempts, its money and its transfer', () => {
+    const transfer = { txHash: '0x1', logIndex: 1, blockNumber: '1', finalizedAt: AT }
+    expect(seen(settled, sets({ transfer, version: 9 }))).toMatchObject({
+      version: 9,
+      status: 'succeeded',
+      next: 'done',
+      attempts: [{ id: 'att_1', provider: 'wallet_app', method: 'banking_app', status: 'paid' }],
+      paidAttemptId: 'att_1',
+      paidAt: Date.parse(AT),
+      txHash: '0x1',
+      netUsdc: '105.050000',
+      hasMoney: true,
+      answers: [],
+    })
+  })
+
+  test('counts a settlement as late by the provider that was paid', () => {
+    const both = opened(attempt(), upi())
+    expect(seen(both, pays()).delayedAfterMinutes).toBe(15)
+    expect(seen(both, pays('10000', 'att_2')).delayedAfterMinutes).toBe(60)
+    expect(seen(handed, sets({ delayedAt: AT })).isDelayed).toBe(true)
+  })
+
+  test('names the attempt that is to be given back, until its partner was asked', () => {
+    const back = after(one, pays(), decides({ say: 'give_back', accountId: 'att_1' }))
+    expect(snapshotOf(back)).toMatchObject({ next: 'give_back', nextAttemptId: 'att_1' })
+    expect(seen(back, setsAttempt({ back: 'asked' }), fills()).nextAttemptId).toBeNull()
+  })
+
+  test('tells money from dust', () => {
+    const usdc = opened(usdcAttempt())
+    expect([seen(usdc, brings('open', '9999')).hasMoney, seen(usdc, brings('open', '10000')).hasMoney]).toEqual([
+      false,
+      true,
+    ])
+  })
+})
+
+describe('the orders that are read by the clock', () => {
+  test.each<[string, PaymentWithAttempts, readonly string[]]>([
+    ['an order that may bring money', one, ['att_1']],
+    ['none that is over', after(one, says({ status: 'declined' })), []],
+    ['money that may go before the payout', after(one, pays()), ['att_1']],
+    ['not the money that was paid out', settled, []],
+    ['a second payment beside it', after(opened(attempt(), upi()), pays(), pays('10000', 'att_2')), ['att_1', 'att_2']],
+    ['no order that nobody listens to', after(one, sets({ closedAs: 'expired', listenEnded: true })), []],
+    ['a give-back that was asked for', after(settled, setsAttempt({ back: 'asked' })), ['att_1']],
+  ])('%s', (_what, state, watched) => {
+    expect(snapshotOf(state).watched).toEqual(watched)
+  })
+})
+
+describe('a partner that is confirming', () => {
+  const confirms = says({ status: 'confirming' })
+  const since = (hours: number, id = 'att_1') => setsAttempt({ updatedAt: iso(CREATED + hours * HOUR) }, id)
+
+  test('counts as silent after its time, by the latest of several', () => {
+    expect(seen(one, confirms, since(2)).silentAt).toBe(CREATED + 26 * HOUR)
+    const both = opened(attempt(), upi())
+    expect(seen(both, confirms, since(2), says({ status: 'confirming' }, 'att_2'), since(1, 'att_2')).silentAt).toBe(
+      CREATED + 73 * HOUR,
+    )
+  })
+
+  test('is not waited for once it is silent, or other money is there', () => {
+    expect(seen(one, confirms, setsAttempt({ silent: true })).silentAt).toBeNull()
+    expect(seen(opened(attempt(), upi()), confirms, pays('10000', 'att_2')).silentAt).toBeNull()
+    expect(snapshotOf(one).silentAt).toBeNull()
+  })
+})
+
+describe('listening for late money', () => {
+  test.each([
+    ['the end of its time', {}, 24],
+    ['its failure', { failedAt: iso(CREATED + 2 * HOUR) }, 2],
+    ['its cancellation', { canceledAt: iso(CREATED + 3 * HOUR) }, 3],
+    ['its success', { succeededAt: iso(CREATED + HOUR) }, 1],
+  ])('lasts a day from %s', (_what, fields, hours) => {
+    expect(seen(one, sets(fields)).listenUntil).toBe(CREATED + (24 + hours) * HOUR)
+  })
+
+  test('lasts as long as the slowest partner with an unfinished order takes', () => {
+    expect(snapshotOf(opened(attempt(), upi())).listenUntil).toBe(EXPIRES + 72 * HOUR)
+    expect(snapshotOf(opened(attempt(), upi({ status: 'declined' }))).listenUntil).toBe(EXPIRES + 24 * HOUR)
+    expect(snapshotOf(opened(attempt({ status: 'declined' }))).listenUntil).toBeNull()
+    expect(seen(one, sets({ listenEnded: true })).listenUntil).toBeNull()
+  })
+})
+
+describe('a cancellation by the merchant', () => {
+  test.each<[Partial<PaymentSnapshot>, string | null]>([
+    [{ status: 'created' }, null],
+    [{ status: 'pending' }, null],
+    [{ status: 'pending', hasMoney: true }, 'a part of the price has arrived'],
+    [{ status: 'processing' }, 'the buyer’s money has been received or is being confirmed'],
+    [{ status: 'settling' }, 'the buyer’s money has been received or is being confirmed'],
+    [{ status: 'under_review' }, 'the buyer’s money has been received or is being confirmed'],
+    [{ status: 'succeeded' }, 'the payment has already succeeded'],
+    [{ status: 'canceled' }, 'the payment is already canceled'],
+  ])('of %j is refused because: %s', (fields, why) => {
+    expect(whyNotCancelable({ ...newPaymentSnapshot('pay_1', 0), ...fields })).toBe(why)
+  })
+
+  test('cancels the orders that may still be paid', () => {
+    const orders = opened(
+      attempt({ id: 'a', status: 'declined' }),
+      attempt({ id: 'b' }),
+      attempt({ id: 'c', status: 'paid' }),
+    )
+    expect(unfinishedAttempts(snapshotOf(orders)).map(({ id }) => id)).toEqual(['b'])
+  })
+})
