@@ -3,13 +3,12 @@ import { LATE_FROM, type SandboxOrder } from '../../../src/sandbox/partners/orde
 import { type Attempt, attemptsOf, orderOf } from '../world/books.ts'
 import { SCOPE } from '../world/engine.ts'
 import type { Shop } from '../world/shop.ts'
-import type { Seen } from './operator.ts'
 import type { News, PartnerAct, Step } from './steps.ts'
 
 /** What a partner does with its order, or somebody on the chain, and how the news of it come. */
 
-/** `seen`: by the operator, at the last look. */
-export type Playing = { readonly shop: Shop; seen: Seen | null }
+/** `seen`: the version that the operator has looked at last. */
+export type Playing = { readonly shop: Shop; seen: number | null }
 
 export async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
   const { shop } = playing

@@ -1,4 +1,3 @@
-import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
 import type { MethodName, ProviderUsed } from '../../../src/domain/methods.ts'
 import { newId } from '../../../src/ids.ts'
 import { attemptsOf, hasOrder } from '../world/books.ts'
@@ -39,7 +38,7 @@ export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, te
     for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
     await finish(playing, 'slowly')
     const { payment } = await shop.system.loadPayment(shop.db, shop.paymentId)
-    theater.note(`${payment.status} ${payment.parkReason} ${JSON.stringify(shop.asks)}`)
+    theater.note(`${payment.status} ${payment.statusReason} ${JSON.stringify(shop.asks)}`)
     const wrong = await wrongOf(shop)
     if (wrong.length > 0) return wrong
     const stuck = await tidyUp(shop)
@@ -115,7 +114,7 @@ async function act(playing: Playing, step: Told): Promise<void> {
     case 'extend':
       return extend(shop, step)
     case 'lose the run':
-      return loseRun(shop, step)
+      return shop.lose()
     case 'cut the next activity':
       return shop.server.cutNext(step.at)
     case 'continue as new': {
@@ -134,12 +133,6 @@ async function extend({ db, system, timeline, server, paymentId }: Shop, { told 
   const context = { publicUrl: 'http://127.0.0.1:9', now: timeline.now }
   const isExtended = await db.transaction((tx) => system.extendPayment(tx, context, paymentId))
   if (isExtended && told && server.running(paymentId) !== null) server.signal(paymentId, 'rowChanged')
-}
-
-async function loseRun(shop: Shop, { late }: Extract<Step, { do: 'lose the run' }>): Promise<void> {
-  if (late === undefined) return shop.lose(shop.paymentId)
-  const attempt = (await attemptsOf(shop))[late]
-  if (attempt !== undefined) shop.lose(lateMoneyWorkflowId(attempt.id))
 }
 
 /** Nothing goes wrong any more: every party answers, and everything is given time to end. */

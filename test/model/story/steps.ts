@@ -1,6 +1,6 @@
 import type { Currency } from '../../../src/domain/currencies.ts'
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
-import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
+import type { Say } from '../../../src/domain/payment/requests.ts'
 import type { EngineAct } from '../world/engine.ts'
 import type { Operation, Trouble } from '../world/parties.ts'
 
@@ -51,9 +51,11 @@ export type Step =
   | { readonly do: 'engine'; readonly act: EngineAct }
   | {
       readonly do: 'decide'
-      readonly decision: OperatorDecision
+      readonly say: Say
+      /** Of `give_back`: whose money. */
       readonly of: number | null
-      readonly late: boolean
+      /** Of `give_back`: the buyer got it from elsewhere. */
+      readonly outside?: true
       /** About what was there at the last look, in place of what is there now. */
       readonly before?: true
     }
@@ -62,8 +64,7 @@ export type Step =
   | { readonly do: 'cancel' }
   /** The buyer asks for more time, shortly before the end. `told`: the workflow hears of it before it reads the row. */
   | { readonly do: 'extend'; readonly told: boolean }
-  /** `late`: not the payment's, but the one for the late money of this attempt. */
-  | { readonly do: 'lose the run'; readonly late?: number }
+  | { readonly do: 'lose the run' }
   | { readonly do: 'cut the next activity'; readonly at: number }
   | { readonly do: 'continue as new' }
   /** The processes of the activities are so many seconds off the clock of the server that rings. */

@@ -1,6 +1,9 @@
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
-import type { AttemptStatus, ParkReason, PaymentStatus } from '../../../src/domain/payment/payment.ts'
-import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import type { Offered } from '../../../src/domain/payment/decision.ts'
+import { listOffered } from '../../../src/domain/payment/decision.ts'
+import { getExcess } from '../../../src/domain/payment/funds/funds.ts'
+import { toAccount, toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
+import type { AttemptStatus, PaymentStatus } from '../../../src/domain/payment/payment.ts'
 import { attemptsOf, orderOf } from '../world/books.ts'
 import type { Shop } from '../world/shop.ts'
 
@@ -11,14 +14,18 @@ export type OrderView = {
   readonly status: AttemptStatus
   /** As the partner has it; null: it has no order, or is the chain. */
   readonly order: string | null
-  readonly surplus: boolean
-  readonly late: boolean
-  readonly refunding: boolean
+  /** More is there than the payment needs. */
+  readonly excess: boolean
+  readonly givingBack: boolean
 }
 
 export type View = {
   readonly status: PaymentStatus
-  readonly parkReason: ParkReason | null
+  /** Why it waits, and everything that a person is asked. */
+  readonly reason: string | null
+  readonly asks: readonly string[]
+  /** What an operator is offered, each attempt by its place. */
+  readonly offered: readonly { readonly say: Offered['say']; readonly of: number | null; readonly outside?: true }[]
   readonly held: boolean
   readonly converted: boolean
   /** Which attempt's money is the payment's. */
@@ -27,7 +34,6 @@ export type View = {
   /** The price has come in part. */
   readonly part: boolean
   readonly voiding: boolean
-  readonly incident: boolean
   /** `none`: nothing was handed to the engine. */
   readonly payout: string
   readonly runs: boolean
@@ -36,36 +42,40 @@ export type View = {
 }
 
 export async function lookAt(shop: Shop): Promise<View> {
-  const state: PaymentWithAttempts = await shop.system.loadPayment(shop.db, shop.paymentId)
-  const { payment, parts, intents, incidents } = state
+  const state = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const { payment } = state
+  const funds = toFunds(state)
   const payout = await shop.db.query('select state from payout where payment_id = $1', [shop.paymentId])
   const ids = (await attemptsOf(shop)).map(({ id }) => id)
-  const has = (attemptId: string, owner: string): boolean =>
-    parts.some((part) => part.attemptId === attemptId && part.state === owner)
   const attempts: OrderView[] = []
   for (const id of ids) {
     const attempt = state.attempts.find((each) => each.id === id)
     if (attempt === undefined) continue
-    const order = await orderOf(shop, attempt)
+    const { provider, status, back } = attempt
+    const order = (await orderOf(shop, attempt))?.status ?? null
     attempts.push({
-      provider: attempt.provider,
-      status: attempt.status,
-      order: order?.status ?? null,
-      surplus: has(id, 'surplus'),
-      late: has(id, 'late'),
-      refunding: intents.some(({ kind, attemptId }) => kind === 'refund' && attemptId === id),
+      provider,
+      status,
+      order,
+      excess: getExcess(funds, toAccount(attempt)) > 0n,
+      givingBack: back !== 'no',
     })
   }
   return {
     status: payment.status,
-    parkReason: payment.parkReason,
+    reason: payment.statusReason,
+    asks: payment.reviews.map(({ reason }) => reason),
+    offered: listOffered(funds).map(({ say, attempt, outside }) => ({
+      say,
+      of: attempt === undefined ? null : ids.indexOf(attempt),
+      ...(outside === true && { outside }),
+    })),
     held: payment.held,
-    converted: payment.usdc !== null,
+    converted: payment.takenSale !== null,
     paidBy: payment.paidAttemptId === null ? null : ids.indexOf(payment.paidAttemptId),
     attempts,
-    part: payment.paidAttemptId === null && parts.some(({ state: owner }) => owner === 'counted'),
-    voiding: intents.some(({ kind }) => kind === 'void'),
-    incident: incidents.length > 0,
+    part: payment.exception === 'underpaid',
+    voiding: payment.payout === 'voiding',
     payout: (payout.rows[0] as { state: string } | undefined)?.state ?? 'none',
     runs: shop.server.running(shop.paymentId) !== null,
     minutesLeft: Math.floor((Date.parse(payment.expiresAt) - shop.timeline.now()) / 60_000),

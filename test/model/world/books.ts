@@ -2,7 +2,6 @@ import type { Db } from '../../../src/db/db.ts'
 import { conversionKey } from '../../../src/domain/ids.ts'
 import type { ProviderName, ProviderUsed } from '../../../src/domain/methods.ts'
 import type { SandboxOrder } from '../../../src/sandbox/partners/order.ts'
-import type { Doubts } from './doubts.ts'
 import type { Stage } from './stage.ts'
 import type { System } from './system.ts'
 
@@ -48,24 +47,42 @@ export function readStatement(shop: Desk, orders: number): Statement {
   return { bought, sold }
 }
 
+/** What came to the address of a payment, in micro-USDC, by the chain. */
+export async function readDeposits({ db, paymentId }: Pick<Desk, 'db' | 'paymentId'>): Promise<bigint> {
+  const { rows } = await db.query(
+    `select coalesce(sum(l.units), 0)::text as micro from deposit_log l join deposit d using (payment_id)
+     where payment_id = $1 and l.token = d.token`,
+    [paymentId],
+  )
+  return BigInt((rows[0] as { micro: string }).micro)
+}
+
+/** The attempts of which a partner has said, or will say, something that is not applied yet. */
+export async function listUnread({ db, untold }: Pick<Desk, 'db'> & { readonly untold: ReadonlySet<string> }) {
+  const { rows } = await db.query('select attempt_id from partner_event where applied_at is null')
+  return new Set([...untold, ...rows.map((row) => row['attempt_id'] as string)])
+}
+
 /**
- * Whether a partner, whose news have been read, has less of an order than is counted of it, or said so last of one that it had
- * changed, and holds it back by now: nothing may be signed then.
+ * True if the partner of the sold money, whose news have been read, has less of it than was sold, or withholds a part of it:
+ * nothing may be signed then.
  */
-export async function hasLessThanCounted(
-  shop: Desk & { readonly system: System; readonly untold: ReadonlySet<string>; readonly doubts: Doubts },
+export async function hasLessThanSold(
+  shop: Desk & { readonly system: System; readonly untold: ReadonlySet<string> },
 ): Promise<boolean> {
-  const { parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
-  const { rows } = await shop.db.query('select attempt_id from partner_event where applied_at is null')
-  const unread = new Set([...shop.untold, ...rows.map((row) => row['attempt_id'] as string)])
-  for (const attempt of await attemptsOf(shop)) {
-    const order = await orderOf(shop, attempt)
-    if (order === null || unread.has(attempt.id)) continue
-    const inDoubt = order.status === 'on_hold' ? (shop.doubts.told.get(attempt.id) ?? null) : null
-    const received = order.status === 'paid' ? order.receivedMinor : inDoubt
-    if (received === null) continue
-    const counted = parts.filter(({ attemptId, state }) => attemptId === attempt.id && state === 'counted')
-    if (BigInt(received) < counted.reduce((sum, { units }) => sum + BigInt(units), 0n)) return true
-  }
-  return false
+  const { payment, sales } = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const sale = sales.find(({ number }) => number === payment.takenSale)
+  const attempt = (await attemptsOf(shop)).find(({ id }) => id === sale?.accountId)
+  if (sale === undefined || attempt === undefined || (await listUnread(shop)).has(attempt.id)) return false
+  const held = heldBy(await orderOf(shop, attempt))
+  return held !== null && held < sale.units
+}
+
+/** What the partner has of the buyer's money by its own books; null: it does not say. */
+export function heldBy(order: SandboxOrder | null): bigint | null {
+  if (order === null) return null
+  const { status, receivedMinor } = order
+  if (status === 'refunded') return 0n
+  if (receivedMinor !== null) return BigInt(receivedMinor)
+  return ['open', 'declined', 'canceled', 'expired'].includes(status) ? 0n : null
 }

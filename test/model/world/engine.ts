@@ -22,6 +22,8 @@ export type Engine = {
   act(paymentId: string, act: EngineAct): Promise<string | null>
   /** Micro-USDC that the chain has paid out; null: nothing. */
   paid(): string | null
+  /** A transfer that was proved void was found on chain. */
+  wasUnexpected(): boolean
   /** Whatever is left to do comes to its end. */
   finish(paymentId: string): Promise<string | null>
 }
@@ -35,13 +37,16 @@ export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine
   /** What is signed must be free to go: nobody stands behind the engine to ask again. */
   async function whyNotFree(paymentId: string): Promise<string | null> {
     // Asked of the partners: the row may not know it.
-    if (await isShort()) return 'paid out although a partner has less than is counted'
-    const { rows } = await db.query('select held, status, money_is_free(payment) as free from payment where id = $1', [
-      paymentId,
-    ])
-    const row = rows[0] as { held: boolean; status: string; free: boolean }
+    if (await isShort()) return 'paid out although a partner has less than was sold'
+    const { rows } = await db.query(
+      `select held, status, exists (select 1 from attempt a join sale s on s.attempt_id = a.id
+         where s.payment_id = p.id and s.number = p.taken_sale and a.back <> 'no') as goes_back from payment p where id = $1`,
+      [paymentId],
+    )
+    const row = rows[0] as { held: boolean; status: string; goes_back: boolean }
     if (row.held) return 'paid out although an operator holds the payment'
-    return row.free && row.status === 'settling' ? null : `paid out although the money is not free (${row.status})`
+    if (row.goes_back) return 'paid out although the money is given back'
+    return row.status === 'settling' ? null : `paid out although the payment is ${row.status}`
   }
 
   async function act(paymentId: string, what: EngineAct): Promise<string | null> {
@@ -61,6 +66,7 @@ export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine
 
   const onItsWay = new Set<string>()
   let paid: string | null = null
+  let wasUnexpected = false
 
   async function set(paymentId: string, state: string): Promise<void> {
     onItsWay.add(paymentId)
@@ -76,6 +82,7 @@ export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine
 
   /** The row stays as it is: what was proved is proved. */
   async function settleAfterAll(paymentId: string): Promise<void> {
+    wasUnexpected = true
     await tellSettled(paymentId, 'select micro_usdc::text, recipient from payout where payment_id = $1')
   }
 
@@ -132,6 +139,7 @@ export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine
   return {
     act,
     paid: () => paid,
+    wasUnexpected: () => wasUnexpected,
     async finish(paymentId) {
       const state = await stateOf(paymentId)
       return act(paymentId, state === 'voiding' ? 'void' : 'settle')

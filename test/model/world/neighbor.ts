@@ -15,18 +15,10 @@ export async function openNeighbor(system: System, db: Db, tenant: Tenant) {
   await system.changePayment(db, context, {
     id: paymentId,
     work: async (work) => {
-      await work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked })
-      await work.saveAttempt(attemptId, { status: 'confirmed' })
-      const units = { asset: asked.currency, units: asked.minor, chargeMinor: asked.minor }
-      await work.addPart({ key: `${attemptId}:0`, attemptId, kind: 'receipt', ...units, state: 'counted' })
-      await work.move('pending', { actor: 'buyer', message: 'opened' })
-      const locked = { rate: '1.16', rateSource: 'model', rateLockedAt: createdAt, paidAt: createdAt }
-      const paid = { paidAttemptId: attemptId, chargeCurrency: asked.currency, confirmedMinor: asked.minor }
-      await work.move(
-        'processing',
-        { actor: 'partner', message: 'paid' },
-        { ...paid, ...locked, providerUsed: 'wallet_app' },
-      )
+      work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked })
+      const rate = { rate: '1.16', source: 'model', lockedAt: createdAt }
+      work.setAttempt(attemptId, { status: 'paid', held: asked.minor, paidAt: createdAt, rate })
+      work.because({ why: 'confirmed', data: {} })
     },
   })
   // No relay of a story looks after it.
@@ -35,7 +27,6 @@ export async function openNeighbor(system: System, db: Db, tenant: Tenant) {
     const { rows } = await db.query(
       `select (select row_to_json(p) from payment p where id = $1)::text
          || coalesce((select json_agg(a order by id) from attempt a where payment_id = $1)::text, '')
-         || coalesce((select json_agg(m order by id) from part m where payment_id = $1)::text, '')
          || coalesce((select json_agg(s order by number) from sale s where payment_id = $1)::text, '')
          || coalesce((select json_agg(e order by transaction_id, line) from ledger_entry e
               join ledger_transaction t on t.id = transaction_id where payment_id = $1)::text, '')

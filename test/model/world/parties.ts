@@ -3,7 +3,6 @@ import type { Conversion, Converter } from '../../../src/providers/converter/con
 import type { PaymentPartner } from '../../../src/providers/provider.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
 import { currentWork, point, type Timeline, virtualSleep, type Work } from '../time/timeline.ts'
-import { createDoubts } from './doubts.ts'
 
 /** What goes wrong between us and another party, call by call. */
 export type Trouble = 'down' | 'answer lost' | 'slow' | 'slow to hear' | 'refuses us'
@@ -85,7 +84,6 @@ export function createTroubles(timeline: Timeline) {
   /** The last answer for each order. */
   const heardLast = new Map<string, Heard>()
   let heldWhenAsked = new Set<string>()
-  const doubts = createDoubts()
   let isClockOff = false
 
   /** Remembers what was heard of orders that were to be cancelled, and had been paid, and of those that were read. */
@@ -93,7 +91,6 @@ export function createTroubles(timeline: Timeline) {
     const hear = (answer: PartnerOrder | null): PartnerOrder | null => {
       if (answer === null) return null
       const { attemptId, status } = answer
-      if (currentWork()?.isDead !== true) doubts.hear(answer)
       heardLast.set(attemptId, { attemptId, status, at: timeline.now(), by: currentWork() })
       return answer
     }
@@ -102,14 +99,8 @@ export function createTroubles(timeline: Timeline) {
       if (answer !== null) heard.push({ ...answer, at: timeline.now(), by: currentWork() })
       return answer
     }
-    const refund: PaymentPartner['refundOrder'] = async (order, signal) => {
-      const answer = (await partner.refundOrder?.(order, signal)) ?? { kind: 'pending' }
-      if (answer.kind === 'refused' && currentWork()?.isDead !== true) doubts.refused(order.attemptId)
-      return answer
-    }
     return {
       ...partner,
-      ...(partner.refundOrder !== undefined && { refundOrder: refund }),
       readOrder: async (order, signal) => hear(await partner.readOrder(order, signal)),
       ...(partner.cancelOrder !== undefined && { cancelOrder: cancel }),
     }
@@ -134,7 +125,6 @@ export function createTroubles(timeline: Timeline) {
           ),
     /** Attempts of which it had been heard last, when the converter was asked last, that their money is held back. */
     heldWhenAsked: (): ReadonlySet<string> => heldWhenAsked,
-    doubts,
     /** What the converter made of the order the last time it was asked; null: it never heard of it. */
     bought: () => bought,
     /** How often it was asked for another amount under a key that it knows. */

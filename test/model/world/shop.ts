@@ -7,7 +7,7 @@ import { newId } from '../../../src/ids.ts'
 import type { Seam } from '../time/load.ts'
 import { createTimeline, dateOf, point, type Timeline, Work } from '../time/timeline.ts'
 import { createServer, NoRun, type Server } from '../time/workflow.ts'
-import { hasLessThanCounted } from './books.ts'
+import { hasLessThanSold } from './books.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { openNeighbor } from './neighbor.ts'
 import { createTroubles } from './parties.ts'
@@ -46,7 +46,8 @@ export async function openTheater(stage: Stage, seams: readonly Seam[] = []) {
   }
 }
 
-export type Ask = { readonly what: string; answer: string | null }
+/** What somebody asked of the payment, and was answered. */
+export type Ask = { readonly what: string; readonly argument: unknown; answer: string | null }
 
 export type Shop = {
   readonly paymentId: string
@@ -68,14 +69,14 @@ export type Shop = {
   ask(
     what: string,
     update: string,
-    request: { readonly argument?: unknown; readonly who: 'operator' | 'outside'; readonly workflowId?: string },
+    request: { readonly argument?: unknown; readonly who: 'operator' | 'outside' },
   ): void
   storeNews(provider: ProviderUsed, attemptId: string): Promise<void>
   tellNews(attemptId: string): void
   relayTransfers(): void
   repeatNews(): void
   /** The run is gone; the relay finds out within the hour. */
-  lose(workflowId: string): void
+  lose(): void
   hasLost(): boolean
 }
 
@@ -92,7 +93,7 @@ export async function openShop(
   const hooks = system.createSettlementHooks(context)
   const paymentId = newId('payment')
   const untold = new Set<string>()
-  const isShort = () => hasLessThanCounted({ db, system, stage, paymentId, untold, doubts: troubles.doubts })
+  const isShort = () => hasLessThanSold({ db, system, stage, paymentId, untold })
   const engine = createEngine({ db, hooks, system, now: timeline.now, isShort })
   const createdAt = new Date(timeline.now()).toISOString()
   const payment = newPayment({
@@ -136,11 +137,6 @@ export async function openShop(
     tellRowChanged: async () => {
       if (server.running(paymentId) === null) start(true)
       else server.signal(paymentId, 'rowChanged')
-    },
-    openLateMoney: async (late: { readonly paymentId: string; readonly attemptId: string }) => {
-      const id = `late_${late.attemptId}`
-      if (server.running(id) === null) server.start('lateMoney', id, late)
-      return true
     },
     completeTransfer: async (_id: string, result: unknown) => {
       const complete = server.running(paymentId)?.waiting.get('transferUsdc')
@@ -200,12 +196,12 @@ export async function openShop(
     untold,
     inTurn,
     repeatNews,
-    ask: (what, update, { argument, who, workflowId = paymentId }) => {
-      const ask: Ask = { what, answer: null }
+    ask: (what, update, { argument, who }) => {
+      const ask: Ask = { what, argument, answer: null }
       asks.push(ask)
       const again = async (tries: number): Promise<unknown> => {
         try {
-          return await server.update(workflowId, update, argument)
+          return await server.update(paymentId, update, argument)
         } catch (error) {
           if (!(error instanceof NoRun) || who === 'operator' || tries === 0) throw error
           start(true)
@@ -228,9 +224,9 @@ export async function openShop(
       repeatNews()
     },
     hasLost: () => hasLost,
-    lose: (workflowId) => {
+    lose: () => {
       hasLost = true
-      server.lose(workflowId)
+      server.lose(paymentId)
       timeline.after(HOUR_MS, () => void adopt())
     },
     tellNews: (attemptId) => withRun(() => server.signal(paymentId, 'partnerNews', { attemptId })),
@@ -282,18 +278,13 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
     converter,
     rates,
     context: { publicUrl: 'http://127.0.0.1:9', now: troubles.now },
-    tolerancePercent: 1,
-    conversionTolerancePercent: 2,
     payouts: {
       getTreasury: () => CHAIN.treasury,
       queue: system.queuePayout,
       release: system.releasePayout,
       hold: system.holdPayout,
       exists: system.hasPayout,
-      void: async (tx, id) => {
-        if (await system.requestVoid(tx, id)) return 'voiding'
-        return (await system.readPayout(tx, id)) === null ? 'none' : 'ended'
-      },
+      void: system.voidIfQueued,
       open: system.readOpenPayout,
     },
   })

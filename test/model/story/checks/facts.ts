@@ -1,58 +1,96 @@
-import type { PaymentWithAttempts } from '../../../../src/domain/payment/payment-object.ts'
+import type { Attempt, PaymentWithAttempts } from '../../../../src/domain/payment/payment-object.ts'
+import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
+import { attemptsOf, heldBy, orderOf, readDeposits } from '../../world/books.ts'
 import type { Shop } from '../../world/shop.ts'
 
-/** What is so at the end of a story, each fact asked of those whose it is. */
+/** What is so in a story, each fact asked of those whose it is. */
 
-type Balances = ReadonlyMap<string, bigint>
+/** An attempt as we know it, and as its partner, or the chain, has it. */
+export type Order = {
+  readonly attempt: Attempt
+  /** Null: the partner does not know it, or it is an address of ours. */
+  readonly order: SandboxOrder | null
+  /** What is there of the buyer's money, by those who have it; null: they do not say. */
+  readonly there: bigint | null
+}
+
 export type Facts = {
   readonly shop: Shop
   readonly row: PaymentWithAttempts
-  readonly ledger: Balances
+  readonly orders: readonly Order[]
+  readonly ledger: ReadonlyMap<string, bigint>
   readonly payout: { readonly state: string; readonly micro_usdc: string } | null
   /** Micro-USDC that the chain has paid out. */
   readonly paidOut: string | null
-  readonly incidents: readonly string[]
+  /** What a list shows to people. */
+  readonly listed: readonly {
+    readonly kind: string
+    readonly detail: string | null
+    readonly attempt_id: string | null
+  }[]
   /** Of every kind of note, and of every sentence, when it was last written: Unix milliseconds. */
   readonly notes: ReadonlyMap<string, number>
-  readonly intents: readonly { kind: string; state: string; attempt_id: string | null }[]
 }
 
 export async function readFacts(shop: Shop): Promise<Facts> {
   const { db, system, paymentId } = shop
   const row = await system.loadPayment(db, paymentId)
-  const ledger = await db.query(
+  const rows = async (statement: string) => (await db.query(statement, [paymentId])).rows
+  const ledger = await rows(
     `select account, asset, sum(amount)::text as amount from ledger_entry e join ledger_transaction t on t.id = e.transaction_id
      where t.payment_id = $1 group by 1, 2`,
-    [paymentId],
   )
-  const payout = await db.query('select state, micro_usdc::text from payout where payment_id = $1', [paymentId])
-  const incidents = await db.query('select kind from incident where payment_id = $1', [paymentId])
-  const intents = await db.query('select kind, state, attempt_id from intent where payment_id = $1', [paymentId])
-  const notes = await db.query('select kind, message, at from timeline_entry where payment_id = $1 order by id', [
-    paymentId,
-  ])
+  const notes = await rows('select kind, message, at from timeline_entry where payment_id = $1 order by id')
+  const payout = await rows('select state, micro_usdc::text from payout where payment_id = $1')
+  const listed = await rows('select kind, detail, attempt_id from attention where payment_id = $1')
   return {
     shop,
     row,
+    orders: await readOrders(shop, row),
     notes: new Map(
-      notes.rows.flatMap(({ kind, message, at }) => {
+      notes.flatMap(({ kind, message, at }): [string, number][] => {
         const when = (at as Date).getTime()
         return [
-          [kind, when],
-          [message, when],
-        ] as [string, number][]
+          [kind as string, when],
+          [message as string, when],
+        ]
       }),
     ),
-    ledger: new Map(ledger.rows.map((each) => [`${each.account} ${each.asset}`, BigInt(each.amount)])),
-    payout: payout.rows[0] ?? null,
+    ledger: new Map(ledger.map((each) => [`${each['account']} ${each['asset']}`, BigInt(each['amount'] as string)])),
+    payout: (payout[0] as Facts['payout'] | undefined) ?? null,
     paidOut: shop.engine.paid(),
-    incidents: incidents.rows.map(({ kind }) => kind),
-    intents: intents.rows,
+    listed: listed as Facts['listed'],
   }
+}
+
+async function readOrders(shop: Shop, { attempts }: PaymentWithAttempts): Promise<Order[]> {
+  const deposits = await readDeposits(shop)
+  const orders: Order[] = []
+  for (const { id } of await attemptsOf(shop)) {
+    const attempt = attempts.find((one) => one.id === id)
+    if (attempt === undefined) continue
+    const order = await orderOf(shop, attempt)
+    const isAddress = attempt.provider === 'crypto' && attempt.status !== 'declined'
+    orders.push({ attempt, order, there: isAddress ? deposits : heldBy(order) })
+  }
+  return orders
 }
 
 export const balance = ({ ledger }: Facts, account: string, asset: string): bigint =>
   ledger.get(`${account} ${asset}`) ?? 0n
-export const sum = (units: readonly string[]): bigint => units.reduce((total, each) => total + BigInt(each), 0n)
-/** The states of parts that are still with us, or with the partner. */
-export const HERE = ['counted', 'surplus', 'late', 'returning']
+export const assetOf = ({ provider, asked }: Attempt): string => (provider === 'crypto' ? 'USDC' : asked.currency)
+export const positive = (units: bigint): bigint => (units > 0n ? units : 0n)
+/** What the buyer has not got back, by what we know. */
+export const freeOf = ({ held, outside }: Attempt): bigint => positive(BigInt(held) - BigInt(outside))
+
+/** The money that was sold for the merchant, while its payout can still be paid, or is. */
+export function findSold({ row: { payment, attempts, sales } }: Facts) {
+  const sale = payment.payout === 'void' ? undefined : sales.find(({ number }) => number === payment.takenSale)
+  const attempt = attempts.find(({ id }) => id === sale?.accountId)
+  return sale === undefined || attempt === undefined ? null : { sale, attempt }
+}
+
+/** The answers that an operator was given, in the order of asking: the decisions that were carried out. */
+export const listDecided = ({ asks }: Shop) =>
+  asks.filter(({ what, answer }) => SAYS.includes(what) && answer?.startsWith('{') === true)
+export const SAYS: readonly string[] = ['settle', 'give_back', 'write_off', 'hold', 'release']

@@ -1,115 +1,96 @@
-import type { Part } from '../../../../src/domain/payment/money/parts.ts'
-import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
-import { attemptsOf, orderOf, readStatement } from '../../world/books.ts'
-import { balance, type Facts, HERE, sum } from './facts.ts'
+import { isClosed } from '../../../../src/domain/payment/payment.ts'
+import { readStatement } from '../../world/books.ts'
+import { assetOf, balance, type Facts, findSold, freeOf, listDecided, type Order, positive } from './facts.ts'
 
-/** Every unit has one owner, and nothing is paid that is not kept. */
+/** Every unit has one owner, and nothing is paid that is not there. */
 
-/** The partners' own books against ours, currency by currency, and the chain's for USDC. */
-export async function checkPartners(facts: Facts): Promise<string[]> {
-  const { shop, row } = facts
-  const there = new Map<string, bigint>()
-  const counted = new Map<string, bigint>()
-  const unfitting = new Set<string>()
-  for (const attempt of await attemptsOf(shop)) {
-    const order = await orderOf(shop, attempt)
-    if (order === null) continue
-    const mine = row.parts.filter((part) => part.attemptId === attempt.id)
-    const known = sum(mine.filter(({ state }) => HERE.includes(state)).map(({ units }) => units))
-    // What an operator has acknowledged is counted as anything else.
-    const { asked, acknowledgedMinor } = row.attempts.find(({ id }) => id === attempt.id) ?? {}
-    const isOther = asked?.minor !== order.minor && acknowledgedMinor !== order.minor
-    // Once it is over and holds nothing, it does not matter what was asked for; what never fitted was never counted.
-    const isOdd = isOther || order.receivedMinor === null || mine.length === 0
-    if (!isEmpty(order) && isOdd) unfitting.add(order.currency)
-    // What was returned from elsewhere is nobody's part any more; what the partner has not taken back of it is ours.
-    const unitsOf = (what: string) => sum(mine.filter(({ kind }) => kind === what).map(({ units }) => units))
-    const outside = unitsOf('reversal_outside') - unitsOf('return_outside')
-    const holds = order.status === 'on_hold' ? known + outside : holdsOf(order)
-    if (
-      outside > 0n &&
-      !shop.asks.some(({ what, answer }) => what === 'recordExternalRefund' && answer?.startsWith('{'))
-    )
-      return [`${outside} booked as returned, which nobody has returned`]
-    there.set(order.currency, (there.get(order.currency) ?? 0n) + holds)
-    counted.set(order.currency, (counted.get(order.currency) ?? 0n) + outside + known)
-  }
-  const wrong: string[] = []
-  const wasMisfit =
-    facts.incidents.includes('misfit') || facts.notes.has('The partner’s report does not match the order')
-  for (const asset of facts.ledger.keys())
-    if (asset.startsWith('partner_receivable ')) there.set(asset.slice(19), there.get(asset.slice(19)) ?? 0n)
-  for (const [currency, holds] of there) {
-    const ours = balance(facts, 'partner_receivable', currency)
-    const isMisfit = wasMisfit && unfitting.has(currency)
-    if (ours !== holds && !isMisfit) wrong.push(`the partner holds ${holds} ${currency}, the ledger says ${ours}`)
-    if ((counted.get(currency) ?? 0n) !== holds && !isMisfit)
-      wrong.push(`the partner holds ${holds} ${currency}, the parts say ${counted.get(currency)}`)
-  }
-  const { rows } = await shop.db.query(
-    'select coalesce(sum(l.units), 0)::text as micro from deposit_log l join deposit d using (payment_id) where payment_id = $1 and l.token = d.token',
-    [row.payment.id],
-  )
-  const came = BigInt((rows[0] as { micro: string }).micro)
-  if (balance(facts, 'deposits', 'USDC') !== came)
-    wrong.push(`${came} micro-USDC came, the ledger says ${balance(facts, 'deposits', 'USDC')}`)
-  const parts = sum(
-    row.parts.filter(({ asset, kind }) => asset === 'USDC' && kind === 'receipt').map(({ units }) => units),
-  )
-  if (parts !== came) wrong.push(`${came} micro-USDC came, the parts say ${parts}`)
-  return wrong
+const sum = (units: readonly bigint[]): bigint => units.reduce((total, each) => total + each, 0n)
+
+/** A partner that is not done with an order may say less than it has of it. */
+const isDefinite = ({ order, attempt }: Order): boolean =>
+  attempt.provider === 'crypto' || ['paid', 'declined', 'canceled', 'expired', 'refunded'].includes(order?.status ?? '')
+
+/** The partners' own books, and the chain's, against ours, once all their news are read. */
+export function checkPartners(facts: Facts): string[] {
+  return facts.orders.flatMap((each) => {
+    const { attempt, there } = each
+    const held = BigInt(attempt.held)
+    const isKnown = there === null || (isDefinite(each) ? held === there : held >= there)
+    return isKnown ? [] : [`${there} ${assetOf(attempt)} are there, and ${held} are known (${attempt.status})`]
+  })
 }
 
-const isEmpty = ({ status, receivedMinor }: SandboxOrder): boolean =>
-  status === 'refunded' || (['declined', 'canceled', 'expired'].includes(status) && BigInt(receivedMinor ?? '0') === 0n)
-
-/** What the partner has of the buyer's money for us, as it says itself. What it only holds is not said to be ours. */
-function holdsOf({ status, receivedMinor }: SandboxOrder): bigint {
-  const isOurs = ['paid', 'declined', 'canceled', 'expired'].includes(status)
-  return isOurs ? BigInt(receivedMinor ?? '0') : 0n
+/** What partners and chain hold by what we know of them, in the books. */
+export function checkReceivables(facts: Facts): string[] {
+  const { orders } = facts
+  const wrong = orders
+    .filter(({ attempt }) => attempt.provider !== 'crypto')
+    .map(({ attempt }) => attempt.asked.currency)
+    .flatMap((currency) => {
+      const mine = orders.filter(({ attempt }) => assetOf(attempt) === currency)
+      const held = sum(mine.map(({ attempt }) => BigInt(attempt.held)))
+      const booked = balance(facts, 'partner_receivable', currency)
+      return booked === held ? [] : [`the partners hold ${held} ${currency}, the books say ${booked}`]
+    })
+  const came = orders.find(({ attempt, there }) => assetOf(attempt) === 'USDC' && there !== null)?.there ?? 0n
+  const booked = balance(facts, 'deposits', 'USDC')
+  return booked === came ? wrong : [...wrong, `${came} micro-USDC came, the books say ${booked}`]
 }
 
-/** What is owed, to the buyer or to the merchant, is what its owners have. */
-export function checkBooks(facts: Facts): string[] {
-  const { row } = facts
-  const { payment, parts } = row
-  const wrong: string[] = []
-  const isSold = payment.usdc !== null && !isVoid(payment)
-  const isOwed = ({ attemptId, state }: Part) =>
-    HERE.includes(state) && !(isSold && state === 'counted' && attemptId === payment.paidAttemptId)
-  const assets = new Set(['USDC', ...[...facts.ledger.keys()].map((key) => key.split(' ')[1] ?? '')])
-  for (const asset of assets) {
-    const free = sum(parts.filter((part) => part.asset === asset && isOwed(part)).map(({ units }) => units))
-    const net = asset === 'USDC' && isSold && payment.transfer === null ? BigInt(payment.usdc?.net ?? '0') : 0n
+/** Less than this at an address belongs to nobody. */
+const DUST_MICRO = 10_000n
+
+/** What is owed, to the buyer or to the merchant, is what they have not got. */
+export function checkOwed(facts: Facts): string[] {
+  const { row, orders, paidOut } = facts
+  const sold = findSold(facts)
+  const owedOf = ({ attempt }: Order): bigint => {
+    const units = attempt.id === sold?.attempt.id ? freeOf(attempt) - sold.sale.units : freeOf(attempt)
+    const isDust = assetOf(attempt) === 'USDC' && units < DUST_MICRO && attempt.id !== row.payment.paidAttemptId
+    return isDust && attempt.id !== sold?.attempt.id ? 0n : positive(units)
+  }
+  const net = sold === null ? 0n : BigInt(row.payment.usdc?.net ?? '0')
+  const assets = new Set(['USDC', ...orders.map(({ attempt }) => assetOf(attempt))])
+  return [...assets].flatMap((asset) => {
+    const free = sum(orders.filter(({ attempt }) => assetOf(attempt) === asset).map(owedOf))
+    const expected = asset === 'USDC' ? free + unread(facts) + net - BigInt(paidOut ?? '0') : free
     const owed = -balance(facts, 'suspense', asset) - balance(facts, 'merchant_payable', asset)
-    if (owed !== free + net)
-      wrong.push(`${owed} ${asset} is owed by the books, ${free + net} by its owners (${payment.status})`)
-  }
-  const elsewhere = parts.filter(({ attemptId, state }) => state === 'counted' && attemptId !== payment.paidAttemptId)
-  if (payment.paidAttemptId !== null && sum(elsewhere.map(({ units }) => units)) !== 0n)
-    wrong.push(`money of another attempt than the paid one is counted (${payment.status})`)
-  return wrong
+    const isSo = owed === expected || (asset === 'USDC' && isRest(owed - expected))
+    return isSo ? [] : [`${owed} ${asset} are owed by the books, and ${expected} are (${row.payment.status})`]
+  })
 }
 
-const isVoid = ({ status, parkReason, transfer }: Facts['row']['payment']): boolean =>
-  transfer === null && (status === 'refunded' || parkReason === 'payout_voided')
+/** What the chain has proved, and no reading has seen yet. */
+function unread({ orders }: Facts): bigint {
+  const order = orders.find(({ attempt, there }) => assetOf(attempt) === 'USDC' && there !== null)
+  return (order?.there ?? 0n) - BigInt(order?.attempt.held ?? '0')
+}
+
+/** Of USDC that was sold too little may be left to be anybody's. */
+const isRest = (units: bigint): boolean => units < 0n && units > -DUST_MICRO
 
 /** What is ours: of the money that was sold, and of the USDC that was bought, paid out and kept. */
 export function checkOurs(facts: Facts): string[] {
   const { row, paidOut, shop } = facts
-  const { usdc, status } = row.payment
+  const { status, usdc } = row.payment
+  const sold = findSold(facts)
   const wrong: string[] = []
   const expect = (account: string, asset: string, expected: bigint): void => {
     const booked = balance(facts, account, asset)
     if (booked !== expected) wrong.push(`${account} has ${booked} ${asset}, it should be ${expected} (${status})`)
   }
   expect('treasury', 'USDC', -BigInt(paidOut ?? '0'))
-  expect('fee_revenue', 'USDC', isVoid(row.payment) ? 0n : -BigInt(usdc?.fee ?? '0'))
-  wrong.push(...checkLoss(facts))
+  expect('fee_revenue', 'USDC', sold === null ? 0n : -BigInt(usdc?.fee ?? '0'))
+  for (const { attempt } of facts.orders) {
+    const mine = facts.orders.filter((other) => assetOf(other.attempt) === assetOf(attempt))
+    const lost = mine.map((other) =>
+      other.attempt.id === sold?.attempt.id ? sold.sale.units - freeOf(other.attempt) : 0n,
+    )
+    expect('chargeback_loss', assetOf(attempt), sum(lost.map(positive)))
+  }
   if (shop.troubles.conflicts() > 0) wrong.push('the converter was asked for another amount under a key that it knows')
-  // Before an operator has decided, the converter is asked again only by a retry, or by the end.
-  const mayBeUnknown = row.sales.some(({ state }) => state === 'asked') && status === 'under_review'
-  if (mayBeUnknown) return wrong
+  // What became of an order that is open is not known.
+  if (row.sales.some(({ state }) => state === 'asked')) return wrong
   const statement = readStatement(shop, row.sales.length)
   expect('conversion', 'USDC', statement.bought)
   const currencies = [...facts.ledger.keys()].filter((key) => key.startsWith('conversion ')).map((key) => key.slice(11))
@@ -119,128 +100,93 @@ export function checkOurs(facts: Facts): string[] {
   return wrong
 }
 
-/** What the partner took back of a payment that was paid out is our loss, until the partner has it again. */
-function checkLoss(facts: Facts): string[] {
-  const { row } = facts
-  const { status, confirmed, paidAttemptId, providerUsed } = row.payment
-  if (status !== 'succeeded' || confirmed === null || providerUsed === 'crypto') return []
-  const own = row.parts.filter(({ attemptId }) => attemptId === paidAttemptId)
-  const unitsOf = (of: (part: Part) => boolean) => sum(own.filter(of).map(({ units }) => units))
-  const lost = BigInt(confirmed.minor) - unitsOf(({ state }) => state === 'counted')
-  const booked = balance(facts, 'chargeback_loss', confirmed.currency)
-  if (booked !== lost) return [`${lost} of ${confirmed.minor} is lost, the books say ${booked}`]
-  const isMore = unitsOf(({ state }) => state === 'surplus' || state === 'late') > 0n
-  const isAsked =
-    facts.intents.some(({ kind }) => kind === 'refund') ||
-    own.some(({ kind }) => kind !== 'receipt' && kind !== 'reversal')
-  return lost > 0n && isMore && !isAsked ? ['what was lost came again, and is nobody’s'] : []
+const isListed = ({ listed }: Facts, reason: string): boolean =>
+  listed.some(({ kind, detail }) => kind === 'review' && detail?.startsWith(`${reason}: `) === true)
+
+export function checkPayout(facts: Facts): string[] {
+  const { row, payout, paidOut } = facts
+  const { status, usdc, agreed } = row.payment
+  const isPaid = paidOut !== null
+  const wrong: string[] = []
+  const sold = findSold(facts)
+  if (isPaid !== (status === 'succeeded')) wrong.push(`the payout is ${payout?.state ?? 'none'}, the payment ${status}`)
+  if (isPaid && sold === null) wrong.push('paid, and nothing was sold for it')
+  const isSeen = agreed || isListed(facts, 'unexpected_payout')
+  if (isPaid && paidOut !== usdc?.net && !isSeen) wrong.push(`paid ${paidOut}, net is ${usdc?.net}`)
+  const isOver = isClosed(status) && status !== 'succeeded'
+  if (isOver && payout !== null && payout.state !== 'voided')
+    wrong.push(`${status} with a payout that is ${payout.state}`)
+  return sold === null ? wrong : [...wrong, ...checkSold(facts, sold)]
 }
 
-export function checkParts({ row }: Facts): string[] {
-  const sums = new Map<string, bigint>()
-  // What the partner takes back of what is ours was gone before.
-  for (const { attemptId, state, units, kind } of row.parts)
-    if (kind !== 'reversal_outside')
-      sums.set(`${state} of ${attemptId}`, (sums.get(`${state} of ${attemptId}`) ?? 0n) + BigInt(units))
-  return [...sums].flatMap(([what, total]) => {
-    if (total < 0n) return [`parts ${what.slice(0, 12)} sum to ${total}`]
-    const isGone = what.startsWith('returned') || what.startsWith('reversed')
-    return isGone && total !== 0n ? [`parts ${what.slice(0, 12)} sum to ${total}, not zero`] : []
+/** Too little, and what was sold far off the rate, is paid out only if an operator has said so. */
+function checkSold({ shop, row }: Facts, { sale, attempt }: NonNullable<ReturnType<typeof findSold>>): string[] {
+  const isSettled = listDecided(shop).some(({ what }) => what === 'settle')
+  if (isSettled || attempt.provider === 'crypto') return []
+  const off = positive((sale.fill ?? 0n) - sale.gross) + positive(sale.gross - (sale.fill ?? 0n))
+  const wrong = off * 100n > sale.gross * 2n ? [`a fill that is ${off} off was taken (${row.payment.status})`] : []
+  const isTooLittle = sale.units * 100n < BigInt(attempt.asked.minor) * 99n
+  return isTooLittle ? [...wrong, 'too little was sold, and no operator has said so'] : wrong
+}
+
+/** The loss of an attempt, by those who have its money: what was paid for and is not there, or what the buyer has twice. */
+export function lossOf(facts: Facts, { attempt, there }: Order): bigint {
+  const [held, outside] = [there ?? BigInt(attempt.held), BigInt(attempt.outside)]
+  const sold = findSold(facts)
+  const isPaidFor = facts.paidOut !== null && sold?.attempt.id === attempt.id
+  const short = isPaidFor ? positive(sold.sale.units - positive(held - outside)) : 0n
+  return short + positive(outside - held)
+}
+
+/** A loss is before a person, or was. */
+export function checkLosses(facts: Facts): string[] {
+  return facts.orders.flatMap((order) => {
+    const lost = lossOf(facts, order)
+    const isSeen = lost <= BigInt(order.attempt.writtenOff) || isListed(facts, 'loss')
+    return isSeen ? [] : [`${lost} ${assetOf(order.attempt)} are lost, and seen by nobody`]
   })
 }
 
-/** What we had the partner give back was known to be ours to give. */
-export async function checkReturned({ shop, row, paidOut }: Facts): Promise<string[]> {
-  const paid = (await attemptsOf(shop)).find(({ id }) => id === row.payment.paidAttemptId)
-  const order = paid === undefined ? null : await orderOf(shop, paid)
-  const isReturned = order?.status === 'refunded' && order.refund !== null
-  const isKnown = row.parts.some(({ attemptId, kind }) => attemptId === paid?.id && kind.startsWith('return'))
-  return isReturned && !isKnown && paidOut !== null ? ['given back by our refund, and paid out'] : []
+/** What was given back is not paid for, and not given back again. */
+export function checkReturned(facts: Facts): string[] {
+  const sold = findSold(facts)
+  return facts.orders.flatMap(({ attempt, order }) => {
+    const isOurs = order?.status === 'refunded' && order.refund !== null
+    const isTwice = isOurs && attempt.outside !== '0' ? ['given back from elsewhere, and through the partner'] : []
+    const isPaidFor = isOurs && facts.paidOut !== null && sold?.attempt.id === attempt.id
+    return isPaidFor && !facts.shop.engine.wasUnexpected()
+      ? [...isTwice, 'given back by our refund, and paid out']
+      : isTwice
+  })
 }
 
-/** What waits for its partner, or as too little, goes on when the partner says that all of the price is there. */
-export async function checkGoesOn({ shop, row }: Facts): Promise<string[]> {
-  const { payment, attempts, intents, parts } = row
-  const { status, parkReason, held, paidAttemptId } = payment
-  const paid = attempts.find(({ id }) => id === paidAttemptId)
-  const isWaiting =
-    status === 'under_review' && ['partner_hold', 'order_changed', 'underpaid'].includes(parkReason ?? '')
-  const isOut = parts.some(({ kind }) => kind === 'return_outside')
-  if (paid === undefined || !isWaiting || held || isOut || intents.length > 0) return []
-  const order = await orderOf(shop, paid)
-  const isFitting = order?.minor === paid.asked.minor || order?.minor === paid.acknowledgedMinor
-  const isAll = order?.status === 'paid' && BigInt(order.receivedMinor ?? '0') >= BigInt(paid.asked.minor)
-  return isFitting && isAll ? [`all of the money is there, and it waits: ${parkReason}`] : []
+/** Only an operator says that the buyer was given something from elsewhere. */
+export function checkOutside({ shop, orders }: Facts): string[] {
+  const isSaid = listDecided(shop).some(({ argument }) => (argument as { outside?: boolean }).outside === true)
+  const isBooked = orders.some(({ attempt }) => attempt.outside !== '0')
+  return isBooked && !isSaid ? ['booked as given back from elsewhere, and nobody has said so'] : []
 }
 
-/** The rest of the price completes the payment. */
-export function checkCompleted({ row, intents }: Facts): string[] {
-  const { payment, parts } = row
-  const mine = parts.filter(({ attemptId }) => attemptId === payment.paidAttemptId)
-  // What came beside the whole price, and was taken back before anything of that, is no rest of it.
-  const isTopUp = sum(mine.filter(({ state }) => state === 'surplus').map(({ units }) => units)) > 0n
-  const isOpen = payment.status === 'under_review' && payment.parkReason === 'underpaid'
-  return isOpen && isTopUp && intents.every(({ state }) => state === 'refused')
-    ? ['paid too little, and the rest of it is surplus']
-    : []
-}
-
-export function checkPayout(facts: Facts): string[] {
-  const { row, payout, paidOut, incidents } = facts
-  const { payment, parts } = row
-  const wrong: string[] = []
-  const { status, usdc } = payment
-  const kept = sum(
-    parts
-      .filter(({ attemptId, state }) => attemptId === payment.paidAttemptId && state === 'counted')
-      .map(({ chargeMinor }) => chargeMinor),
-  )
-  const isPaid = paidOut !== null
-  const isSeen = incidents.includes('unexpected_settlement') || payment.parkReason === 'unexpected_settlement'
-  if (isPaid && paidOut !== usdc?.net) wrong.push(`paid ${paidOut}, net is ${usdc?.net}`)
-  const isLossSeen = incidents.includes('chargeback') || (status === 'refunded' && isSeen)
-  if (isPaid && kept < BigInt(payment.confirmed?.minor ?? '0') && !isLossSeen)
-    wrong.push(`paid out, and of ${payment.confirmed?.minor} only ${kept} is kept: no chargeback`)
-  if (isPaid !== (status === 'succeeded') && !isSeen)
-    wrong.push(`the payout is ${payout?.state ?? 'none'}, the payment ${status}`)
-  const isEnded = ['refunded', 'failed', 'expired', 'canceled'].includes(status)
-  if (isEnded && payout !== null && payout.state !== 'voided' && !isSeen)
-    wrong.push(`${status} with a payout that is ${payout.state}`)
-  if (isEnded && sum(parts.filter(({ state }) => state === 'counted').map(({ units }) => units)) !== 0n)
-    wrong.push(`${status}, with money that is counted`)
-  const bought = facts.shop.troubles.bought()
-  const off = usdc !== null && bought?.kind === 'filled' ? BigInt(bought.microUsdc) - BigInt(usdc.gross) : 0n
-  if (
-    status === 'succeeded' &&
-    usdc !== null &&
-    // What came in USDC needs no fill; one for money that had come before was not taken.
-    payment.providerUsed !== 'crypto' &&
-    !payment.agreed &&
-    (off < 0n ? -off : off) * 100n > BigInt(usdc.gross) * 2n
-  )
-    wrong.push(`a fill that is ${off} off was taken`)
-  if (status === 'succeeded' && usdc === null) wrong.push('succeeded without USDC')
-  return wrong
+/** The partner has the whole price, as it was asked for. */
+function isWhole({ attempt, order, there }: Order): boolean {
+  const isPaid = order === null || (order.status === 'paid' && order.minor === attempt.asked.minor)
+  const asked = BigInt(attempt.provider === 'crypto' ? (attempt.askedMicro ?? '0') : attempt.asked.minor)
+  return isPaid && there !== null && asked > 0n && there * 100n >= asked * 99n
 }
 
 /**
- * A payment is settled if one account has the whole price at the end, unless somebody has decided otherwise. By the
- * partners' own books.
+ * A payment of which one account has the whole price at the end is settled, unless somebody has decided otherwise, or must
+ * decide about something else than the money that came.
  */
-export async function checkSettled({ shop, row }: Facts): Promise<string[]> {
-  const { payment, attempts } = row
-  const hasDecided = shop.asks.some(({ what }) => !what.startsWith('click') && what !== 'cancel')
-  const isUnsettled =
-    ['pending', 'expired', 'canceled'].includes(payment.status) || UNSETTLED.includes(payment.parkReason ?? '')
-  if (hasDecided || !isUnsettled || payment.usdc !== null) return []
-  for (const attempt of await attemptsOf(shop)) {
-    const order = await orderOf(shop, attempt)
-    const { asked, status } = attempts.find(({ id }) => id === attempt.id) ?? {}
-    const isPaid = order?.status === 'paid' && order.minor === asked?.minor && status !== 'late'
-    if (isPaid && BigInt(order.receivedMinor ?? '0') * 100n >= BigInt(order.minor) * 99n)
-      return [`a partner has the whole price, and the payment is ${payment.status} (${payment.parkReason})`]
-  }
-  return []
+export function checkSettled(facts: Facts): string[] {
+  const { shop, row, orders } = facts
+  const { payout, takenSale, status, listenEnded, closedAs } = row.payment
+  const isTaken = takenSale !== null && payout !== 'void'
+  const isOther = ['sale_stuck', 'far_fill', 'other_token'].some((reason) => isListed(facts, reason))
+  if (isTaken || isOther || payout === 'void' || listDecided(shop).length > 0) return []
+  if (listenEnded || closedAs === 'failed') return []
+  const whole = orders.find((order) => isWhole(order) && !order.attempt.returned)
+  return whole === undefined
+    ? []
+    : [`the whole price is there by ${whole.attempt.provider}, and the payment is ${status}`]
 }
-
-const UNSETTLED: readonly string[] = ['underpaid', 'partner_hold', 'partner_silent', 'order_changed', 'wrong_asset']

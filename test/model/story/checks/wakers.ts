@@ -1,64 +1,66 @@
-import { lateMoneyWorkflowId } from '../../../../src/domain/ids.ts'
-import { needsOperator, nextStep, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
-import { attemptsOf, orderOf } from '../../world/books.ts'
-import { type Facts, sum } from './facts.ts'
+import { isClosed } from '../../../../src/domain/payment/payment.ts'
+import { assetOf, type Facts, findSold } from './facts.ts'
 
 /** After all that time only what waits for an operator, visibly, is open. */
-export async function checkWakers({ shop, row, intents }: Facts): Promise<string[]> {
+export async function checkWakers({ shop, row, listed }: Facts): Promise<string[]> {
   const wrong: string[] = []
-  const snapshot = snapshotOf(row)
-  const step = nextStep(snapshot)
-  const { status, parkReason } = row.payment
-  const run = shop.server.running(row.payment.id)
-  const reason = needsOperator(snapshot)
-  if (step !== 'done' && step !== 'await_operator') wrong.push(`after all that time it is ${status} and waits: ${step}`)
-  if (step === 'await_operator' && run === null)
-    wrong.push(`waits for an operator (${status}, ${reason}) without a workflow`)
-  if (run !== null && reason !== null && run.attributes.get('NeedsOperator') !== true)
-    wrong.push(`waits for an operator (${status}, ${reason}), and NeedsOperator is not set`)
-  const listed = await shop.db.query('select 1 from attention where payment_id = $1', [row.payment.id])
-  if (reason !== null && listed.rows.length === 0)
-    wrong.push(`waits for an operator (${status}, ${reason}), and no list shows it`)
-  if (status === 'under_review' && parkReason === null) wrong.push('parked without a reason')
-  if (status === 'under_review' && parkReason === 'funds_reversed') wrong.push('funds_reversed has no end')
-  for (const attemptId of snapshot.late ?? [])
-    if (shop.server.running(lateMoneyWorkflowId(attemptId)) === null) wrong.push('late money without a workflow')
-  for (const { kind, state } of intents)
-    if (state === 'asked' || state === 'pending') wrong.push(`a ${kind} is still ${state}`)
-  const open = row.sales.filter(({ state }) => state === 'asked')
-  if (open.length > 0 && status !== 'under_review') wrong.push(`a sale has no end (${status})`)
+  const { id, status, closedAt, reviews } = row.payment
+  const run = shop.server.running(id)
+  const asked = listed.filter(({ kind }) => kind === 'review')
+  const isOpen = closedAt === null
+  if (isOpen && asked.length === 0) wrong.push(`after all that time it is ${status}, and nobody is asked`)
+  if (isOpen !== (run !== null))
+    wrong.push(`${status}, ${isOpen ? 'open without a workflow' : 'closed, and the workflow runs on'}`)
+  if (run !== null && asked.length > 0 && run.attributes.get('NeedsOperator') !== true)
+    wrong.push(`waits for an operator (${status}), and NeedsOperator is not set`)
+  if (!isOpen && asked.length > 0) wrong.push(`an operator is asked about what is closed: ${asked[0]?.detail}`)
+  if (status === 'under_review' && asked.length === 0) wrong.push('under review, and nobody is asked')
+  if (asked.length !== reviews.length) wrong.push(`${reviews.length} questions, and ${asked.length} in the list`)
+  for (const { provider, back, cancelAsked, status: is } of row.attempts) {
+    if (back !== 'no') wrong.push(`a give-back by ${provider} is still ${back}`)
+    if (cancelAsked && ['opening', 'open', 'verification_required'].includes(is) && !row.payment.listenEnded)
+      wrong.push(`a cancellation by ${provider} is still asked for`)
+  }
+  if (row.sales.some(({ state }) => state === 'asked') && asked.length === 0)
+    wrong.push(`a sale has no end (${status})`)
   const unread = await shop.db.query(
     'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null',
-    [row.payment.id],
+    [id],
   )
-  if (unread.rows.length > 0) wrong.push(`${unread.rows.length} news unread (${status}, ${parkReason})`)
-  const isClosed = await shop.db.query('select closed_at from payment where id = $1', [row.payment.id])
-  if ((step === 'done') !== (isClosed.rows[0]?.closed_at !== null))
-    wrong.push(`closed_at does not fit: ${status}, ${step}`)
-  if (step === 'done' && run !== null) wrong.push(`${status}, nothing is left, and the workflow runs on`)
+  if (unread.rows.length > 0) wrong.push(`${unread.rows.length} news unread (${status})`)
   return wrong
 }
 
 /** Money at a partner that is neither settled nor returned is before a person, by the partner's own books. */
-export async function checkVisible({ shop, row }: Facts): Promise<string[]> {
-  const { payment, parts } = row
-  const isSettled = payment.usdc !== null && payment.status !== 'refunded' && payment.parkReason !== 'payout_voided'
-  const listed = await shop.db.query('select kind, attempt_id from attention where payment_id = $1', [payment.id])
-  for (const attempt of await attemptsOf(shop)) {
-    const order = await orderOf(shop, attempt)
-    const isListed = listed.rows.some(({ kind, attempt_id: of }) => kind === 'misfit' && of === attempt.id)
-    if (order?.status === 'refunded' && isListed) return ['a person is asked about an order that was given back']
+export function checkVisible(facts: Facts): string[] {
+  const { row, listed, orders } = facts
+  const sold = findSold(facts)
+  const wrong = orders.flatMap(({ attempt, order }) => {
+    const isAsked = listed.some(({ detail, attempt_id: of }) => of === attempt.id && !isLoss(detail))
+    return order?.status === 'refunded' && isAsked ? ['a person is asked about an order that was given back'] : []
+  })
+  if (listed.length > 0) return wrong
+  for (const { attempt, order, there } of orders) {
+    // A partner that withholds money has not let go of it; a payment that ends without it does not wait for that.
+    const isOurs =
+      attempt.provider === 'crypto' || ['paid', 'declined', 'canceled', 'expired'].includes(order?.status ?? '')
+    if (!isOurs || there === null) continue
+    const settled = sold?.attempt.id === attempt.id ? sold.sale.units : 0n
+    const left = there - settled - BigInt(attempt.outside)
+    const least = attempt.provider === 'crypto' ? 10_000n : 1n
+    if (left >= least)
+      wrong.push(`${left} ${assetOf(attempt)} of the buyer's are there, and no list shows it (${row.payment.status})`)
   }
-  if (listed.rows.length > 0) return []
-  for (const attempt of await attemptsOf(shop)) {
-    const order = await orderOf(shop, attempt)
-    const asked = row.attempts.find(({ id }) => id === attempt.id)?.asked.minor
-    if (order?.status !== 'paid' || order.minor !== asked) continue
-    const settled = isSettled && attempt.id === payment.paidAttemptId ? BigInt(payment.confirmed?.minor ?? '0') : 0n
-    const outside = parts.filter(({ attemptId, kind }) => attemptId === attempt.id && kind === 'return_outside')
-    const returned = -sum(outside.map(({ units }) => units))
-    if (BigInt(order.receivedMinor ?? '0') > settled + returned)
-      return [`a partner holds ${order.receivedMinor} of the buyer's money, and no list shows it (${payment.status})`]
-  }
-  return []
+  return wrong
+}
+
+const isLoss = (detail: string | null): boolean => detail?.startsWith('loss: ') === true
+
+/** A payment does not end while a partner withholds its money, as far as its news have come. */
+export function checkHeldThere({ row: { payment, attempts } }: Facts): string[] {
+  const isWithheld = attempts.some(({ status, held }) => status === 'on_hold' && held !== '0')
+  const isEmpty = payment.takenSale === null && isClosed(payment.status)
+  return isWithheld && isEmpty && payment.closedAs === null
+    ? [`${payment.status}, and a partner withholds money for it`]
+    : []
 }

@@ -4,10 +4,15 @@ import {
   decide,
   deposit,
   engine,
+  givesBack,
   type Idea,
+  isAsked,
   isCrypto,
+  isOdd,
+  isParked,
   news,
   one,
+  outside,
   paid,
   partner,
   payable,
@@ -21,7 +26,7 @@ import {
 export const FITTING: readonly Idea[] = [
   // One more, or the same one in another way.
   {
-    weight: (view) => (view.parkReason === 'amount_mismatch' ? 9 : 0),
+    weight: (view) => (isOdd(view) ? 9 : 0),
     tell: (random, view) => [
       partner('change the amount', random.below(view.attempts.length), {
         percent: random.pick([100, 60, 150]),
@@ -31,12 +36,12 @@ export const FITTING: readonly Idea[] = [
   },
   // It is given back, at once or after a while, and the partner tells of it again.
   {
-    weight: (view) => (view.parkReason === 'amount_mismatch' || view.incident ? 12 : 0),
+    weight: (view) => (isAsked(view) ? 12 : 0),
     tell: (random, view) => {
       const of = random.below(view.attempts.length)
       return [
         ...random.pick<readonly Told[]>([[], [simulator('refund_pending', 1200)], [simulator('refund_pending', 1200)]]),
-        decide('refund', random.pick([null, of])),
+        decide('give_back', random.pick([null, of])),
         wait(60),
         { do: 'news', of },
       ]
@@ -44,11 +49,11 @@ export const FITTING: readonly Idea[] = [
   },
   // An operator looks, something changes, and what was looked at is accepted; or it is accepted twice.
   {
-    weight: ({ incident, status, converted }) => (incident ? 8 : status === 'under_review' && !converted ? 2 : 0),
+    weight: (view) => (isAsked(view) ? 8 : isParked(view) && !view.converted ? 2 : 0),
     tell: (random, view) => [
       { do: 'look' },
       ...random.pick<readonly Told[]>([
-        [decide('approve')],
+        [decide('settle')],
         [partner('change the amount', random.below(view.attempts.length), { percent: random.pick([60, 150]) })],
         [partner(random.pick(['take some back', 'top up']), random.below(view.attempts.length), { percent: 50 })],
         [{ do: 'deposit', percent: 50, token: 'other' }],
@@ -58,7 +63,7 @@ export const FITTING: readonly Idea[] = [
   },
   // Beside it money that fits comes, and goes again, or somebody decides about it.
   {
-    weight: (view) => (view.parkReason === 'amount_mismatch' && view.attempts.length > 1 ? 9 : 0),
+    weight: (view) => (isOdd(view) && view.attempts.length > 1 ? 9 : 0),
     tell: (random, view) => {
       const of = random.below(view.attempts.length)
       return [
@@ -68,9 +73,9 @@ export const FITTING: readonly Idea[] = [
         }),
         ...random.pick<readonly Told[]>([
           [],
-          [decide('approve')],
+          [decide('settle')],
           [partner(random.pick(['send all back', 'take all back', 'take some back']), of, { percent: 50 })],
-          [decide('refund', of), partner('change the amount', random.below(view.attempts.length))],
+          [decide('give_back', of), partner('change the amount', random.below(view.attempts.length))],
         ]),
       ]
     },
@@ -82,8 +87,8 @@ export const FITTING: readonly Idea[] = [
       { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
       partner('change the amount', one(random, view, payable)),
       partner('change the amount', view.attempts.length),
-      decide('refund', random.pick([one(random, view, payable), view.attempts.length])),
-      decide(random.pick(['refund', 'recordExternalRefund'])),
+      decide('give_back', random.pick([one(random, view, payable), view.attempts.length])),
+      givesBack(random, null),
     ],
   },
   // Two orders, and the first one does not fit.
@@ -139,7 +144,7 @@ export const FITTING: readonly Idea[] = [
         partner(act, of, { percent: random.pick([20, 50]), news: news(random) }),
         ...random.pick<readonly Told[]>([
           [],
-          [decide('approve')],
+          [decide('settle')],
           [partner('top up', of, { percent: 30 })],
           [wait(1500)],
         ]),
@@ -147,13 +152,10 @@ export const FITTING: readonly Idea[] = [
     },
   },
   {
-    weight: (view) => where(view, ({ surplus, order }) => surplus && order === 'paid', 4),
+    weight: (view) => where(view, ({ excess, order }) => excess && order === 'paid', 4),
     tell: (random, view) => {
-      const of = one(random, view, ({ surplus, order }) => surplus && order === 'paid')
-      return [
-        decide('recordExternalRefund', of),
-        partner('take some back', of, { percent: random.pick([10, 50, 60]), news: news(random) }),
-      ]
+      const of = one(random, view, ({ excess, order }) => excess && order === 'paid')
+      return [outside(of), partner('take some back', of, { percent: random.pick([10, 50, 60]), news: news(random) })]
     },
   },
   // Of the price that was paid the partner says that there is less, and somebody decides; or it has all of it after all.
@@ -167,7 +169,7 @@ export const FITTING: readonly Idea[] = [
           [],
           [engine('settle')],
           [decide('release'), engine('settle')],
-          [decide('acknowledge'), wait(20)],
+          [decide('settle'), wait(20)],
           [partner('change the amount', of), wait(400)],
           [partner('fit again', of, { percent: random.pick([40, 100, 100]) }), wait(20)],
           [partner('take all back', of)],
@@ -175,10 +177,10 @@ export const FITTING: readonly Idea[] = [
           [
             partner('fit again', of, { percent: 40, news: 'later' }),
             partner('hold what was paid', of),
-            decide(random.pick(['retry', 'release'])),
+            decide(random.pick(['settle', 'release'])),
             engine('settle'),
           ],
-          [partner('hold what was paid', of), decide('acknowledge'), wait(1), decide('retry'), engine('settle')],
+          [partner('hold what was paid', of), decide('settle'), wait(1), decide('settle'), engine('settle')],
         ]),
       ]
     },
@@ -191,11 +193,11 @@ export const FITTING: readonly Idea[] = [
       const changed = partner('change the amount', of, { percent: random.pick([20, 60, 100]), news: news(random) })
       return [
         changed,
-        decide('reject'),
-        decide('approve'),
+        decide('write_off'),
+        decide('settle'),
         ...random.pick<readonly Told[]>([[], [simulator('delay', 600)]]),
         partner('fit again', of, { news: news(random) }),
-        decide('approve'),
+        decide('settle'),
         ...random.pick<readonly Told[]>([[], [wait(1)]]),
         changed,
         ...random.pick<readonly Told[]>([[wait(60)], [wait(1), engine('settle')]]),
@@ -204,7 +206,7 @@ export const FITTING: readonly Idea[] = [
   },
   // The buyer has it twice, and the partner goes on.
   {
-    weight: (view) => (view.incident ? where(view, paid, 3) : 0),
+    weight: (view) => (isAsked(view) ? where(view, paid, 3) : 0),
     tell: (random, view) => [
       partner(random.pick(['take some back', 'top up', 'change the amount']), one(random, view, paid), {
         percent: random.pick([20, 50]),
@@ -217,12 +219,7 @@ export const FITTING: readonly Idea[] = [
     tell: (random) => [
       ...random.pick<readonly Told[]>([[], [], [wait(6000)]]),
       { do: 'deposit', percent: 100, token: 'other' },
-      ...random.pick<readonly Told[]>([
-        [],
-        [deposit(100)],
-        [deposit(40)],
-        [decide('recordExternalRefund'), deposit(100)],
-      ]),
+      ...random.pick<readonly Told[]>([[], [deposit(100)], [deposit(40)], [outside(), deposit(100)]]),
     ],
   },
 ]

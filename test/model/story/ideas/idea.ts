@@ -1,5 +1,5 @@
 import type { ProviderUsed } from '../../../../src/domain/methods.ts'
-import type { OperatorDecision } from '../../../../src/domain/payment/requests.ts'
+import type { Say } from '../../../../src/domain/payment/requests.ts'
 import type { Random } from '../../../support/random.ts'
 import type { EngineAct } from '../../world/engine.ts'
 import type { Operation, Trouble } from '../../world/parties.ts'
@@ -22,20 +22,15 @@ export const partner = (act: PartnerAct, of = 0, more: { percent?: number; news?
   percent: more.percent ?? 100,
   news: more.news ?? 'told',
 })
-export const decide = (decision: OperatorDecision, of: number | null = null): Step => ({
-  do: 'decide',
-  decision,
-  of,
-  late: false,
-})
-/** What was there at the last look is accepted, whatever has come since. */
-export const accept = (random: Random): Step => ({
-  do: 'decide',
-  decision: random.pick(['approve', 'approve', 'acknowledge', 'release', 'recordExternalRefund']),
-  of: null,
-  late: false,
-  before: true,
-})
+export const decide = (say: Say, of: number | null = null): Step => ({ do: 'decide', say, of })
+/** The buyer got it from elsewhere. */
+export const outside = (of: number | null = null): Step => ({ do: 'decide', say: 'give_back', of, outside: true })
+export const givesBack = (random: Random, of: number | null): Step =>
+  random.pick([decide('give_back', of), decide('give_back', of), outside(of)])
+/** What was there at the last look is decided about, whatever has come since. */
+export const asLooked = (step: Step): Step => (step.do === 'decide' ? { ...step, before: true } : step)
+export const accept = (random: Random): Step =>
+  asLooked(random.pick([decide('settle'), decide('settle'), decide('write_off'), decide('release'), outside()]))
 export const engine = (act: EngineAct): Step => ({ do: 'engine', act })
 export const wait = (minutes: number): Step => ({ do: 'wait', minutes })
 export const simulator = (fault: SimulatorFault, seconds = 7200): Step => ({ do: 'simulator', fault, seconds })
@@ -56,6 +51,10 @@ export const isOpen = ({ status }: View): boolean => status === 'created' || sta
 export const isParked = ({ status }: View): boolean => status === 'under_review'
 export const isClosed = (view: View): boolean =>
   ['succeeded', 'failed', 'expired', 'canceled', 'refunded'].includes(view.status)
+/** Something is asked of a person that does not stop the payment. */
+export const isAsked = ({ asks }: View): boolean => asks.some((ask) => ASKED.includes(ask))
+const ASKED: readonly string[] = ['odd_order', 'other_token', 'loss', 'unexpected_payout']
+export const isOdd = ({ asks }: View): boolean => asks.includes('odd_order')
 export const isCrypto = (view: View): boolean => view.attempts.some(({ provider }) => provider === 'crypto')
 
 type Orders = (attempt: View['attempts'][number]) => boolean

@@ -1,4 +1,3 @@
-import type { OperatorDecision } from '../../../../src/domain/payment/requests.ts'
 import type { Random } from '../../../support/random.ts'
 import type { Step, Told } from '../steps.ts'
 import type { View } from '../view.ts'
@@ -6,7 +5,9 @@ import {
   decide,
   deposit,
   engine,
+  givesBack,
   type Idea,
+  isAsked,
   isClosed,
   isCrypto,
   isParked,
@@ -24,13 +25,11 @@ import {
 
 /** Once there is money: the converter, the engine, operators, and partners that take it back. */
 
-const GOING: readonly OperatorDecision[] = ['approve', 'retry', 'release']
-const BACK: readonly OperatorDecision[] = ['refund', 'refund', 'recordExternalRefund']
-
-const goes = (random: Random): Step => decide(random.pick(GOING))
+const goes = (random: Random): Step => decide(random.pick(['settle', 'settle', 'release']))
 const named = (random: Random, view: View): number | null =>
   view.attempts.length > 1 && random.chance(0.7) ? random.below(view.attempts.length) : null
-const givesBack = (random: Random, view: View): Step => decide(random.pick(BACK), named(random, view))
+/** Of one that was named, or not. */
+const back = (random: Random, view: View): Step => givesBack(random, named(random, view))
 /** What the partner answers to a refund. */
 const answers = (random: Random): Step[] =>
   random.pick([[], [simulator('refund_pending')], [simulator('refund_pending', 1200)], [simulator('refund_refused')]])
@@ -40,20 +39,11 @@ const takesBack = (random: Random, of: number): Step =>
     news: news(random),
   })
 
-/** The decisions that end each waiting, the likely ones first. */
-const OFFERED: Readonly<Record<string, readonly OperatorDecision[]>> = {
-  underpaid: ['approve', 'refund', 'recordExternalRefund'],
-  conversion: ['retry', 'refund', 'recordExternalRefund'],
-  fill_off_rate: ['approve', 'refund'],
-  payout_held: ['retry'],
-  payout_voided: ['refund', 'recordExternalRefund'],
-  operator_hold: ['release', 'release', 'refund'],
-  money_after_failure: ['approve', 'refund'],
-  amount_mismatch: ['refund', 'recordExternalRefund', 'approve'],
-  partner_hold: ['refund', 'reject'],
-  wrong_asset: ['recordExternalRefund', 'reject'],
-  unexpected_settlement: ['approve'],
-  partner_silent: ['reject'],
+/** One of the answers that the operator is offered. */
+function offered(random: Random, { offered: answers }: View): Step {
+  const asked = answers.filter(({ say }) => say !== 'hold')
+  if (asked.length === 0) return goes(random)
+  return { do: 'decide', ...random.pick(asked) }
 }
 
 export const OWNING: readonly Idea[] = [
@@ -61,17 +51,17 @@ export const OWNING: readonly Idea[] = [
   {
     weight: (view) => (isParked(view) ? 14 : 0),
     tell: (random, view) => {
-      const decision = random.pick(OFFERED[view.parkReason ?? ''] ?? GOING)
-      return [...(decision === 'refund' ? answers(random) : []), decide(decision, named(random, view))]
+      const answer = offered(random, view)
+      return [...(answer.do === 'decide' && answer.say === 'give_back' ? answers(random) : []), answer]
     },
   },
   // A refund that takes its time, and somebody who decides otherwise.
   {
     weight: (view) => (isParked(view) ? 8 : 0),
-    tell: (random, view) => [simulator('refund_pending'), decide('refund', named(random, view)), goes(random)],
+    tell: (random, view) => [simulator('refund_pending'), decide('give_back', named(random, view)), goes(random)],
   },
   {
-    weight: (view) => where(view, ({ refunding }) => refunding, 25),
+    weight: (view) => where(view, ({ givingBack }) => givingBack, 25),
     tell: (random) => [random.pick([goes(random), goes(random), decide('hold'), wait(130), engine('settle')])],
   },
   // A refund that is cut off in the middle.
@@ -79,14 +69,14 @@ export const OWNING: readonly Idea[] = [
     weight: (view) => (isParked(view) ? 5 : 0),
     tell: (random, view) => [
       { do: 'cut the next activity', at: random.below(7) },
-      together(givesBack(random, view)),
+      together(back(random, view)),
       ...random.pick<readonly Told[]>([[], [{ do: 'lose the run' }, wait(62)]]),
       goes(random),
     ],
   },
   {
     weight: (view) => (isParked(view) ? 4 : 0),
-    tell: (random, view) => [...answers(random), givesBack(random, view)],
+    tell: (random, view) => [...answers(random), back(random, view)],
   },
   {
     weight: (view) => (isParked(view) || view.status === 'processing' ? 2 : 0),
@@ -95,12 +85,12 @@ export const OWNING: readonly Idea[] = [
   {
     weight: (view) => (view.held ? 8 : 0),
     tell: (random, view) => [
-      random.pick([decide('release'), decide('release'), decide('approve'), decide('retry'), givesBack(random, view)]),
+      random.pick([decide('release'), decide('release'), decide('settle'), decide('settle'), back(random, view)]),
     ],
   },
   {
     weight: (view) => (view.held && isParked(view) ? 5 : 0),
-    tell: () => [simulator('refund_pending'), decide('refund'), decide('release')],
+    tell: () => [simulator('refund_pending'), decide('give_back'), decide('release')],
   },
   // The partner changes its order while the payment is held, and an operator takes it as it is, or does not.
   {
@@ -110,13 +100,19 @@ export const OWNING: readonly Idea[] = [
         percent: random.pick([100, 60, 150]),
         news: news(random),
       }),
-      ...random.pick([[], [goes(random)], [decide('acknowledge')], [decide('acknowledge'), decide('release')]]),
+      ...random.pick([
+        [],
+        [goes(random)],
+        [decide('settle')],
+        [decide('write_off')],
+        [decide('settle'), decide('release')],
+      ]),
     ],
   },
   {
-    weight: (view) => (view.incident ? 8 : 0),
+    weight: (view) => (isAsked(view) ? 8 : 0),
     tell: (random, view) => [
-      random.pick([decide('acknowledge'), decide('approve'), { do: 'news', of: random.below(view.attempts.length) }]),
+      random.pick([decide('settle'), decide('write_off'), { do: 'news', of: random.below(view.attempts.length) }]),
     ],
   },
   // The converter is slow, the partner takes the money back, and the buyer pays again, or does not.
@@ -184,7 +180,7 @@ export const OWNING: readonly Idea[] = [
     ],
   },
   {
-    weight: (view) => where(view, paid, view.parkReason === 'underpaid' ? 8 : 1.5),
+    weight: (view) => where(view, paid, view.asks.includes('too_little') ? 8 : 1.5),
     tell: (random, view) => [
       partner('top up', one(random, view, paid), { percent: random.pick([10, 40, 50, 50]), news: news(random) }),
     ],
@@ -212,7 +208,7 @@ export const OWNING: readonly Idea[] = [
         ...random.pick([[], [engine('send')], [engine('hold')]]),
         takesBack(random, of),
         ...random.pick([[], [], [partner('pay late', of)]]),
-        ...random.pick([[], [engine('settle')], [decide('retry')], [engine('void')]]),
+        ...random.pick([[], [engine('settle')], [decide('settle')], [engine('void')]]),
       ]
     },
   },
@@ -226,7 +222,7 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => (view.payout === 'held' ? 8 : 0),
-    tell: (random) => [random.pick([engine('ask void'), decide('retry'), decide('hold')])],
+    tell: (random) => [random.pick([engine('ask void'), decide('settle'), decide('hold')])],
   },
   {
     weight: (view) => (view.payout === 'voided' && view.status === 'refunded' ? 4 : 0),
@@ -240,7 +236,7 @@ export const OWNING: readonly Idea[] = [
       return [
         ...(random.chance(0.3) ? [unread] : []),
         takesBack(random, of),
-        ...(random.chance(0.4) ? [decide('approve')] : []),
+        ...(random.chance(0.4) ? [decide('write_off')] : []),
         // It comes again: all of it, some of it, or more than had gone.
         ...random.pick([
           [],
@@ -251,20 +247,19 @@ export const OWNING: readonly Idea[] = [
     },
   },
   {
-    weight: (view) => where(view, ({ surplus }) => surplus, 10),
+    weight: (view) => where(view, ({ excess }) => excess, 10),
     tell: (random, view) => {
-      const of = one(random, view, ({ surplus }) => surplus)
-      return [...answers(random), decide(random.pick(BACK), random.chance(0.6) ? of : null)]
+      const of = one(random, view, ({ excess }) => excess)
+      return [...answers(random), givesBack(random, random.chance(0.6) ? of : null)]
     },
   },
   {
-    weight: (view) => where(view, ({ late }) => late, 12),
+    weight: (view) => (isClosed(view) ? where(view, ({ excess }) => excess, 8) : 0),
     tell: (random, view) => {
-      const of = one(random, view, ({ late }) => late)
-      const decision = { do: 'decide', decision: random.pick(BACK), of, late: true } as const
+      const of = one(random, view, ({ excess }) => excess)
       return random.pick<readonly Told[]>([
-        [...answers(random), decision],
-        [{ do: 'lose the run', late: of }],
+        [...answers(random), givesBack(random, of)],
+        [{ do: 'lose the run' }],
         [takesBack(random, of)],
       ])
     },

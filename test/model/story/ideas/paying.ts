@@ -226,7 +226,7 @@ export const PAYING: readonly Idea[] = [
         wait(random.pick([4500, 6000])),
         silent(0),
         partner('pay late', of, { percent: random.pick([100, 100, 50]), news: news(random) }),
-        ...random.pick<readonly Told[]>([[], [], [{ do: 'lose the run', late: of }]]),
+        ...random.pick<readonly Told[]>([[], [], [{ do: 'lose the run' }]]),
       ]
     },
   },

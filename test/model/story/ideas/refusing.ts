@@ -3,10 +3,12 @@ import type { Told } from '../steps.ts'
 import {
   decide,
   engine,
+  givesBack,
   type Idea,
   isParked,
   news,
   one,
+  outside,
   paid,
   partner,
   payable,
@@ -18,7 +20,7 @@ import {
 /** Refunds that a partner refuses in the end, and what its order does meanwhile. */
 
 const mayGoBack: Parameters<typeof where>[1] = ({ order }) => order === 'paid' || order === 'on_hold'
-const refused = (of: number): Told[] => [simulator('refund_refused'), decide('refund', of)]
+const refused = (of: number): Told[] => [simulator('refund_refused'), decide('give_back', of)]
 
 /** What may cross with a refund of this order while it is carried out. */
 const crossing = (random: Random, of: number): Told =>
@@ -27,7 +29,8 @@ const crossing = (random: Random, of: number): Told =>
     partner('change the amount', of, { percent: random.pick([20, 60, 100]), news: news(random) }),
     partner('take some back', of, { percent: 60 }),
     partner(random.pick(['hold what was paid', 'release', 'send all back', 'take all back']), of),
-    decide(random.pick(['hold', 'release', 'acknowledge', 'retry', 'approve', 'reject', 'recordExternalRefund'])),
+    decide(random.pick(['hold', 'release', 'settle', 'settle', 'write_off'])),
+    outside(),
     engine('settle'),
     simulator('refund_refused'),
     wait(random.pick([1, 130])),
@@ -46,13 +49,13 @@ export const REFUSING: readonly Idea[] = [
       const of = one(random, view, mayGoBack)
       return [
         ...random.pick<readonly Told[]>([[], [simulator('refund_pending')], [simulator('refund_pending')]]),
-        decide(random.chance(0.8) ? 'refund' : 'recordExternalRefund', random.pick([of, null])),
+        givesBack(random, random.pick([of, null])),
         ...cut(random),
         crossing(random, of),
         ...cut(random),
         crossing(random, of),
         wait(random.pick([1, 130])),
-        ...random.pick<readonly Told[]>([[], [decide('refund', random.pick([of, null]))], [crossing(random, of)]]),
+        ...random.pick<readonly Told[]>([[], [decide('give_back', random.pick([of, null]))], [crossing(random, of)]]),
       ]
     },
   },
@@ -71,12 +74,9 @@ export const REFUSING: readonly Idea[] = [
         ]),
         partner('change the amount', of, { percent: random.pick([60, 100, 100]), news: news(random) }),
         ...random.pick<readonly Told[]>([[], [simulator('refund_pending')]]),
-        decide(
-          random.pick(['refund', 'recordExternalRefund', 'recordExternalRefund', 'approve']),
-          random.pick([of, null]),
-        ),
+        random.pick([givesBack(random, random.pick([of, null])), outside(of), decide('settle')]),
         ...cut(random),
-        ...random.pick<readonly Told[]>([[], [], [decide('reject'), wait(130)]]),
+        ...random.pick<readonly Told[]>([[], [], [decide('write_off'), wait(130)]]),
         partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
         wait(random.pick([1, 130])),
         crossing(random, of),
@@ -92,12 +92,12 @@ export const REFUSING: readonly Idea[] = [
         { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
         partner('change the amount', of),
         simulator('refund_pending'),
-        decide('refund', of),
+        decide('give_back', of),
         partner('fit again', of, { percent: random.pick([60, 100]) }),
         partner('pay', view.attempts.length, { percent: random.pick([60, 100]) }),
         simulator('refund_refused'),
         wait(130),
-        ...random.pick<readonly Told[]>([[], [decide('approve')], [crossing(random, of)]]),
+        ...random.pick<readonly Told[]>([[], [decide('settle')], [crossing(random, of)]]),
       ]
     },
   },
@@ -108,7 +108,7 @@ export const REFUSING: readonly Idea[] = [
       const of = view.paidBy ?? 0
       return [
         simulator('refund_pending'),
-        decide('refund', of),
+        decide('give_back', of),
         ...random.pick<readonly Told[]>([
           [partner('take some back', of, { percent: 60 }), partner('top up', of, { percent: 60 })],
           [partner('top up', of, { percent: 40 })],
@@ -129,7 +129,7 @@ export const REFUSING: readonly Idea[] = [
         partner('pay', of),
         decide('hold'),
         simulator('refund_pending'),
-        decide('refund', of),
+        decide('give_back', of),
         decide('release'),
         partner('take some back', of, { percent: 60, news: 'later' }),
         partner('hold what was paid', of),

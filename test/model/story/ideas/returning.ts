@@ -3,10 +3,12 @@ import type { PartnerAct, Step, Told } from '../steps.ts'
 import {
   decide,
   engine,
+  givesBack,
   type Idea,
   isParked,
   news,
   one,
+  outside,
   partner,
   payable,
   simulator,
@@ -20,10 +22,10 @@ import {
 const SOME: readonly number[] = [10, 60, 100, 120]
 const says = (random: Random, acts: readonly PartnerAct[], of: number): Step =>
   partner(random.pick(acts), of, { percent: random.pick(SOME), news: news(random) })
-const givesBack = (random: Random, of: number | null): Step =>
-  decide(random.pick(['refund', 'recordExternalRefund', 'recordExternalRefund', 'approve']), of)
+const answers = (random: Random, of: number | null): Step =>
+  random.pick([decide('give_back', of), outside(of), outside(of), decide('settle')])
 const maybe = (random: Random, ...steps: readonly (readonly Told[])[]): readonly Told[] => random.pick([[], ...steps])
-const answers = (random: Random): readonly Told[] =>
+const trouble = (random: Random): readonly Told[] =>
   maybe(random, [simulator('refund_pending')], [simulator('refund_refused')])
 
 const FITTING: readonly PartnerAct[] = ['fit again', 'fit again', 'top up', 'take some back', 'change the amount']
@@ -32,17 +34,17 @@ const GOING: readonly PartnerAct[] = ['send all back', 'take all back', 'hold wh
 export const RETURNING: readonly Idea[] = [
   // The order of a second payment is changed, and goes back twice.
   {
-    weight: (view) => where(view, ({ surplus, late }) => surplus || late, 8),
+    weight: (view) => where(view, ({ excess }) => excess, 8),
     tell: (random, view) => {
-      const of = one(random, view, ({ surplus, late }) => surplus || late)
+      const of = one(random, view, ({ excess }) => excess)
       return [
         says(random, ['change the amount'], of),
-        ...answers(random),
-        givesBack(random, of),
+        ...trouble(random),
+        answers(random, of),
         ...maybe(random, [wait(1)], [wait(130)]),
-        givesBack(random, of),
+        answers(random, of),
         ...maybe(random, [says(random, FITTING, of)]),
-        givesBack(random, random.pick([of, null])),
+        answers(random, random.pick([of, null])),
       ]
     },
   },
@@ -55,12 +57,12 @@ export const RETURNING: readonly Idea[] = [
       return [
         ...maybe(random, [wait(1500)], [{ do: 'cancel' }]),
         says(random, odd, of),
-        ...answers(random),
-        givesBack(random, random.pick([of, null])),
+        ...trouble(random),
+        answers(random, random.pick([of, null])),
         random.pick([says(random, FITTING, of), says(random, GOING, of), wait(130)]),
-        givesBack(random, random.pick([of, null])),
+        answers(random, random.pick([of, null])),
         random.pick([says(random, FITTING, of), says(random, GOING, of)]),
-        ...maybe(random, [givesBack(random, random.pick([of, null]))]),
+        ...maybe(random, [answers(random, random.pick([of, null]))]),
       ]
     },
   },
@@ -72,14 +74,14 @@ export const RETURNING: readonly Idea[] = [
       return [
         says(random, ['change the amount', 'pay'], a),
         simulator('refund_pending'),
-        decide('refund', a),
+        decide('give_back', a),
         says(random, ['pay', 'change the amount', 'fit again'], b),
         simulator('refund_pending'),
-        decide('refund', b),
+        decide('give_back', b),
         says(random, FITTING, random.pick([a, b])),
         ...maybe(random, [simulator('refund_refused')]),
         wait(random.pick([1, 130])),
-        givesBack(random, random.pick([a, b, null])),
+        answers(random, random.pick([a, b, null])),
         engine('settle'),
       ]
     },
@@ -94,42 +96,37 @@ export const RETURNING: readonly Idea[] = [
         { do: 'click', provider: random.pick(['wallet_app', 'card_partner']) },
         says(random, ['change the amount', 'hold'], a),
         simulator('refund_pending'),
-        decide(random.pick(['refund', 'recordExternalRefund']), a),
+        givesBack(random, a),
         says(random, [...FITTING, ...GOING], a),
         says(random, ['pay', 'pay', 'change the amount'], b),
         ...random.pick<readonly Told[]>([
           [simulator('refund_refused'), wait(1)],
-          [simulator('refund_refused'), decide('refund', a)],
+          [simulator('refund_refused'), decide('give_back', a)],
           [wait(130)],
           [{ do: 'lose the run' }, wait(130)],
         ]),
-        random.pick([decide('approve'), givesBack(random, random.pick([a, b, null]))]),
+        random.pick([decide('settle'), answers(random, random.pick([a, b, null]))]),
         ...maybe(random, [says(random, FITTING, random.pick([a, b]))]),
         engine('settle'),
-        givesBack(random, random.pick([a, b, null])),
+        answers(random, random.pick([a, b, null])),
         says(random, [...FITTING, ...GOING], random.pick([a, a, b])),
       ]
     },
   },
-  // It comes late, does not fit, and is given back by the workflow of late money and by the payment's.
+  // It comes late, does not fit, and is given back twice.
   {
     weight: (view) => (those(view, payable).length > 0 ? 1.5 : 0),
     tell: (random, view) => {
       const of = one(random, view, payable)
-      const late = (): Step => ({
-        do: 'decide',
-        decision: random.pick(['refund', 'recordExternalRefund']),
-        of,
-        late: random.chance(0.6),
-      })
+      const late = (): Step => givesBack(random, random.pick([of, null]))
       const odd = (): Step => says(random, ['pay late', ...FITTING, ...GOING], of)
       return [
         wait(random.pick([1500, 8000])),
         says(random, ['pay late', 'change the amount'], of),
         odd(),
-        ...answers(random),
+        ...trouble(random),
         { ...late(), ...(random.chance(0.4) && { together: true as const }) },
-        ...maybe(random, [{ do: 'lose the run', late: of }], [{ do: 'cut the next activity', at: 0 }], [odd()]),
+        ...maybe(random, [{ do: 'lose the run' }], [{ do: 'cut the next activity', at: 0 }], [odd()]),
         late(),
         odd(),
         ...maybe(random, [wait(130)]),

@@ -14,8 +14,8 @@ export const TROUBLE: readonly Idea[] = [
     tell: (random) => [
       { do: 'fault', at: 'announce', trouble: 'slow', times: 1 },
       together({ do: 'continue as new' }),
-      decide(random.pick(['approve', 'hold', 'release', 'refund'])),
-      decide(random.pick(['hold', 'release', 'retry'])),
+      decide(random.pick(['settle', 'hold', 'release', 'give_back'])),
+      decide(random.pick(['hold', 'release', 'settle'])),
     ],
   },
   // An answer of a partner that comes after the money of which it tells has gone, when another run has read on.
