@@ -1,3 +1,4 @@
+import { newPayment } from '../../scripts/test/new-payment.ts'
 import type { Db, Tenant } from '../../src/db/db.ts'
 import { execute, sql } from '../../src/db/db.ts'
 import { putOutbox } from '../../src/db/outbox.ts'
@@ -48,7 +49,18 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   const id = newId('payment')
   const [attemptId, endpointId, checkoutToken] = [newId('attempt'), newId('endpoint'), `checkout-of-${id}`]
   const past = new Date(Date.now() - 3_600_000).toISOString()
-  const payment = paymentOf({ id, checkoutToken, past })
+  const payment = newPayment({
+    id,
+    checkoutToken,
+    amountText: '10.00',
+    amount: { minor: '1000', currency: 'EUR' },
+    provider: null,
+    destination: DESTINATION,
+    token: TOKEN,
+    quote: { rate: '1.25', rateSource: 'test', netMicro: '11937500', expiresAt: past },
+    createdAt: past,
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+  })
   await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   await insertEndpoint(db, tenant, {
     id: endpointId,
@@ -64,14 +76,10 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   })
   await execute(
     db,
-    sql`insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
-        values (${attemptId}, ${id}, 'wallet_app', 'banking_app', 'confirmed', 1000, 'EUR', ${past}, ${past})`,
-  )
-  await execute(
-    db,
-    sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, at)
-        values (${id}, ${attemptId}, ${`${attemptId}:0:1000`}, 'receipt', 'EUR', 1000, 1000, 'counted',
-          ${past})`,
+    sql`insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, held, rate, rate_source,
+          rate_locked_at, paid_at, created_at, updated_at)
+        values (${attemptId}, ${id}, 'wallet_app', 'banking_app', 'paid', 1000, 'EUR', 1000, '1.25', 'test', ${past}, ${past},
+          ${past}, ${past})`,
   )
   await execute(
     db,
@@ -93,27 +101,4 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   await execute(db, sql`update delivery set created_at = ${past} where event_id = ${eventId}`)
   if (eventId === null) throw new Error('nobody subscribes to the event')
   return { id, token: checkoutToken, attemptId, eventId, endpointId }
-}
-
-function paymentOf({ id, checkoutToken, past }: { id: string; checkoutToken: string; past: string }) {
-  return {
-    id,
-    checkoutToken,
-    paymentLink: null,
-    amountText: '10.00',
-    amount: { minor: '1000', currency: 'EUR' },
-    provider: null,
-    fallback: 'picker',
-    description: null,
-    reference: null,
-    metadata: null,
-    successUrl: null,
-    cancelUrl: null,
-    destination: DESTINATION,
-    chainId: 31337,
-    token: TOKEN,
-    quote: { rate: '1.25', rateSource: 'test', netMicro: '11937500', expiresAt: past },
-    createdAt: past,
-    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
-  } as const
 }
