@@ -57,7 +57,7 @@ export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPay
     tx,
     z.object({ has_payout: z.boolean(), is_open: z.boolean(), tx_hash: hex.nullable(), is_older: z.boolean() }),
     sql`select p.payment_id is not null as has_payout,
-          p.state is distinct from 'settled' and p.state is distinct from 'voided' as is_open, l.tx_hash, c.restored_at is not null as is_older from payment m
+          m.net_micro is null and p.state is distinct from 'settled' and p.state is distinct from 'voided' as is_open, l.tx_hash, c.restored_at is not null as is_older from payment m
           left join payout p on p.payment_id = m.id
           left join treasury_log l on l.nonce_of = m.id and l.payment_id is null and l.kind = 'out'
           left join chain_cursor c on c.chain_id = m.chain_id and c.token = lower(m.token)
