@@ -1,20 +1,32 @@
 import { readFileSync } from 'node:fs'
+import { INVARIANTS } from '../../src/db/invariants/invariants.ts'
 import { DECISIONS, payloadOf } from '../../src/domain/payment/decision.ts'
 import { ANSWERS } from '../../src/domain/payment/funds/answer.ts'
 
 const PAGE = new URL('../../docs/operations.md', import.meta.url)
-const [BEGIN, END] = ['<!-- The table of decisions is written by `npm run docs`. -->\n', '<!-- End of the table. -->\n']
+const END = '<!-- End of the table. -->\n'
 
-/** docs/operations.md with the table of the operator's decisions as src/domain/payment/decision.ts has it. */
+/** docs/operations.md with the tables of what the code has: the operator's decisions, and what must hold. */
 export function operationsPage(): string {
-  const [before, rest] = splitAt(readFileSync(PAGE, 'utf8'), BEGIN)
+  const page = readFileSync(PAGE, 'utf8')
+  return withTable(withTable(page, 'decisions', decisionTable()), 'invariants', invariantTable())
+}
+
+function withTable(page: string, name: string, table: string): string {
+  const begin = `<!-- The table of ${name} is written by \`npm run docs\`. -->\n`
+  const [before, rest] = splitAt(page, begin)
   const [, after] = splitAt(rest, END)
-  return `${before}${BEGIN}\n${decisionTable()}\n${END}${after}`
+  return `${before}${begin}\n${table}\n${END}${after}`
 }
 
 function decisionTable(): string {
   const rows = ANSWERS.map((say) => `| \`${say}\` | ${DECISIONS[say]} | \`${payloadOf(say)}\` |`)
   return ['| update | what it does | payload |', '| --- | --- | --- |', ...rows, ''].join('\n')
+}
+
+function invariantTable(): string {
+  const rows = INVARIANTS.map(({ name, rule, todo }) => `| \`${name}\` | ${rule} | ${todo} |`)
+  return ['| invariant | what must hold | what to do |', '| --- | --- | --- |', ...rows, ''].join('\n')
 }
 
 function splitAt(text: string, mark: string): [string, string] {

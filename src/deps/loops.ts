@@ -3,6 +3,7 @@ import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Logger } from '../log.ts'
 import type { Loop } from '../worker/loop.ts'
+import { createReconciliation } from '../worker/reconcile.ts'
 import { PER_ROUND, type Relay } from '../worker/relay.ts'
 import { createRetention, MORE } from '../worker/retention.ts'
 import { tokenOf } from './keys.ts'
@@ -15,6 +16,14 @@ const ORPHANS_EVERY_MS = 20_000
 
 /** What is kept no longer is deleted this often, and then until nothing is left. */
 const RETENTION_EVERY_MS = 60 * 60 * 1000
+
+/** One of the workers compares each hour: the others only see that it is not due. */
+const RECONCILIATION_EVERY_MS = 60_000
+
+export function composeReconciliation({ db, log }: { db: Db; log: Logger }): Loop {
+  const tick = createReconciliation({ db, log, now: Date.now })
+  return { name: 'reconciliation', everyMs: RECONCILIATION_EVERY_MS, tick, log }
+}
 
 export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; log: Logger }): Loop {
   const tick = createRetention({

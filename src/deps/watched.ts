@@ -2,6 +2,7 @@ import type { Worker } from '@temporalio/worker'
 import type { Registry } from 'prom-client'
 import { countBacklog, countPayments, countSettled } from '../db/books.ts'
 import type { Db } from '../db/db.ts'
+import { countViolations, readAge } from '../db/invariants/violations.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { countAttention } from '../db/payments/attention.ts'
 import { watchBooks } from '../observe/metrics.ts'
@@ -27,6 +28,8 @@ export function watched({
     backlog: () => countBacklog(db),
     settled: () => countSettled(db),
     partners: () => listDown(db),
+    invariants: () => countViolations(db),
+    reconciled: async () => [await readAge(db)],
   })
   watchSettlement(registry, settlement)
   const polls = async (): Promise<void> => {

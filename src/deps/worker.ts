@@ -34,7 +34,7 @@ import { createWorkers, type WorkerSettings } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
-import { composeRetention, relayLoops } from './loops.ts'
+import { composeReconciliation, composeRetention, relayLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
 import { composePartners } from './partners.ts'
 import { composeReceipts, composeSettlement } from './settlement.ts'
@@ -119,6 +119,7 @@ export async function composeWorker(
     loops: [
       ...relayLoops(config, { relay, sweep, transfers, log }),
       composeRetention(config, { db, log }),
+      composeReconciliation({ db, log }),
       { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
       calls.loop,
       ...notifications.loops,

@@ -8,6 +8,8 @@ export type Books = {
   readonly backlog: () => Promise<readonly { queue: string; count: number; oldest_seconds: number }[]>
   readonly settled: () => Promise<readonly { count: number; fee_usdc: number }[]>
   readonly partners: () => Promise<readonly { partner: string; why: string; seconds: number }[]>
+  readonly invariants: () => Promise<readonly { invariant: string; count: number }[]>
+  readonly reconciled: () => Promise<readonly { age_seconds: number }[]>
 }
 
 export type PoolUse = { readonly total: number; readonly idle: number; readonly waiting: number }
@@ -113,6 +115,18 @@ const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
     value: 'seconds',
     help: 'For how long a partner is down and not offered, and why. One that works has no series.',
     labels: ['partner', 'why'],
+  },
+  pinrail_invariant_violations: {
+    from: 'invariants',
+    value: 'count',
+    help: 'Payments, or other things, of which the invariant did not hold when it was last compared.',
+    labels: ['invariant'],
+  },
+  pinrail_reconciliation_age_seconds: {
+    from: 'reconciled',
+    value: 'age_seconds',
+    help: 'Time since all invariants were last compared.',
+    labels: [],
   },
   pinrail_settled_payments_day: {
     from: 'settled',

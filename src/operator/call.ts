@@ -105,6 +105,13 @@ export function wholeNumber(option: string, text: string, most: number): number 
   return number
 }
 
+/** The time of --since, in Unix milliseconds. */
+export function readSince(text: string): number {
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) throw new UsageError('--since must be a time such as 2026-11-01T00:00:00Z')
+  return time
+}
+
 export async function merchantOf({ db, subjects: [id = ''] }: Office): Promise<Tenant & { readonly name: string }> {
   const merchant = await findMerchant(db, id)
   if (merchant === null) throw new Refusal(`there is no merchant ${id}: see \`pinrail merchants list\``)

@@ -23,6 +23,7 @@ import { explainPayment } from './payments/explain.ts'
 import { findPayments } from './payments/find.ts'
 import { retryStopped } from './payments/retry-stopped.ts'
 import { preflight } from './preflight.ts'
+import { reconcileBooks } from './reconcile.ts'
 import { SETTLEMENT } from './settlement.ts'
 
 const office =
@@ -209,6 +210,13 @@ export const COMMANDS: readonly Command[] = [
     run: verifyFile,
   },
   { words: 'doctor', does: 'check database, Temporal, workers, nodes and ledger', run: office(doctor) },
+  {
+    words: 'reconcile',
+    subjects: ['payment?'],
+    options: ['since'],
+    does: 'compare payments, ledger, payouts and the chain’s logs: what changed in a week, or one payment',
+    run: office(reconcileBooks),
+  },
   { words: 'attention', does: 'list what needs an operator, oldest first', run: office(showAttention) },
   {
     words: 'backup check',

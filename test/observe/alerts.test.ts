@@ -30,7 +30,15 @@ describe('what the alerts ask for', () => {
 
   const registry = createRegistry(() => ({ total: 0, idle: 0, waiting: 0 }))
   const none = async (): Promise<never[]> => []
-  watchBooks(registry, { payments: none, attention: none, backlog: none, settled: none, partners: none })
+  watchBooks(registry, {
+    payments: none,
+    attention: none,
+    backlog: none,
+    settled: none,
+    partners: none,
+    invariants: none,
+    reconciled: none,
+  })
   watchSettlement(registry, {
     queue: none,
     cursor: none,
@@ -158,6 +166,11 @@ describe('alerts that are raised', () => {
       fine: { 'pinrail_attention{kind="late"}': '1x60', 'pinrail_attention_oldest_seconds{kind="late"}': '1800x60' },
       labels: { kind: 'late' },
     },
+    PinrailBooksDisagree: {
+      ...always('pinrail_invariant_violations{invariant="partner_receivable_is_held"}', 1, 0),
+      labels: { invariant: 'partner_receivable_is_held' },
+    },
+    PinrailBooksNotCompared: always('pinrail_reconciliation_age_seconds', 10_801, 10_800),
     PinrailPaymentsNotSettling: {
       ...always('pinrail_payments_oldest_seconds{status="settling",method="card"}', 901, 900),
       labels: { method: 'card' },

@@ -4,7 +4,15 @@ import { createRegistry, watchBooks } from '../../src/observe/metrics.ts'
 test('a database that never answers keeps nobody waiting for longer than half of what Prometheus waits', async () => {
   const registry = createRegistry(() => ({ total: 0, idle: 0, waiting: 0 }))
   const silent = (): Promise<never> => new Promise(() => undefined)
-  watchBooks(registry, { payments: silent, attention: silent, backlog: silent, settled: silent, partners: silent })
+  watchBooks(registry, {
+    payments: silent,
+    attention: silent,
+    backlog: silent,
+    settled: silent,
+    partners: silent,
+    invariants: silent,
+    reconciled: silent,
+  })
   const began = performance.now()
   expect(await registry.metrics()).toContain('pinrail_books_readable 0')
   expect(performance.now() - began).toBeLessThan(9000)

@@ -10,6 +10,7 @@ import { until } from '../../scripts/test/until.ts'
 import { accessLog } from '../../src/api/http/metrics.ts'
 import { createApiServer } from '../../src/api/http/server.ts'
 import { countBacklog, countPayments, countSettled } from '../../src/db/books.ts'
+import { countViolations, readAge } from '../../src/db/invariants/violations.ts'
 import { listDown } from '../../src/db/partners/standing.ts'
 import { countAttention } from '../../src/db/payments/attention.ts'
 import { createHealth } from '../../src/observe/health.ts'
@@ -36,6 +37,8 @@ describe('the internal port', () => {
       backlog: () => countBacklog(db),
       settled: () => countSettled(db),
       partners: () => listDown(db),
+      invariants: () => countViolations(db),
+      reconciled: async () => [await readAge(db)],
     })
     internal = createInternalServer({ checks: shop.healthChecks, registry })
     await listenInternally(internal, { INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: 0 })
@@ -149,11 +152,19 @@ describe('the internal port', () => {
         asked += 1
         throw new Error('gone')
       }
-      watchBooks(registry, { payments: gone, attention: gone, backlog: gone, settled: gone, partners: gone })
+      watchBooks(registry, {
+        payments: gone,
+        attention: gone,
+        backlog: gone,
+        settled: gone,
+        partners: gone,
+        invariants: gone,
+        reconciled: gone,
+      })
       const text = await registry.metrics()
       expect(text).toContain('pinrail_books_readable 0')
-      // Once for each of the five, however many numbers come from it.
-      expect(asked).toBe(5)
+      // Once for each of the seven, however many numbers come from it.
+      expect(asked).toBe(7)
       expect(text).not.toMatch(/^pinrail_(?:payments|backlog|attention)\{/m)
     })
   })
@@ -171,6 +182,8 @@ describe('the internal port', () => {
       backlog: async () => [{ queue: 'deliveries', count: 2, oldest_seconds: 3 }],
       settled: silent,
       partners: silent,
+      invariants: silent,
+      reconciled: silent,
     }
 
     test('is told as one that cannot be read, beside what is known, before Prometheus gives the page up', async () => {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { many, one, type Queryable, sql } from '../db.ts'
-import { findImbalances } from '../ledger.ts'
 import { listMigrations } from '../migrate.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -60,44 +59,4 @@ export function readContent(db: Queryable): Promise<z.output<typeof contentRow>>
           (select max(at) from timeline_entry) as newest,
           (select max(scanned_number) from chain_cursor) as block`,
   )
-}
-
-const brokenRow = z.object({ what: z.string(), subject: z.string() })
-const MOST_NAMED = 20
-
-/**
- * Rows that contradict each other. A dump that was taken whole, and restored whole, has none: each is written in one
- * transaction with what it must agree with.
- */
-export async function findContradictions(db: Queryable): Promise<z.output<typeof brokenRow>[]> {
-  const imbalances = await findImbalances(db)
-  const rows = await many(
-    db,
-    brokenRow,
-    sql`select 'succeeded without a settled payout' as what, payment.id as subject from payment
-          left join payout on payout.payment_id = payment.id
-          where payment.livemode = ${db.livemode} and status = 'succeeded' and payout.state is distinct from 'settled'
-      union all
-        select 'a settled payout without its log', payout.payment_id from payout
-          where payout.livemode = ${db.livemode} and state = 'settled'
-            and not exists (select 1 from treasury_log where treasury_log.payment_id = payout.payment_id)
-      union all
-        -- Younger than what retention has begun to take away.
-        select 'an event is missing before', id from event
-          where livemode = ${db.livemode} and sequence > 1 and created_at > now() - interval '60 days'
-            and not exists (select 1 from event as before where before.merchant_id = event.merchant_id
-              and before.livemode = event.livemode and before.sequence = event.sequence - 1)
-      union all
-        select 'the counter of events is behind', event_sequence.merchant_id from event_sequence
-          where livemode = ${db.livemode} and last < (select max(sequence) from event
-            where event.merchant_id = event_sequence.merchant_id and event.livemode = event_sequence.livemode)
-      limit ${MOST_NAMED}`,
-  )
-  return [
-    ...imbalances.map(({ transaction_id, asset, amount }) => ({
-      what: `the ledger does not balance by ${amount} ${asset}`,
-      subject: transaction_id,
-    })),
-    ...rows,
-  ].slice(0, MOST_NAMED)
 }

@@ -193,6 +193,20 @@ export async function lockPayments(tx: Tx, ids: readonly string[]): Promise<Map<
   return locked
 }
 
+/** Many payments of this mode, in a transaction that reads one moment. Those that are not there are left out. */
+export async function readPayments(tx: Tx, ids: readonly string[]): Promise<PaymentWithAttempts[]> {
+  const payments = await many(
+    tx,
+    paymentRow,
+    sql`select * from payment where id = any(${[...ids]}) and livemode = ${tx.livemode} order by id`,
+  )
+  const states = await readStates(tx, ids)
+  return payments.flatMap((payment) => {
+    const state = states.get(payment.id)
+    return state === undefined ? [] : [{ payment, ...state }]
+  })
+}
+
 type Rest = Omit<PaymentWithNews, 'payment'>
 
 async function readState(db: Queryable, paymentId: string): Promise<Rest> {

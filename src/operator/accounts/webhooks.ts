@@ -18,7 +18,7 @@ import { plural } from '../../domain/plural.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { createDeliveryWorkflows } from '../../temporal/deliveries.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
-import { limitOf, merchantOf, type Office, Refusal, sayList, signedBy, UsageError } from '../call.ts'
+import { limitOf, merchantOf, type Office, Refusal, readSince, sayList, signedBy, UsageError } from '../call.ts'
 
 const USUAL_LINES = 20
 const MOST_FAILING = 200
@@ -146,11 +146,8 @@ async function deliverNow({ settings }: Office, endpointId: string, revived: rea
   }
 }
 
-function sinceOf(text: string): string {
-  const time = Date.parse(text)
-  if (Number.isNaN(time)) throw new UsageError('--since must be a time such as 2026-11-01T00:00:00Z')
-  return new Date(Math.max(time, Date.now() - REPLAYABLE_MS)).toISOString()
-}
+/** What failed before that is not kept. */
+const sinceOf = (text: string): string => new Date(Math.max(readSince(text), Date.now() - REPLAYABLE_MS)).toISOString()
 
 export const enableWebhook = (office: Office): Promise<number> => switchWebhook(office, true)
 export const disableWebhook = (office: Office): Promise<number> => switchWebhook(office, false)

@@ -1,6 +1,8 @@
-import { compareSchema, findContradictions, readContent } from '../../db/operator/health.ts'
+import { reconcile } from '../../db/invariants/reconcile.ts'
+import { compareSchema, readContent } from '../../db/operator/health.ts'
 import { plural } from '../../domain/plural.ts'
 import type { Office } from '../call.ts'
+import { giveReconciliation, sayDifferences } from '../reconcile.ts'
 
 /**
  * Whether the database of DATABASE_URL, restored from a backup, is whole, and up to when it knows what happened. To be
@@ -19,9 +21,9 @@ export async function checkBackup({ db, say, give }: Office): Promise<number> {
     return 1
   }
   const content = await readContent(db)
-  const broken = await findContradictions(db)
+  const run = await reconcile(db, 'all')
   give('content', content)
-  give('contradictions', broken)
+  giveReconciliation(give, run)
   const [payments, payouts] = [plural(content.payments, 'payment'), plural(content.payouts, 'payout')]
   say(`${payments} (${content.open} open), ${payouts} (${content.settled} settled)`)
   say(`${plural(content.events, 'event')}; the chain was read to block ${content.block ?? 'none'}`)
@@ -30,11 +32,7 @@ export async function checkBackup({ db, say, give }: Office): Promise<number> {
       ? 'the database has no entry'
       : `the newest entry is from ${content.newest}: anything later is missing`,
   )
-  for (const { what, subject } of broken) say(`WARNING: ${what}: ${subject}`)
-  say(
-    broken.length === 0
-      ? 'it is complete and consistent: it can be used'
-      : 'it is inconsistent: restore another backup',
-  )
-  return broken.length === 0 ? 0 : 1
+  const isWell = sayDifferences(say, run)
+  say(isWell ? 'it is complete and consistent: it can be used' : 'it is inconsistent: restore another backup')
+  return isWell ? 0 : 1
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connectRpc } from '../../chain/rpc/rpc.ts'
-import { compareSchema, findContradictions, readWaiting } from '../../db/operator/health.ts'
+import { countViolations, readAge } from '../../db/invariants/violations.ts'
+import { compareSchema, readWaiting } from '../../db/operator/health.ts'
 import { countAttention } from '../../db/payments/attention.ts'
 import { plural } from '../../domain/plural.ts'
 import { answerOf } from '../../domain/settlement/answer.ts'
@@ -16,6 +17,8 @@ const PATIENCE_MS = 10_000
 const CLOCK_SECONDS = 5
 /** Seconds after which a message that the relay repeats every second counts as stuck. */
 const STUCK_SECONDS = 300
+/** Seconds: the books are compared hourly. */
+const OLD_BOOKS_SECONDS = 3 * 3600
 
 /** Something is wrong, and the message says what to do. */
 class Failure extends Error {}
@@ -69,11 +72,7 @@ function lookAtDatabase({ db }: Office): Look[] {
     { part: 'relay', look: async () => relay(await readWaiting(db)) },
     {
       part: 'books',
-      look: async () => {
-        const broken = await findContradictions(db)
-        if (broken.length > 0) throw new Failure(broken.map(({ what, subject }) => `${what}: ${subject}`).join('; '))
-        return 'the ledger balances, and no row contradicts another'
-      },
+      look: async () => books(await countViolations(db), await readAge(db)),
     },
     {
       part: 'attention',
@@ -99,6 +98,18 @@ function relay({ messages, messages_seconds, news, news_seconds }: Awaited<Retur
   const waiting = `${plural(messages, 'message')} and ${plural(news, 'partner callback')} wait, the oldest for ${oldest} s`
   if (oldest > STUCK_SECONDS) throw new Failure(`${waiting}: is a worker running, and does Temporal answer?`)
   return waiting
+}
+
+function books(
+  invariants: Awaited<ReturnType<typeof countViolations>>,
+  { age_seconds: age }: Awaited<ReturnType<typeof readAge>>,
+): string {
+  const broken = invariants.filter(({ count }) => count > 0)
+  const kinds = broken.map(({ invariant, count }) => `${count} ${invariant}`).join(', ')
+  if (broken.length > 0) throw new Failure(`they do not agree: ${kinds}. See \`pinrail reconcile\``)
+  const compared = `${invariants.length} invariants were last compared ${Math.round(age / 60)} min ago`
+  if (age > OLD_BOOKS_SECONDS) throw new Failure(`${compared}: is a worker running? Compare now: \`pinrail reconcile\``)
+  return `${compared}, and held`
 }
 
 function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof createTemporalClient>): Look[] {

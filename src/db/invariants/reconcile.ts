@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { type Db, execute, many, sql, type Tx } from '../db.ts'
+import type { Difference, Invariant } from './invariant.ts'
+import { INVARIANTS } from './invariants.ts'
+
+/** Which payments are compared. */
+export type Scope =
+  /** Those that changed since the time (ISO 8601), those that are still open, and those that differed before. */
+  { readonly since: string } | { readonly payment: string } | 'all'
+
+export type Finding = Difference & { readonly invariant: string }
+
+export type Reconciliation = {
+  /** The number of payments that were compared. */
+  readonly payments: number
+  /** True if more have changed than are compared at once: the newest were. */
+  readonly isCut: boolean
+  readonly differences: readonly Finding[]
+  /** Invariants that could not be asked, such as because they took too long, and why. */
+  readonly unread: readonly { readonly invariant: string; readonly why: string }[]
+}
+
+/** Payments that are asked about in one statement, which takes some 20 milliseconds. */
+const PAGE = 1000
+/** Payments of one run, except of all. */
+export const MOST_PAYMENTS = 100_000
+/** Milliseconds: a statement that takes longer is a bug, and must not delay payments. */
+const STATEMENT_TIMEOUT_MS = 10_000
+
+/** Compares the rows. Nothing is written, and no statement keeps anybody waiting. */
+export async function reconcile(db: Db, scope: Scope): Promise<Reconciliation> {
+  const differences: Finding[] = []
+  const unread = new Map<string, string>()
+  const ask = async (invariant: Invariant, payments: readonly string[]): Promise<void> => {
+    if (unread.has(invariant.name)) return
+    try {
+      const found = await readOnly(db, (tx) => invariant.find(tx, payments))
+      differences.push(...found.map((one) => ({ invariant: invariant.name, ...one })))
+    } catch (error) {
+      unread.set(invariant.name, error instanceof Error ? error.message : String(error))
+    }
+  }
+  let payments = 0
+  for await (const page of listPages(db, scope)) {
+    payments += page.length
+    for (const invariant of INVARIANTS) if (invariant.isOfPayments) await ask(invariant, page)
+  }
+  for (const invariant of INVARIANTS) if (!invariant.isOfPayments) await ask(invariant, [])
+  return {
+    payments,
+    isCut: scope !== 'all' && payments >= MOST_PAYMENTS,
+    differences,
+    unread: [...unread].map(([invariant, why]) => ({ invariant, why })),
+  }
+}
+
+/** One moment of the database, for an invariant that asks more than once. */
+function readOnly<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.transaction(async (tx) => {
+    await execute(tx, sql`set transaction isolation level repeatable read, read only`)
+    await execute(tx, sql`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`)
+    return work(tx)
+  })
+}
+
+async function* listPages(db: Db, scope: Scope): AsyncGenerator<readonly string[]> {
+  if (scope === 'all') yield* listAll(db)
+  else {
+    const ids = 'payment' in scope ? await listOne(db, scope.payment) : await listChanged(db, scope.since)
+    for (let at = 0; at < ids.length; at += PAGE) yield ids.slice(at, at + PAGE)
+  }
+}
+
+const idRow = z.object({ id: z.string() })
+
+async function listOne(db: Db, payment: string): Promise<string[]> {
+  const rows = await many(db, idRow, sql`select id from payment where id = ${payment} and livemode = ${db.livemode}`)
+  return rows.map(({ id }) => id)
+}
+
+async function* listAll(db: Db): AsyncGenerator<readonly string[]> {
+  for (let after = ''; ; ) {
+    const rows = await many(
+      db,
+      idRow,
+      sql`select id from payment where id > ${after} and livemode = ${db.livemode} order by id limit ${PAGE}`,
+    )
+    if (rows.length > 0) yield rows.map(({ id }) => id)
+    after = rows.at(-1)?.id ?? after
+    if (rows.length < PAGE) return
+  }
+}
+
+/**
+ * Every change of money is in the timeline or in the ledger. Both are read backwards by their own numbers as far as the time
+ * goes, so no index is kept for this. What differed before comes first: it stays a difference until it agrees.
+ */
+async function listChanged(db: Db, since: string): Promise<string[]> {
+  const rows = await readOnly(db, (tx) =>
+    many(
+      tx,
+      idRow,
+      sql`with
+          entry as (select id from timeline_entry where at < ${since}::timestamptz order by id desc limit 1),
+          booking as (select id from ledger_transaction where booked_at < ${since}::timestamptz order by id desc limit 1),
+          candidate as (
+            select subject as id, 3 as rank from violation
+            union all (select id, 2 from payment where closed_at is null order by created_at limit ${MOST_PAYMENTS})
+            union all select payment_id, 1 from timeline_entry where id > coalesce((select id from entry), 0)
+            union all select payment_id, 1 from ledger_transaction where id > coalesce((select id from booking), 0))
+        select payment.id from (select id, max(rank) as rank from candidate group by id) found
+          join payment on payment.id = found.id
+        where payment.livemode = ${tx.livemode} order by found.rank desc, payment.created_at desc limit ${MOST_PAYMENTS}`,
+    ),
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,29 @@
+import type { Db } from '../db/db.ts'
+import { MOST_PAYMENTS, reconcile } from '../db/invariants/reconcile.ts'
+import { storeRun, takeRun } from '../db/invariants/violations.ts'
+import type { Logger } from '../log.ts'
+
+const HOUR_MS = 3_600_000
+/** A change may be committed long after its time: what changed since an hour before the last run is compared again. */
+const OVERLAP_MS = HOUR_MS
+/** After a longer rest of the workers, older changes are compared on demand (`pinrail reconcile`). */
+const LONGEST_MS = 7 * 24 * HOUR_MS
+
+/** All are stored, and `pinrail reconcile` lists them. */
+const MOST_LOGGED = 20
+
+/** Compares hourly what must agree, in one of the workers. Returns the number of differences; null: another one has done it. */
+export function createReconciliation({ db, log, now }: { db: Db; log: Logger; now: () => number }) {
+  return async function tick(): Promise<number | null> {
+    const doneAt = await takeRun(db, HOUR_MS)
+    if (doneAt === null) return null
+    const since = Math.max(Date.parse(doneAt) - OVERLAP_MS, now() - LONGEST_MS)
+    const run = await reconcile(db, { since: new Date(since).toISOString() })
+    await storeRun(db, run)
+    for (const { invariant, subject, difference } of run.differences.slice(0, MOST_LOGGED))
+      log.error({ invariant, subject, difference }, 'the books do not agree: see docs/operations.md')
+    for (const { invariant, why } of run.unread) log.error({ invariant, why }, 'an invariant could not be compared')
+    if (run.isCut) log.warn({ payments: MOST_PAYMENTS }, 'more payments have changed than are compared in a run')
+    return run.differences.length
+  }
+}

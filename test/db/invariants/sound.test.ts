@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type BooksWorld, createBooksWorld, type Ids } from './books-world.ts'
+
+let world: BooksWorld
+beforeAll(async () => {
+  world = await createBooksWorld()
+})
+afterAll(() => world.close())
+
+const EUR = (minor: string) => ({ minor, currency: 'EUR' as const })
+
+/** Stories of payments, as the code writes them. Nothing differs after any of them. */
+const SOUND: Readonly<Record<string, () => Promise<{ readonly id: string }>>> = {
+  'that was created': async () => ({ id: await world.created() }),
+  'whose buyer has an open order': () => world.opened(),
+  'whose money is being sold': () => world.paid(),
+  'whose payout is on its way': () => world.settling(),
+  'that has succeeded': () => world.succeeded(),
+  'that has expired': () => world.expired(),
+  'that was paid with USDC': () => world.paidInUsdc(),
+  'that waits for a person, because too little came': () => world.paid('5000'),
+  'whose fill is far off the locked rate': async () => {
+    const made = await world.paid()
+    await world.fill(made.id, 90_000_000n)
+    return made
+  },
+  'that another order has paid as well': async () => {
+    const made = await world.paid()
+    const attemptId = await world.open(made.id, 'card_partner')
+    await world.reads({ id: made.id, attemptId }, { received: EUR('10000') })
+    return made
+  },
+  'whose money was given back from elsewhere': async () => {
+    const made = await world.paid('5000')
+    await world.decide(made.id, { say: 'give_back', accountId: made.attemptId, outside: true }, `RF ${made.id}`)
+    return made
+  },
+  'whose money was reversed after the payout': async () => {
+    const made = await world.succeeded()
+    await world.reads(made, { status: 'declined', received: null })
+    return made
+  },
+  'whose loss was written off': async () => {
+    const made = await world.succeeded()
+    await world.reads(made, { status: 'declined', received: null })
+    await world.decide(made.id, { say: 'write_off' })
+    return made
+  },
+}
+
+describe('the invariants', () => {
+  test.each(Object.entries(SOUND))('hold of a payment %s', async (_which, play) => {
+    expect(await world.differences((await play()).id)).toEqual({})
+  })
+
+  test('hold of a reversal that is larger than the receipt, which is recorded once', async () => {
+    const made: Ids = await world.paid('5000')
+    // The buyer has it from elsewhere, and then the partner takes it back as well: more goes than came.
+    await world.decide(made.id, { say: 'give_back', accountId: made.attemptId, outside: true }, `RF ${made.id}`)
+    await world.reads(made, { status: 'declined', received: null })
+    const { version } = (await world.state(made.id)).payment
+    await world.reads(made, { status: 'declined', received: null })
+    const { payment } = await world.state(made.id)
+    expect(payment.version).toBe(version)
+    expect(payment.reviews.map(({ reason }) => reason)).toEqual(['loss'])
+    expect(await world.differences(made.id)).toEqual({})
+  })
+})
