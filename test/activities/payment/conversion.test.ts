@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { z } from 'zod'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { nextStep } from '../../../src/domain/payment/snapshot.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
 import { createMoneyWorld, type Made, type MoneyWorld } from './money-world.ts'
 import { perform } from './world.ts'
@@ -19,7 +19,7 @@ const AMOUNTS = { gross: '108000000', fee: '4860000', net: '103140000' }
 
 const convert = (id: string, changes: Partial<PaymentDeps> = {}) =>
   perform(world.activities(changes).convertToUsdc, { paymentId: id, last: false })
-const step = async (id: string) => nextStep(snapshotOf(await world.state(id)))
+const step = async (id: string) => nextStep(await world.state(id))
 const atConverter = (id: string, fault: Record<string, unknown>) =>
   world.sandbox.fault('converter', { times: 1, attemptId: `${id}:convert`, ...fault })
 /** The converter fills the first order with exactly as many micro-USDC. */
@@ -28,7 +28,8 @@ const LOST = { fault: 'timeout_after_effect', operation: 'convert' }
 
 /** In the step's own words, until it has no more to do at once. */
 async function converted(id: string): Promise<void> {
-  for (let tries = 0; tries < 6 && (await step(id)) === 'convert'; tries++) if ((await convert(id)).wait) return
+  for (let tries = 0; tries < 6 && ['sell', 'end_sale'].includes(await step(id)); tries++)
+    if ((await convert(id)).wait) return
 }
 
 /** The payment's sales by its rows, as `number state units`. */
@@ -62,9 +63,8 @@ async function expectStatement(id: string): Promise<void> {
   expect(books.filter((line) => line.startsWith('suspense'))).toEqual([])
 }
 
-async function refundHeld(id: string): Promise<void> {
-  await world.decide(id, 'hold')
-  expect((await world.refund(id)).payment.status).toBe('refunded')
+async function giveBack(made: Made): Promise<void> {
+  expect((await world.giveBack(made)).payment.status).toBe('refunded')
 }
 
 /** The partner takes the money back, and the buyer pays another sum by another order. */
@@ -85,7 +85,7 @@ describe('the fill of a sale', () => {
   ])('that is %s is taken, and the platform bears the difference', async (_name, filled, exchange) => {
     const { id } = await world.paid()
     await fillWith(id, filled)
-    expect((await convert(id)).payment).toMatchObject({ status: 'processing', converted: true })
+    expect((await convert(id)).payment).toMatchObject({ status: 'processing', next: 'hand_over' })
     expect(await world.payment(id)).toMatchObject({ usdc: AMOUNTS, takenSale: 1 })
     expect(await world.books(id)).toEqual([
       'conversion EUR -10000',
@@ -103,7 +103,7 @@ describe('the fill of a sale', () => {
       const { id } = await world.paid()
       await fillWith(id, filled)
       const first = await convert(id)
-      expect(first.payment).toMatchObject({ status: 'under_review', parkReason: 'fill_off_rate', converted: false })
+      expect([await world.standing(id), first.payment.next]).toEqual(['under_review far_fill', 'review'])
       expect(await sales(id)).toEqual(['1 filled 10000'])
       expect(await world.books(id)).toEqual([
         'conversion EUR -10000',
@@ -118,41 +118,35 @@ describe('the fill of a sale', () => {
     },
   )
 
-  test('that an operator approves settles at the locked rate, and the converter is not asked again', async () => {
+  test('that an operator settles is paid out at the locked rate, and the converter is not asked again', async () => {
     const { id } = await world.paid()
     await fillWith(id, '1')
     await convert(id)
-    await world.decide(id, 'approve')
+    await world.decide(id, 'settle')
     const dead = { ...world.deps.converter, convert: () => Promise.reject(new Error('asked again')) }
-    expect((await convert(id, { converter: dead })).payment.converted).toBe(true)
+    expect((await convert(id, { converter: dead })).payment.next).toBe('hand_over')
     expect(await world.payment(id)).toMatchObject({ usdc: AMOUNTS })
     await expectStatement(id)
   })
 
   test('stays in the books when the buyer got the money back from elsewhere', async () => {
-    const { id } = await world.paid()
-    await fillWith(id, '50000000')
-    await convert(id)
-    expect((await world.decide(id, 'recordExternalRefund')).payment.status).toBe('refunded')
-    expect(await world.books(id)).toEqual([
+    const made = await world.paid()
+    await fillWith(made.id, '50000000')
+    await convert(made.id)
+    expect((await world.gaveOutside(made)).payment.status).toBe('refunded')
+    expect(await world.books(made.id)).toEqual([
       'conversion EUR -10000',
       'conversion USDC 50000000',
       'exchange USDC -50000000',
       'partner_receivable EUR 10000',
     ])
   })
-
-  test('with a tolerance of zero waits for any difference', async () => {
-    const { id } = await world.paid()
-    await fillWith(id, '107999999')
-    expect((await convert(id, { conversionTolerancePercent: 0 })).payment.parkReason).toBe('fill_off_rate')
-  })
 })
 
 test('what was sold stays sold: after a void and a refund the books equal the statement of the converter', async () => {
   const made = await world.settling()
   await world.voided(made.id)
-  expect((await world.refund(made.id)).payment.status).toBe('refunded')
+  expect((await world.giveBack(made)).payment.status).toBe('refunded')
   expect(await world.books(made.id)).toEqual([
     'conversion EUR -10000',
     'conversion USDC 108000000',
@@ -193,18 +187,20 @@ describe('the locked rate', () => {
 
 describe('a sale that is open', () => {
   test('is on record before the converter is asked', async () => {
-    const { id } = await world.paid()
+    const made = await world.paid()
+    const { id } = made
     expect(await sales(id)).toEqual(['1 asked 10000'])
     await world.convert(id)
     expect(await sales(id)).toEqual(['1 filled 10000'])
   })
 
   test('is filled after its payment was refunded, and was made for the platform', async () => {
-    const { id } = await world.paid()
+    const made = await world.paid()
+    const { id } = made
     await atConverter(id, { fault: 'delay', seconds: 600 })
     expect((await convert(id)).wait).toBeGreaterThan(0)
-    await refundHeld(id)
-    expect([await step(id), (await world.payment(id)).closedAt]).toEqual(['end_conversion', null])
+    await giveBack(made)
+    expect([await step(id), (await world.payment(id)).closedAt]).toEqual(['end_sale', null])
     expect((await convert(id)).wait).toBeGreaterThan(0)
     world.sandbox.advance(600)
     expect((await convert(id)).payment.status).toBe('refunded')
@@ -214,19 +210,21 @@ describe('a sale that is open', () => {
   })
 
   test('is found and booked when the answer of the converter was lost', async () => {
-    const { id } = await world.paid()
+    const made = await world.paid()
+    const { id } = made
     await atConverter(id, LOST)
     expect((await convert(id)).wait).toBeGreaterThan(0)
-    await refundHeld(id)
+    await giveBack(made)
     await convert(id)
     expect((await statement(id)).sold).toEqual(['convert 10000'])
     await expectStatement(id)
   })
 
   test('that the converter has never seen is ended, and a call that comes after it sells nothing', async () => {
-    const { id } = await world.paid()
+    const made = await world.paid()
+    const { id } = made
     const { payment } = await world.state(id)
-    await refundHeld(id)
+    await giveBack(made)
     await convert(id)
     expect([await sales(id), await step(id)]).toEqual([['1 ended 10000'], 'done'])
     const late = { key: `${id}:convert`, amount: payment.amount, rate: '1.08' }
@@ -236,19 +234,21 @@ describe('a sale that is open', () => {
   })
 
   test('that was filled with nothing is over', async () => {
-    const { id } = await world.paid()
-    await refundHeld(id)
+    const made = await world.paid()
+    const { id } = made
+    await giveBack(made)
     const cancel = async () => ({ kind: 'filled' as const, microUsdc: '0', reference: 'fill_of_nothing' })
     await convert(id, { converter: { ...world.deps.converter, cancel } })
     expect([await sales(id), await step(id)]).toEqual([['1 filled 10000'], 'done'])
   })
 
   test('stays open while the converter is silent, and a person sees it after an hour', async () => {
-    const { id } = await world.paid()
-    await refundHeld(id)
+    const made = await world.paid()
+    const { id } = made
+    await giveBack(made)
     const silence = () => Promise.reject(new PartnerError('unknown', 'converter: no answer'))
     expect((await convert(id, { converter: { ...world.deps.converter, cancel: silence } })).wait).toBe(5)
-    expect(await step(id)).toBe('end_conversion')
+    expect(await step(id)).toBe('end_sale')
     expect(await world.attention(id)).toEqual([])
     await world.checkout.db.query("update payment set updated_at = now() - interval '61 minutes' where id = $1", [id])
     await world.checkout.db.query("update sale set asked_at = now() - interval '61 minutes' where payment_id = $1", [
@@ -258,12 +258,13 @@ describe('a sale that is open', () => {
   })
 
   test('is booked once, whoever hears of its fill first', async () => {
-    const { id } = await world.paid()
+    const made = await world.paid()
+    const { id } = made
     const slow = {
       ...world.deps.converter,
       convert: async (...order: Parameters<typeof world.deps.converter.convert>) => {
         const answer = await world.deps.converter.convert(...order)
-        await refundHeld(id)
+        await giveBack(made)
         await convert(id)
         return answer
       },
@@ -272,26 +273,25 @@ describe('a sale that is open', () => {
     await expectStatement(id)
   })
 
-  test('waits while the payment may be paid again, and is ended when the payment is over', async () => {
+  test('is ended when its money has gone', async () => {
     const { id, attemptId } = await world.paid()
     await atConverter(id, LOST)
     await convert(id)
     await world.act(attemptId, { action: 'reverse' })
     expect((await world.read({ id, attemptId })).payment.status).toBe('pending')
-    expect([await sales(id), await step(id)]).toEqual([['1 asked 10000'], 'await_buyer'])
-    await perform(world.activities().closeUnpaid, { paymentId: id, as: 'canceled', expiresAt: 0 })
-    expect(await step(id)).toBe('end_conversion')
+    expect([await sales(id), await step(id)]).toEqual([['1 asked 10000'], 'end_sale'])
     await convert(id)
     await expectStatement(id)
-    expect([await world.attention(id), await step(id)]).toEqual([[], 'done'])
+    expect([await world.attention(id), await step(id)]).toEqual([[], 'await_buyer'])
   })
 
   test('that the converter refuses is ended, and a retry asks for another one', async () => {
-    const { id } = await world.paid()
+    const made = await world.paid()
+    const { id } = made
     await atConverter(id, { fault: 'conversion_refused' })
-    expect((await convert(id)).payment.parkReason).toBe('conversion')
+    expect((await convert(id)).payment.reviews).toMatchObject([{ reason: 'sale_stuck' }])
     expect(await sales(id)).toEqual(['1 ended 10000'])
-    await world.decide(id, 'retry')
+    await world.decide(id, 'settle')
     await converted(id)
     expect(await sales(id)).toEqual(['1 ended 10000', '2 filled 10000'])
     expect((await world.payment(id)).usdc).not.toBeNull()
@@ -363,7 +363,7 @@ describe('money that changes after the converter was asked', () => {
       },
     }
     await convert(made.id, { converter: slow })
-    expect(await world.payment(made.id)).toMatchObject({ usdc: null, parkReason: null })
+    expect(await world.payment(made.id)).toMatchObject({ usdc: null, reviews: [] })
     await converted(made.id)
     expect((await world.payment(made.id)).usdc?.gross).toBe('162000000')
     await expectStatement(made.id)
@@ -377,8 +377,8 @@ describe('money that changes after the converter was asked', () => {
     await atConverter(made.id, fault)
     await convert(made.id)
     await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
-    expect((await world.read(made)).payment.parkReason).toBe('underpaid')
-    await world.decide(made.id, 'approve')
+    expect((await world.read(made)).payment.reviews).toMatchObject([{ reason: 'too_little' }])
+    await world.decide(made.id, 'settle')
     await converted(made.id)
     expect((await statement(made.id)).sold).toEqual(sold)
     expect((await world.payment(made.id)).usdc?.gross).toBe('64800000')
@@ -391,7 +391,7 @@ describe('money that changes after the converter was asked', () => {
     await convert(made.id)
     await world.act(made.attemptId, { action: 'reverse' })
     await world.read(made)
-    await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired', expiresAt: 0 })
+    await world.closeAs(made.id, 'expired')
     await convert(made.id)
     expect(await step(made.id)).toBe('done')
     await world.sandbox.fault('wallet_app', { fault: 'late_money', attemptId: made.attemptId, times: 1 })

@@ -1,18 +1,23 @@
+import { expect } from '@jest/globals'
 import { z } from 'zod'
+import type { CloseAs } from '../../../src/activities/payment/partner-orders.ts'
 import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
 import { many, sql } from '../../../src/db/db.ts'
+import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
 import { hasPayout, holdPayout, queuePayout, releasePayout } from '../../../src/db/settlement/payouts.ts'
 import { readOpenPayout, voidIfQueued } from '../../../src/db/settlement/watch/forgotten.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import type { OpenAttemptRequest, OperatorDecision } from '../../../src/domain/payment/requests.ts'
+import type { Decision, OpenAttemptRequest, Say } from '../../../src/domain/payment/requests.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { type HowItAnswers, partnerSays } from './partner-says.ts'
 import { createActivityWorld, perform } from './world.ts'
 
-export const NOTE = { operator: 'ada', reason: 'looked at it' }
+export const SIGNED = { operator: 'ada', reason: 'looked at it' }
+/** There is no engine here that stores the transfers and payouts of the hooks that the tests call. */
+const OF_THE_CHAIN = ['payout_state_agrees', 'settled_payout_has_its_log', 'succeeded_has_its_transfer']
 const APP = { provider: 'wallet_app', method: 'banking_app' } as const
 const CARD = { provider: 'card_partner', method: 'card' } as const
 
@@ -40,8 +45,16 @@ export async function createMoneyWorld() {
   const hooks = createSettlementHooks(base.deps.context)
   const act = (attemptId: string, action: Record<string, unknown>) => base.sandbox.act('wallet_app', attemptId, action)
 
+  /** Every payment of the tests must hold together, whatever has become of it. */
+  async function expectSound(): Promise<void> {
+    const { differences, unread } = await reconcile(db, 'all')
+    expect(differences.filter(({ invariant }) => !OF_THE_CHAIN.includes(invariant))).toEqual([])
+    expect(unread).toEqual([])
+  }
+
   return {
     ...base,
+    close: () => expectSound().finally(base.close),
     activities,
     hooks,
     act,
@@ -98,15 +111,32 @@ export async function createMoneyWorld() {
     read: ({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).readPartnerOrder, { paymentId: id, attemptId }),
     /** The operator decides about the payment as it is now. */
-    async decide(id: string, decision: Exclude<OperatorDecision, 'refund'>, more: { attempt?: string } = {}) {
+    async decide(id: string, say: Say, more: Partial<Decision> = {}) {
       const { version } = await this.payment(id)
-      return perform(activities().decide, { paymentId: id, decision, version, ...NOTE, ...more })
+      return perform(activities().decide, { paymentId: id, say, version, ...SIGNED, ...more })
     },
-    refund: (id: string, more: { attempt?: string } = {}, changes: Partial<typeof base.deps> = {}) =>
-      perform(activities(changes).refundAttempt, { paymentId: id, ...NOTE, ...more }),
+    /** Gives the money back through its partner, as the workflow does it after the decision. */
+    async giveBack({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) {
+      await this.decide(id, 'give_back', { attempt: attemptId })
+      return this.askBack({ id, attemptId }, changes)
+    },
+    askBack: ({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) =>
+      perform(activities(changes).giveBack, { paymentId: id, attemptId }),
+    /** The buyer got the money of the order from elsewhere. */
+    async gaveOutside({ id, attemptId }: Made, more: Partial<Decision> = {}) {
+      return this.decide(id, 'give_back', { attempt: attemptId, outside: true, ...more })
+    },
+    closeAs: (id: string, as: CloseAs, changes: Partial<typeof base.deps> = {}) =>
+      perform(activities(changes).closeUnpaid, { paymentId: id, as, expiresAt: 0 }),
     state: (id: string) => loadPayment(db, id),
     payment: async (id: string) => (await loadPayment(db, id)).payment,
-    parts: async (id: string) => (await loadPayment(db, id)).parts.map(({ units, state }) => `${units} ${state}`),
+    /** The status of the payment and its reason. */
+    async standing(id: string): Promise<string> {
+      const { status, statusReason } = (await loadPayment(db, id)).payment
+      return statusReason === null ? status : `${status} ${statusReason}`
+    },
+    /** Of each order its status and what its partner holds. */
+    held: async (id: string) => (await loadPayment(db, id)).attempts.map(({ status, held }) => `${status} ${held}`),
 
     /** The settlement engine has proved the payout on chain, or that it can never be paid. */
     settle: (id: string) =>
@@ -130,16 +160,27 @@ export async function createMoneyWorld() {
       )
       return rows.map(({ line }) => line)
     },
+    /** What waits for a person, without the texts that people read. */
     async attention(id: string): Promise<string[]> {
       const rows = await many(
         db,
-        z.object({ kind: z.string(), detail: z.string().nullable() }),
-        sql`select kind, detail from attention where payment_id = ${id} order by 1, 2`,
+        z.object({ line: z.string() }),
+        sql`select concat_ws(' ', kind, split_part(detail, ':', 1)) as line from attention where payment_id = ${id}
+            order by 1`,
       )
-      return rows.map(({ kind, detail }) => (detail === null ? kind : `${kind} ${detail}`))
+      return rows.map(({ line }) => line)
+    },
+    /** The state of the payout, as the settlement engine has it. */
+    async payout(id: string): Promise<string | null> {
+      const { rows } = await db.query('select state from payout where payment_id = $1', [id])
+      return rows[0]?.state ?? null
     },
     events: async (id: string) => {
-      const rows = await many(db, z.object({ type: z.string() }), sql`select type from event where payment_id = ${id}`)
+      const rows = await many(
+        db,
+        z.object({ type: z.string() }),
+        sql`select type from event where payment_id = ${id} order by sequence`,
+      )
       return rows.map(({ type }) => type)
     },
   }

@@ -27,8 +27,6 @@ export async function createActivityWorld() {
       }),
     },
     context: { publicUrl: 'http://127.0.0.1:9', now: Date.now },
-    tolerancePercent: 1,
-    conversionTolerancePercent: 2,
     payouts: {
       getTreasury: () => '0x',
       queue: absent,
