@@ -8,7 +8,7 @@ import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment } from './fields.ts'
 import { linkObject } from './links/link-object.ts'
 import { cursorOf, listOf, noCursor, pageOf, pageQuery, wholeNumber } from './lists.ts'
-import { chargedBackPayment, paymentObject } from './payments/payment-schemas.ts'
+import { paymentObject } from './payments/payment-schemas.ts'
 import { endpointObject } from './webhooks/endpoint-schemas.ts'
 
 export const eventObject = z
@@ -25,7 +25,6 @@ export const eventObject = z
     data: z.strictObject({
       object: z.union([
         paymentObject,
-        chargedBackPayment,
         linkObject,
         endpointObject,
         z.looseObject({ object: z.literal('webhook_test') }),

@@ -4,7 +4,7 @@ import { currenciesOf, isProviderName, PROVIDER_NAMES, USED_PROVIDER_NAMES } fro
 import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
 import { isSafeText } from '../../../../domain/text.ts'
-import { CHARGED_BACK_PAYMENT, PAYMENT } from '../../../document/examples.ts'
+import { PAYMENT } from '../../../document/examples.ts'
 import {
   amountsByCurrency,
   amountText,
@@ -177,17 +177,8 @@ export const paymentObject = z
     failed_at: moment.nullable(),
     canceled_at: moment.nullable(),
     version: z.int(),
+    chargeback: z
+      .strictObject({ attempt: z.string(), amount: z.string(), lost: z.string(), currency: z.string() })
+      .optional(),
   })
   .meta({ id: 'Payment', examples: [PAYMENT] })
-
-/** The payment in the events about a chargeback. */
-export const chargedBackPayment = paymentObject
-  .extend({
-    chargeback: z.strictObject({
-      attempt: z.string(),
-      amount: z.string(),
-      lost: z.string(),
-      currency: z.string(),
-    }),
-  })
-  .meta({ id: 'ChargedBackPayment', examples: [CHARGED_BACK_PAYMENT] })
