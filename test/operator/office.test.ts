@@ -42,7 +42,6 @@ describe('accounts, payments and webhooks', () => {
     actions: { kind: string; operator: string; reason: string }[]
     payments: { id: string }[]
     timeline: object[]
-    content: { newest: string }
     queries: Record<string, string>
   }
   type Answer = Fields & { readonly code: number; readonly out: string; readonly err: string }
@@ -408,30 +407,6 @@ describe('accounts, payments and webhooks', () => {
 
     test('an unknown payment cannot be decided', async () => {
       expect(await inTest('payments', 'decide', 'pay_nobody', 'hold', ...SIGNED)).toMatchObject({ code: 1 })
-    })
-  })
-
-  describe('backup check', () => {
-    test('says up to when the database knows, and passes one that is whole', async () => {
-      await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
-      const { code, out, content } = await inTest('backup', 'check', '--json')
-      expect({ code, contradictions: out.includes('contradicts') }).toEqual({ code: 0, contradictions: false })
-      expect(Date.now() - Date.parse(content.newest)).toBeLessThan(60_000)
-    })
-
-    test('refuses one whose rows contradict each other', async () => {
-      const database = await createTestDatabase()
-      const db = createDb({ url: database.url, livemode: false, pool: 1 })
-      await db.query(`insert into merchant (id, name) values ('mer_1', 'Tea House')`)
-      await db.query(`insert into event_sequence (merchant_id, livemode, last) values ('mer_1', false, 1)`)
-      await db.query(`insert into event (id, merchant_id, livemode, sequence, type, body, created_at)
-      select 'evt_' || n, 'mer_1', false, n, 'payment.succeeded', '', now() from unnest(array[1, 2, 4]) as n`)
-      await db.close()
-      const found = await run({ ...TEST_ENVIRONMENT, DATABASE_URL: database.url }, ['backup', 'check'])
-      await database.drop()
-      expect(found.code).toBe(1)
-      expect(found.out).toContain('an event is missing before: evt_4')
-      expect(found.out).toContain('the counter of events is behind: mer_1')
     })
   })
 

@@ -92,8 +92,8 @@ async function* listAll(db: Db): AsyncGenerator<readonly string[]> {
 }
 
 /**
- * Every change of money is in the timeline or in the ledger. Both are read backwards by their own numbers as far as the time
- * goes, so no index is kept for this. What differed before comes first: it stays a difference until it agrees.
+ * Every change of money is in the timeline or in the ledger. What differed before comes first: it stays a difference until it
+ * agrees.
  */
 async function listChanged(db: Db, since: string): Promise<string[]> {
   const rows = await readOnly(db, (tx) =>
@@ -101,13 +101,11 @@ async function listChanged(db: Db, since: string): Promise<string[]> {
       tx,
       idRow,
       sql`with
-          entry as (select id from timeline_entry where at < ${since}::timestamptz order by id desc limit 1),
-          booking as (select id from ledger_transaction where booked_at < ${since}::timestamptz order by id desc limit 1),
           candidate as (
             select subject as id, 3 as rank from violation
             union all (select id, 2 from payment where closed_at is null order by created_at limit ${MOST_PAYMENTS})
-            union all select payment_id, 1 from timeline_entry where id > coalesce((select id from entry), 0)
-            union all select payment_id, 1 from ledger_transaction where id > coalesce((select id from booking), 0))
+            union all select payment_id, 1 from timeline_entry where at >= ${since}::timestamptz
+            union all select payment_id, 1 from ledger_transaction where booked_at >= ${since}::timestamptz)
         select payment.id from (select id, max(rank) as rank from candidate group by id) found
           join payment on payment.id = found.id
         where payment.livemode = ${tx.livemode} order by found.rank desc, payment.created_at desc limit ${MOST_PAYMENTS}`,

@@ -343,6 +343,7 @@ comment on column timeline_entry.from_status is 'The status before; null: the st
 comment on column timeline_entry.to_status is 'The status after; null: the status did not change.';
 comment on column timeline_entry.actor is 'Who did it: `merchant`, `buyer`, `partner`, `system` or `operator`.';
 create index on timeline_entry (payment_id, id);
+create index timeline_entry_by_time on timeline_entry using brin (at);
 -- A decision about the buyer's way to pay is noted once, however often the page is loaded.
 create unique index timeline_route_once on timeline_entry (payment_id, data) where kind = 'checkout.route';
 

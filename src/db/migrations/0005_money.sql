@@ -46,8 +46,13 @@ comment on table decision is 'What an operator decided. A fact: it never changes
 comment on column decision.version is 'The version that the payment has since then.';
 comment on column decision.attempt_id is 'Whose money it is about; null: the payment as a whole.';
 comment on column decision.outside is 'True if the buyer got the money from elsewhere.';
-comment on column decision.proof is 'What proves that, such as the reference of a bank. It proves one give-back only.';
-create unique index decision_proof on decision (proof) where proof is not null;
+comment on column decision.proof is
+  'What proves that, such as the reference of a bank. It proves one give-back only, however it is written.';
+
+-- `RF18 5390-0754` and `rf1853900754` are one reference.
+create function plain_proof(proof text) returns text immutable parallel safe language sql
+  return lower(regexp_replace(proof, '[^[:alnum:]]', '', 'g'));
+create unique index decision_proof on decision (plain_proof(proof)) where proof is not null;
 
 -- The guard before a conversion is taken and before a payout: the partner holds what is sold, says that it is paid, and nobody
 -- gives it back. The domain asks first (src/domain/payment/funds/next.ts); this is the wall behind it.
@@ -72,6 +77,7 @@ comment on table ledger_transaction is
 comment on column ledger_transaction.reference is 'What the fact is about: the id of a payment, a transfer on chain, or the payment''s version.';
 comment on column ledger_transaction.payment_id is 'Null: it concerns no single payment.';
 
+create index ledger_transaction_by_time on ledger_transaction using brin (booked_at);
 create index ledger_transaction_of_payment on ledger_transaction (payment_id) where payment_id is not null;
 
 create table ledger_entry (

@@ -39,12 +39,12 @@ export function findDecision(
   )
 }
 
-/** True if the proof was recorded for a give-back. */
+/** True if the proof was recorded for a give-back, however it was written. */
 export async function isProofUsed(tx: Tx, proof: string): Promise<boolean> {
   const row = await maybeOne(
     tx,
     z.object({ used: z.boolean() }),
-    sql`select true as used from decision where proof = ${proof}`,
+    sql`select true as used from decision where plain_proof(proof) = plain_proof(${proof})`,
   )
   return row !== null
 }

@@ -40,6 +40,7 @@ export async function createBooksWorld() {
   let block = 0
 
   return {
+    url: database.url,
     db,
     change,
     journal,
