@@ -37,11 +37,15 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
 
 /** A decision accepts what the operator saw. A retry finds what its first try has stored. */
 async function recordedBefore({ state, tx }: PaymentWork, order: DecisionOrder): Promise<'recorded' | 'unsure' | null> {
-  const { version = state.payment.version, paymentId, say, operator } = order
-  if (version === state.payment.version) return null
-  const known = await findDecision(tx, { paymentId, version: version + 1 })
+  const { paymentId, say, operator } = order
+  const present = state.payment.version
   const isTriedAgain = Context.current().info.attempt > 1
+  // A hold is of the payment as it is.
+  const version = say === 'hold' ? present - (isTriedAgain ? 1 : 0) : (order.version ?? present)
+  if (version === present) return null
+  const known = await findDecision(tx, { paymentId, version: version + 1 })
   if (isTriedAgain && known !== null && known.say === say && known.operator === operator) return 'recorded'
+  if (say === 'hold') return null
   if (isTriedAgain) return 'unsure'
   throw decisionRefused(CHANGED_SINCE)
 }

@@ -70,7 +70,8 @@ type Known = { readonly status: PaymentStatus; readonly version: number; readonl
 export function whyRefused(say: Say, decision: Decision, payment: Known | null): string | null {
   const malformed = whyMalformed(say, decision)
   if (malformed !== null || payment === null) return malformed
-  if (decision.version !== undefined && decision.version < payment.version) return CHANGED_SINCE
+  // A hold is of the payment as it is.
+  if (say !== 'hold' && decision.version !== undefined && decision.version < payment.version) return CHANGED_SINCE
   const refused = findOffered(say, decision, payment)
   return typeof refused === 'string' ? refused : null
 }

@@ -75,7 +75,7 @@ const REVIEWS: readonly Asked[] = [
     'odd_order',
     after(one, odd),
     'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for.',
-    ['settle', ...BACK, 'write_off', 'hold'],
+    ['settle', ...BACK, 'hold'],
   ],
   [
     'odd_order',

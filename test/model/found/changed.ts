@@ -1,4 +1,4 @@
-import { click, decide, engine, once, partner, simulator, wait } from '../story/ideas/idea.ts'
+import { click, decide, engine, once, outside, partner, simulator, wait } from '../story/ideas/idea.ts'
 import type { Told } from '../story/steps.ts'
 import type { Found } from './story.ts'
 
@@ -14,12 +14,12 @@ const LESS_MONEY: readonly Found[] = [
     title: 'a changed order that has less money is not converted',
     was: 'The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of another amount than was asked for.',
     steps: [...delayed, changed(20), ...settled],
-    ends: { status: 'under_review', parkReason: 'order_changed', converted: false },
+    ends: { status: 'under_review', reason: 'odd_order', converted: false },
   },
   {
     title: 'a changed order that has nothing at all is not converted',
     steps: [...delayed, changed(0), ...settled],
-    ends: { status: 'under_review', parkReason: 'order_changed', converted: false },
+    ends: { status: 'under_review', reason: 'odd_order', converted: false },
   },
   {
     title: 'a changed order that has less money is not converted where all goes back afterwards',
@@ -34,12 +34,12 @@ const LESS_MONEY: readonly Found[] = [
   {
     title: 'a changed order that has less money is not paid out',
     steps: [...paid, changed(20), ...settled],
-    ends: { status: 'under_review', parkReason: 'payout_held' },
+    ends: { status: 'under_review', reason: 'payout_stopped' },
   },
   {
     title: 'the payout of a changed order that has less money is voided where all goes back',
     steps: [...paid, changed(20), partner('take all back'), ...settled],
-    ends: { status: 'under_review', parkReason: 'funds_reversed' },
+    ends: { status: 'under_review', reason: 'voiding' },
   },
   {
     title: 'the payout of a changed order is voided where the partner says that it has nothing',
@@ -48,8 +48,8 @@ const LESS_MONEY: readonly Found[] = [
   {
     title: 'the change of an order that has less money, and was converted meanwhile, can be acknowledged',
     was: 'It went on with a part of the money, and stood before an operator without any way out.',
-    steps: [buyer, once('convert', 'slow'), partner('pay'), changed(20), wait(1), decide('acknowledge'), wait(1)],
-    ends: { status: 'under_review', parkReason: 'payout_voided' },
+    steps: [buyer, once('convert', 'slow'), partner('pay'), changed(20), wait(1), decide('settle'), wait(1)],
+    ends: { status: 'under_review', reason: 'excess' },
   },
   {
     title: 'a changed order that has less money goes on when it has all of it after all',
@@ -66,7 +66,7 @@ const LESS_MONEY: readonly Found[] = [
       wait(400),
       partner('fit again', 0, { news: 'later' }),
       simulator('refund_refused'),
-      decide('refund'),
+      decide('give_back'),
     ],
     ends: { status: 'settling' },
   },
@@ -81,11 +81,11 @@ const LESS_MONEY: readonly Found[] = [
 const closed = (percent: number, ...meanwhile: Told[]) => [
   buyer,
   changed(percent),
-  decide('reject'),
-  decide('approve'),
+  decide('write_off'),
+  decide('settle'),
   partner('fit again'),
   ...meanwhile,
-  decide('approve'),
+  decide('settle'),
 ]
 
 const SAME_WORDS: readonly Found[] = [
@@ -93,12 +93,12 @@ const SAME_WORDS: readonly Found[] = [
     title: 'a changed order of which an operator has closed the same words before it fitted is not paid out',
     was: "An operator had closed it once, before the order fitted and was paid: said again it was nothing new, and the payment was paid out. Where the conversion took its time, the partner's word was waited for without end.",
     steps: [...closed(20), wait(1), changed(20), wait(1), engine('settle')],
-    ends: { status: 'under_review', parkReason: 'payout_held' },
+    ends: { status: 'under_review', reason: 'payout_stopped' },
   },
   {
     title: 'a changed order of which an operator has closed the same words before it fitted is not converted',
     steps: [...closed(20, slowly), changed(20), wait(60)],
-    ends: { status: 'under_review', parkReason: 'order_changed', converted: false },
+    ends: { status: 'under_review', reason: 'odd_order', converted: false },
   },
   {
     title:
@@ -119,7 +119,7 @@ const SAME_WORDS: readonly Found[] = [
       buyer,
       wait(1500),
       changed(100),
-      decide('approve'),
+      decide('settle'),
       partner('fit again'),
       wait(1),
       decide('hold'),
@@ -139,19 +139,19 @@ const HELD: readonly Found[] = [
   {
     title: 'a hold that comes during the conversion ends with a refund',
     was: 'Neither a refund nor a void was possible: no payout was there, and it was not void.',
-    steps: [...held, decide('refund')],
+    steps: [...held, decide('give_back')],
     ends: { status: 'refunded', converted: true },
   },
   {
     title: 'a hold that comes during the conversion ends with a refund that was made elsewhere',
-    steps: [...held, decide('recordExternalRefund')],
+    steps: [...held, outside()],
     ends: { status: 'refunded', converted: true },
   },
   {
     title:
       'a payment that is held during the conversion goes on when its partner refuses a refund and the hold is lifted',
     was: 'Its payout counted as void for a refund that never was.',
-    steps: [...held, simulator('refund_refused'), decide('refund'), decide('release'), wait(1)],
+    steps: [...held, simulator('refund_refused'), decide('give_back'), decide('release'), wait(1)],
     ends: { status: 'settling' },
   },
   {

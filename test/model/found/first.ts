@@ -1,4 +1,15 @@
-import { click, decide, deposit, engine, once, partner, simulator, together, wait } from '../story/ideas/idea.ts'
+import {
+  click,
+  decide,
+  deposit,
+  engine,
+  once,
+  outside,
+  partner,
+  simulator,
+  together,
+  wait,
+} from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
 /** Stories that the model has found, each at its shortest, with what went wrong. */
@@ -88,23 +99,21 @@ export const FIRST: readonly Found[] = [
   {
     title: 'a conversion that is filled after the refund is in the books',
     was: 'the converter had sold the money of a refunded payment, and the books did not know',
-    steps: [click('wallet_app'), simulator('delay', 60), partner('pay'), decide('hold'), decide('refund')],
+    steps: [click('wallet_app'), simulator('delay', 60), partner('pay'), decide('hold'), decide('give_back')],
   },
   {
     title: 'a conversion that is filled after the refund is in the books also when its answer was lost',
-    steps: [
-      click('wallet_app'),
-      once('convert', 'answer lost'),
-      partner('pay'),
-      decide('hold'),
-      wait(1),
-      decide('recordExternalRefund'),
-    ],
+    steps: [click('wallet_app'), once('convert', 'answer lost'), partner('pay'), decide('hold'), wait(1), outside()],
   },
   {
     title: 'a rejection that was carried out, and whose answer was lost, is answered when it is tried again',
     was: 'the decision was tried for ever: there is no way from failed to failed',
-    steps: [click('wallet_app'), partner('hold'), together(decide('reject')), { do: 'cut the next activity', at: 1 }],
+    steps: [
+      click('wallet_app'),
+      partner('hold'),
+      together(decide('write_off')),
+      { do: 'cut the next activity', at: 1 },
+    ],
   },
   {
     title: 'money of a changed order after a chargeback is in the books once it is acknowledged',

@@ -1,4 +1,4 @@
-import { click, decide, engine, partner, simulator, wait } from '../story/ideas/idea.ts'
+import { click, decide, engine, outside, partner, simulator, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
 /** Short stories that a person thought of. */
@@ -6,12 +6,7 @@ export const HAND_WRITTEN: readonly Found[] = [
   {
     title: 'a callback that comes again after a refund outside brings no new money',
     was: 'The partner still reports the whole sum, and what was returned outside is taken for new money.',
-    steps: [
-      click('wallet_app'),
-      partner('pay', 0, { percent: 50 }),
-      decide('recordExternalRefund'),
-      { do: 'news', of: 0 },
-    ],
+    steps: [click('wallet_app'), partner('pay', 0, { percent: 50 }), outside(), { do: 'news', of: 0 }],
   },
   {
     title: 'a refund that takes its time, and an approval meanwhile',
@@ -19,8 +14,8 @@ export const HAND_WRITTEN: readonly Found[] = [
       click('wallet_app'),
       partner('pay', 0, { percent: 50 }),
       simulator('refund_pending'),
-      decide('refund'),
-      decide('approve'),
+      decide('give_back'),
+      decide('settle'),
     ],
   },
   {
@@ -88,11 +83,11 @@ export const HAND_WRITTEN: readonly Found[] = [
       click('card_partner'),
       partner('pay', 0, { percent: 40 }),
       partner('pay', 1, { percent: 40 }),
-      decide('recordExternalRefund'),
+      outside(),
     ],
   },
   {
     title: 'a settlement that is delayed, and given back',
-    steps: [click('wallet_app'), simulator('delay'), partner('pay'), wait(20), decide('hold'), decide('refund')],
+    steps: [click('wallet_app'), simulator('delay'), partner('pay'), wait(20), decide('hold'), decide('give_back')],
   },
 ]

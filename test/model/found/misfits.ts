@@ -1,4 +1,15 @@
-import { click, decide, deposit, once, partner, simulator, together, wait } from '../story/ideas/idea.ts'
+import {
+  asLooked,
+  click,
+  decide,
+  deposit,
+  once,
+  outside,
+  partner,
+  simulator,
+  together,
+  wait,
+} from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
 /** Stories about money that fits no order, and about money that was returned from elsewhere: see found.test.ts. */
@@ -9,7 +20,7 @@ export const MISFITS: readonly Found[] = [
     steps: [
       click('wallet_app'),
       partner('pay', 0, { percent: 60 }),
-      decide('recordExternalRefund'),
+      outside(),
       partner('take some back', 0, { percent: 20 }),
     ],
   },
@@ -46,7 +57,7 @@ export const MISFITS: readonly Found[] = [
       click('card_partner'),
       partner('change the amount'),
       partner('pay', 1, { percent: 60 }),
-      decide('approve'),
+      decide('settle'),
     ],
   },
   {
@@ -69,7 +80,7 @@ export const MISFITS: readonly Found[] = [
       click('wallet_app'),
       partner('change the amount'),
       simulator('refund_pending', 1200),
-      decide('refund'),
+      decide('give_back'),
       wait(60),
       { do: 'news', of: 0 },
     ],
@@ -92,7 +103,7 @@ export const MISFITS: readonly Found[] = [
       together(click('local_partner')),
       partner('change the amount', 0, { news: 'later' }),
       simulator('refund_pending'),
-      decide('refund'),
+      decide('give_back'),
       wait(4500),
     ],
   },
@@ -117,7 +128,7 @@ export const MISFITS: readonly Found[] = [
       wait(10),
       { do: 'look' },
       { do: 'deposit', percent: 50, token: 'other' },
-      { do: 'decide', decision: 'approve', of: null, late: false, before: true },
+      asLooked(decide('write_off')),
     ],
   },
   {
@@ -129,7 +140,7 @@ export const MISFITS: readonly Found[] = [
       partner('change the amount', 0, { percent: 60 }),
       { do: 'look' },
       partner('change the amount', 0, { percent: 10 }),
-      { do: 'decide', decision: 'acknowledge', of: null, late: false, before: true },
+      asLooked(decide('settle')),
     ],
   },
   {
@@ -152,7 +163,7 @@ export const MISFITS: readonly Found[] = [
       partner('pay', 0, { percent: 60 }),
       { do: 'look' },
       partner('top up', 0, { percent: 20 }),
-      { do: 'decide', decision: 'recordExternalRefund', of: null, late: false, before: true },
+      asLooked(outside()),
     ],
   },
   {
@@ -165,7 +176,7 @@ export const MISFITS: readonly Found[] = [
       { do: 'look' },
       decide('release'),
       decide('hold'),
-      { do: 'decide', decision: 'release', of: null, late: false, before: true },
+      asLooked(decide('release')),
     ],
   },
   {
@@ -208,9 +219,9 @@ export const MISFITS: readonly Found[] = [
       click('card_partner'),
       partner('change the amount'),
       partner('change the amount', 1),
-      decide('refund', 1),
+      decide('give_back', 1),
       partner('take all back'),
     ],
-    ends: { status: 'refunded', incident: false },
+    ends: { status: 'refunded', asks: [] },
   },
 ]

@@ -11,7 +11,7 @@ const ON_ITS_WAY: readonly Found[] = [
     title: `${COMES_AGAIN} is no chargeback where the transfer was faster`,
     was: 'lay there as a second payment to be refunded, beside a chargeback of money of which nothing was missing',
     steps: [...goneAndBack, engine('settle')],
-    ends: { paidBy: 0, incident: false },
+    ends: { paidBy: 0, asks: [] },
   },
   {
     title: `${COMES_AGAIN} is no chargeback of a part of it`,
@@ -21,23 +21,23 @@ const ON_ITS_WAY: readonly Found[] = [
       partner('top up', 0, { percent: 60 }),
       engine('settle'),
     ],
-    ends: { paidBy: 0, incident: false },
+    ends: { paidBy: 0, asks: [] },
   },
   {
     title: `${COMES_AGAIN} is a chargeback when it goes once more`,
     steps: [...goneAndBack, partner('take all back'), engine('settle')],
-    ends: { status: 'succeeded', incident: true },
+    ends: { status: 'succeeded', asks: ['loss'] },
   },
   {
     title: `${COMES_AGAIN} is to be given back where the void was faster`,
     steps: [...goneAndBack, engine('void')],
-    ends: { status: 'under_review', parkReason: 'payout_voided' },
+    ends: { status: 'under_review', reason: 'excess' },
   },
 ]
 
 const silentlyGone = [partner('take all back', 0, { news: 'later' }), wait(120)]
 const FOUND_BY_POLLS = 'money that goes without a word while its payment waits for an operator is found by the polls:'
-const unchanged = { surplus: false, late: false, refunding: false }
+const unchanged = { excess: false, givingBack: false }
 
 const WITHOUT_A_WORD: readonly Found[] = [
   {
@@ -55,7 +55,7 @@ const WITHOUT_A_WORD: readonly Found[] = [
       status: 'succeeded',
       attempts: [
         { provider: 'local_partner', status: 'declined', order: 'declined', ...unchanged },
-        { provider: 'card_partner', status: 'confirmed', order: 'paid', ...unchanged },
+        { provider: 'card_partner', status: 'paid', order: 'paid', ...unchanged },
       ],
     },
   },
@@ -84,7 +84,7 @@ const WITHOUT_A_WORD: readonly Found[] = [
   {
     title: `${FOUND_BY_POLLS} a payout that is held`,
     steps: [buyer, partner('pay'), engine('hold'), ...silentlyGone],
-    ends: { status: 'under_review', parkReason: 'funds_reversed', payout: 'voiding' },
+    ends: { status: 'under_review', reason: 'voiding', payout: 'voiding' },
   },
 ]
 

@@ -78,11 +78,20 @@ export async function hasLessThanSold(
   return held !== null && held < sale.units
 }
 
-/** What the partner has of the buyer's money by its own books; null: it does not say. */
+/** What the partner has of the buyer's money by its own books; null: it does not say, or is not done with the order. */
 export function heldBy(order: SandboxOrder | null): bigint | null {
-  if (order === null) return null
-  const { status, receivedMinor } = order
-  if (status === 'refunded') return 0n
-  if (receivedMinor !== null) return BigInt(receivedMinor)
-  return ['open', 'declined', 'canceled', 'expired'].includes(status) ? 0n : null
+  const received = BigInt(order?.receivedMinor ?? '0')
+  switch (order?.status) {
+    case 'refunded':
+      return 0n
+    case 'declined':
+    case 'canceled':
+    case 'expired':
+      return received
+    case 'paid':
+      // A paid order of nothing says nothing.
+      return received === 0n ? null : received
+    default:
+      return null
+  }
 }

@@ -62,10 +62,13 @@ const hasOddMoney = (account: Account): boolean => isUnanswered(account) && free
 function mayWriteOff(funds: Funds): boolean {
   const { asks } = listReasons(funds)
   const isLooked = asks.some((reason) => WRITTEN_OFF.some((known) => known === reason))
-  return isLooked || isHopeless(funds)
+  return isLooked || funds.accounts.some(isOddWithNothing) || isHopeless(funds)
 }
 
-const WRITTEN_OFF = ['odd_order', 'other_token', 'loss', 'unexpected_payout'] as const
+const WRITTEN_OFF = ['other_token', 'loss', 'unexpected_payout'] as const
+
+/** The money of an odd order is settled, or goes back. Of one that has none nothing is left to do. */
+const isOddWithNothing = (account: Account): boolean => isUnanswered(account) && freeUnits(account) === 0n
 
 /** Nothing has come, and somebody must decide whether anything is waited for. */
 function isHopeless(funds: Funds): boolean {
@@ -79,8 +82,7 @@ function isHopeless(funds: Funds): boolean {
 function writeOff(funds: Funds): Funds {
   const accounts = funds.accounts.map((account) => ({
     ...account,
-    odd: false,
-    accepted: false,
+    odd: account.odd && !isOddWithNothing(account),
     otherToken: false,
     writtenOff: getLoss(funds, account),
   }))

@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../money.ts'
-import { type Account, isEnough } from './account.ts'
+import { type Account, isEnough, isWorth } from './account.ts'
 import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds.ts'
 
 /**
@@ -61,8 +61,9 @@ function isFillFar(funds: Funds): boolean {
   )
 }
 
-/** A running payment waits for the partner's word about the money that it needs. */
+/** The partner's word is awaited about the money that a running payment needs, or that is left of one that is void. */
 function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean {
+  if (funds.payout === 'void') return funds.accounts.some((account) => account.word === word && isWorth(account))
   const isOpen = funds.closed === null && funds.payout === 'none'
   const sold = findSoldAccount(funds)
   const awaited = sold === null ? funds.accounts : [sold]

@@ -318,9 +318,9 @@ class FundsStory {
     if (truth.held > 0n && this.#random.chance(0.8)) {
       Object.assign(truth, { held: 0n, word: 'over' })
       this.#refunded.add(id)
-    } else if (truth.held > 0n) this.#change(id, (one) => ({ ...one, back: 'no' }))
+      this.#change(id, (one) => ({ ...one, back: 'no', held: 0n, returned: true }))
+    } else this.#change(id, (one) => ({ ...one, back: 'no' }))
     this.#read(id)
-    this.#change(id, (one) => ({ ...one, back: one.held === 0n ? 'no' : one.back }))
   }
 
   /** The partner is read before its money moves. The order is stored before the converter is asked. */

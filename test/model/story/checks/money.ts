@@ -6,16 +6,12 @@ import { assetOf, balance, type Facts, findSold, freeOf, listDecided, type Order
 
 const sum = (units: readonly bigint[]): bigint => units.reduce((total, each) => total + each, 0n)
 
-/** A partner that is not done with an order may say less than it has of it. */
-const isDefinite = ({ order, attempt }: Order): boolean =>
-  attempt.provider === 'crypto' || ['paid', 'declined', 'canceled', 'expired', 'refunded'].includes(order?.status ?? '')
-
 /** The partners' own books, and the chain's, against ours, once all their news are read. */
 export function checkPartners(facts: Facts): string[] {
-  return facts.orders.flatMap((each) => {
-    const { attempt, there } = each
+  return facts.orders.flatMap(({ attempt, order, there }) => {
     const held = BigInt(attempt.held)
-    const isKnown = there === null || (isDefinite(each) ? held === there : held >= there)
+    // A partner that is not done with an order may say less than it has of it.
+    const isKnown = there === null ? held >= BigInt(order?.receivedMinor ?? '0') : held === there
     return isKnown ? [] : [`${there} ${assetOf(attempt)} are there, and ${held} are known (${attempt.status})`]
   })
 }

@@ -59,7 +59,10 @@ export function checkDelay({ shop, row, notes }: Facts): string[] {
   const marked = notes.get('payment.settlement_delayed')
   const { paidAt, providerUsed } = row.payment
   if (marked === undefined || paidAt === null || providerUsed === null || shop.hasLost()) return []
-  const due = Date.parse(paidAt) + PROVIDERS[providerUsed].delayedAfterMinutes * MINUTE_MS
+  // Money that was odd or withheld was not the payment's before.
+  const processing = notes.get('payment.processing') ?? 0
+  const counted = processing > marked ? 0 : processing
+  const due = Math.max(Date.parse(paidAt) + PROVIDERS[providerUsed].delayedAfterMinutes * MINUTE_MS, counted)
   const late = Math.round((marked - due) / MINUTE_MS)
   return late > 2 ? [`settlement_delayed was set ${late} minutes late`] : []
 }

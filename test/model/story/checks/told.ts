@@ -160,7 +160,7 @@ async function checkNotEmpty({ shop, row }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
     `select e.kind from timeline_entry e where e.payment_id = $1 and e.kind in ('payment.canceled', 'payment.expired')
        and e.from_status in ('created', 'pending') and exists (
-         select 1 from attempt a cross join lateral (select r.held from reading r where r.attempt_id = a.id and r.at <= e.at
+         select 1 from attempt a cross join lateral (select r.held from reading r where r.attempt_id = a.id and r.at < e.at
            order by r.revision desc limit 1) last where a.payment_id = e.payment_id and last.held - a.outside > case when a.provider = 'crypto' then 9999 else 0 end)`,
     [row.payment.id],
   )
