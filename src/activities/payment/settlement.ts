@@ -33,10 +33,24 @@ export async function convertToUsdc(deps: PaymentDeps, { paymentId, last }: Conv
   const state = await loadPayment(deps.db, paymentId)
   const open = findOpenSale(state)
   const effect = nextEffect(toFunds(state))
-  if (effect.do === 'end_sale') return open === null ? unchanged(state) : endSale(deps, state, open)
-  if (effect.do !== 'sell') return unchanged(state)
-  const answer = open === null ? await lockRate(deps, state) : await sell(deps, state, open)
-  return answer.wait !== undefined && last ? markStuck(deps, paymentId) : answer
+  if (effect.do !== 'sell' && effect.do !== 'end_sale') return unchanged(state)
+  const answer = await askFor(effect.do, { deps, state, open })
+  if (answer.wait === undefined || !last) return answer
+  const stuck = await markStuck(deps, paymentId)
+  // While an operator decides about the payment, the converter is asked until the order has ended.
+  return effect.do === 'sell' ? stuck : { ...stuck, wait: answer.wait }
+}
+
+function askFor(
+  step: 'sell' | 'end_sale',
+  {
+    deps,
+    state,
+    open,
+  }: { readonly deps: PaymentDeps; readonly state: PaymentWithAttempts; readonly open: StoredSale | null },
+): Promise<Converted> {
+  if (open === null) return lockRate(deps, state)
+  return step === 'sell' ? sell(deps, state, open) : endSale(deps, state, open)
 }
 
 async function sell(deps: PaymentDeps, state: PaymentWithAttempts, sale: StoredSale): Promise<Converted> {
@@ -81,7 +95,9 @@ async function endSale(deps: PaymentDeps, state: PaymentWithAttempts, sale: Stor
   if (ended.kind === 'pending') return { ...unchanged(state), wait: ended.retryAfterSeconds }
   if (ended.kind !== 'canceled') return recordFill(deps, id, { sale, fill: ended })
   return changeMoney(deps, id, async (work) => {
-    if (isOpen(work, sale)) work.setSale({ ...sale, state: 'ended' })
+    if (!isOpen(work, sale)) return
+    work.setSale({ ...sale, state: 'ended' })
+    work.set({ stuck: false })
   })
 }
 

@@ -1,7 +1,7 @@
 import { type Account, freeUnits, isEnough, isWorth } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
 import { nextEffect } from './funds/next.ts'
-import { isUnanswered } from './funds/review.ts'
+import { isUnanswered, listReasons } from './funds/review.ts'
 import { toFunds, toMoney } from './funds/stored-funds.ts'
 import { isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
 import type { Attempt, Derived, Payment, PaymentWithAttempts } from './payment-object.ts'
@@ -54,7 +54,8 @@ function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
       account.back === 'wanted' ? { ...account, back: 'asked' as const } : account,
     )
     const effect = nextEffect({ ...funds, accounts: asked })
-    return effect.do === 'review' || effect.do === 'wait' ? 'under_review' : 'processing'
+    const isStopped = effect.do === 'review' || effect.do === 'wait' || listReasons(funds).stops.length > 0
+    return isStopped ? 'under_review' : 'processing'
   }
   if (!isClosed(status) && accounts.some((account) => account.back !== 'no' && isWorth(account))) return 'under_review'
   if (closed !== null) return closed
