@@ -5,7 +5,6 @@ import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { extendPayment } from '../../src/db/payments/payment-changes.ts'
 import { EXTENDABLE_MS, EXTENSION_MS } from '../../src/domain/payment/requests.ts'
 import { newId } from '../../src/ids.ts'
-import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 import { openAddress, send } from './deposits.ts'
 import {
   attempts,
@@ -18,6 +17,7 @@ import {
   result,
   settled,
   skipWhileConverting,
+  untilReviewed,
   untilStatus,
   useWorld,
   world,
@@ -50,7 +50,7 @@ describe('the way of a payment', () => {
     expect(second).not.toBe(attemptId)
     await world.pay('wallet_app', second)
     await settled(paymentId)
-    expect(await attempts(paymentId)).toEqual(['declined', 'confirmed'])
+    expect(await attempts(paymentId)).toEqual(['declined', 'paid'])
   })
 
   test('a double click gets the same partner order', async () => {
@@ -123,7 +123,7 @@ describe('the way of a payment', () => {
     const { paymentId, attemptId } = await opened()
     await world.pay('wallet_app', attemptId)
     await settled(paymentId)
-    expect(await attempts(paymentId)).toEqual(['confirmed'])
+    expect(await attempts(paymentId)).toEqual(['paid'])
   })
 })
 
@@ -144,7 +144,7 @@ describe('Long waits', () => {
     test('an operator’s hold takes effect at once, and after its release the same order goes on', async () => {
       const { paymentId } = await converting(100)
       expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'under_review' })
-      expect(await payment(paymentId)).toMatchObject({ parkReason: 'operator_hold', usdc: null })
+      expect(await payment(paymentId)).toMatchObject({ statusReason: 'held', usdc: null })
       await world.skip('2 minutes')
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
       await skipWhileConverting(paymentId)
@@ -175,8 +175,9 @@ describe('Long waits', () => {
         (row) => row.exception === 'settlement_delayed',
       )
       await world.skip('15 minutes')
-      await untilStatus(paymentId, 'under_review')
-      expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+      await untilReviewed(paymentId, 'sale_stuck')
+      await decide(paymentId, 'give_back')
+      await untilStatus(paymentId, 'refunded')
     })
 
     test('money that went without a word, long before the order was filled, is not paid out', async () => {
@@ -203,8 +204,9 @@ describe('Long waits', () => {
       const { paymentId } = await converting(7200)
       await world.skip('16 minutes')
       await world.skip('16 minutes')
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'conversion' })
-      expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+      await untilReviewed(paymentId, 'sale_stuck')
+      await decide(paymentId, 'give_back')
+      await untilStatus(paymentId, 'refunded')
       expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'asked', fill: null }])
       // The converter's clock follows after each jump.
       for (let quarter = 0; quarter < 8; quarter++) await world.skip('15 minutes')
@@ -232,7 +234,7 @@ describe('Long waits', () => {
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'funds_reversed' })
+      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ statusReason: 'voiding' })
       await world.voidPayout(paymentId)
       expect(await result(paymentId)).toBe('refunded')
     })
@@ -245,7 +247,7 @@ describe('Long waits', () => {
       await untilStatus(paymentId, 'processing')
       await world.skip('24 hours')
       await world.skip('1 minute')
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'partner_silent' })
+      await untilReviewed(paymentId, 'silent')
       await world.atPartner('wallet_app', attemptId, { action: 'confirm' })
       await settled(paymentId)
     })
@@ -283,11 +285,6 @@ describe('The end of a payment', () => {
       const { paymentId, attemptId } = await opened()
       await world.skip('24 hours')
       expect(await result(paymentId)).toBe('expired')
-      const { rows } = await world.db.query(
-        'select kind, attempt_id, state, operator from intent where payment_id = $1',
-        [paymentId],
-      )
-      expect(rows).toEqual([{ kind: 'cancel', attempt_id: attemptId, state: 'done', operator: 'system' }])
       // By the partner's clock it has run out in the moment in which we ask: either way nobody can pay it any more.
       expect(['canceled', 'expired']).toContain((await world.orderAt('wallet_app', attemptId)).status)
       expect((await payment(paymentId)).closedAt).not.toBeNull()
@@ -402,42 +399,29 @@ describe('The end of a payment', () => {
       )
     })
 
-    test('money after the workflow has closed is booked to suspense and opens a workflow for an operator', async () => {
+    test('money after the listening has ended is nobody’s, and an operator is asked where it goes', async () => {
       const { paymentId, attemptId } = await lateable()
       await world.workflows.cancel(paymentId)
       await world.skip('72 hours')
       expect(await result(paymentId)).toBe('canceled')
       await world.faultAt('local_partner', { fault: 'late_money' })
       await world.pay('local_partner', attemptId)
-      await until(
-        () => attempts(paymentId),
-        ([status]) => status === 'late',
-      )
-      expect((await payment(paymentId)).status).toBe('canceled')
-      const suspense = (await readBalances(world.db)).find(
-        ({ account, asset }) => account === 'suspense' && asset === 'INR',
-      )
-      expect(BigInt(suspense?.amount ?? 0)).toBeLessThan(0n)
-      const late = handle(`late_${attemptId}`)
-      await until(
-        () =>
-          late.describe().then(
-            ({ status }) => status.name,
-            () => 'absent',
-          ),
-        (name) => name === 'RUNNING',
-      )
-      const note = { operator: 'ada', reason: 'too late' }
-      const record = (version?: number) =>
-        late.executeUpdate(operatorUpdates.recordExternalRefund, { args: [{ ...note, ...(version && { version }) }] })
-      await expect(record()).rejects.toMatchObject({ cause: { message: expect.stringContaining('Add "version"') } })
-      const { version } = await payment(paymentId)
-      await expect(record(version - 1)).rejects.toMatchObject({
-        cause: { cause: { message: expect.stringContaining('has changed since you looked') } },
+      const late = await untilReviewed(paymentId, 'excess')
+      expect(late).toMatchObject({ status: 'canceled', exception: 'paid_late', usdc: null, closedAt: null })
+      expect(late.reviews).toMatchObject([{ attemptId }])
+      expect(await readSuspense('INR')).toBeLessThan(0n)
+      await expect(decide(paymentId, 'give_back', { version: undefined as never })).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('Add "version"') },
       })
-      await late.executeUpdate(operatorUpdates.refund, { args: [note] })
-      expect(await late.result()).toBe('refunded')
+      await expect(decide(paymentId, 'give_back', { version: late.version - 1 })).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('has changed since you looked') },
+      })
+      await expect(decide(paymentId, 'settle')).rejects.toThrow(WorkflowUpdateFailedError)
+      await decide(paymentId, 'give_back')
+      expect(await result(paymentId)).toBe('canceled')
       expect(await attempts(paymentId)).toEqual(['refunded'])
+      expect(await payment(paymentId)).toMatchObject({ exception: null, reviews: [] })
+      expect(await readSuspense('INR')).toBe(0n)
     })
 
     test('a second payment for the same payment is kept for an operator and never settled twice', async () => {
@@ -445,21 +429,33 @@ describe('The end of a payment', () => {
       const row = await payment(paymentId)
       expect(row.exception).toBe('duplicate_payment')
       expect(row.paidAttemptId).toBe(own)
-      await expect(decide(paymentId, 'approve')).rejects.toThrow(WorkflowUpdateFailedError)
-      expect(await decide(paymentId, 'refund')).toMatchObject({ message: 'refunded' })
+      await expect(decide(paymentId, 'settle')).rejects.toThrow(WorkflowUpdateFailedError)
+      expect(await decide(paymentId, 'give_back')).toMatchObject({ status: 'succeeded' })
       expect(await result(paymentId)).toBe('succeeded')
+      expect(await payment(paymentId)).toMatchObject({ exception: null, usdc: row.usdc })
+      expect(await attempts(paymentId)).toEqual(['refunded', 'paid'])
       expect(await findImbalances(world.db)).toEqual([])
     })
 
     test('a second payment that its partner took back without a word waits for nobody once its refund is refused', async () => {
       const { paymentId, second } = await paidTwice()
       await world.atPartner('local_partner', second, { action: 'reverse' }, 'silently')
-      await expect(decide(paymentId, 'refund')).rejects.toThrow(WorkflowUpdateFailedError)
+      await decide(paymentId, 'give_back')
+      await until(
+        () => world.timeline(paymentId),
+        (entries) => entries.some(({ kind }) => kind === 'refund.refused'),
+      )
+      await world.skip('61 seconds')
       expect(await result(paymentId)).toBe('succeeded')
-      expect(await attempts(paymentId)).toEqual(['declined', 'confirmed'])
-      const { parts } = await world.read(paymentId)
-      expect(parts.map(({ state }) => state)).toEqual(['counted', 'reversed', 'reversed'])
+      expect(await attempts(paymentId)).toEqual(['declined', 'paid'])
+      expect(await payment(paymentId)).toMatchObject({ exception: null, reviews: [] })
     })
+
+    /** Micro or minor units that are nobody's. */
+    async function readSuspense(currency: string): Promise<bigint> {
+      const rows = await readBalances(world.db)
+      return BigInt(rows.find(({ account, asset }) => account === 'suspense' && asset === currency)?.amount ?? 0)
+    }
 
     /** By another order, once it was paid out. */
     async function paidTwice() {
@@ -471,10 +467,7 @@ describe('The end of a payment', () => {
       await world.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
       await world.pay('local_partner', second)
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.attempts.some(({ status }) => status === 'surplus'),
-      )
+      await untilReviewed(paymentId, 'excess')
       return { paymentId, second, own: other.attemptId }
     }
 
@@ -555,7 +548,7 @@ describe('Canceling a payment', () => {
     await send(attemptId, '20000000')
     await until(
       () => world.read(paymentId),
-      ({ parts }) => parts.length === 1,
+      ({ attempts: [first] }) => first?.held === '20000000',
     )
     expect(await cancel(paymentId)).toMatchObject({
       status: 409,
@@ -657,15 +650,15 @@ describe('Simulating a partner', () => {
       expect((await settled(more)).exception).toBe('overpaid')
     })
 
-    test('can be paid by two ways: the second is settled, the first is kept apart for an operator', async () => {
+    test('can be paid by two ways: one is settled, the other is kept apart for an operator', async () => {
       const id = await world.createPayment()
       expect((await simulate(id, { action: 'twice' })).status).toBe(202)
       await until(
         () => attempts(id),
-        (all) => all.includes('surplus'),
+        (all) => all.join() === 'paid,paid',
       )
       await untilStatus(id, 'settling')
-      expect((await payment(id)).exception).toBe('duplicate_payment')
+      expect(await payment(id)).toMatchObject({ exception: 'duplicate_payment', reviews: [{ reason: 'excess' }] })
     })
 
     test('can be paid late: it expires, and is then paid all the same', async () => {

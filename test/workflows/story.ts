@@ -3,8 +3,9 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
 import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 import { until } from '../../scripts/test/until.ts'
-import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
-import { operatorUpdates } from '../../src/workflows/messages.ts'
+import type { Decision, Say } from '../../src/domain/payment/requests.ts'
+import type { PaymentSnapshot } from '../../src/domain/payment/snapshot.ts'
+import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 
 /** The shop on a server whose time is skipped, for one test file, and the steps that its stories are told in. */
 
@@ -32,10 +33,22 @@ export const untilStatus = (paymentId: string, status: string) =>
     () => payment(paymentId),
     (row) => row.status === status,
   )
-export async function decide(id: string, decision: OperatorDecision) {
+export const reasons = async (paymentId: string) => (await payment(paymentId)).reviews.map(({ reason }) => reason)
+
+/** The row and its run both wait for an operator, for these reasons. */
+export async function untilReviewed(paymentId: string, ...expected: string[]) {
+  const isReviewed = ({ reviews }: Pick<PaymentSnapshot, 'reviews'>): boolean =>
+    expected.join() === reviews.map(({ reason }) => reason).join()
+  await until(() => payment(paymentId), isReviewed)
+  await until(() => handle(paymentId).query(paymentState), isReviewed)
+  return payment(paymentId)
+}
+
+/** An operator decides about the payment as it is now. */
+export async function decide(id: string, say: Say, more: Partial<Decision> = {}) {
   const { version } = await payment(id)
-  return handle(id).executeUpdate(operatorUpdates[decision], {
-    args: [{ operator: 'ada', reason: 'looked at it', version }],
+  return handle(id).executeUpdate(operatorUpdates[say], {
+    args: [{ operator: 'ada', reason: 'looked at it', version, ...more }],
   })
 }
 
