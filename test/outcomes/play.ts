@@ -1,12 +1,11 @@
 import type { PaymentWorld } from '../../scripts/histories/payment-world.ts'
-import { chargeSum } from '../../src/domain/payment/money/parts.ts'
 import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
 import { createBuyer } from './buyer.ts'
 import { MOMENTS, type Moment, type MomentName, pageOf } from './moments.ts'
 import type { ReadPage } from './page.ts'
 import { createSteps } from './steps.ts'
 import type { Scene, Story } from './stories.ts'
-import { amountOf, untruths } from './truth.ts'
+import { amountOf, freeMinor, untruths } from './truth.ts'
 import { type PlayedWay, partnerName } from './ways.ts'
 
 /** How a story went for a way to pay: what was wrong, or why it is not told. */
@@ -94,8 +93,8 @@ export async function play(world: PaymentWorld, story: Story, way: PlayedWay): P
   }
 }
 
-function momentOf({ payment, attempts, parts }: PaymentWithAttempts): string {
-  return JSON.stringify([payment.version, payment.status, attempts.map(({ status }) => status), parts.length])
+function momentOf({ payment, attempts }: PaymentWithAttempts): string {
+  return JSON.stringify([payment.version, payment.status, attempts.map(({ status }) => status)])
 }
 
 /** What the page says other than the moment is. */
@@ -138,9 +137,6 @@ function asksForTheRest({ page, text }: ReadPage): boolean {
 }
 
 /** Less than what was asked has come. */
-function isLow({ attempts, parts }: PaymentWithAttempts): boolean {
-  return attempts.some(
-    ({ id, status, asked }) =>
-      status === 'underpaid' && BigInt(chargeSum(parts, { attemptId: id })) < BigInt(asked.minor),
-  )
+function isLow({ payment, attempts }: PaymentWithAttempts): boolean {
+  return payment.exception === 'underpaid' && attempts.some((attempt) => freeMinor(attempt) > 0n)
 }

@@ -127,18 +127,13 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     'pay when nobody listens': async () => {
       await payLate(await newest())
       await world.relay.tellPartnerNews()
-      await until(read, ({ attempts }) => attempts.some(({ status }) => status === 'late'))
+      await until(read, ({ attempts }) => attempts.some(({ status }) => status === 'paid'))
     },
     'give it back': async () => {
-      const late = world.client.workflow.getHandle(`late_${await newest()}`)
-      const note = { operator: 'ada', reason: 'too late', version: (await read()).payment.version }
-      // The row is written before the workflow is told of it.
-      await until(
-        () => late.describe().then(Boolean, () => false),
-        (exists) => exists,
-      )
-      await late.executeUpdate(operatorUpdates[isTransfer() ? 'recordExternalRefund' : 'refund'], { args: [note] })
-      await until(read, ({ attempts }) => attempts.every(({ status }) => status !== 'late'))
+      const { payment } = await read()
+      const decision = { operator: 'ada', reason: 'too late', version: payment.version, outside: isTransfer() }
+      await world.client.workflow.getHandle(paymentId).executeUpdate(operatorUpdates.give_back, { args: [decision] })
+      await until(read, ({ attempts }) => attempts.some(({ returned }) => returned))
     },
     cancel: () => ask(`payments/${paymentId}/cancel`, {}),
     settle: async () => {

@@ -9,12 +9,9 @@ import type { ReadPage } from './page.ts'
 export type Seen = { readonly row: PaymentWithAttempts; readonly page: ReadPage }
 
 const OPEN = ['created', 'pending']
-/** Money that is with us or with the partner. */
-const HELD = ['counted', 'surplus', 'late', 'returning']
-/** Orders of which no money can come any more, and those whose money has come. */
-const DEAD = ['declined', 'canceled', 'expired', 'refunded']
-const CAME = ['confirmed', 'underpaid', 'surplus', 'late']
-const COMING = ['confirming', 'on_hold']
+/** Orders of which no money can come any more, or whose money has come. */
+const OVER = ['declined', 'canceled', 'expired', 'refunded', 'paid']
+const COMING = ['confirming', 'on_hold', 'paid']
 
 const NOT_CHARGED = /Nothing was charged|Not charged|None of your money was kept/
 const PAID = /You paid|\bPaid\b[.,:]|has your payment/
@@ -31,6 +28,7 @@ const ENDED: Readonly<Record<string, RegExp>> = {
 type Facts = {
   readonly status: string
   readonly isOpen: boolean
+  /** In minor units of what was asked for: money that is with us or with the partner, and what of it is not the payment's. */
   readonly held: bigint
   readonly surplus: bigint
   /** Some money went back to the buyer. */
@@ -42,20 +40,25 @@ type Facts = {
   readonly charged: Money | null
 }
 
-export function factsOf({ payment, attempts, parts }: PaymentWithAttempts): Facts {
-  const sum = (states: readonly string[]): bigint =>
-    parts
-      .filter(({ state }) => states.includes(state))
-      .reduce((total, { chargeMinor }) => total + BigInt(chargeMinor), 0n)
-  const alive = (attempt: Attempt): boolean => !DEAD.includes(attempt.status) && !CAME.includes(attempt.status)
+/** What the buyer has not got back of an order, in minor units of what was asked for. */
+export function freeMinor({ asked, askedMicro, held, outside, provider }: Attempt): bigint {
+  const free = BigInt(held) - BigInt(outside)
+  if (provider !== 'crypto') return free
+  return askedMicro === null ? 0n : (BigInt(asked.minor) * free) / BigInt(askedMicro)
+}
+
+const sumOf = (attempts: readonly Attempt[]): bigint =>
+  attempts.reduce((total, attempt) => total + freeMinor(attempt), 0n)
+
+export function factsOf({ payment, attempts }: PaymentWithAttempts): Facts {
   return {
     status: payment.status,
     isOpen: OPEN.includes(payment.status),
-    held: sum(HELD),
-    surplus: sum(['surplus', 'late', 'returning']),
-    returned: parts.some(({ state }) => state === 'returned'),
-    mayCome: attempts.some(alive),
-    isComing: attempts.some(({ status }) => COMING.includes(status) || status === 'confirmed'),
+    held: sumOf(attempts),
+    surplus: sumOf(attempts) - BigInt(payment.confirmed?.minor ?? 0),
+    returned: attempts.some(({ returned }) => returned),
+    mayCome: attempts.some(({ status }) => !OVER.includes(status)),
+    isComing: attempts.some(({ status }) => COMING.includes(status)),
     charged: payment.confirmed,
   }
 }
@@ -172,14 +175,9 @@ function labelsOf({ status, isOpen, held, returned, mayCome, charged }: Facts): 
 }
 
 /** Amounts of fiat money that are neither the price nor a sum of what came, nor a difference of the two. */
-function strangeAmounts(text: string, { payment, attempts, parts }: PaymentWithAttempts): string[] {
+function strangeAmounts(text: string, { payment, attempts }: PaymentWithAttempts): string[] {
   const asked = [payment.amount, ...attempts.map((attempt) => attempt.asked)].map(({ minor }) => BigInt(minor))
-  const came = [...attempts.map(({ id }) => id), null].flatMap((id) => {
-    const own = parts.filter((part) => id === null || part.attemptId === id)
-    return [own, ...HELD.map((state) => own.filter((part) => part.state === state))].map((some) =>
-      some.reduce((total, { chargeMinor }) => total + BigInt(chargeMinor), 0n),
-    )
-  })
+  const came = [...attempts.map(freeMinor), sumOf(attempts)]
   const charged = payment.confirmed === null ? [] : [BigInt(payment.confirmed.minor)]
   const own = new Set([...asked, ...came, ...charged])
   for (const a of asked) for (const b of [...came, ...charged]) own.add(a > b ? a - b : b - a)
