@@ -17,7 +17,12 @@ import { createActivityWorld, perform } from './world.ts'
 
 export const SIGNED = { operator: 'ada', reason: 'looked at it' }
 /** There is no engine here that stores the transfers and payouts of the hooks that the tests call. */
-const OF_THE_CHAIN = ['payout_state_agrees', 'settled_payout_has_its_log', 'succeeded_has_its_transfer']
+const OF_THE_CHAIN = [
+  'payout_state_agrees',
+  'settled_payout_has_its_log',
+  'succeeded_has_its_transfer',
+  'succeeded_is_paid_its_net',
+]
 const APP = { provider: 'wallet_app', method: 'banking_app' } as const
 const CARD = { provider: 'card_partner', method: 'card' } as const
 
@@ -54,7 +59,13 @@ export async function createMoneyWorld() {
 
   return {
     ...base,
-    close: () => expectSound().finally(base.close),
+    async close() {
+      try {
+        await expectSound()
+      } finally {
+        await base.close()
+      }
+    },
     activities,
     hooks,
     act,

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { z } from 'zod'
-import type { CloseAs } from '../../../src/activities/payment/partner-orders.ts'
 import type { PaymentActivities } from '../../../src/activities/payment/payment.ts'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
-import { many, sql } from '../../../src/db/db.ts'
 import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
 import { extendPayment } from '../../../src/db/payments/payment-changes.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
@@ -13,7 +10,6 @@ import { newId } from '../../../src/ids.ts'
 import { keepRoom } from '../../../src/providers/around/crowded.ts'
 import { createRates } from '../../../src/providers/converter/rates.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
-import { counted } from './counted.ts'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
 import { perform } from './world.ts'
 
@@ -45,10 +41,9 @@ describe('opening an order', () => {
     await world.checkout.change(id, async (work) => {
       for (let attempt = 0; attempt < times; attempt++) {
         const attemptId = newId('attempt')
-        await work.addAttempt({ id: attemptId, ...APP, asked: { minor: '4999', currency: 'EUR' } })
-        await work.saveAttempt(attemptId, { status: 'declined' })
+        work.addAttempt({ id: attemptId, ...APP, asked: { minor: '4999', currency: 'EUR' } })
+        work.setAttempt(attemptId, { status: 'declined' })
       }
-      await work.move('pending', { actor: 'buyer', message: 'opened' })
     })
     return id
   }
@@ -130,9 +125,6 @@ describe('opening an order', () => {
 })
 
 describe('canceling an order', () => {
-  const close = (paymentId: string, as: CloseAs, changes: Partial<PaymentDeps> = {}) =>
-    perform(world.activities(changes).closeUnpaid, { paymentId, as, expiresAt: 0 })
-
   /** The wallet app, whose `cancelOrder` does something else. */
   function app(cancelOrder: (attemptId: string) => Promise<never>): Partial<PaymentDeps> {
     const { partners } = world.deps
@@ -145,15 +137,11 @@ describe('canceling an order', () => {
 
   const silent = () => app(() => Promise.reject(new PartnerError('unknown', 'no answer')))
 
-  /** Every intent that the payment ever had. */
-  async function intents(id: string): Promise<string[]> {
-    const rows = await many(
-      world.checkout.db,
-      z.object({ line: z.string() }),
-      sql`select kind || ' ' || state || ' by ' || operator || ': ' || reason as line from intent where payment_id = ${id} order by id`,
+  /** Of each order its status, and whether its cancellation is still open. */
+  const orders = async (id: string): Promise<string[]> =>
+    (await world.state(id)).attempts.map(
+      ({ status, cancelAsked }) => `${status}${cancelAsked ? ', to be canceled' : ''}`,
     )
-    return rows.map(({ line }) => line)
-  }
   const atPartner = async (attemptId: string) =>
     (await world.deps.partners.wallet_app.readOrder({ attemptId }, AbortSignal.timeout(5000)))?.status
   const killed = () => Promise.reject(new Error('the process was killed here'))
@@ -175,16 +163,15 @@ describe('canceling an order', () => {
     expect((await closeAt(20)).payment.status).toBe('expired')
   })
 
-  describe('the cancellation of a partner’s order is an intent before the partner is asked', () => {
+  describe('the cancellation of a partner’s order is stored before the partner is asked', () => {
     test('killed before the partner heard it: the next reading of the order carries it out', async () => {
       const { id, attemptId } = await world.opened()
-      await expect(close(id, 'canceled', app(killed))).rejects.toThrow('killed here')
-      expect(await intents(id)).toEqual(['cancel asked by merchant: the payment was canceled'])
+      await expect(world.closeAs(id, 'canceled', app(killed))).rejects.toThrow('killed here')
+      expect(await orders(id)).toEqual(['open, to be canceled'])
       expect(await atPartner(attemptId)).toBe('open')
-      const { payment } = await world.read({ id, attemptId })
+      await world.read({ id, attemptId })
       expect(await atPartner(attemptId)).toBe('canceled')
-      expect(payment.attempts).toMatchObject([{ status: 'canceled' }])
-      expect(await intents(id)).toEqual(['cancel done by merchant: the payment was canceled'])
+      expect(await orders(id)).toEqual(['canceled'])
     })
 
     test('killed after the partner had done it: the same cancellation ends, once', async () => {
@@ -194,23 +181,20 @@ describe('canceling an order', () => {
         await real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000))
         return killed()
       })
-      await expect(close(id, 'canceled', done)).rejects.toThrow('killed here')
-      expect((await close(id, 'canceled')).payment).toMatchObject({ status: 'canceled', listenUntil: null })
-      expect(await intents(id)).toEqual(['cancel done by merchant: the payment was canceled'])
+      await expect(world.closeAs(id, 'canceled', done)).rejects.toThrow('killed here')
+      expect((await world.closeAs(id, 'canceled')).payment).toMatchObject({ status: 'canceled', listenUntil: null })
+      expect(await orders(id)).toEqual(['canceled'])
     })
 
     test('a partner that is silent is asked again by every reading, also when the payment is closed', async () => {
       const { id, attemptId } = await world.opened()
-      const ask = () => world.activities(silent()).closeUnpaid
-      const fourth = { attempt: 4 }
-      expect(
-        (await perform(ask(), { paymentId: id, as: 'expired' as const, expiresAt: 0 }, fourth)).payment.status,
-      ).toBe('expired')
-      expect(await intents(id)).toEqual(['cancel asked by system: the payment has expired'])
-      await world.checkout.db.query("update intent set asked_at = now() - interval '2 hours' where payment_id = $1", [
-        id,
+      const closing = { paymentId: id, as: 'expired' as const, expiresAt: 0 }
+      const closed = await perform(world.activities(silent()).closeUnpaid, closing, { attempt: 4 })
+      expect([closed.payment.status, await orders(id)]).toEqual(['expired', ['open, to be canceled']])
+      await world.checkout.db.query("update attempt set updated_at = now() - interval '2 hours' where id = $1", [
+        attemptId,
       ])
-      expect(await world.attention(id)).toEqual(['intent_pending cancel'])
+      expect(await world.attention(id)).toEqual(['cancel_pending wallet_app'])
       expect((await world.read({ id, attemptId })).payment).toMatchObject({ status: 'expired', listenUntil: null })
       expect(await atPartner(attemptId)).toBe('canceled')
       expect(await world.attention(id)).toEqual([])
@@ -220,7 +204,7 @@ describe('canceling an order', () => {
       const { id, attemptId } = await world.opened()
       let calls = 0
       const down = app(() => Promise.reject(new PartnerError('unknown', `no answer to call ${++calls}`)))
-      expect((await close(id, 'canceled', down)).payment.status).toBe('canceled')
+      expect((await world.closeAs(id, 'canceled', down)).payment.status).toBe('canceled')
       expect(calls).toBe(1)
       await world.act(attemptId, { action: 'pay' })
       expect((await world.read({ id, attemptId })).payment).toMatchObject({
@@ -231,38 +215,21 @@ describe('canceling an order', () => {
 
     test('money that came wins: the payment is paid, and nothing keeps it from being settled', async () => {
       const { id, attemptId } = await world.opened()
-      await expect(close(id, 'canceled', app(killed))).rejects.toThrow('killed here')
+      await expect(world.closeAs(id, 'canceled', app(killed))).rejects.toThrow('killed here')
       await world.act(attemptId, { action: 'pay' })
       expect((await world.read({ id, attemptId })).payment).toMatchObject({ status: 'processing' })
-      expect(await intents(id)).toEqual(['cancel refused by merchant: the payment was canceled'])
-      await world.convert(id)
-      expect((await world.payment(id)).usdc?.gross).toBe('108000000')
-    })
-
-    test('a cancellation that is still open for the order that was paid stops neither the conversion nor the payout', async () => {
-      const { id, attemptId } = await world.paid()
-      await world.checkout.change(id, async (work) => {
-        await work.ask({ key: `${attemptId}:cancel`, kind: 'cancel', attemptId, operator: 'buyer', reason: 'x' })
-      })
-      await world.convert(id)
-      await perform(world.activities().transferUsdc, id).catch(() => undefined)
+      expect(await orders(id)).toEqual(['paid'])
+      await world.handOver(id)
       expect((await world.payment(id)).status).toBe('settling')
     })
 
     test('when late money is no longer expected, it is given up: nothing is left open without a workflow', async () => {
       const { id } = await world.opened()
-      await expect(close(id, 'canceled', app(killed))).rejects.toThrow('killed here')
-      await close(
-        id,
-        'canceled',
-        app(async () => null as never),
-      )
-      await close(
-        id,
-        'listening_ended',
-        app(async () => null as never),
-      )
-      expect(await intents(id)).toEqual(['cancel refused by merchant: the payment was canceled'])
+      const unknown = app(async () => null as never)
+      await world.closeAs(id, 'canceled', unknown)
+      expect(await orders(id)).toEqual(['open, to be canceled'])
+      await world.closeAs(id, 'listening_ended', unknown)
+      expect(await orders(id)).toEqual(['open'])
       expect((await world.payment(id)).closedAt).not.toBeNull()
     })
   })
@@ -297,10 +264,10 @@ describe('canceling an order', () => {
     test('has the first order canceled, on record; cut off, nobody is sent to it again', async () => {
       const { id, attemptId } = await world.opened()
       await expect(perform(world.activities(app(killed)).openPartnerOrder, card(id))).rejects.toThrow('killed here')
-      expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+      expect(await orders(id)).toEqual(['open, to be canceled'])
       const again = await world.open(id)
       expect(again).not.toBe(attemptId)
-      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['canceled', 'open'])
+      expect(await orders(id)).toEqual(['canceled', 'open'])
       expect(await atPartner(attemptId)).toBe('canceled')
     })
 
@@ -329,23 +296,24 @@ describe('canceling an order', () => {
       await expect(perform(world.activities(lost).openPartnerOrder, first)).rejects.toThrow('no answer')
       const { answer } = await perform(world.activities(silent()).openPartnerOrder, card(id))
       expect(answer.kind).toBe('redirect')
-      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['opening', 'open'])
-      expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+      expect(await orders(id)).toEqual(['opening, to be canceled', 'open'])
       await world.read({ id, attemptId: first.attemptId })
       expect(await atPartner(first.attemptId)).toBe('canceled')
-      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['canceled', 'open'])
+      expect(await orders(id)).toEqual(['canceled', 'open'])
     })
 
     test('a buyer who has opened the page of a partner that is down pays another way, and its order stays watched', async () => {
       const { id, attemptId } = await world.opened()
       const opened = await perform(world.activities(silent()).openPartnerOrder, card(id))
       expect(opened.answer.kind).toBe('redirect')
-      expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['open', 'open'])
-      expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+      expect(await orders(id)).toEqual(['open, to be canceled', 'open'])
       await world.sandbox.act('card_partner', opened.payment.attempts[1]?.id ?? '', { action: 'pay' })
       await world.read({ id, attemptId: opened.payment.attempts[1]?.id ?? '' })
       await world.act(attemptId, { action: 'pay' })
-      expect((await world.read({ id, attemptId })).payment).toMatchObject({ surplus: [attemptId] })
+      expect((await world.read({ id, attemptId })).payment).toMatchObject({
+        exception: 'duplicate_payment',
+        reviews: [{ reason: 'excess' }],
+      })
     })
 
     test('an order that never reached its partner ends with the first answer of that partner', async () => {
@@ -355,50 +323,26 @@ describe('canceling an order', () => {
       const first = { paymentId: id, attemptId, provider: 'wallet_app', method: 'banking_app' } as const
       await expect(perform(world.activities().openPartnerOrder, first)).rejects.toThrow()
       await perform(world.activities(silent()).openPartnerOrder, card(id))
-      expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+      expect(await orders(id)).toEqual(['opening, to be canceled', 'open'])
       await world.read({ id, attemptId })
-      expect(await intents(id)).toEqual(['cancel done by buyer: the buyer chose another way to pay'])
       expect((await world.state(id)).attempts).toMatchObject([
         { status: 'canceled', partnerReference: null },
         { status: 'open' },
       ])
     })
 
-    test('a buyer whose first order cannot be canceled opens the other one without an intent', async () => {
+    test('a buyer whose first order cannot be canceled opens the other one beside it', async () => {
       const { id } = await world.opened()
       const partners = { ...world.deps.partners, wallet_app: { ...world.deps.partners.wallet_app } }
       delete partners.wallet_app.cancelOrder
       const { answer } = await perform(world.activities({ partners }).openPartnerOrder, card(id))
       expect(answer.kind).toBe('redirect')
-      expect(await intents(id)).toEqual([])
+      expect(await orders(id)).toEqual(['open', 'open'])
     })
   })
 })
 
 describe('strange answers', () => {
-  async function decide(id: string, decision: 'hold' | 'release' | 'approve'): Promise<void> {
-    const { version } = (await loadPayment(world.checkout.db, id)).payment
-    const note = { operator: 'ada', reason: 'looked at it', version }
-    await perform(world.activities().decide, { paymentId: id, decision, ...note })
-  }
-
-  /** A payment whose 100.00 EUR the partner has confirmed, at 1.16 USDC. */
-  async function confirmed(): Promise<{ id: string; attemptId: string }> {
-    const received = { minor: '10000', currency: 'EUR' } as const
-    const { id } = await world.checkout.create({ amountText: '100.00', amount: received })
-    const attemptId = newId('attempt')
-    await world.checkout.change(id, async (work) => {
-      await work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: received })
-      await work.saveAttempt(attemptId, { status: 'confirmed' })
-      await work.addPart(counted({ attemptId }, received))
-      await work.move('pending', { actor: 'buyer', message: 'opened' })
-      const locked = { rate: '1.16', rateSource: 'test', rateLockedAt: work.at, paidAt: work.at }
-      const money = { paidAttemptId: attemptId, chargeCurrency: 'EUR', confirmedMinor: received.minor }
-      await work.move('processing', { actor: 'partner', message: 'confirmed' }, { ...money, ...locked })
-    })
-    return { id, attemptId }
-  }
-
   const lines = async (id: string): Promise<string[]> => {
     const { rows } = await world.checkout.db.query(
       `select t.kind, e.account, e.asset, e.amount::text from ledger_transaction t
@@ -409,65 +353,49 @@ describe('strange answers', () => {
   }
   const usdcOf = (all: readonly string[]) => all.filter((line) => line.includes('USDC'))
 
-  describe('an answer that is none leaves the news unread', () => {
-    const misfit = {
-      attemptId: 'att_other',
-      account: 'another account',
-      reference: 'r',
-      status: 'refunded',
-      amount: { minor: '1', currency: 'EUR' },
-      received: null,
-      failureCode: null,
-    } as const satisfies PartnerOrder
+  describe('a callback about an order with money', () => {
+    async function paidWithNews() {
+      const made = await world.paid()
+      const event = { provider: 'wallet_app', eventId: newId('request'), attemptId: made.attemptId } as const
+      const at = new Date().toISOString()
+      await recordPartnerEvent(world.checkout.db, { ...event, bodySha256: new Uint8Array(32), at })
+      const readOrder = (order: PartnerOrder | null) =>
+        world.read(made, {
+          partners: {
+            ...world.deps.partners,
+            wallet_app: { ...world.deps.partners.wallet_app, readOrder: async () => order },
+          },
+        })
+      const isUnread = async () => (await world.state(made.id)).unread.has(made.attemptId)
+      return { made, readOrder, isUnread }
+    }
 
-    test.each([
-      ['the partner knows no such order now', null],
-      ['the answer is about another order', misfit],
-    ])('%s', async (_case, order) => {
-      const { id, attemptId } = await confirmed()
-      const { db } = world.checkout
-      const event = {
-        provider: 'wallet_app',
-        eventId: newId('request'),
-        attemptId,
-        bodySha256: new Uint8Array(32),
-      } as const
-      await recordPartnerEvent(db, { ...event, at: new Date().toISOString() })
-      const partners = {
-        ...world.deps.partners,
-        wallet_app: { ...world.deps.partners.wallet_app, readOrder: async () => order },
-      }
-      const read = await perform(world.activities({ partners }).readPartnerOrder, { paymentId: id, attemptId })
-      expect(read.understood).toBe(false)
-      expect((await loadPayment(db, id)).unread.has(attemptId)).toBe(true)
-      expect((await loadPayment(db, id)).payment.status).toBe('processing')
+    test('stays unread while the partner knows no such order', async () => {
+      const { made, readOrder, isUnread } = await paidWithNews()
+      expect((await readOrder(null)).understood).toBe(false)
+      expect([await isUnread(), await world.standing(made.id)]).toEqual([true, 'processing'])
+    })
+
+    test('stops the money for a person if the answer is about another order, until one fits', async () => {
+      const { made, readOrder, isUnread } = await paidWithNews()
+      const amount = { minor: '1', currency: 'EUR' } as const
+      const about = { attemptId: 'att_other', account: 'another account', reference: 'r' }
+      await readOrder({ ...about, status: 'refunded', amount, received: null, failureCode: null })
+      expect([await isUnread(), await world.standing(made.id)]).toEqual([false, 'under_review odd_order'])
+      expect(await world.held(made.id)).toEqual(['paid 10000'])
+      await world.read(made)
+      expect(await world.standing(made.id)).toBe('processing')
     })
   })
 
-  test('an answer from before more money came takes none of it away', async () => {
-    const { id, attemptId } = await confirmed()
-    const orderOf = (minor: string): PartnerOrder => ({
-      attemptId,
-      account: world.deps.accounts.wallet_app,
-      reference: 'r',
-      status: 'paid',
-      amount: { minor: '10000', currency: 'EUR' },
-      received: { minor, currency: 'EUR' },
-      failureCode: null,
-    })
-    const read = (readOrder: () => Promise<PartnerOrder>) => {
-      const partners = { ...world.deps.partners, wallet_app: { ...world.deps.partners.wallet_app, readOrder } }
-      return perform(world.activities({ partners }).readPartnerOrder, { paymentId: id, attemptId })
+  test('an answer from before more money came takes none of it away, and stays unread', async () => {
+    const made = await world.paid('6000')
+    const more = async () => {
+      await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
+      await world.read(made)
     }
-    await read(async () => orderOf('10000'))
-    // While the first answer is on its way, a later one is read and written down.
-    const late = await read(async () => {
-      expect((await read(async () => orderOf('16000'))).understood).toBe(true)
-      return orderOf('10000')
-    })
-    expect(late.understood).toBe(false)
-    const { parts } = await loadPayment(world.checkout.db, id)
-    expect(parts.map(({ units, state }) => `${units} ${state}`)).toEqual(['10000 counted', '6000 surplus'])
+    expect((await world.read(made, world.says({}, { meanwhile: more }))).understood).toBe(false)
+    expect(await world.held(made.id)).toEqual(['paid 10000'])
   })
 
   describe('a fill that comes while something else happens', () => {
@@ -494,35 +422,35 @@ describe('strange answers', () => {
     })
 
     test('a hold: the fill is on record and owned, and is what counts after the release', async () => {
-      const { id } = await confirmed()
-      const slow = slowConverter('116000000')
+      const { id } = await world.paid()
+      const slow = slowConverter('108000000')
       const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
         paymentId: id,
         last: false,
       })
       await slow.asked
-      await decide(id, 'hold')
+      await world.decide(id, 'hold')
       slow.release()
       await converting
       expect(usdcOf(await lines(id))).toEqual([
-        'payment.sold conversion USDC 116000000',
-        'payment.sold exchange USDC -116000000',
+        'payment.sold conversion USDC 108000000',
+        'payment.sold exchange USDC -108000000',
       ])
       expect(await loadPayment(world.checkout.db, id)).toMatchObject({
         payment: { status: 'under_review' },
-        sales: [{ state: 'filled', fill: 116_000_000n, reference: 'slow' }],
+        sales: [{ state: 'filled', fill: 108_000_000n, reference: 'slow' }],
       })
-      await decide(id, 'release')
+      await world.decide(id, 'release')
       await perform(world.activities({ converter: fills('1') }).convertToUsdc, { paymentId: id, last: false })
       expect((await loadPayment(world.checkout.db, id)).payment.usdc).toEqual({
-        gross: '116000000',
-        fee: '5220000',
-        net: '110780000',
+        gross: '108000000',
+        fee: '4860000',
+        net: '103140000',
       })
     })
 
     test('another answer to the same key: the one on record counts', async () => {
-      const { id } = await confirmed()
+      const { id } = await world.paid()
       const slow = slowConverter('7000000')
       const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
         paymentId: id,
@@ -530,7 +458,7 @@ describe('strange answers', () => {
       })
       await slow.asked
       await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, { paymentId: id, last: false })
-      await decide(id, 'approve')
+      await world.decide(id, 'settle')
       slow.release()
       await converting
       expect((await lines(id)).filter((line) => line.includes('conversion USDC'))).toEqual([

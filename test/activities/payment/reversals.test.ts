@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from './money-world.ts'
+
+/** 100.00 EUR were sold, and nothing of it is paid out. */
+const SOLD_FOR_US = [
+  'conversion EUR -10000',
+  'conversion USDC 108000000',
+  'exchange EUR 10000',
+  'exchange USDC -108000000',
+]
+const UPI = { provider: 'local_partner', method: 'upi' } as const
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await createMoneyWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => world.clearFaults())
+
+const says = (made: Made, order: Partial<PartnerOrder>) => world.read(made, world.says(order))
+const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor), failureCode: null })
+/** As partners report a reversal: some name what they had received, however often they are asked. */
+const REVERSED = { status: 'declined', received: eur('10000'), failureCode: 'reversed' } as const
+
+describe('money that is taken back', () => {
+  test('before its payout: the payout is voided, nothing is paid, and the payment ends as refunded', async () => {
+    const made = await world.settling()
+    const { id } = made
+    await world.checkout.db.transaction((tx) =>
+      world.hooks.onHeld(tx, { paymentId: id, reason: 'blacklisted', detail: 'on the list' }),
+    )
+    expect(await world.standing(id)).toBe('under_review payout_stopped')
+    await says(made, REVERSED)
+    expect([await world.standing(id), await world.payout(id)]).toEqual(['under_review voiding', 'voiding'])
+    await expect(world.decide(id, 'settle')).rejects.toThrow('settle changes nothing')
+    await world.voided(id)
+    expect(await world.standing(id)).toBe('refunded')
+    // What was sold stays sold: the USDC that was bought belongs to the platform.
+    expect(await world.books(id)).toEqual(SOLD_FOR_US)
+    expect(await world.attention(id)).toEqual([])
+    // The partner repeats its report: nothing has come.
+    await says(made, REVERSED)
+    expect([await world.held(id), await world.attention(id)]).toEqual([['declined 0'], []])
+  })
+
+  test('before anything was handed over: the payout never is, and the sale is the platform’s', async () => {
+    const made = await world.paid()
+    await world.convert(made.id)
+    await says(made, REVERSED)
+    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['refunded', null])
+    expect(await world.books(made.id)).toEqual(SOLD_FOR_US)
+  })
+
+  test('while the transfer was faster than the void: settled, with a loss for an operator and for the merchant', async () => {
+    const made = await world.settling()
+    await says(made, REVERSED)
+    await world.settle(made.id)
+    expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['succeeded', ['review loss']])
+    expect(await world.events(made.id)).toContain('payment.chargeback')
+    await world.decide(made.id, 'write_off')
+    expect(await world.attention(made.id)).toEqual([])
+    expect((await world.payment(made.id)).closedAt).not.toBeNull()
+  })
+
+  test('after the settlement: our loss, in the books once, and the merchant reads how much is lost in all', async () => {
+    const made = await world.settling()
+    await world.settle(made.id)
+    await says(made, has('4000'))
+    for (let reading = 0; reading < 2; reading++) await says(made, has('1000'))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'succeeded', closedAt: null })
+    const books = await world.books(made.id)
+    expect(books).toEqual(
+      expect.arrayContaining(['chargeback_loss EUR 9000', 'partner_receivable EUR 1000', 'treasury USDC -103140000']),
+    )
+    const { rows } = await world.checkout.db.query(
+      `select convert_from(body, 'UTF8')::jsonb #> '{data,object,chargeback}' as chargeback from event
+       where payment_id = $1 and type = 'payment.chargeback' order by sequence`,
+      [made.id],
+    )
+    expect(rows.map(({ chargeback }) => chargeback)).toEqual([
+      { attempt: made.attemptId, amount: '60.00', lost: '60.00', currency: 'EUR' },
+      { attempt: made.attemptId, amount: '30.00', lost: '90.00', currency: 'EUR' },
+    ])
+  })
+
+  test('after the payout was voided: the payment has an end', async () => {
+    const made = await world.settling()
+    await world.voided(made.id)
+    expect(await world.standing(made.id)).toBe('under_review excess')
+    await says(made, REVERSED)
+    expect(await world.standing(made.id)).toBe('refunded')
+    expect(await world.books(made.id)).toEqual(SOLD_FOR_US)
+  })
+
+  test('in part before the conversion: what is left is settled, or is too little', async () => {
+    const made = await world.paid('15000')
+    await says(made, has('10000'))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', confirmed: { minor: '10000' } })
+    await says(made, has('2000'))
+    expect(await world.standing(made.id)).toBe('under_review too_little')
+    expect(await world.books(made.id)).toEqual(['merchant_payable EUR -2000', 'partner_receivable EUR 2000'])
+    await says(made, REVERSED)
+    expect(await world.payment(made.id)).toMatchObject({ status: 'pending', exception: null, confirmed: null })
+  })
+
+  test('of a sold payment, in part: nothing of it is paid out', async () => {
+    const made = await world.settling()
+    await says(made, has('9999'))
+    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['under_review voiding', 'voiding'])
+    await world.voided(made.id)
+    expect(await world.attention(made.id)).toEqual(['review excess'])
+  })
+
+  test('by an answer that is older than what is known: it is not believed', async () => {
+    const made = await world.paid('6000')
+    const more = async () => {
+      await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
+      await world.read(made)
+    }
+    const late = world.says(has('6000'), { meanwhile: more })
+    expect((await world.read(made, late)).understood).toBe(false)
+    expect(await world.held(made.id)).toEqual(['paid 10000'])
+  })
+
+  test.each(['canceled', 'expired'] as const)('late, leaves a payment %s that was so before', async (as) => {
+    const made = await world.opened()
+    await world.closeAs(made.id, as)
+    await says(made, has('10000'))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', exception: 'paid_late' })
+    await says(made, REVERSED)
+    expect(await world.payment(made.id)).toMatchObject({ status: as, exception: null })
+    expect(await world.books(made.id)).toEqual([])
+    expect((await world.events(made.id)).slice(-3)).toEqual([`payment.${as}`, 'payment.processing', `payment.${as}`])
+  })
+})
+
+describe('a payment that some partner holds in full is settled, whatever came before it', () => {
+  test('two partners were paid, and the first one reverses', async () => {
+    const { made, other } = await world.two()
+    await says(made, has('10000'))
+    await world.read(other, world.says(has('10000'), { partner: 'card_partner' }))
+    expect(await world.attention(made.id)).toEqual(['review excess'])
+    await says(made, REVERSED)
+    expect(await world.payment(made.id)).toMatchObject({
+      status: 'processing',
+      providerUsed: 'card_partner',
+      paidAttemptId: other.attemptId,
+      reviews: [],
+    })
+    for (let turn = 0; turn < 2; turn++) await world.convert(made.id)
+    await world.handOver(made.id)
+    expect((await world.payment(made.id)).status).toBe('settling')
+  })
+
+  test('half of the price came first, by another partner and in another currency', async () => {
+    const made = await world.opened()
+    const upi = { id: made.id, attemptId: await world.open(made.id, UPI) }
+    await world.sandbox.act('local_partner', upi.attemptId, { action: 'pay', receivedMinor: '100' })
+    await world.read(upi)
+    expect(await world.standing(made.id)).toBe('under_review too_little')
+    await says(made, has('10000'))
+    expect(await world.payment(made.id)).toMatchObject({
+      status: 'processing',
+      exception: 'duplicate_payment',
+      paidAttemptId: made.attemptId,
+    })
+    for (let turn = 0; turn < 2; turn++) await world.convert(made.id)
+    await world.handOver(made.id)
+    await world.settle(made.id)
+    expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['succeeded', ['review excess']])
+    expect((await world.giveBack(upi)).payment.reviews).toEqual([])
+    expect((await world.books(made.id)).filter((line) => /suspense|INR/.test(line))).toEqual([])
+  })
+})
+
+/** What a partner took back of a payment that was paid out was our loss. When it comes again it is ours. */
+describe('a chargeback that is won', () => {
+  let made: Made
+  const seen = async () => ({
+    books: (await world.books(made.id)).filter((line) => line.includes(' EUR ')),
+    attention: await world.attention(made.id),
+    exception: (await world.payment(made.id)).exception,
+  })
+  const PAID_OUT = { books: ['conversion EUR -10000', 'partner_receivable EUR 10000'], attention: [], exception: null }
+
+  describe('after the payout', () => {
+    beforeEach(async () => {
+      made = await world.settling()
+      await world.settle(made.id)
+    })
+
+    test('is our loss no more, and the merchant is told of both', async () => {
+      await says(made, REVERSED)
+      expect(await seen()).toEqual({
+        books: ['chargeback_loss EUR 10000', 'conversion EUR -10000'],
+        attention: ['review loss'],
+        exception: null,
+      })
+      for (let reading = 0; reading < 2; reading++) await says(made, has('10000'))
+      expect(await seen()).toEqual(PAID_OUT)
+      expect((await world.events(made.id)).slice(-2)).toEqual(['payment.chargeback', 'payment.chargeback_won'])
+    })
+
+    test('in parts, is a loss until all of it is there', async () => {
+      await says(made, has('4000'))
+      await says(made, has('7000'))
+      expect(await seen()).toEqual({
+        books: ['chargeback_loss EUR 3000', 'conversion EUR -10000', 'partner_receivable EUR 7000'],
+        attention: ['review loss'],
+        exception: null,
+      })
+      await says(made, has('10000'))
+      expect(await seen()).toEqual(PAID_OUT)
+    })
+
+    test('with more than was lost, is the buyer’s for the rest', async () => {
+      await says(made, has('4000'))
+      await says(made, has('10500'))
+      expect(await seen()).toEqual({
+        books: ['conversion EUR -10000', 'partner_receivable EUR 10500', 'suspense EUR -500'],
+        attention: ['review excess'],
+        exception: 'duplicate_payment',
+      })
+    })
+
+    test('after an operator has written off the loss, opens nothing; taken back once more, it is not asked again', async () => {
+      await says(made, REVERSED)
+      await world.decide(made.id, 'write_off')
+      await says(made, has('10000'))
+      expect(await seen()).toEqual(PAID_OUT)
+      await says(made, REVERSED)
+      expect((await seen()).books).toContain('chargeback_loss EUR 10000')
+    })
+  })
+
+  describe('before its payout is paid or void', () => {
+    beforeEach(async () => {
+      made = await world.settling()
+      await says(made, REVERSED)
+      await says(made, has('10000'))
+      expect(await world.standing(made.id)).toBe('under_review voiding')
+    })
+
+    test('is no chargeback and no second payment where the transfer is faster than the void', async () => {
+      await world.settle(made.id)
+      expect(await seen()).toEqual(PAID_OUT)
+      expect(await world.events(made.id)).not.toContain('payment.chargeback')
+    })
+
+    test('goes back to the buyer by an operator’s decision where the payout is void', async () => {
+      await world.voided(made.id)
+      expect(await world.standing(made.id)).toBe('under_review excess')
+      expect((await world.giveBack(made)).payment.status).toBe('refunded')
+      expect([await world.books(made.id), await world.attention(made.id)]).toEqual([SOLD_FOR_US, []])
+    })
+  })
+})
