@@ -21,7 +21,11 @@ export const POLLS: Readonly<Record<string, Scenario>> = {
     await untilState(paymentId, 'under_review')
     await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
     await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
-    later(() => handle(paymentId).result())
+    later(async () => {
+      await untilState(paymentId, 'pending')
+      await world.workflows.cancel(paymentId)
+      await handle(paymentId).result()
+    })
     return paymentId
   },
 
