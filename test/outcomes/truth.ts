@@ -33,6 +33,8 @@ type Facts = {
   readonly surplus: bigint
   /** Some money went back to the buyer. */
   readonly returned: boolean
+  /** An address of the platform is open, at which a transfer is seen before its payment has it. */
+  readonly isAddressOpen: boolean
   /** An order is not proved dead, and its money has not come. */
   readonly mayCome: boolean
   /** The partner has money, or says that it is coming: nobody may be asked for more. */
@@ -57,6 +59,7 @@ export function factsOf({ payment, attempts }: PaymentWithAttempts): Facts {
     held: sumOf(attempts),
     surplus: sumOf(attempts) - BigInt(payment.confirmed?.minor ?? 0),
     returned: attempts.some(({ returned }) => returned),
+    isAddressOpen: attempts.some(({ provider, status }) => provider === 'crypto' && status === 'open'),
     mayCome: attempts.some(({ status }) => !OVER.includes(status)),
     isComing: attempts.some(({ status }) => COMING.includes(status)),
     charged: payment.confirmed,
@@ -166,9 +169,11 @@ export function amountOf({ minor, currency }: Money): string {
   return `${minor.slice(0, -2)}.${minor.slice(-2)} ${currency}`
 }
 
-function labelsOf({ status, isOpen, held, returned, mayCome, charged }: Facts): string[] {
+function labelsOf({ status, isOpen, isAddressOpen, held, returned, mayCome, charged }: Facts): string[] {
   if (status === 'refunded') return [charged === null ? 'Price' : 'Returned']
   if (charged !== null || status === 'succeeded') return ['You paid']
+  if (isOpen && held > 0n) return ['Price']
+  if (isOpen && isAddressOpen) return ['You pay', 'Price']
   if (isOpen || status === 'processing') return ['You pay']
   if (status === 'under_review') return ['Price']
   return held > 0n || mayCome || returned ? ['Price'] : ['Not charged']

@@ -22,7 +22,8 @@ export const PLAYED_WAYS: readonly PlayedWay[] = [
   way('banking app', 'wallet_app', 'banking_app', { country: 'DE', elsewhere: 'BR', pinned: true, other: CARD }),
   way('card', 'card_partner', 'card', {
     country: 'DE',
-    elsewhere: 'IN',
+    // Outside of the US and the EU the same method is offered through the partner for India.
+    elsewhere: null,
     pinned: true,
     other: { provider: 'wallet_app', method: 'banking_app' },
   }),
