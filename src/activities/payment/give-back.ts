@@ -2,6 +2,8 @@ import { ApplicationFailure } from '@temporalio/common'
 import { type Changed, changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { refundKey } from '../../domain/ids.ts'
+import { nextEffect } from '../../domain/payment/funds/next.ts'
+import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { noteOf } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../providers/provider.ts'
@@ -34,8 +36,10 @@ export async function giveBack(
  * payout is voided first. Either that wins, or the payment is settled.
  */
 async function begin({ payouts }: PaymentDeps, work: PaymentWork, attemptId: string): Promise<void> {
-  const { payment, attempts } = work.state
-  if (attempts.find(({ id }) => id === attemptId)?.back !== 'wanted') return
+  const { payment } = work.state
+  const effect = nextEffect(toFunds(work.state))
+  // What was sold goes back only after its payout is void: another try may find that it is being voided.
+  if (effect.do !== 'give_back' || effect.accountId !== attemptId) return
   const mayBeForgotten = payment.payout === 'none' || payment.payout === 'void'
   if (mayBeForgotten && (await payouts.open(work.tx, payment.id)) !== null) {
     await payouts.void(work.tx, payment.id)
@@ -53,10 +57,13 @@ export async function callRefund(deps: PaymentDeps, { id: attemptId, provider }:
   return partner.refundOrder({ attemptId, key: refundKey(attemptId) }, callSignal())
 }
 
-/** The partner's answer about the give-back as it was asked for: nothing is said of one that was asked for since. */
+/**
+ * Records the partner's answer about the give-back. If the attempt has changed since it was asked, the give-back may be
+ * another one: the next reading of the order asks about it.
+ */
 export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundResult): void {
   const attempt = work.state.attempts.find(({ id }) => id === asked.id)
-  if (attempt?.back !== 'asked') return
+  if (attempt?.back !== 'asked' || attempt.revision !== asked.revision) return
   const { id, provider } = attempt
   if (result.kind === 'refunded')
     work.setAttempt(id, { back: 'no', returned: true, held: '0', status: 'refunded', paidAt: null, misfit: null })
