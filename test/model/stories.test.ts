@@ -2,12 +2,13 @@ import { expect, test } from '@jest/globals'
 import { FOUND } from './found/found.ts'
 import { PAID_IN_FULL } from './found/paid-in-full.ts'
 import { toStory } from './found/story.ts'
+import { WHAT_WAS_SOLD } from './found/what-was-sold.ts'
 import { holds, isThen, playNext, useModel } from './story/holds.ts'
 
 useModel()
 
 /** One in twenty of the stories that once found a defect. `npm run test:long` runs all of them. */
-const SAMPLE = [...FOUND.filter((_found, index) => index % 20 === 0), ...PAID_IN_FULL]
+const SAMPLE = [...FOUND.filter((_found, index) => index % 20 === 0), ...PAID_IN_FULL, ...WHAT_WAS_SOLD]
 
 test.each(SAMPLE)('$title', (found) => {
   const story = toStory(found)

@@ -7,6 +7,7 @@ import { PAID_IN_FULL } from './paid-in-full.ts'
 import { REFUSED } from './refused.ts'
 import type { Found } from './story.ts'
 import { WAITING } from './waiting.ts'
+import { WHAT_WAS_SOLD } from './what-was-sold.ts'
 import { WITHHELD } from './withheld.ts'
 import { WON_BACK } from './won-back.ts'
 
@@ -21,4 +22,5 @@ export const FOUND: readonly Found[] = [
   ...WON_BACK,
   ...OUTDATED,
   ...PAID_IN_FULL,
+  ...WHAT_WAS_SOLD,
 ]

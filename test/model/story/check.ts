@@ -36,7 +36,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkWithheld(facts),
     ...checkRate(facts),
     ...checkExpiry(facts),
-    ...checkDelay(facts),
+    ...(await checkDelay(facts)),
     ...(await checkConversion(facts)),
     ...checkAnswers(facts),
     ...(await checkClosing(facts)),

@@ -283,7 +283,6 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
       queue: system.queuePayout,
       release: system.releasePayout,
       hold: system.holdPayout,
-      exists: system.hasPayout,
       void: system.voidIfQueued,
       open: system.readOpenPayout,
     },

@@ -55,13 +55,16 @@ export function checkExpiry({ row, notes }: Facts): string[] {
 }
 
 /** A settlement that takes too long is marked on time. A run that was lost could not. */
-export function checkDelay({ shop, row, notes }: Facts): string[] {
+export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]> {
   const marked = notes.get('payment.settlement_delayed')
   const { paidAt, providerUsed } = row.payment
   if (marked === undefined || paidAt === null || providerUsed === null || shop.hasLost()) return []
   // Money that was odd or withheld was not the payment's before.
-  const processing = notes.get('payment.processing') ?? 0
-  const counted = processing > marked ? 0 : processing
+  const { rows } = await shop.db.query(
+    `select max(at) as at from timeline_entry where payment_id = $1 and to_status = 'processing' and at <= $2`,
+    [row.payment.id, new Date(marked)],
+  )
+  const counted = (rows[0] as { at: Date | null }).at?.getTime() ?? 0
   const due = Math.max(Date.parse(paidAt) + PROVIDERS[providerUsed].delayedAfterMinutes * MINUTE_MS, counted)
   const late = Math.round((marked - due) / MINUTE_MS)
   return late > 2 ? [`settlement_delayed was set ${late} minutes late`] : []
