@@ -5,7 +5,7 @@ import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts
 import { many, sql } from '../../../src/db/db.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { hasPayout, holdPayout, queuePayout, releasePayout } from '../../../src/db/settlement/payouts.ts'
+import { holdPayout, queuePayout, releasePayout } from '../../../src/db/settlement/payouts.ts'
 import { readOpenPayout, voidIfQueued } from '../../../src/db/settlement/watch/forgotten.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { Decision, OpenAttemptRequest, Say } from '../../../src/domain/payment/requests.ts'
@@ -42,7 +42,6 @@ export async function createMoneyWorld() {
     queue: queuePayout,
     release: releasePayout,
     hold: holdPayout,
-    exists: hasPayout,
     void: voidIfQueued,
     open: readOpenPayout,
   }

@@ -32,7 +32,6 @@ export async function createActivityWorld() {
       queue: absent,
       release: absent,
       hold: absent,
-      exists: absent,
       void: absent,
       open: absent,
     },
