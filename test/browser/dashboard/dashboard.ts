@@ -73,9 +73,12 @@ async function furnish(shop: Shop): Promise<{ session: string; asked: string }> 
        tx_hash = '0x67194b7b1beb5a7ddef66b34fa60b81a5fc5bb6d0c35a40c4e2f01fa634723f2' where id = $1`,
     [ids[0]],
   )
-  await shop.db.query(`update payment set status = 'under_review', park_reason = 'partner_hold' where id = $1`, [
-    ids[3],
-  ])
+  const review = { reason: 'withheld', attemptId: null, text: 'The partner withholds 312.00 EUR.' }
+  await shop.db.query(
+    `update payment set status = 'under_review', status_reason = 'withheld', reviews = $2, review_since = now()
+     where id = $1`,
+    [ids[3], JSON.stringify([review])],
+  )
   await furnishDevelopers(shop, key)
   await shop.ask('POST', '/v1/payments', { key, body: { amount: '12.345', currency: 'EUR' } })
   await furnishLinks(shop, key)
