@@ -11,7 +11,7 @@ import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { hasPayout, holdPayout, queuePayout, releasePayout } from '../db/settlement/payouts.ts'
+import { holdPayout, queuePayout, releasePayout } from '../db/settlement/payouts.ts'
 import { readOpenPayout, voidIfQueued } from '../db/settlement/watch/forgotten.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import type { Logger } from '../log.ts'
@@ -169,7 +169,6 @@ const PAYOUTS = {
   queue: queuePayout,
   release: releasePayout,
   hold: holdPayout,
-  exists: hasPayout,
   void: voidIfQueued,
   open: readOpenPayout,
 }

@@ -144,6 +144,8 @@ class PaymentStory {
     this.#payingEnded = true
     if (changed === null) this.#rowMayHaveChanged = true
     else this.#accept(changed)
+    // What was not handed over has waited.
+    this.#orders.doubtPaid()
   }
 
   async #markSilent(): Promise<void> {

@@ -17,6 +17,7 @@ import {
   result,
   settled,
   skipWhileConverting,
+  untilReadFailed,
   untilReviewed,
   untilStatus,
   useWorld,
@@ -216,16 +217,48 @@ describe('Long waits', () => {
   })
 
   describe('while the payout is awaited', () => {
+    const payoutOf = async (paymentId: string) =>
+      (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows[0]?.state
+
+    async function heldPayout() {
+      const made = await opened()
+      await world.pay('wallet_app', made.attemptId)
+      await untilStatus(made.paymentId, 'settling')
+      expect(await decide(made.paymentId, 'hold')).toMatchObject({ status: 'under_review' })
+      expect(await payoutOf(made.paymentId)).toBe('held')
+      return made
+    }
+
     test('a hold stops it before it is signed; released, it is paid', async () => {
-      const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      const { paymentId } = await heldPayout()
+      await world.relay.completeTransfers()
+      expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
       await untilStatus(paymentId, 'settling')
-      expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'under_review' })
-      const stateOf = async () =>
-        (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows[0]?.state
-      expect(await stateOf()).toBe('held')
-      expect(await decide(paymentId, 'release')).toMatchObject({ status: 'settling' })
-      expect(await stateOf()).toBe('queued')
+      expect(await payoutOf(paymentId)).toBe('queued')
+      await settled(paymentId)
+    })
+
+    test('a release pays nothing out whose money went without a word during the hold', async () => {
+      const { paymentId, attemptId } = await heldPayout()
+      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+      // Also a release that comes before the relay has passed the hold on.
+      await decide(paymentId, 'release')
+      await untilStatus(paymentId, 'under_review')
+      expect([(await payment(paymentId)).statusReason, await payoutOf(paymentId)]).toEqual(['voiding', 'voiding'])
+      await world.voidPayout(paymentId)
+      expect(await result(paymentId)).toBe('refunded')
+    })
+
+    test('a release pays nothing out before the partner has answered', async () => {
+      const { paymentId, attemptId } = await heldPayout()
+      await world.relay.completeTransfers()
+      await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
+      await decide(paymentId, 'release')
+      await untilReadFailed(paymentId)
+      expect([(await payment(paymentId)).status, await payoutOf(paymentId)]).toEqual(['processing', 'held'])
+      await world.clearFaults()
+      await world.workflows.tellPartnerNews(paymentId, attemptId)
+      await untilStatus(paymentId, 'settling')
       await settled(paymentId)
     })
 
@@ -601,10 +634,7 @@ describe('Simulating a partner', () => {
       expect((await simulate(id, { action: 'partner_down' })).status).toBe(202)
       expect((await payment(id)).status).toBe('pending')
       expect((await simulate(id, { action: 'pay' })).status).toBe(202)
-      await until(
-        async () => (await handle(id).fetchHistory()).events ?? [],
-        (events) => events.some((event) => Boolean(event.markerRecordedEventAttributes?.failure)),
-      )
+      await untilReadFailed(id)
       expect((await payment(id)).status).toBe('pending')
       await world.skip('1 minute')
       await settled(id)

@@ -44,6 +44,18 @@ export async function untilReviewed(paymentId: string, ...expected: string[]) {
   return payment(paymentId)
 }
 
+/**
+ * The run has given up reading an order for now: so often have all tries of the local activity failed. Time that is skipped
+ * before would be over the limit of their workflow task.
+ */
+export const untilReadFailed = (paymentId: string, times = 1) =>
+  until(
+    async () => (await handle(paymentId).fetchHistory()).events ?? [],
+    (events) => events.filter(hasFailedToRead).length >= times,
+  )
+export const hasFailedToRead = (event: { markerRecordedEventAttributes?: { failure?: unknown } | null }): boolean =>
+  Boolean(event.markerRecordedEventAttributes?.failure)
+
 /** An operator decides about the payment as it is now. */
 export async function decide(id: string, say: Say, more: Partial<Decision> = {}) {
   const { version } = await payment(id)

@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity'
+import { putOutbox } from '../../db/outbox.ts'
 import { findDecision, insertDecision, isProofUsed } from '../../db/payments/decisions.ts'
 import type { Changed, PaymentWork } from '../../db/payments/payment-changes.ts'
 import { answerOf, CHANGED_SINCE, PAYOUT_SIGNED, PROOF_USED } from '../../domain/payment/decision.ts'
@@ -65,28 +66,18 @@ async function carryOut({ payouts }: PaymentDeps, work: PaymentWork, order: Deci
   })
   work.setFunds(withAnswer(before, answer))
   await insertDecision(tx, { ...order, attemptId, outside, version: state.payment.version + 1, at: work.at })
-  await changePayout(work, { payouts, before: state.payment, reason })
+  if (say === 'hold') await holdPayout(work, payouts, reason)
 }
 
-/** Holds or releases the payout in the same transaction. A hold that comes too late is refused. */
-async function changePayout(
-  { state, tx, set }: PaymentWork,
-  {
-    payouts,
-    before,
-    reason,
-  }: {
-    readonly payouts: PaymentDeps['payouts']
-    readonly before: PaymentWork['state']['payment']
-    readonly reason: string
-  },
+/** Holds the payout in the same transaction. A hold that comes too late is refused. */
+async function holdPayout(
+  { state: { payment }, tx }: PaymentWork,
+  payouts: PaymentDeps['payouts'],
+  reason: string,
 ): Promise<void> {
-  const { id, held, payout } = state.payment
-  if (held && !before.held && payout === 'handed' && !(await payouts.hold(tx, id, reason)))
-    throw decisionRefused(PAYOUT_SIGNED)
-  const isReleased = before.held && !held
-  const isResumed = before.payout === 'stopped'
-  if (payout !== 'handed' || held || !(isReleased || isResumed)) return
-  // A payout that was never handed in is handed in by the next step.
-  if (!(await payouts.release(tx, id)) && !(await payouts.exists(tx, id))) set({ payout: 'none' })
+  const { id, payout } = payment
+  if (payout !== 'handed') return
+  if (!(await payouts.hold(tx, id, reason))) throw decisionRefused(PAYOUT_SIGNED)
+  // Nothing waits for the transfer until it is handed over again.
+  await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events: [] } }])
 }

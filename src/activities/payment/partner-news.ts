@@ -31,10 +31,10 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
 }
 
 /** The only way to pay is closed to this buyer. */
-function failIfHopeless({ state, set }: PaymentWork, read: Attempt): void {
-  const { payment, attempts } = state
+function failIfHopeless(work: PaymentWork, read: Attempt): void {
+  const { payment, attempts } = work.state
   const isOnlyWay = payment.provider !== null && payment.fallback === 'none'
   const isRefused = read.failureCode === 'verification_failed' && read.status === 'declined'
   const isNothingElse = attempts.every((attempt) => !mayStillBePaid(attempt.status) && !isWorth(toAccount(attempt)))
-  if (isRefused && isOnlyWay && isNothingElse && isOpen(payment.status)) set({ closedAs: 'failed' })
+  if (isRefused && isOnlyWay && isNothingElse && isOpen(payment.status)) work.set({ closedAs: 'failed' })
 }

@@ -39,8 +39,6 @@ export type PayoutDesk = {
   release(tx: Tx, paymentId: string): Promise<boolean>
   /** Keeps a payout that nobody has sent from being sent. False when it is on its way or over. */
   hold(tx: Tx, paymentId: string, detail: string): Promise<boolean>
-  /** Whether one was handed in, whatever became of it. */
-  exists(tx: Tx, paymentId: string): Promise<boolean>
   /**
    * `voiding`: the engine is to prove that it can never be paid, also one that a restored backup may have forgotten. `none`:
    * none was handed in. `ended`: paid or voided.

@@ -1,4 +1,4 @@
-import { CompleteAsyncError } from '@temporalio/activity'
+import { CompleteAsyncError, Context } from '@temporalio/activity'
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
@@ -154,12 +154,14 @@ const markStuck = (deps: PaymentDeps, id: string): Promise<Changed> =>
 
 /**
  * Hands the payout to the settlement engine, which completes this activity from its outbox once the transfer is
- * final, held or voided. Running it again hands in nothing twice: it only finds out how far the payout is.
+ * final, held or voided. Another try hands over nothing: it only finds out how far the payout is, because the payment may
+ * have been held since, and then its order is read first.
  */
 export async function transferUsdc(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+  const isFirstTry = Context.current().info.attempt === 1
   const changed = await changeMoney(deps, paymentId, async (work) => {
     const { payment } = work.state
-    if (nextEffect(toFunds(work.state)).do !== 'hand_over' || payment.usdc === null) return
+    if (!isFirstTry || nextEffect(toFunds(work.state)).do !== 'hand_over' || payment.usdc === null) return
     work.set({ payout: 'handed' })
     await deps.payouts.queue(work.tx, {
       paymentId,
@@ -170,6 +172,8 @@ export async function transferUsdc(deps: PaymentDeps, paymentId: string): Promis
       recipient: payment.destination as Hex,
       microUsdc: payment.usdc.net,
     })
+    // One that waited is handed over again.
+    await deps.payouts.release(work.tx, paymentId)
   })
   if (changed.payment.next === 'await_payout') throw new CompleteAsyncError()
   return { payment: changed.payment, events: await listUntried(deps.db, paymentId) }

@@ -3,6 +3,7 @@
 select m.id as subject, format('the payment is %s, and a payout of %s is %s', m.status, readable_amount(p.micro_usdc, 'USDC'),
   p.state) as difference
 from payment m join payout p on p.payment_id = m.id
-where m.id = any($1) and m.payout = 'none'
+-- One that waited for an operator is handed over again.
+where m.id = any($1) and m.payout = 'none' and p.state <> 'held'
   -- The final chain has paid what a restored backup has forgotten: the payment gets it within seconds.
   and not (p.created_at > now() - interval '10 minutes' and exists (select from treasury_log where nonce_of = m.id))

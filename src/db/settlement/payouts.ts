@@ -185,10 +185,6 @@ export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
   return changed === 1
 }
 
-export async function hasPayout(tx: Tx, paymentId: string): Promise<boolean> {
-  return (await readPayout(tx, paymentId)) !== null
-}
-
 /** Until blocks that the observer has not read yet cannot hold it any more. Seconds. */
 const UNREAD_SECONDS = 60
 

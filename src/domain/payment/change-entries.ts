@@ -57,10 +57,10 @@ function findReason(moved: Moved, cause: Cause | null): { readonly why: MoveReas
 }
 
 /** A decision whose effect is seen later, such as a give-back through the partner, is not why the payment moves now. */
-function decidedWhy({ to }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason | null {
+function decidedWhy({ to, funds }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason | null {
   if (say === 'hold') return 'held'
   if (say === 'release') return 'resumed_after_hold'
-  if (say === 'settle') return to === 'settling' ? 'payout_retried' : 'approved'
+  if (say === 'settle') return funds.taken === null ? 'approved' : 'payout_retried'
   if (say === 'write_off') return to === 'failed' ? 'rejected' : null
   return data.outside && to === 'refunded' ? 'refunded_outside' : null
 }

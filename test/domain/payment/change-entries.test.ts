@@ -204,7 +204,7 @@ describe('the timeline tells', () => {
       after(handed, sets({ payout: 'stopped' })),
       decides({ say: 'settle' }),
       cause('settle'),
-      ['→ settling: The payout is tried again (operator)'],
+      ['→ processing: The payout is tried again (operator)'],
     ],
   ])('of a decision: %s', (_what, before, step, why, entries) => {
     expect(entriesOf(before, step, why)).toEqual(entries)

@@ -51,7 +51,7 @@ const REVIEWS: readonly Asked[] = [
     'after_failure',
     after(one, sets({ closedAs: 'failed' }), pays()),
     'The partner holds 100.00 EUR. It came after the payment had failed.',
-    ['settle', ...BACK],
+    ['settle', ...BACK, 'hold'],
   ],
   [
     'sale_stuck',

@@ -22,7 +22,7 @@ export function withAnswer(funds: Funds, answer: Answer): Funds {
     case 'hold':
       return { ...funds, hold: true }
     case 'release':
-      return { ...funds, hold: false }
+      return { ...funds, hold: false, payout: funds.payout === 'handed' ? 'none' : funds.payout }
   }
 }
 
@@ -47,8 +47,12 @@ function isOfUse(funds: Funds, answer: Answer): boolean {
 
 const asText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
 
-const mayBeHeld = ({ payout, closed }: Funds): boolean =>
-  payout === 'none' ? closed === null : payout === 'handed' || payout === 'stopped'
+/** Late money of a closed payment, too, may be held before it is paid out. */
+function mayBeHeld(funds: Funds): boolean {
+  const { payout, closed } = funds
+  if (payout === 'none') return closed === null || findOwnAccount(funds) !== null
+  return payout === 'handed' || payout === 'stopped'
+}
 
 /** True if something stops the settlement that an operator may allow. */
 function hasQuestion(funds: Funds): boolean {
@@ -90,12 +94,14 @@ function writeOff(funds: Funds): Funds {
   return { ...funds, accounts, closed, agreed: funds.agreed || funds.payout === 'paid' }
 }
 
-const resumed = ({ payout }: Funds): Funds['payout'] => (payout === 'stopped' ? 'handed' : payout)
-
-/** Accepts the money that is there as enough, and odd orders as they are. */
+/**
+ * Accepts the money that is there as enough, and odd orders as they are. A payout that has waited is handed over again, like
+ * one that is released: all that is asked before the first time is asked again.
+ */
 function settle(funds: Funds): Funds {
   const accounts = funds.accounts.map((account) => ({ ...account, accepted: account.accepted || account.odd }))
-  return { ...funds, agreed: true, stuck: false, payout: resumed(funds), accounts }
+  const payout = funds.payout === 'stopped' ? 'none' : funds.payout
+  return { ...funds, agreed: true, stuck: false, payout, accounts }
 }
 
 function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: 'give_back' }>): Funds {

@@ -56,14 +56,20 @@ export function findSoldAccount({ accounts, taken, payout }: Funds): Account | n
 
 /**
  * The account whose money is the payment's. It is frozen once its money is sold. Before that it is the first account that
- * has the whole price, or else the first that has any money. After a void everything goes back to the buyer.
+ * has the whole price, before all the one that is being sold, or else the first that has any money. After a void everything goes back to the buyer.
  */
 export function findOwnAccount(funds: Funds): Account | null {
   if (funds.taken !== null || funds.payout === 'void') return findSoldAccount(funds)
   if (!funds.listens) return null
   const able = funds.accounts.filter((account) => isSellable(account) && isWorth(account))
-  return able.find((account) => isEnough(account, funds.tolerancePercent)) ?? able[0] ?? null
+  const whole = able.filter((account) => isEnough(account, funds.tolerancePercent))
+  return whole.find((account) => isBeingSold(funds, account)) ?? whole[0] ?? able[0] ?? null
 }
+
+/** The converter has an order of all of its money, and may still answer it in time. */
+const isBeingSold = ({ sales, stuck }: Funds, account: Account): boolean =>
+  !stuck &&
+  sales.some((sale) => sale.state === 'asked' && sale.accountId === account.id && sale.units === freeUnits(account))
 
 /** Returns the units that the payment does not take. */
 export function getRest(funds: Funds, account: Account): bigint {
