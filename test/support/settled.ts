@@ -5,7 +5,7 @@ import type { Hex } from '../../src/domain/hex.ts'
 export const GROWING = [
   'payment',
   'attempt',
-  'part',
+  'reading',
   'sale',
   'payout',
   'payout_signature',
@@ -58,17 +58,17 @@ function paymentRows({ count, chainId, token }: Fill): string[] {
   const each = `generate_series(1, ${count}) n`
   return [
     `insert into payment (id, merchant_id, livemode, status, amount_text, amount_minor, currency, fallback, checkout_token,
-       destination, chain_id, token, quote, provider_used, method_used, paid_attempt_id, charge_currency, confirmed_minor,
+       tolerance_percent, fill_tolerance_percent, payout, paid_micro, destination, chain_id, token, quote, provider_used, method_used, paid_attempt_id, charge_currency, confirmed_minor,
        rate, rate_source, rate_locked_at, paid_at, taken_sale, gross_micro, fee_micro, net_micro, tx_hash, log_index, block_number,
        finalized_at, created_at, updated_at, expires_at, succeeded_at, closed_at, version)
-     select ${pay}, 'mer_1', false, 'succeeded', '1.00', 100, 'USD', 'none', ${pay}, ${recipient}, ${chainId}, '${token}',
+     select ${pay}, 'mer_1', false, 'succeeded', '1.00', 100, 'USD', 'none', ${pay}, 1, 2, 'paid', 1000000, ${recipient}, ${chainId}, '${token}',
        '{"rate":"1.08","rateSource":"bench","netMicro":"1000000"}', 'wallet_app', 'banking_app', ${id('att_old')}, 'USD', 100,
        '1.08', 'bench', ${SINCE}, ${SINCE}, 1, 1000000, 0, 1000000, ${hash('tx', `(n / ${FULL})`)}, 2 * (n % ${FULL}), n / 1000,
        ${SINCE}, ${SINCE}, ${SINCE}, ${SINCE}, ${SINCE}, ${SINCE}, 6 from ${each}`,
-    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
-     select ${id('att_old')}, ${pay}, 'wallet_app', 'banking_app', 'confirmed', 100, 'USD', ${SINCE}, ${SINCE} from ${each}`,
-    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, at)
-     select ${pay}, ${id('att_old')}, ${pay} || ':1', 'receipt', 'USD', 100, 100, 'counted', ${SINCE} from ${each}`,
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, held, created_at, updated_at)
+     select ${id('att_old')}, ${pay}, 'wallet_app', 'banking_app', 'paid', 100, 'USD', 100, ${SINCE}, ${SINCE} from ${each}`,
+    `insert into reading (attempt_id, revision, at, status, held)
+     select ${id('att_old')}, 2, ${SINCE}, 'paid', 100 from ${each}`,
     `insert into sale (payment_id, number, attempt_id, units, gross_micro, fill_micro, reference, state, asked_at)
      select ${pay}, 1, ${id('att_old')}, 100, 1000000, 1000000, ${pay}, 'filled', ${SINCE} from ${each}`,
     `insert into timeline_entry (payment_id, at, kind, from_status, to_status, actor, message)

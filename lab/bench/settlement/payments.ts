@@ -13,13 +13,9 @@ const QUOTE = { rate: '1.08', rateSource: 'bench', netMicro: '1000000', expiresA
 /** Brings payments whose payouts are queued to where a payment is then: paid, converted, `settling`. */
 export async function furnishPayments(db: Db): Promise<void> {
   await db.query(
-    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
-     select 'att_' || id, id, 'wallet_app', 'banking_app', 'confirmed', 100, 'USD', now(), now()
-     from payment where status = 'created'`,
-  )
-  await db.query(
-    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, at)
-     select id, 'att_' || id, id || ':1', 'receipt', 'USD', 100, 100, 'counted', now()
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, held, rate, rate_source, rate_locked_at,
+       paid_at, created_at, updated_at)
+     select 'att_' || id, id, 'wallet_app', 'banking_app', 'paid', 100, 'USD', 100, '1.08', 'bench', now(), now(), now(), now()
      from payment where status = 'created'`,
   )
   await db.query(
@@ -30,7 +26,7 @@ export async function furnishPayments(db: Db): Promise<void> {
   await db.query(
     `update payment p set status = 'settling', provider_used = 'wallet_app', method_used = 'banking_app', quote = $1,
        paid_attempt_id = 'att_' || p.id, charge_currency = 'USD', confirmed_minor = 100, rate = '1.08',
-       rate_source = 'bench', rate_locked_at = now(), paid_at = now(), taken_sale = 1, gross_micro = o.micro_usdc, fee_micro = 0,
+       rate_source = 'bench', rate_locked_at = now(), paid_at = now(), taken_sale = 1, payout = 'handed', gross_micro = o.micro_usdc, fee_micro = 0,
        net_micro = o.micro_usdc
      from payout o where o.payment_id = p.id and p.status = 'created'`,
     [QUOTE],
