@@ -66,13 +66,14 @@ const hasOddMoney = (account: Account): boolean => isUnanswered(account) && free
 function mayWriteOff(funds: Funds): boolean {
   const { asks } = listReasons(funds)
   const isLooked = asks.some((reason) => WRITTEN_OFF.some((known) => known === reason))
-  return isLooked || funds.accounts.some(isOddWithNothing) || isHopeless(funds)
+  return isLooked || funds.accounts.some((account) => isOddWithNothing(funds, account)) || isHopeless(funds)
 }
 
 const WRITTEN_OFF = ['other_token', 'loss', 'unexpected_payout'] as const
 
-/** The money of an odd order is settled, or goes back. Of one that has none nothing is left to do. */
-const isOddWithNothing = (account: Account): boolean => isUnanswered(account) && freeUnits(account) === 0n
+/** The money of an odd order is settled, or goes back. If it has none, or the merchant was paid for it, nothing is left to do. */
+const isOddWithNothing = (funds: Funds, account: Account): boolean =>
+  isUnanswered(account) && getReturnable(funds, account) === 0n
 
 /** Nothing has come, and somebody must decide whether anything is waited for. */
 function isHopeless(funds: Funds): boolean {
@@ -86,7 +87,7 @@ function isHopeless(funds: Funds): boolean {
 function writeOff(funds: Funds): Funds {
   const accounts = funds.accounts.map((account) => ({
     ...account,
-    odd: account.odd && !isOddWithNothing(account),
+    odd: account.odd && !isOddWithNothing(funds, account),
     otherToken: false,
     writtenOff: getLoss(funds, account),
   }))
@@ -112,15 +113,21 @@ function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: '
   return { ...funds, accounts }
 }
 
+const isPaidOut = (funds: Funds, { id }: Account): boolean =>
+  funds.payout === 'paid' && findSoldAccount(funds)?.id === id
+
+/** The units that may go to the buyer: what the merchant was paid for stays. */
+const getReturnable = (funds: Funds, account: Account): bigint =>
+  isPaidOut(funds, account) ? getExcess(funds, account) : freeUnits(account)
+
 /**
  * A partner gives back whole orders only, once for the life of the order, and never what is at an address of the platform.
- * What the merchant was paid for stays, and its excess goes by hand.
+ * The excess of what the merchant was paid for goes by hand.
  */
 function givenByPartner(funds: Funds, account: Account): Account {
-  const isPaidOut = funds.payout === 'paid' && findSoldAccount(funds)?.id === account.id
   const isWhole = account.outside === 0n && !account.returned && !isOnChain(account)
   // Of an order that does not fit nobody knows what its partner has.
-  const mayGo = (freeUnits(account) > 0n || isUnanswered(account)) && isWhole && !isPaidOut
+  const mayGo = (freeUnits(account) > 0n || isUnanswered(account)) && isWhole && !isPaidOut(funds, account)
   return mayGo && account.back === 'no' ? { ...account, back: 'wanted' } : account
 }
 
@@ -129,8 +136,7 @@ function givenByPartner(funds: Funds, account: Account): Account {
  * other answer.
  */
 function givenOutside(funds: Funds, account: Account): Account {
-  const isPaidOut = funds.payout === 'paid' && findSoldAccount(funds)?.id === account.id
-  const units = isPaidOut ? getExcess(funds, account) : freeUnits(account)
+  const units = getReturnable(funds, account)
   const isOdd = isUnanswered(account) || account.otherToken
   if (account.back !== 'no' || (units === 0n && !isOdd)) return account
   // Another token leaves the address as it was for USDC.

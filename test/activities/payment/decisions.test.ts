@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Say } from '../../../src/domain/payment/requests.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld, SIGNED } from './money-world.ts'
+import { perform } from './world.ts'
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await createMoneyWorld()
+})
+afterAll(() => world.close())
+
+const CHANGED = { message: expect.stringContaining('has changed since you looked at it') }
+const underpaid = () => world.paid('6000')
+
+async function held(): Promise<Made> {
+  const made = await world.paid()
+  await world.decide(made.id, 'hold')
+  return made
+}
+
+const decide = (id: string, say: Say, { version, attempt = 1 }: { version: number; attempt?: number }) =>
+  perform(world.activities().decide, { paymentId: id, say, version, ...SIGNED }, { attempt })
+
+/** Two operators who decide at the same moment: each decision waits for the lock of the row, and is judged by what it finds. */
+describe('decisions that cross', () => {
+  type Deed = 'settle' | 'release' | 'give_back' | 'outside'
+  function carryOut(made: Made, deed: Deed) {
+    if (deed === 'outside') return world.gaveOutside(made)
+    return deed === 'give_back' ? world.giveBack(made) : world.decide(made.id, deed)
+  }
+
+  test.each<[() => Promise<Made>, Deed, Deed]>([
+    [underpaid, 'settle', 'give_back'],
+    [underpaid, 'settle', 'outside'],
+    [underpaid, 'give_back', 'outside'],
+    [held, 'release', 'give_back'],
+    [held, 'release', 'outside'],
+  ])('%p: of %s and %s at the same moment the money is where one says', async (make, one, other) => {
+    for (let round = 0; round < 3; round++) {
+      const made = await make()
+      const answers = await Promise.allSettled([carryOut(made, one), carryOut(made, other)])
+      expect(answers.map(({ status }) => status)).toContain('fulfilled')
+      const books = (await world.books(made.id)).map((line) => line.replace(/ -?\d+$/, ''))
+      const { status } = await world.payment(made.id)
+      if (status === 'processing') expect(books).toEqual(['merchant_payable EUR', 'partner_receivable EUR'])
+      else expect([status, books.includes('merchant_payable EUR')]).toEqual(['refunded', false])
+    }
+  })
+
+  test('two give-backs at the same moment ask the partner for one, and announce it once', async () => {
+    const made = await underpaid()
+    await Promise.allSettled([world.giveBack(made), world.giveBack(made)])
+    await world.askBack(made)
+    expect([await world.standing(made.id), await world.books(made.id)]).toEqual(['refunded', []])
+    expect((await world.events(made.id)).filter((type) => type === 'payment.refunded')).toHaveLength(1)
+  })
+
+  test('a release and a hold at the same moment leave either, never a payment that goes on although it is held', async () => {
+    const { id } = await held()
+    await Promise.allSettled([world.decide(id, 'release'), world.decide(id, 'hold')])
+    const isHeld = (await world.payment(id)).held
+    expect(await world.standing(id)).toBe(isHeld ? 'under_review held' : 'processing')
+  })
+})
+
+describe('a decision is of what the operator has looked at', () => {
+  test('a release that is sent again lifts no hold that somebody else has placed meanwhile', async () => {
+    const { id } = await held()
+    const { version } = await world.payment(id)
+    expect((await decide(id, 'release', { version })).payment.status).toBe('processing')
+    await world.decide(id, 'hold')
+    await expect(decide(id, 'release', { version })).rejects.toMatchObject(CHANGED)
+    expect(await decide(id, 'release', { version, attempt: 2 })).toMatchObject({ message: 'release: recorded' })
+    expect(await world.standing(id)).toBe('under_review held')
+  })
+
+  test('another try finds what the first one has stored, and does nothing more', async () => {
+    const made = await underpaid()
+    const { version } = await world.payment(made.id)
+    // The first try was cut off before it did anything.
+    for (const attempt of [2, 3])
+      expect(await decide(made.id, 'settle', { version, attempt })).toMatchObject({
+        payment: { status: 'processing' },
+        message: 'settle: recorded',
+      })
+    expect(await world.checkout.timeline(made.id, 'payment.processing')).toHaveLength(1)
+    const { rows } = await world.checkout.db.query('select say, operator from decision where payment_id = $1', [
+      made.id,
+    ])
+    expect(rows).toEqual([{ say: 'settle', operator: SIGNED.operator }])
+  })
+
+  test('another try that finds another change says that it does not know', async () => {
+    const made = await underpaid()
+    const { version } = await world.payment(made.id)
+    await world.decide(made.id, 'hold')
+    expect(await decide(made.id, 'settle', { version, attempt: 2 })).toMatchObject({
+      unsure: true,
+      message: 'settle: tried before, and the payment has changed since: its timeline says whether it was recorded',
+    })
+    expect(await world.standing(made.id)).toBe('under_review too_little')
+  })
+
+  test('whatever a person would see makes another version: money, a report, a loss; what says the same does not', async () => {
+    const made = await world.settling()
+    await world.settle(made.id)
+    const reports = [
+      { received: eur('4000') },
+      { received: eur('3000') },
+      { received: eur('3000'), account: 'another account' },
+      { received: eur('3000') },
+    ]
+    for (const report of reports) {
+      const seen = (await world.payment(made.id)).version
+      await world.read(made, world.says({ status: 'paid', ...report }))
+      await expect(decide(made.id, 'write_off', { version: seen })).rejects.toMatchObject(CHANGED)
+      const { version } = await world.payment(made.id)
+      await world.read(made, world.says({ status: 'paid', ...report }))
+      expect((await world.payment(made.id)).version).toBe(version)
+    }
+  })
+
+  test('money that changed before it was sold takes an acceptance away', async () => {
+    const made = await underpaid()
+    await world.decide(made.id, 'settle')
+    await world.act(made.attemptId, { action: 'reverse', receivedMinor: '5000' })
+    await world.read(made)
+    expect(await world.standing(made.id)).toBe('under_review too_little')
+    await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
+    await world.read(made)
+    expect(await world.standing(made.id)).toBe('processing')
+  })
+})

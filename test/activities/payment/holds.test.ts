@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
+import { type Act, changePayout, type PayoutChange } from '../../../src/operator/payouts.ts'
+import { takeLease } from '../../chain/lead.ts'
+import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import { perform } from './world.ts'
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await createMoneyWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => world.clearFaults())
+
+/** How far the payment and its payout are. */
+const both = async (id: string) => [await world.standing(id), await world.payout(id)]
+
+/** The operator's command about the payout itself. */
+function run(name: PayoutChange, id: string): Promise<number> {
+  const signed = { operator: 'anna', reason: 'a drill' }
+  const act = { db: world.checkout.db, hooks: world.hooks, dryRun: false, signed, say: () => undefined }
+  return changePayout(act as unknown as Act, id, name)
+}
+
+describe('a hold by a decision', () => {
+  test('before any money keeps the money that comes where it is', async () => {
+    const made = await world.opened()
+    await world.decide(made.id, 'hold')
+    await world.act(made.attemptId, { action: 'pay', receivedMinor: '10000' })
+    expect((await world.read(made)).payment.next).toBe('await_release')
+    await world.convert(made.id)
+    expect([await both(made.id), (await world.payment(made.id)).usdc]).toEqual([['under_review held', null], null])
+    await world.decide(made.id, 'release')
+    await world.handOver(made.id)
+    expect(await both(made.id)).toEqual(['settling', 'queued'])
+  })
+
+  test('before the payout is signed stops it; released, it goes on', async () => {
+    const { id } = await world.settling()
+    await world.decide(id, 'hold')
+    expect(await both(id)).toEqual(['under_review held', 'held'])
+    await perform(world.activities().transferUsdc, id).catch(() => undefined)
+    expect(await both(id)).toEqual(['under_review held', 'held'])
+    await world.decide(id, 'release')
+    await world.handOver(id)
+    expect(await both(id)).toEqual(['settling', 'queued'])
+  })
+
+  test('when the payout is on its way is answered with why not, and nothing is changed', async () => {
+    const { id } = await world.settling()
+    await world.checkout.db.query("update payout set state = 'mined' where payment_id = $1", [id])
+    const before = await world.state(id)
+    await expect(world.decide(id, 'hold')).rejects.toThrow('can no longer be held')
+    expect(await world.state(id)).toEqual(before)
+    await world.checkout.db.query("update payout set state = 'queued' where payment_id = $1", [id])
+  })
+
+  test('is not passed by when the rest of the price comes', async () => {
+    const made = await world.paid('6000')
+    await world.decide(made.id, 'hold')
+    await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
+    await world.read(made)
+    expect(await world.standing(made.id)).toBe('under_review held')
+  })
+})
+
+describe('a payout that the engine or a command has stopped', () => {
+  test('is not released by the command while an operator holds the payment', async () => {
+    const { id } = await world.settling()
+    await world.decide(id, 'hold')
+    await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
+    expect(await both(id)).toEqual(['under_review held', 'held'])
+  })
+
+  test('and that was held since goes on only after both: the release, and another try', async () => {
+    const { id } = await world.settling()
+    expect(await run('hold', id)).toBe(0)
+    expect(await both(id)).toEqual(['under_review payout_stopped', 'held'])
+    await world.decide(id, 'hold')
+    await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
+    await world.decide(id, 'release')
+    expect(await both(id)).toEqual(['under_review payout_stopped', 'held'])
+    await world.decide(id, 'settle')
+    await world.handOver(id)
+    expect(await both(id)).toEqual(['settling', 'queued'])
+  })
+
+  // It was paid out although the partner had taken the money back, where the callback that says so was lost.
+  test('is not released by the command: before that the partner is asked for the money', async () => {
+    const made = await world.settling()
+    expect(await run('hold', made.id)).toBe(0)
+    await world.act(made.attemptId, { action: 'reverse' })
+    await expect(run('release', made.id)).rejects.toThrow(`pinrail payments decide ${made.id} settle`)
+    expect(await both(made.id)).toEqual(['under_review payout_stopped', 'held'])
+    await world.read(made)
+    expect(await both(made.id)).toEqual(['under_review voiding', 'voiding'])
+  })
+
+  /** The engine has proved that the payout, which was to be voided, can never be paid. */
+  async function proveVoid(id: string): Promise<void> {
+    await world.checkout.db.query(
+      `insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before)
+       values ($1, 1, '0x' || repeat('2', 64), 2, 1)`,
+      [id],
+    )
+    await world.checkout.db.query(`update payout set state = 'voided' where payment_id = $1`, [id])
+    await world.voided(id)
+  }
+
+  test('and that is void is not tried again: its money is the buyer’s', async () => {
+    const made = await world.settling()
+    expect([await run('hold', made.id), await run('void', made.id)]).toEqual([0, 0])
+    await proveVoid(made.id)
+    expect(await both(made.id)).toEqual(['under_review excess', 'voided'])
+    await expect(world.decide(made.id, 'settle')).rejects.toThrow('settle changes nothing')
+    await perform(world.activities().transferUsdc, made.id)
+    expect((await world.giveBack(made)).payment.status).toBe('refunded')
+    expect(await world.attention(made.id)).toEqual([])
+  })
+
+  /** The policy of the treasury refuses the payout; then its key is lost, and another treasury takes it over. */
+  async function takenOver(id: string, meanwhile: () => Promise<unknown>): Promise<string> {
+    const { rows } = await world.checkout.db.query('select * from payout where payment_id = $1', [id])
+    const { chain_id: chainId, token, treasury, auth_nonce: authNonce } = rows[0]
+    const context = { db: world.checkout.db, scope: { livemode: false, chainId, token }, hooks: world.hooks }
+    const journal = createSettlementJournal(context)
+    await journal.hold({ paymentId: id, reason: 'policy', detail: 'above the limit' })
+    await meanwhile()
+    const to = `0x${'9'.repeat(40)}` as const
+    const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2 }
+    const lease = await takeLease(journal, { owner: id })
+    const payout = { paymentId: id, treasury, authNonce, isVoid: false, isStolen: false, successor: to, validBefore: 1 }
+    const moved = await journal.moveDead(lease, { block, dead: [{ ...payout, to, toNonce: authNonce }] })
+    await journal.releaseLead(id)
+    expect(moved).toBe(1)
+    return to
+  }
+
+  test('is not set going by a take-over: before that the partner is asked for the money', async () => {
+    const made = await world.settling()
+    await takenOver(made.id, () => world.act(made.attemptId, { action: 'reverse' }))
+    expect(await both(made.id)).toEqual(['under_review payout_stopped', 'held'])
+    await world.read(made)
+    expect(await both(made.id)).toEqual(['under_review voiding', 'voiding'])
+  })
+
+  test('and that another treasury took over is paid by that once an operator tries it again', async () => {
+    const { id } = await world.settling()
+    const to = await takenOver(id, async () => undefined)
+    await world.decide(id, 'settle')
+    await world.handOver(id)
+    expect(await both(id)).toEqual(['settling', 'queued'])
+    const { rows } = await world.checkout.db.query('select treasury from payout where payment_id = $1', [id])
+    expect(rows).toEqual([{ treasury: to }])
+  })
+})
+
+test('the database itself takes no sale and hands nothing over for money that is not free', async () => {
+  const { id, attemptId } = await world.paid()
+  await world.convert(id)
+  const { db } = world.checkout
+  /** Past the guard of the domain, which would not hand it over. */
+  const handOver = () => world.checkout.change(id, (work) => work.set({ payout: 'handed' }))
+  const wrong: [string, string][] = [
+    ['held = 9999', 'held = 10000'],
+    ['outside = 1', 'outside = 0'],
+    ["status = 'on_hold'", "status = 'paid'"],
+    ['returned = true', 'returned = false'],
+  ]
+  for (const [broken, whole] of wrong) {
+    await db.query(`update attempt set ${broken} where id = $1`, [attemptId])
+    await expect(handOver()).rejects.toThrow('its money is not free')
+    await db.query(`update attempt set ${whole} where id = $1`, [attemptId])
+  }
+  await db.query('update payment set held = true where id = $1', [id])
+  await expect(handOver()).rejects.toThrow('its money is not free')
+  await db.query('update payment set held = false where id = $1', [id])
+  await handOver()
+  expect((await world.payment(id)).status).toBe('settling')
+  await expect(db.query('update reading set held = 1')).rejects.toThrow('a reading is a fact')
+  await expect(db.query('delete from reading')).rejects.toThrow('a reading is a fact')
+})

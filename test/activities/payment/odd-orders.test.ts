@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from './money-world.ts'
+import { perform } from './world.ts'
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await createMoneyWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => world.clearFaults())
+
+const read = (made: Made, order: Partial<PartnerOrder>, meanwhile?: () => Promise<unknown>) =>
+  world.read(made, world.says(order, meanwhile === undefined ? {} : { meanwhile }))
+const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor) })
+/** An order of another amount than was asked for, with as much as it asks for or less. */
+const changed = (minor: string, received = minor) => ({ ...has(received), amount: eur(minor) })
+/** It is not our order: nobody knows what its partner has. */
+const FOREIGN = { ...has('10000'), account: 'somebody else' }
+const step = async ({ id }: Made) => (await world.decide(id, 'hold'), (await world.decide(id, 'release')).payment.next)
+
+async function opened(order: Partial<PartnerOrder>): Promise<Made> {
+  const made = await world.opened()
+  await read(made, order)
+  expect(await world.standing(made.id)).toBe('under_review odd_order')
+  return made
+}
+
+describe('an order that is not as it was asked for', () => {
+  test('waits with what the partner said, and each new word of the partner is a fact of its own', async () => {
+    const made = await opened(changed('15000'))
+    for (const minor of ['15000', '16000']) await read(made, changed(minor))
+    const said = await world.checkout.timeline(made.id, 'payment.misfit')
+    expect(said.map(({ data }) => data)).toMatchObject([{ misfit: { received: eur('16000') } }])
+    expect((await world.payment(made.id)).reviews).toMatchObject([
+      { text: expect.stringContaining('160.00 EUR asked for and 160.00 EUR received, where 100.00 EUR was asked for') },
+    ])
+    expect(await world.books(made.id)).toEqual(['partner_receivable EUR 16000', 'suspense EUR -16000'])
+  })
+
+  test('is settled as it is if an operator accepts it, and asked about again if it changes again', async () => {
+    const made = await opened(changed('15000'))
+    await world.decide(made.id, 'settle')
+    await read(made, changed('15000'))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', confirmed: { minor: '15000' } })
+    await read(made, changed('16000', '15500'))
+    expect([await world.standing(made.id), await step(made)]).toEqual(['under_review odd_order', 'end_sale'])
+    await world.decide(made.id, 'settle')
+    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', confirmed: { minor: '15500' } })
+  })
+
+  test('is the payment’s money once the partner corrects it', async () => {
+    const made = await opened(changed('15000'))
+    await read(made, { ...has('10000'), amount: eur('10000') })
+    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', paidAttemptId: made.attemptId })
+  })
+
+  test('with less than was asked for is too little once it is accepted', async () => {
+    const made = await opened(changed('15000', '4000'))
+    await world.decide(made.id, 'settle')
+    // The operator has seen both at once.
+    expect(await world.payment(made.id)).toMatchObject({
+      status: 'processing',
+      exception: 'underpaid',
+      confirmed: { minor: '4000' },
+    })
+  })
+
+  test('that was refused and has money is accepted for as long as the partner repeats it', async () => {
+    const refused = { status: 'declined', received: eur('10000'), failureCode: 'declined' } as const
+    const made = await opened(refused)
+    await read(made, refused)
+    await world.decide(made.id, 'settle')
+    await read(made, refused)
+    expect([await world.standing(made.id), await world.held(made.id)]).toEqual(['processing', ['paid 10000']])
+  })
+
+  test.each([
+    ['of another account', FOREIGN],
+    ['that is paid, without an amount', { status: 'paid', received: null } as const],
+    ['in another currency', { ...has('10000'), amount: { minor: '10000', currency: 'USD' } } as const],
+  ])('%s has no money that could be settled', async (_what, order) => {
+    const made = await opened(order)
+    await expect(world.decide(made.id, 'settle')).rejects.toThrow('settle changes nothing')
+    expect(await world.books(made.id)).toEqual([])
+    await world.decide(made.id, 'write_off')
+    await read(made, order)
+    expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['failed', []])
+    // Money that comes after all must be looked at.
+    await read(made, has('10000'))
+    expect(await world.standing(made.id)).toBe('under_review after_failure')
+    expect((await world.decide(made.id, 'settle')).payment.status).toBe('processing')
+  })
+
+  test('is one of two: each goes back by itself, and the last one ends the payment', async () => {
+    const { made, other } = await world.two()
+    await read(made, changed('15000'))
+    await world.read(other, world.says(changed('20000'), { partner: 'card_partner' }))
+    expect(await world.attention(made.id)).toEqual(['review odd_order', 'review odd_order'])
+    await expect(world.decide(made.id, 'give_back', { outside: true })).rejects.toThrow('Name the attempt')
+    await world.gaveOutside(made)
+    expect(await world.standing(made.id)).toBe('under_review odd_order')
+    await world.gaveOutside(other)
+    expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['refunded', []])
+    await world.read(other, world.says(changed('20000'), { partner: 'card_partner' }))
+    expect(await world.attention(made.id)).toEqual([])
+  })
+
+  test('beside the payment’s own money keeps nobody from settling that', async () => {
+    const { made, other } = await world.two()
+    await read(made, changed('15000'))
+    await world.read(other, world.says(has('10000'), { partner: 'card_partner' }))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', paidAttemptId: other.attemptId })
+    await world.handOver(made.id)
+    await world.settle(made.id)
+    expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['succeeded', ['review odd_order']])
+    expect((await world.giveBack(made, world.says({}, { refund: 'refunded' }))).payment.reviews).toEqual([])
+    expect((await world.books(made.id)).filter((line) => line.startsWith('suspense'))).toEqual([])
+  })
+
+  test('goes back by the partner, by our decision or by itself', async () => {
+    const asked = await opened(changed('15000'))
+    await world.giveBack(asked, world.says({}, { refund: 'refunded' }))
+    const alone = await opened(changed('15000'))
+    await read(alone, { status: 'refunded', received: null, amount: eur('15000') })
+    for (const made of [asked, alone])
+      expect([await world.standing(made.id), await world.attention(made.id), await world.books(made.id)]).toEqual([
+        'refunded',
+        [],
+        [],
+      ])
+  })
+
+  test('that was given back from elsewhere is no money when the partner corrects it', async () => {
+    for (const order of [changed('15000', '10000'), FOREIGN]) {
+      const made = await opened(order)
+      await world.gaveOutside(made)
+      await read(made, order)
+      expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['refunded', []])
+      await read(made, has('10000'))
+      expect(await world.standing(made.id)).toBe('refunded')
+      // Nobody had reported a sum of the foreign one: what the partner has of it goes back by hand too.
+      expect(await world.attention(made.id)).toEqual(order === FOREIGN ? ['review excess'] : [])
+      await expect(world.decide(made.id, 'give_back', { attempt: made.attemptId })).rejects.toThrow()
+    }
+  })
+
+  test('of a payment that is over is seen, and an answer that was asked for before does not end that', async () => {
+    const made = await world.settling()
+    await world.settle(made.id)
+    await read(made, {}, () => read(made, FOREIGN))
+    expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['succeeded', ['review odd_order']])
+    await world.decide(made.id, 'write_off')
+    await read(made, FOREIGN)
+    expect(await world.attention(made.id)).toEqual([])
+    expect((await world.payment(made.id)).closedAt).not.toBeNull()
+    await read(made, { ...FOREIGN, received: eur('13000') })
+    expect(await world.attention(made.id)).toEqual(['review odd_order'])
+  })
+})
+
+describe('an order that is changed after it was paid', () => {
+  test('is not converted before an operator accepts it, or the partner says that all of it is there', async () => {
+    const made = await world.paid()
+    await read(made, changed('15000', '4000'))
+    expect([await world.standing(made.id), await step(made)]).toEqual(['under_review odd_order', 'end_sale'])
+    await read(made, {})
+    expect(await world.standing(made.id)).toBe('processing')
+    await read(made, {}, () => read(made, changed('15000', '4000')))
+    expect(await world.standing(made.id)).toBe('under_review odd_order')
+  })
+
+  test('is not paid out while it is in doubt, and goes on as it was sold', async () => {
+    const made = await world.paid()
+    await world.convert(made.id)
+    await read(made, FOREIGN)
+    expect([await world.standing(made.id), await world.held(made.id)]).toEqual([
+      'under_review odd_order',
+      ['paid 10000'],
+    ])
+    await perform(world.activities().transferUsdc, made.id)
+    expect(await world.payout(made.id)).toBeNull()
+    await world.decide(made.id, 'settle')
+    await world.handOver(made.id)
+    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['settling', 'queued'])
+  })
+
+  test('has its payout voided if it has less, and its excess seen if it has more', async () => {
+    const less = await world.settling()
+    await read(less, changed('6000'))
+    expect([await world.payout(less.id), (await world.payment(less.id)).payout]).toEqual(['voiding', 'voiding'])
+
+    const more = await world.settling()
+    await read(more, changed('15000'))
+    await world.settle(more.id)
+    expect(await world.attention(more.id)).toEqual(['review odd_order'])
+    await world.gaveOutside(more)
+    expect([await world.attention(more.id), await world.standing(more.id)]).toEqual([[], 'succeeded'])
+    expect((await world.books(more.id)).filter((line) => line.startsWith('suspense'))).toEqual([])
+  })
+
+  test('the database itself frees none of its money before it is accepted', async () => {
+    const made = await world.paid()
+    await world.convert(made.id)
+    const free = async () => {
+      const query = 'select money_is_free(id, taken_sale) as free from payment where id = $1'
+      return (await world.checkout.db.query(query, [made.id])).rows[0].free
+    }
+    expect(await free()).toBe(true)
+    await read(made, changed('15000', '10000'))
+    expect(await free()).toBe(false)
+    await world.decide(made.id, 'settle')
+    expect(await free()).toBe(true)
+  })
+})
+
+describe('a partner that withholds the money', () => {
+  const ON_HOLD = { status: 'on_hold', received: eur('10000') } as const
+
+  async function withheld(receivedMinor = '10000'): Promise<Made> {
+    const made = await world.opened()
+    await world.act(made.attemptId, { action: 'hold', receivedMinor })
+    await world.read(made)
+    expect(await world.standing(made.id)).toBe('under_review withheld')
+    return made
+  }
+
+  test('and releases it, lets the payment go on by itself', async () => {
+    const made = await withheld()
+    await world.act(made.attemptId, { action: 'release' })
+    await world.read(made)
+    expect(await world.standing(made.id)).toBe('processing')
+    expect(await world.books(made.id)).toEqual(['merchant_payable EUR -10000', 'partner_receivable EUR 10000'])
+  })
+
+  test('and releases too little, leaves it to an operator', async () => {
+    const made = await withheld('6000')
+    await world.act(made.attemptId, { action: 'release' })
+    await world.read(made)
+    expect(await world.standing(made.id)).toBe('under_review too_little')
+  })
+
+  test('and does not release it, leaves the payment open, with nothing in the books', async () => {
+    const made = await withheld()
+    await world.act(made.attemptId, { action: 'reverse' })
+    await world.read(made)
+    expect([await world.standing(made.id), await world.books(made.id), await world.attention(made.id)]).toEqual([
+      'pending',
+      [],
+      [],
+    ])
+  })
+
+  test('that was paid, keeps it from being sold and handed over, and not from being paid out', async () => {
+    const unsold = await world.paid()
+    await read(unsold, ON_HOLD, async () => undefined)
+    expect([await world.standing(unsold.id), await step(unsold)]).toEqual(['under_review withheld', 'end_sale'])
+    await read(unsold, {}, () => read(unsold, { ...ON_HOLD, received: eur('12000') }))
+    expect(await world.standing(unsold.id)).toBe('under_review withheld')
+    await world.read(unsold)
+    expect(await world.standing(unsold.id)).toBe('processing')
+
+    const sold = await world.paid()
+    await world.convert(sold.id)
+    await read(sold, ON_HOLD)
+    expect([await world.standing(sold.id), await step(sold)]).toEqual(['under_review withheld', 'await_partner'])
+
+    const handed = await world.settling()
+    await read(handed, ON_HOLD)
+    expect([await world.standing(handed.id), await world.payout(handed.id)]).toEqual(['settling', 'queued'])
+  })
+
+  test('that confirms for too long is silent until it says something else', async () => {
+    const made = await world.opened()
+    await read(made, { status: 'confirming', received: null })
+    const silent = (hours: number) => {
+      const now = () => Date.now() + hours * 3_600_000
+      return perform(world.activities({ context: { ...world.deps.context, now } }).markSilent, made.id)
+    }
+    expect((await silent(1)).payment.status).toBe('processing')
+    expect((await silent(72)).payment.reviews).toMatchObject([{ reason: 'silent' }])
+    await read(made, { status: 'confirming', received: null })
+    expect(await world.standing(made.id)).toBe('under_review silent')
+    await read(made, has('10000'))
+    expect(await world.standing(made.id)).toBe('processing')
+  })
+})
