@@ -4,8 +4,8 @@ import { storeRun, takeRun } from '../db/invariants/violations.ts'
 import type { Logger } from '../log.ts'
 
 const HOUR_MS = 3_600_000
-/** A change may be committed long after its time: what changed since an hour before the last run is compared again. */
-const OVERLAP_MS = HOUR_MS
+/** A change is committed after its time, and clocks differ: so much of the time before is compared again. */
+const OVERLAP_MS = 10 * 60_000
 /** After a longer rest of the workers, older changes are compared on demand (`pinrail reconcile`). */
 const LONGEST_MS = 7 * 24 * HOUR_MS
 

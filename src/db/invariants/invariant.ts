@@ -1,19 +1,37 @@
+import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import type { Tx } from '../db.ts'
 
 /**
  * What must always hold between rows: a file for each. A file of SQL is one query, which returns what does not hold as
  * `subject` (a payment's id) and `difference` (for operators). `$1` are the ids of the payments that it is asked about; one
- * without `$1` is about the whole. Its first comment is the rule, and what an operator does when it is broken.
+ * without `$1` is about the whole. Its first comment is the rule, and what an operator does when it is broken. A file of
+ * TypeScript compares a payment with what the domain makes of it.
  */
 export type Invariant = {
   /** The name of the file. */
   readonly name: string
   readonly rule: string
   readonly todo: string
-  /** False: it is asked once, and not for each page of payments. */
-  readonly isOfPayments: boolean
-  readonly find: (tx: Tx, payments: readonly string[]) => Promise<Difference[]>
 }
 
 /** Of one payment there is one difference for each invariant, with everything that differs. */
-export type Difference = { readonly subject: string; readonly difference: string }
+export type Difference = { readonly invariant: string; readonly subject: string; readonly difference: string }
+
+/** What is asked in one moment of the database. */
+export type Question = {
+  /** The names of the invariants that it asks about. */
+  readonly about: readonly string[]
+  /** False: it is asked once, and not for each page of payments. */
+  readonly isOfPayments: boolean
+  readonly ask: (tx: Tx, payments: readonly string[]) => Promise<Difference[]>
+}
+
+/** A payment with what the ledger has of it, by account and asset. */
+export type Booked = { readonly state: PaymentWithAttempts; readonly books: ReadonlyMap<string, bigint> }
+
+export type Computed = {
+  readonly RULE: string
+  readonly TODO: string
+  /** What differs; null: nothing. */
+  readonly compare: (payment: Booked) => string | null
+}

@@ -1,21 +1,17 @@
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import type { Tx } from '../db.ts'
 import { complete } from '../payments/payment-changes.ts'
-import { readPayments } from '../payments/payments.ts'
-import type { Difference } from './invariant.ts'
+import type { Booked } from './invariant.ts'
 
 export const RULE =
   'What is stored of a payment and computed from its facts is what they give, and no step is left that needs nobody else.'
 export const TODO =
   'A fact was written past the code that computes, or a newer version computes otherwise. The next change of the payment computes it: read one of its orders again.'
 
-export async function find(tx: Tx, payments: readonly string[]): Promise<Difference[]> {
-  return (await readPayments(tx, payments)).flatMap((state) => {
-    const [stored, computed] = [describe(state), describe(complete(state, state.payment.updatedAt))]
-    const differing = Object.keys(stored).filter((name) => stored[name] !== computed[name])
-    const texts = differing.map((name) => `${name} is ${stored[name]}, and the facts give ${computed[name]}`)
-    return texts.length === 0 ? [] : [{ subject: state.payment.id, difference: texts.join('; ') }]
-  })
+export function compare({ state }: Booked): string | null {
+  const [stored, computed] = [describe(state), describe(complete(state, state.payment.updatedAt))]
+  const differing = Object.keys(stored).filter((name) => stored[name] !== computed[name])
+  const texts = differing.map((name) => `${name} is ${stored[name]}, and the facts give ${computed[name]}`)
+  return texts.length === 0 ? null : texts.join('; ')
 }
 
 /** What the steps and pages of a payment depend on. The texts of reviews are for people, and change with a version. */

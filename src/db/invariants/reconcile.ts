@@ -1,26 +1,24 @@
 import { z } from 'zod'
 import { type Db, execute, many, sql, type Tx } from '../db.ts'
-import type { Difference, Invariant } from './invariant.ts'
-import { INVARIANTS } from './invariants.ts'
+import type { Difference, Question } from './invariant.ts'
+import { QUESTIONS } from './invariants.ts'
 
 /** Which payments are compared. */
 export type Scope =
   /** Those that changed since the time (ISO 8601), those that are still open, and those that differed before. */
   { readonly since: string } | { readonly payment: string } | 'all'
 
-export type Finding = Difference & { readonly invariant: string }
-
 export type Reconciliation = {
   /** The number of payments that were compared. */
   readonly payments: number
   /** True if more have changed than are compared at once: the newest were. */
   readonly isCut: boolean
-  readonly differences: readonly Finding[]
+  readonly differences: readonly Difference[]
   /** Invariants that could not be asked, such as because they took too long, and why. */
   readonly unread: readonly { readonly invariant: string; readonly why: string }[]
 }
 
-/** Payments that are asked about in one statement, which takes some 20 milliseconds. */
+/** Payments that are asked about in one statement, which takes about 20 milliseconds. */
 const PAGE = 1000
 /** Payments of one run, except of all. */
 export const MOST_PAYMENTS = 100_000
@@ -29,23 +27,24 @@ const STATEMENT_TIMEOUT_MS = 10_000
 
 /** Compares the rows. Nothing is written, and no statement keeps anybody waiting. */
 export async function reconcile(db: Db, scope: Scope): Promise<Reconciliation> {
-  const differences: Finding[] = []
+  const differences: Difference[] = []
   const unread = new Map<string, string>()
-  const ask = async (invariant: Invariant, payments: readonly string[]): Promise<void> => {
-    if (unread.has(invariant.name)) return
-    try {
-      const found = await readOnly(db, (tx) => invariant.find(tx, payments))
-      differences.push(...found.map((one) => ({ invariant: invariant.name, ...one })))
-    } catch (error) {
-      unread.set(invariant.name, error instanceof Error ? error.message : String(error))
-    }
+  const ask = async (questions: readonly Question[], payments: readonly string[]): Promise<void> => {
+    for (const { about, ask } of questions.filter(({ about }) => !about.some((name) => unread.has(name))))
+      try {
+        differences.push(...(await readOnly(db, (tx) => ask(tx, payments))))
+      } catch (error) {
+        for (const name of about) unread.set(name, error instanceof Error ? error.message : String(error))
+      }
   }
+  const ofPayments = QUESTIONS.filter(({ isOfPayments }) => isOfPayments)
   let payments = 0
   for await (const page of listPages(db, scope)) {
     payments += page.length
-    for (const invariant of INVARIANTS) if (invariant.isOfPayments) await ask(invariant, page)
+    await ask(ofPayments, page)
   }
-  for (const invariant of INVARIANTS) if (!invariant.isOfPayments) await ask(invariant, [])
+  const ofTheWhole = QUESTIONS.filter(({ isOfPayments }) => !isOfPayments)
+  await ask(ofTheWhole, [])
   return {
     payments,
     isCut: scope !== 'all' && payments >= MOST_PAYMENTS,

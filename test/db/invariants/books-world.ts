@@ -41,6 +41,7 @@ export async function createBooksWorld() {
 
   return {
     url: database.url,
+    context,
     db,
     change,
     journal,

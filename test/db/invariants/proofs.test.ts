@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { type Decided, type DecisionOrder, decide } from '../../../src/activities/payment/decision.ts'
+import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
+import { PROOF_USED } from '../../../src/domain/payment/decision.ts'
+import { type BooksWorld, createBooksWorld, type Ids } from './books-world.ts'
+
+let world: BooksWorld
+beforeAll(async () => {
+  world = await createBooksWorld()
+})
+afterAll(() => world.close())
+
+/** What a decision needs of its surroundings: no partner is asked, and no payout was handed in. */
+const deps = (): PaymentDeps =>
+  ({ db: world.db, context: world.context, payouts: { void: async () => 'none', open: async () => null } }) as never
+
+/** Runs as Temporal would, the second try too. */
+async function giveBackOutside({ id, attemptId }: Ids, proof: string): Promise<string> {
+  const { version } = (await world.state(id)).payment
+  const order: DecisionOrder = {
+    ...{ paymentId: id, version, operator: 'ada', reason: 'the bank says so' },
+    ...{ say: 'give_back', attempt: attemptId, outside: true, proof },
+  }
+  const perform = (attempt: number) =>
+    new MockActivityEnvironment({ attempt }).run<[], Decided, () => Promise<Decided>>(() => decide(deps(), order))
+  const { message } = await perform(1).catch((error: unknown) =>
+    String(error).includes('decision_proof') ? perform(2) : Promise.reject(error),
+  )
+  return message
+}
+
+describe('one proof from outside', () => {
+  test('is taken once if it is given for two payments at the same moment', async () => {
+    const payments = [await world.paid('5000'), await world.paid('5000')]
+    const proof = 'SEPA 2026-11-27 0815'
+    const answers = await Promise.allSettled(payments.map((ids) => giveBackOutside(ids, proof)))
+    const refused = answers.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+    expect(refused).toEqual([expect.stringContaining(PROOF_USED)])
+    const states = await Promise.all(payments.map(({ id }) => world.state(id)))
+    expect(states.map(({ attempts }) => attempts[0]?.outside).toSorted()).toEqual(['0', '5000'])
+    for (const { id } of payments) expect(await world.differences(id)).toEqual({})
+  })
+
+  test('is not taken again in another spelling, nor for the same payment', async () => {
+    const [one, other] = [await world.paid('5000'), await world.paid('5000')]
+    expect(await giveBackOutside(one, 'RF18 5390 0754')).toBe('give_back: recorded')
+    await expect(giveBackOutside(other, 'rf18-53900754')).rejects.toThrow(PROOF_USED)
+    await world.reads(one, { status: 'paid', received: { minor: '7000', currency: 'EUR' } })
+    await expect(giveBackOutside(one, 'RF18-5390-0754')).rejects.toThrow(PROOF_USED)
+    expect(await giveBackOutside(one, 'RF18 5390 0755')).toBe('give_back: recorded')
+  })
+})
