@@ -58,7 +58,8 @@ const sessionSchema = z.object({
   status: z.enum(['open', 'complete', 'canceled', 'expired']),
   payment_status: z.enum(Object.keys(PAYMENT_STATUSES) as [keyof typeof PAYMENT_STATUSES]),
   amount: minorSchema,
-  amount_received: minorSchema,
+  /** Less than zero after a dispute that cost more than was received. */
+  amount_received: z.int(),
   currency: z.string(),
   last_error: z.object({ code: z.string() }).nullable(),
   url: z.url({ protocol: /^https?$/ }),

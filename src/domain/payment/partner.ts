@@ -38,7 +38,10 @@ export type PartnerOrder = {
   readonly status: OrderStatus | 'wrong_asset'
   /** What the buyer was asked for. */
   readonly amount: Money
-  /** What the partner holds of the buyer's money, all receipts together; null before any money. */
+  /**
+   * What the partner holds of the buyer's money, all receipts together; null before any money. Less than zero if a dispute took
+   * more than had come.
+   */
   readonly received: Money | null
   readonly failureCode: FailureCode | null
   /** Only where the buyer pays in USDC at an address of our own: what the chain proves, at the rate that was shown. */

@@ -39,8 +39,9 @@ export function withReading(attempt: Attempt, reading: Reading): Attempt {
 /** The misfit of the report, if that says something of money; null: the order fits, or holds nothing and waits for nothing. */
 function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | null {
   const why = whyMisfit(attempt, order, account)
-  if (why === null || (why !== 'token' && !isMoney(order) && isZero(attempt.held))) return null
-  if (why === 'amount' && isOver(order)) return null
+  const isEmpty = !isMoney(order) && !isOverdrawn(order)
+  if (why === null || (why !== 'token' && isEmpty && isZero(attempt.held))) return null
+  if (why === 'amount' && isEmpty && isOver(order)) return null
   const { status, amount, received } = order
   return why === 'token' ? OTHER_TOKEN : { why, status, amount, received }
 }
@@ -60,6 +61,7 @@ function whyMisfit(attempt: Attempt, order: PartnerOrder, account: string): Misf
   if (order.amount.currency !== asked.currency) return 'currency'
   if (order.received !== null && order.received.currency !== asked.currency) return 'currency'
   if (order.status === 'wrong_asset') return 'token'
+  if (isOverdrawn(order)) return 'amount'
   if (order.status === 'paid' && !hasReceived(order)) return 'no_amount'
   if (order.status === 'declined' && hasReceived(order) && !wasPaid(attempt)) return 'refused'
   return order.amount.minor === asked.minor ? null : 'amount'
@@ -76,7 +78,10 @@ const TELLS_OF_MONEY: Readonly<Record<Misfit['why'], boolean>> = {
   token: true,
 }
 
-const hasReceived = ({ received }: PartnerOrder): boolean => received !== null && !isZero(received.minor)
+const hasReceived = ({ received }: PartnerOrder): boolean => received !== null && BigInt(received.minor) > 0n
+
+/** A dispute may cost more than was received: its fee, and its rate. The order has nothing then, and a person must see the rest. */
+const isOverdrawn = ({ received }: PartnerOrder): boolean => received !== null && BigInt(received.minor) < 0n
 
 /** True if it reports money. A refunded order holds none, although the partner goes on saying what it had received. */
 const isMoney = (order: PartnerOrder): boolean =>
@@ -111,7 +116,7 @@ function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
 function readHeld(attempt: Attempt, order: PartnerOrder): string {
   if (order.usdc !== undefined)
     return order.usdc.receipts.reduce((sum, { micro }) => sum + BigInt(micro), 0n).toString()
-  const received = order.received?.minor ?? '0'
+  const received = hasReceived(order) ? (order.received?.minor ?? '0') : '0'
   switch (order.status) {
     case 'refunded':
       return '0'

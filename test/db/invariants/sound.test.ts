@@ -53,16 +53,32 @@ describe('the invariants', () => {
     expect(await world.differences((await play()).id)).toEqual({})
   })
 
-  test('hold of a reversal that is larger than the receipt, which is recorded once', async () => {
+  test('hold of a dispute that cost more than was received, which is recorded once and seen', async () => {
+    const made: Ids = await world.succeeded()
+    const dispute = { status: 'declined', received: EUR('-1500') } as const
+    await world.reads(made, dispute)
+    const { payment } = await world.state(made.id)
+    expect(payment.reviews).toMatchObject([
+      { reason: 'odd_order', text: expect.stringContaining('-15.00 EUR received') },
+      { reason: 'loss', text: expect.stringContaining('taken back 100.00 EUR') },
+    ])
+    await world.reads(made, dispute)
+    expect((await world.state(made.id)).payment.version).toBe(payment.version)
+    expect(await world.differences(made.id)).toEqual({})
+    await world.decide(made.id, { say: 'write_off' })
+    await world.reads(made, dispute)
+    expect((await world.state(made.id)).payment).toMatchObject({ reviews: [], status: 'succeeded' })
+    expect(await world.differences(made.id)).toEqual({})
+  })
+
+  test('hold of money that a partner takes back after the buyer got it from elsewhere', async () => {
     const made: Ids = await world.paid('5000')
-    // The buyer has it from elsewhere, and then the partner takes it back as well: more goes than came.
     await world.decide(made.id, { say: 'give_back', accountId: made.attemptId, outside: true }, `RF ${made.id}`)
     await world.reads(made, { status: 'declined', received: null })
-    const { version } = (await world.state(made.id)).payment
-    await world.reads(made, { status: 'declined', received: null })
     const { payment } = await world.state(made.id)
-    expect(payment.version).toBe(version)
     expect(payment.reviews.map(({ reason }) => reason)).toEqual(['loss'])
+    await world.reads(made, { status: 'declined', received: null })
+    expect((await world.state(made.id)).payment.version).toBe(payment.version)
     expect(await world.differences(made.id)).toEqual({})
   })
 })

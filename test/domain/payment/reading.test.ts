@@ -39,6 +39,11 @@ describe('what a partner reports of an order without money', () => {
 })
 
 describe('what a partner reports of an order that was paid', () => {
+  test('a dispute that took more than had come changes nothing when it is read again', () => {
+    const disputed = reads(paid, { status: 'declined', received: '-500' })
+    expect(reads(disputed, { status: 'declined', received: '-500' })).toEqual(disputed)
+  })
+
   test.each([
     // A partner that waits, checks or withholds may report less than it has.
     ['open', null, 'confirming 10000 '],
@@ -53,6 +58,10 @@ describe('what a partner reports of an order that was paid', () => {
     ['declined', '10000', 'declined 0 '],
     ['refunded', '10000', 'refunded 0 '],
     ['paid', null, 'paid 10000 no_amount'],
+    // A dispute took more than had come: nothing is there, and a person must see the rest.
+    ['declined', '-500', 'declined 0 amount'],
+    ['refunded', '-500', 'refunded 0 amount'],
+    ['paid', '-500', 'paid 0 amount'],
   ] as const)('%s with %s received is “%s”', (status, received, expected) => {
     expect(money(reads(paid, { status, received }))).toBe(expected)
   })
