@@ -10,8 +10,9 @@ import { markApplied, recordPartnerEvent, takeUnread } from '../../../src/db/pay
 import { changePayment, extendPayment } from '../../../src/db/payments/payment-changes.ts'
 import { succeedTogether } from '../../../src/db/payments/payment-sets.ts'
 import { insertPayment, loadPayment, lockPayments } from '../../../src/db/payments/payments.ts'
+import { withPaidOut } from '../../../src/domain/payment/funds/funds.ts'
+import { toFunds, withFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import { EXTENSION_MS } from '../../../src/domain/payment/requests.ts'
-import { because } from '../../../src/domain/timeline.ts'
 import { newId } from '../../../src/ids.ts'
 import { addEndpoint, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
 
@@ -31,7 +32,7 @@ describe('news of a partner', () => {
     attemptId = newId('attempt')
     const payment = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
     await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
-    await change((work) =>
+    await change(async (work) =>
       work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount }),
     )
   })
@@ -52,7 +53,7 @@ describe('news of a partner', () => {
   async function another(): Promise<string> {
     const { asked } = (await loadPayment(seeded.db, paymentId)).attempts[0]!
     const id = newId('attempt')
-    await change((work) => work.addAttempt({ id, provider: 'wallet_app', method: 'banking_app', asked }))
+    await change(async (work) => work.addAttempt({ id, provider: 'wallet_app', method: 'banking_app', asked }))
     return id
   }
 
@@ -203,7 +204,7 @@ describe('a deposit', () => {
     const context = { publicUrl: 'http://shop.example', now: () => end - 60_000 }
     await changePayment(db, context, {
       id: paymentId,
-      work: (work) => work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: made.amount }),
+      work: async (work) => work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: made.amount }),
     })
     await openDeposit(db, {
       attemptId,
@@ -244,24 +245,27 @@ describe('the last payment of a link', () => {
     for (const id of ids) {
       const payment = { ...newPayment({ id, createdAt: new Date().toISOString() }), paymentLink: link }
       await insertPayment(db, seeded.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
-      await db.query("update payment set status = 'settling' where id = $1", [id])
+      await db.query("update payment set status = 'settling', payout = 'handed' where id = $1", [id])
     }
     return { link, ids }
   }
 
   const succeed = (id: string) =>
-    changePayment(db, context, { id, work: (work) => work.move('succeeded', because('settled', {}), transfer) })
+    changePayment(db, context, {
+      id,
+      work: async ({ state, setFunds, set }) => {
+        setFunds(withPaidOut(toFunds(state), 0n))
+        set({ transfer })
+      },
+    })
 
   async function succeedAll(ids: readonly string[]) {
     return db.transaction(async (tx) => {
       const states = await lockPayments(tx, ids)
-      const successes = [...states.values()].map((state) => ({
-        state,
-        transfer,
-        paidMicro: '0',
-        exception: null,
-        reason: because('settled', {}),
-      }))
+      const successes = [...states.values()].map((before) => {
+        const paid = withFunds(before, withPaidOut(toFunds(before), 0n))
+        return { before, paid: { ...paid, payment: { ...paid.payment, transfer } }, data: {} }
+      })
       return succeedTogether(tx, context, successes)
     })
   }
