@@ -54,6 +54,9 @@ function describe(payment: PaymentSnapshot, { amount, merchantId }: Facts): stri
   ].join('\n')
 }
 
+const ON_ITS_WAY = 'Converted. The USDC is on its way to the merchant; it counts when its block is final.'
+const VOIDING = 'Nothing more is sent. The system is finding out whether the payout was already on its way.'
+
 function doing(payment: PaymentSnapshot): string {
   switch (payment.next) {
     case 'await_buyer':
@@ -65,14 +68,15 @@ function doing(payment: PaymentSnapshot): string {
     case 'sell':
       return 'The partner has the buyer’s money. It is being converted to USDC.'
     case 'hand_over':
+      return ON_ITS_WAY
     case 'await_payout':
-      return 'Converted. The USDC is on its way to the merchant; it counts when its block is final.'
+      return payment.status === 'under_review' ? VOIDING : ON_ITS_WAY
     case 'end_sale':
       return 'A conversion that is not needed is still open: the converter is asked until it has filled or ended it.'
     case 'give_back':
       return 'The money is going back to the buyer through the partner.'
     case 'void':
-      return 'Nothing more is sent. The system is finding out whether the payout was already on its way.'
+      return VOIDING
     case 'review':
       return 'Waits for an operator. The money is safe where it is.'
     case 'await_release':

@@ -130,7 +130,9 @@ class PaymentStory {
 
   /** Waits for the settlement engine, and for whatever arrives before it answers. */
   async #transfer(): Promise<void> {
-    this.#show({ ...this.#now, status: 'settling' }, 'long')
+    // The row has it so in a moment.
+    const isHandedOver = this.#now.next === 'hand_over'
+    this.#show(isHandedOver ? { ...this.#now, status: 'settling' } : this.#now, 'long')
     this.#paying ??= settlement
       .transferUsdc(this.#id)
       .then((changed) => this.#endPaying(changed))
