@@ -3,22 +3,27 @@ import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
 import { changePayment } from '../../src/db/payments/payment-changes.ts'
+import { lockPayment } from '../../src/db/payments/payments.ts'
+import { holdPayout } from '../../src/db/settlement/payouts.ts'
 import { TRANSFER_ACTIVITY_ID } from '../../src/domain/ids.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
-import type { IncidentKind } from '../../src/domain/payment/money/intents.ts'
+import { OTHER_TOKEN } from '../../src/domain/payment/reading.ts'
 import { sendDecision } from '../../src/temporal/decisions.ts'
-import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
+import { operatorUpdates } from '../../src/workflows/messages.ts'
 import {
   attempts,
   decide,
   eventsOf,
   handle,
+  hasFailedToRead,
   open,
   opened,
   payment,
   result,
   settled,
   skipWhileConverting,
+  untilReadFailed,
+  untilReviewed,
   untilStatus,
   useWorld,
   world,
@@ -26,11 +31,6 @@ import {
 
 describe('A payment in trouble', () => {
   useWorld()
-
-  /** The tries are part of a workflow task; time that is skipped meanwhile would be over its limit. */
-  const gaveUp = (
-    events: { markerRecordedEventAttributes?: { markerName?: string | null } | null }[] | null | undefined,
-  ) => (events ?? []).some((event) => event.markerRecordedEventAttributes?.markerName === 'core_local_activity')
 
   describe('trouble at the partner', () => {
     test.each([
@@ -48,7 +48,7 @@ describe('A payment in trouble', () => {
       const { paymentId, attemptId } = await opened()
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-      await until(async () => (await handle(paymentId).fetchHistory()).events, gaveUp)
+      await untilReadFailed(paymentId)
       await world.clearFaults()
       expect((await payment(paymentId)).status).toBe('pending')
       await world.skip('61 seconds')
@@ -162,23 +162,24 @@ describe('A payment in trouble', () => {
       await settled(paymentId)
     })
 
-    test('a decision whose run is ended before it is answered is not told as refused', async () => {
+    test('a decision whose run is ended before it is answered is not reported as refused', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
-      await untilStatus(paymentId, 'under_review')
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
-      )
-      await world.faultAt('wallet_app', { fault: 'server_error', operation: 'refund' })
-      const request = { workflowId: paymentId, decision: 'refund', note: { operator: 'ada', reason: 'x' } } as const
-      const outcome = sendDecision(world.client, request)
-      await until(
-        async () => (await world.read(paymentId)).intents,
-        ({ length }) => length > 0,
-      )
-      await handle(paymentId).terminate('by hand')
-      expect(await outcome).toMatchObject({ kind: 'unknown' })
+      const { version } = await untilReviewed(paymentId, 'too_little')
+      const decision = { operator: 'ada', reason: 'x', version }
+      await world.db.transaction(async (tx) => {
+        await lockPayment(tx, paymentId)
+        const outcome = sendDecision(world.client, { workflowId: paymentId, say: 'give_back', decision })
+        await until(
+          () =>
+            world.db.query(
+              "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+            ),
+          ({ rowCount }) => rowCount === 1,
+        )
+        await handle(paymentId).terminate('by hand')
+        expect(await outcome).toMatchObject({ kind: 'unknown' })
+      })
       await world.unlockTime()
     })
   })
@@ -237,7 +238,7 @@ describe('A payment in trouble', () => {
       const { paymentId, attemptId } = await forgotten()
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await world.workflows.resume(await payment(paymentId))
-      await until(async () => (await handle(paymentId).fetchHistory()).events, gaveUp)
+      await untilReadFailed(paymentId)
       const { status, usdc } = await payment(paymentId)
       expect([status, usdc]).toEqual(['processing', null])
       await world.clearFaults()
@@ -250,7 +251,7 @@ describe('A payment in trouble', () => {
       const { paymentId } = await forgotten()
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await world.workflows.resume(await payment(paymentId))
-      await until(async () => (await handle(paymentId).fetchHistory()).events, gaveUp)
+      await untilReadFailed(paymentId)
       await world.clearFaults()
       // The first poll is after a minute.
       await world.skip('2 seconds')
@@ -266,14 +267,6 @@ describe('News of a partner', () => {
   const unreadable = (partner: 'wallet_app' | 'local_partner') =>
     world.faultAt(partner, { fault: 'server_error', operation: 'read' })
 
-  /** The workflow has given up reading for now: all tries of the local activity failed. */
-  const gaveUp = (paymentId: string, times = 1) =>
-    until(
-      async () => (await handle(paymentId).fetchHistory()).events ?? [],
-      (events) => events.filter(hasFailedToRead).length >= times,
-    )
-  const hasFailedToRead = (event: { markerRecordedEventAttributes?: { failure?: unknown } | null }) =>
-    Boolean(event.markerRecordedEventAttributes?.failure)
   const startsTimer = (event: { timerStartedEventAttributes?: unknown }) => Boolean(event.timerStartedEventAttributes)
 
   /** What an operator reads in the Temporal UI. */
@@ -286,15 +279,6 @@ describe('News of a partner', () => {
   async function relayRound(): Promise<void> {
     await world.db.query('update partner_event set due_at = now() where applied_at is null')
     await world.relay.tellPartnerNews()
-  }
-
-  /** The row and the workflow both say so. */
-  async function underReview(paymentId: string): Promise<void> {
-    await untilStatus(paymentId, 'under_review')
-    await until(
-      () => handle(paymentId).query(paymentState),
-      (state) => state.status === 'under_review',
-    )
   }
 
   const unread = async (attemptId: string): Promise<number> => {
@@ -310,10 +294,10 @@ describe('News of a partner', () => {
       const { paymentId, attemptId } = await opened()
       await unreadable('wallet_app')
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-      await gaveUp(paymentId)
+      await untilReadFailed(paymentId)
       expect(await unread(attemptId)).toBeGreaterThan(0)
       await relayRound()
-      await gaveUp(paymentId, 2)
+      await untilReadFailed(paymentId, 2)
       expect((await payment(paymentId)).status).toBe('pending')
       await world.clearFaults()
       await relayRound()
@@ -332,13 +316,13 @@ describe('News of a partner', () => {
       await world.faultAt('local_partner', { fault: 'late_money' })
       await unreadable('local_partner')
       await world.pay('local_partner', answer.attemptId)
-      await gaveUp(paymentId)
+      await untilReadFailed(paymentId)
       expect(await unread(answer.attemptId)).toBeGreaterThan(0)
       expect((await handle(paymentId).describe()).status.name).toBe('RUNNING')
       await world.clearFaults()
       await relayRound()
-      expect(await result(paymentId)).toBe('canceled')
-      expect(await attempts(paymentId)).toEqual(['late'])
+      await untilReviewed(paymentId, 'excess')
+      expect(await attempts(paymentId)).toEqual(['paid'])
       expect(await unread(answer.attemptId)).toBe(0)
     })
 
@@ -348,7 +332,7 @@ describe('News of a partner', () => {
       await untilStatus(paymentId, 'settling')
       await unreadable('wallet_app')
       await world.workflows.tellPartnerNews(paymentId, attemptId)
-      const events = await gaveUp(paymentId)
+      const events = await untilReadFailed(paymentId)
       expect(events.slice(events.findIndex(hasFailedToRead)).filter(startsTimer)).toEqual([])
       expect(await detailsOf(paymentId)).toContain('### settling')
       await world.clearFaults()
@@ -360,7 +344,7 @@ describe('News of a partner', () => {
       const { paymentId, attemptId } = await opened()
       await unreadable('wallet_app')
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-      await gaveUp(paymentId)
+      await untilReadFailed(paymentId)
       await handle(paymentId).terminate('lost')
       await world.clearFaults()
       await relayRound()
@@ -370,75 +354,86 @@ describe('News of a partner', () => {
   })
 
   describe('before money moves on that has waited for an operator, the order is read again', () => {
-    test('money that the partner took back meanwhile, without a word, is not approved', async () => {
+    test('money that the partner took back meanwhile, without a word, is not settled', async () => {
       const { paymentId, attemptId } = await underpaid()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
-      await expect(decide(paymentId, 'approve')).rejects.toMatchObject({
-        cause: { message: 'The payment is failed and does not wait for an operator' },
+      expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
+      await untilStatus(paymentId, 'pending')
+      expect(await payment(paymentId)).toMatchObject({
+        usdc: null,
+        confirmed: null,
+        paidAttemptId: null,
+        agreed: false,
       })
-      expect(await result(paymentId)).toBe('failed')
-      expect(await payment(paymentId)).toMatchObject({ usdc: null, confirmed: null, paidAttemptId: null })
+      await until(
+        () => world.read(paymentId),
+        ({ sales }) => sales.map(({ state }) => state).join() === 'ended',
+      )
     })
 
-    test('a partner that does not answer leaves everything as it is; a later decision is carried out', async () => {
-      const { paymentId } = await underpaid()
+    test('nothing is sold before the partner has answered', async () => {
+      const { paymentId, attemptId } = await underpaid()
       await unreadable('wallet_app')
-      await expect(decide(paymentId, 'approve')).rejects.toMatchObject({
-        cause: { message: expect.stringContaining('The partner does not answer') },
-      })
-      expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'underpaid' })
+      expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
+      await untilReadFailed(paymentId)
+      expect(await payment(paymentId)).toMatchObject({ status: 'processing', usdc: null })
       await world.clearFaults()
-      expect(await decide(paymentId, 'approve')).toMatchObject({ status: 'processing' })
+      await world.workflows.tellPartnerNews(paymentId, attemptId)
       await settled(paymentId)
     })
 
-    test('a payout that is held is not retried when its money is gone: it is voided, and the payment ends as refunded', async () => {
-      const { paymentId, attemptId } = await payoutHeld()
+    test('a payout that was stopped is not tried again when its money is gone: it is voided, and the payment ends as refunded', async () => {
+      const { paymentId, attemptId } = await payoutStopped()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
-      await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
-        cause: { message: 'Parked for funds_reversed: it ends automatically' },
-      })
-      expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
-      const details = await detailsOf(paymentId)
-      expect(details).toContain('Ends automatically.')
-      expect(details).not.toMatch(/Waits for an operator|payments decide/)
+      await decide(paymentId, 'settle')
+      await until(
+        () => payment(paymentId),
+        ({ statusReason }) => statusReason === 'voiding',
+      )
+      const details = await until(
+        () => detailsOf(paymentId),
+        (text) => text?.includes('whether the payout was already on its way') === true,
+      )
+      expect(details).not.toContain('Waits for an operator')
       const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
       expect(rows).toEqual([{ state: 'voiding' }])
       await world.voidPayout(paymentId)
       expect(await result(paymentId)).toBe('refunded')
     })
 
-    test('the operator’s command does not release a payout of a payment that is held', async () => {
-      const { paymentId } = await payoutHeld()
+    test('neither the settlement’s own command nor another answer releases the payout of a payment that is held', async () => {
+      const { paymentId } = await payoutStopped()
       await decide(paymentId, 'hold')
       const release = world.db.transaction((tx) => world.hooks.onReleased(tx, { paymentId }))
       await expect(release).rejects.toThrow('An operator holds the payment')
-      expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'payout_held', held: true })
-      await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
-        cause: { message: expect.stringContaining('release it first') },
-      })
+      await decide(paymentId, 'settle')
+      expect(await payment(paymentId)).toMatchObject({ status: 'under_review', statusReason: 'held', held: true })
+      const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
+      expect(rows).toEqual([{ state: 'held' }])
       await decide(paymentId, 'release')
-      await decide(paymentId, 'retry')
       await settled(paymentId)
     })
 
-    async function payoutHeld() {
+    async function payoutStopped() {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       const held = { paymentId, reason: 'blacklisted', detail: 'the wallet is on the list' } as const
-      await world.db.transaction((tx) => world.hooks.onHeld(tx, held))
+      await world.db.transaction(async (tx) => {
+        expect(await holdPayout(tx, paymentId, held.detail)).toBe(true)
+        await world.hooks.onHeld(tx, held)
+      })
       const { rows: notices } = await world.db.query("select data from notice where kind = 'payout.held'")
       expect(notices).toContainEqual({ data: { id: held.paymentId, reason: held.reason } })
       await world.relay.completeTransfers()
-      await underReview(paymentId)
+      await untilReviewed(paymentId, 'payout_stopped')
       return { paymentId, attemptId }
     }
 
     async function underpaid() {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId, { receivedMinor: '3000' })
-      await underReview(paymentId)
+      await untilReviewed(paymentId, 'too_little')
       return { paymentId, attemptId }
     }
   })
@@ -446,9 +441,6 @@ describe('News of a partner', () => {
 
 describe('Decisions about a payment', () => {
   useWorld()
-
-  const approve = (paymentId: string, version: number) =>
-    handle(paymentId).executeUpdate(operatorUpdates.approve, { args: [{ operator: 'ada', reason: 'enough', version }] })
 
   /** The version of the row, once the Temporal UI says it. */
   async function untilShown(paymentId: string): Promise<number> {
@@ -460,7 +452,7 @@ describe('Decisions about a payment', () => {
     return Number(shown)
   }
 
-  const approveShown = async (paymentId: string) => approve(paymentId, await untilShown(paymentId))
+  const settleShown = async (paymentId: string) => decide(paymentId, 'settle', { version: await untilShown(paymentId) })
 
   /** The summaries of what the history of a run lists, by the type of the event. */
   async function readSummaries(workflowId: string): Promise<[string, string | null][]> {
@@ -478,7 +470,7 @@ describe('Decisions about a payment', () => {
     test('each timer, activity and reading of a payment has a summary, and its details have amount, merchant and commands', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
-      await untilStatus(paymentId, 'under_review')
+      await untilReviewed(paymentId, 'too_little')
       const version = await untilShown(paymentId)
       const { currentDetails } = await handle(paymentId).query<{ currentDetails: string }, []>(
         '__temporal_workflow_metadata',
@@ -489,11 +481,15 @@ describe('Decisions about a payment', () => {
         `- merchant: ${merchantId}`,
         `- attempt ${attemptId}: wallet_app, banking_app, `,
         `- more: \`pinrail payments explain ${paymentId}\``,
-        `- decide: \`pinrail payments decide ${paymentId} <approve|recordExternalRefund> --version ${version} --operator <name> --reason <text>\``,
-        `- decide: \`pinrail payments decide ${paymentId} <refund> --operator <name> --reason <text>\``,
+        `**too_little (${attemptId}).** `,
+        'The partner holds 90.00 EUR, of 100.00 EUR that was asked for.',
+        ...['settle', `give_back --attempt ${attemptId}`, `give_back --attempt ${attemptId} --outside`, 'hold'].map(
+          (answer) =>
+            `- decide: \`pinrail payments decide ${paymentId} ${answer} --version ${version} --operator <name> --reason <text>\``,
+        ),
       ])
         expect(currentDetails).toContain(line)
-      await decide(paymentId, 'approve')
+      await decide(paymentId, 'settle')
       await settled(paymentId)
       const summaries = await readSummaries(paymentId)
       expect(summaries.filter(([, summary]) => summary === null)).toEqual([])
@@ -513,48 +509,41 @@ describe('Decisions about a payment', () => {
   })
 
   describe('an operator', () => {
-    test('underpaid is parked; approved, what arrived is settled', async () => {
+    test('too little waits; settled by an operator, what arrived is paid out', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({
-        parkReason: 'underpaid',
+      expect(await untilReviewed(paymentId, 'too_little')).toMatchObject({
+        status: 'under_review',
+        statusReason: 'too_little',
         exception: 'underpaid',
       })
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
-      )
-      await expect(decide(paymentId, 'retry')).rejects.toThrow(WorkflowUpdateFailedError)
-      expect(await decide(paymentId, 'approve')).toMatchObject({ status: 'processing' })
+      await expect(decide(paymentId, 'write_off')).rejects.toThrow(WorkflowUpdateFailedError)
+      expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
       const row = await settled(paymentId)
       expect(row.confirmed).toEqual({ minor: '9000', currency: 'EUR' })
       expect((await world.timeline(paymentId)).filter(({ actor }) => actor === 'operator')).toHaveLength(1)
     })
 
-    test('underpaid and refunded: the money goes back once, and nothing is settled', async () => {
+    test('too little that is given back goes back once, and nothing is settled', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '100' })
-      await untilStatus(paymentId, 'under_review')
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
-      )
-      expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+      await untilReviewed(paymentId, 'too_little')
+      expect(await decide(paymentId, 'give_back')).toMatchObject({ status: 'under_review' })
       expect(await result(paymentId)).toBe('refunded')
       expect((await world.orderAt('wallet_app', attemptId)).status).toBe('refunded')
       expect(await findImbalances(world.db)).toEqual([])
     })
 
-    test('a refund whose partner does not answer keeps no decision waiting, and is carried out when it answers again', async () => {
+    test('a give-back whose partner does not answer keeps no decision waiting, and is carried out when it answers again', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
-      await untilStatus(paymentId, 'under_review')
-      await untilShown(paymentId)
+      await untilReviewed(paymentId, 'too_little')
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'refund' })
-      expect(await decide(paymentId, 'refund')).toMatchObject({
-        status: 'under_review',
-        message: 'no answer yet: the partner is asked again',
-      })
+      expect(await decide(paymentId, 'give_back')).toMatchObject({ message: 'give_back: recorded' })
+      await until(
+        () => payment(paymentId),
+        ({ statusReason }) => statusReason === 'giving_back',
+      )
       expect(await decide(paymentId, 'hold')).toMatchObject({ message: 'hold: recorded' })
       await world.clearFaults()
       await world.skip('61 seconds')
@@ -570,89 +559,77 @@ describe('Decisions about a payment', () => {
       expect((await payment(paymentId)).held).toBe(false)
     })
 
-    test('an approval is of what was looked at: sent twice, or too late, it accepts nothing that came since', async () => {
+    test('an answer is of what was looked at: sent twice, or too late, it accepts nothing that came since', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
-      const { version } = await untilStatus(paymentId, 'under_review')
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
-      )
-      const approve = (seen: { version?: number }) =>
-        handle(paymentId).executeUpdate(operatorUpdates.approve, {
-          args: [{ operator: 'ada', reason: 'enough', ...seen }],
-        })
-      await expect(approve({})).rejects.toMatchObject({ cause: { message: expect.stringContaining('Add "version"') } })
-      await expect(approve({ version: version - 1 })).rejects.toMatchObject({
+      const { version } = await untilReviewed(paymentId, 'too_little')
+      const settle = (seen: number | undefined) => decide(paymentId, 'settle', { version: seen as number })
+      await expect(settle(undefined)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('Add "version"') },
+      })
+      await expect(settle(version - 1)).rejects.toMatchObject({
         cause: { message: expect.stringContaining('has changed since you looked') },
       })
       // Newer than what the run knows: the row is asked, and is not of that version.
-      const request = {
-        workflowId: paymentId,
-        decision: 'approve',
-        note: { operator: 'ada', reason: 'x', version: version + 1 },
-      } as const
-      expect(await sendDecision(world.client, request)).toEqual({
+      const decision = { operator: 'ada', reason: 'x', version: version + 1 }
+      expect(await sendDecision(world.client, { workflowId: paymentId, say: 'settle', decision })).toEqual({
         kind: 'refused',
         message: expect.stringContaining('has changed since you looked'),
       })
-      await world.faultAt('converter', {
-        fault: 'fill_off_rate',
-        minor: '1',
-        times: 1,
-        attemptId: `${paymentId}:convert`,
-      })
-      expect(await approve({ version })).toMatchObject({ status: 'processing', message: 'approve: recorded' })
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'fill_off_rate' })
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.parkReason === 'fill_off_rate',
-      )
-      await expect(approve({ version })).rejects.toMatchObject({
+      await world.faultAt('converter', offRate(paymentId))
+      expect(await settle(version)).toMatchObject({ status: 'processing', message: 'settle: recorded' })
+      await untilReviewed(paymentId, 'too_little', 'far_fill')
+      await expect(settle(version)).rejects.toMatchObject({
         cause: { message: expect.stringContaining('has changed since you looked') },
       })
       expect((await payment(paymentId)).agreed).toBe(false)
-      await decide(paymentId, 'refund')
+      await decide(paymentId, 'give_back')
       expect(await result(paymentId)).toBe('refunded')
     })
 
     test('the Temporal UI shows the version that is accepted, also when the run’s own clock has changed the row', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      const offRate = { fault: 'fill_off_rate', minor: '1', times: 1, attemptId: `${paymentId}:convert` } as const
-      await world.faultAt('converter', offRate)
+      await world.faultAt('converter', offRate(paymentId))
       await world.pay('wallet_app', attemptId)
-      await untilStatus(paymentId, 'under_review')
+      await untilReviewed(paymentId, 'far_fill')
       await world.skip('16 minutes')
       await until(
         () => payment(paymentId),
         (row) => row.exception === 'settlement_delayed',
       )
-      expect(await approveShown(paymentId)).toMatchObject({ message: 'approve: recorded' })
+      expect(await settleShown(paymentId)).toMatchObject({ message: 'settle: recorded' })
       await settled(paymentId)
     })
 
     test('what refused a decision is shown, although whoever has changed the row told the run nothing', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       const context = { publicUrl: '', now: Date.now }
-      const open = (kind: IncidentKind) =>
-        changePayment(world.db, context, { id: paymentId, work: (work) => work.openIncident({ kind, attemptId }) })
-      await open('misfit')
+      const arrives = (amount: string) =>
+        changePayment(world.db, context, {
+          id: paymentId,
+          work: async (work) =>
+            work.setAttempt(attemptId, {
+              misfit: { ...OTHER_TOKEN, amount: { minor: amount, currency: 'USDC' } },
+              misfitAnswer: 'none',
+            }),
+        })
+      await arrives('1')
       await world.workflows.tellRowChanged(paymentId)
       const version = await untilShown(paymentId)
-      await open('outside_reversed')
-      await expect(approve(paymentId, version)).rejects.toThrow()
-      expect(await approveShown(paymentId)).toMatchObject({ message: 'approve: recorded' })
-      expect((await world.read(paymentId)).incidents.map(({ kind }) => kind)).toEqual(['outside_reversed'])
+      await arrives('2')
+      await expect(decide(paymentId, 'write_off', { version })).rejects.toThrow(WorkflowUpdateFailedError)
+      const answer = await decide(paymentId, 'write_off', { version: await untilShown(paymentId) })
+      expect(answer).toMatchObject({ message: 'write_off: recorded' })
     })
 
     test('what is decided, and about which payment, is not taken from the note', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
-      await untilStatus(paymentId, 'under_review')
-      const strange = { operator: 'ada', reason: 'x', decision: 'approve', paymentId: await world.createPayment({}) }
+      await untilReviewed(paymentId, 'too_little')
+      const strange = { operator: 'ada', reason: 'x', say: 'settle', paymentId: await world.createPayment({}) }
       const answer = await handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [strange] })
       expect(answer).toEqual({ status: 'under_review', message: 'hold: recorded' })
-      expect(await payment(paymentId)).toMatchObject({ held: true, parkReason: 'underpaid' })
+      expect(await payment(paymentId)).toMatchObject({ held: true, agreed: false, statusReason: 'too_little' })
     })
 
     test('a note that no database stores is refused at once, and the next decision is heard', async () => {
@@ -674,54 +651,38 @@ describe('Decisions about a payment', () => {
       const { paymentId, attemptId } = await opened()
       expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'pending' })
       await world.pay('wallet_app', attemptId)
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'operator_hold', usdc: null })
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
-      )
-      await expect(decide(paymentId, 'reject')).rejects.toThrow(WorkflowUpdateFailedError)
+      expect(await untilReviewed(paymentId, 'held')).toMatchObject({ status: 'under_review', usdc: null })
+      await expect(decide(paymentId, 'write_off')).rejects.toThrow(WorkflowUpdateFailedError)
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
       await settled(paymentId)
     })
 
-    test('a conversion that is refused parks the payment; retried, it goes on', async () => {
+    test('a conversion that is refused waits for an operator; settled, another order is asked for', async () => {
       await world.faultAt('converter', { fault: 'conversion_refused', times: 1 })
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'conversion' })
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
-      )
-      await decide(paymentId, 'retry')
+      await untilReviewed(paymentId, 'sale_stuck')
+      await decide(paymentId, 'settle')
       await settled(paymentId)
+      expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'ended' }, { state: 'filled' }])
     })
 
-    test('a fill far off the locked rate parks the payment; a retry is refused, approved it settles at that rate', async () => {
+    test('a fill far off the locked rate waits for an operator; settled, the merchant gets what that rate gives', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.faultAt('converter', {
-        fault: 'fill_off_rate',
-        minor: '1',
-        times: 1,
-        attemptId: `${paymentId}:convert`,
-      })
+      await world.faultAt('converter', offRate(paymentId))
       await world.pay('wallet_app', attemptId)
-      const parked = await untilStatus(paymentId, 'under_review')
-      expect(parked).toMatchObject({ parkReason: 'fill_off_rate', usdc: null, agreed: false })
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
-      )
-      await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
-        cause: { message: 'Parked for fill_off_rate: decide with approve, refund, recordExternalRefund' },
-      })
-      expect(await decide(paymentId, 'approve')).toMatchObject({ status: 'processing' })
+      expect(await untilReviewed(paymentId, 'far_fill')).toMatchObject({ usdc: null, agreed: false })
+      expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
       const row = await settled(paymentId)
       expect(row.usdc?.gross).toBe(convertToMicroUsdc({ minor: '10000', currency: 'EUR' }, row.rate?.rate ?? ''))
       expect(row).toMatchObject({ agreed: true, takenSale: 1 })
     })
 
-    test('a payout that is held parks the payment; paid after all, it succeeds', async () => {
+    /** The first fill of the payment has bought next to nothing. */
+    const offRate = (paymentId: string) =>
+      ({ fault: 'fill_off_rate', minor: '1', times: 1, attemptId: `${paymentId}:convert` }) as const
+
+    test('a payout that is stopped waits for an operator; paid after all, the payment succeeds', async () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
@@ -729,44 +690,53 @@ describe('Decisions about a payment', () => {
         world.hooks.onHeld(tx, { paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
       )
       await world.relay.completeTransfers()
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'payout_held' })
+      await untilReviewed(paymentId, 'payout_stopped')
       await world.settle(paymentId)
       expect(await result(paymentId)).toBe('succeeded')
     })
 
-    test('a payment with a payout is refunded only when the payout is voided', async () => {
+    test('the money of a payout goes back only once that is void', async () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
-      await expect(decide(paymentId, 'refund')).rejects.toMatchObject({
-        cause: { message: 'The payment is processing and does not wait for an operator' },
-      })
-      await world.voidPayout(paymentId)
-      expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'payout_voided' })
+      await decide(paymentId, 'give_back')
       await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
+        () => payment(paymentId),
+        ({ payout }) => payout === 'voiding',
       )
-      expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+      expect((await world.orderAt('wallet_app', attemptId)).status).toBe('paid')
+      await world.voidPayout(paymentId)
+      expect(await result(paymentId)).toBe('refunded')
+      expect((await world.orderAt('wallet_app', attemptId)).status).toBe('refunded')
+      expect(await findImbalances(world.db)).toEqual([])
+    })
+
+    test('the money of a payout that was voided by hand waits for an operator', async () => {
+      const { paymentId } = await voidedByHand()
+      await decide(paymentId, 'give_back')
       expect(await result(paymentId)).toBe('refunded')
       expect(await findImbalances(world.db)).toEqual([])
     })
 
-    test('a settlement proved on chain that the state forbids is recorded and parked, not lost', async () => {
-      const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
-      await untilStatus(paymentId, 'settling')
-      await world.voidPayout(paymentId)
-      await until(
-        () => handle(paymentId).query(paymentState),
-        (state) => state.status === 'under_review',
-      )
-      await decide(paymentId, 'refund')
+    async function voidedByHand() {
+      const made = await opened()
+      await world.pay('wallet_app', made.attemptId)
+      await untilStatus(made.paymentId, 'settling')
+      await world.voidPayout(made.paymentId)
+      await untilReviewed(made.paymentId, 'excess')
+      return made
+    }
+
+    test('a settlement that is proved on chain after all is recorded, and an operator learns what is lost', async () => {
+      const { paymentId } = await voidedByHand()
+      await decide(paymentId, 'give_back')
+      await untilStatus(paymentId, 'refunded')
       await world.settle(paymentId)
-      const row = await payment(paymentId)
-      expect(row.status).toBe('refunded')
-      expect(row.transfer).not.toBeNull()
-      expect((await world.timeline(paymentId)).map(({ kind }) => kind)).toContain('payment.unexpected_settlement')
+      const row = await untilReviewed(paymentId, 'loss')
+      expect(row).toMatchObject({ status: 'succeeded', transfer: { logIndex: 1 } })
+      expect(await findImbalances(world.db)).toEqual([])
+      await decide(paymentId, 'write_off')
+      expect(await result(paymentId)).toBe('succeeded')
     })
   })
 })
