@@ -175,13 +175,10 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
 
 /** What must become true of a payment, and of its newest attempt, for its state to follow. */
 const MOVES = {
-  pending: ({ addAttempt, state: { payment } }) =>
-    addAttempt({
-      id: newId('attempt'),
-      provider: 'wallet_app',
-      method: 'banking_app',
-      asked: payment.amount,
-    }),
+  pending: (work) => {
+    const { amount: asked } = work.state.payment
+    work.addAttempt({ id: newId('attempt'), provider: 'wallet_app', method: 'banking_app', asked })
+  },
   processing: (work) => void setNewest(work, { status: 'confirming' }),
   settling: (work) => {
     const { id, asked } = setNewest(work, { status: 'paid', paidAt: work.at })
@@ -197,13 +194,13 @@ const MOVES = {
     work.setFunds(withPaidOut(toFunds(work.state), BigInt(work.state.payment.usdc?.net ?? '0')))
     work.set({ transfer })
   },
-  expired: ({ set }) => set({ closedAs: 'expired' }),
-  canceled: ({ set }) => set({ closedAs: 'canceled' }),
+  expired: (work) => work.set({ closedAs: 'expired' }),
+  canceled: (work) => work.set({ closedAs: 'canceled' }),
 } as const satisfies Record<string, (work: PaymentWork) => void>
 
 /** Moves along the transition table, one after the other. */
 export async function movePayment(
-  world: CheckoutWorld,
+  world: { change(id: string, work: (payment: PaymentWork) => void): Promise<unknown> },
   id: string,
   moves: readonly (keyof typeof MOVES)[],
 ): Promise<void> {

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { runCommand } from '../../../src/operator/command.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
+import { movePayment } from '../checkout/checkout-world.ts'
 import { type Furnished, furnish } from '../support/furnished.ts'
 import { plantReceipt } from '../support/receipts.ts'
 import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
@@ -371,6 +373,19 @@ describe('The limits of a payment', () => {
     )
   })
 
+  test('a payment keeps the tolerances that the deployment has when it is created', async () => {
+    const lenient = await openShop({ deps: () => ({ tolerances: { tolerancePercent: 3, fillTolerancePercent: 7 } }) })
+    try {
+      const { body } = await lenient.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+      const text = 'select tolerance_percent, fill_tolerance_percent from payment where id = $1'
+      expect((await lenient.db.query(text, [body['id']])).rows).toEqual([
+        { tolerance_percent: 3, fill_tolerance_percent: 7 },
+      ])
+    } finally {
+      await lenient.close()
+    }
+  })
+
   test('in live mode a shop is not on the developer’s own machine', async () => {
     const live = await openShop({ mode: 'live' })
     try {
@@ -529,6 +544,45 @@ describe('Reading payments, events, quotes and routes', () => {
       expect((await ask(`/v1/events/${before}`)).text).toBe(bodies[2])
       expectProblem(await ask('/v1/events?starting_after=evt_x'), 400, 'validation_failed')
       expectProblem(await ask('/v1/events/evt_x'), 404, 'resource_missing')
+    })
+  })
+
+  describe('a payment whose money was sold', () => {
+    const world = {
+      change: (id: string, work: (payment: PaymentWork) => void) =>
+        changePayment(shop.db, { publicUrl: shop.url, now: Date.now }, { id, work: async (payment) => work(payment) }),
+    }
+    const read = async (id: string) => (await shop.ask('GET', `/v1/payments/${id}`)).body
+
+    test('a delay of its settlement is said with its beginning, until it has ended', async () => {
+      const id = await pay()
+      await movePayment(world, id, ['pending', 'settling'])
+      await world.change(id, (work) => work.set({ delayedAt: work.at }))
+      expect(await read(id)).toMatchObject({
+        exception: 'settlement_delayed',
+        settlement: { delayed_since: expect.stringMatching(/Z$/), confirmed: { amount: '49.99', currency: 'EUR' } },
+      })
+      await movePayment(world, id, ['succeeded'])
+      expect(await read(id)).toMatchObject({ exception: null, settlement: { delayed_since: null } })
+    })
+
+    test('each chargeback, and what was won back, is an event with its amount and what is lost in all', async () => {
+      const id = await pay()
+      await movePayment(world, id, ['pending', 'settling', 'succeeded'])
+      const { attempts } = (await read(id)) as { attempts: { id: string; status: string }[] }
+      const attempt = attempts[0]?.id ?? ''
+      expect(attempts).toMatchObject([{ status: 'paid' }])
+      for (const held of ['2999', '0', '4999']) await world.change(id, (work) => work.setAttempt(attempt, { held }))
+      const { body } = await shop.ask('GET', `/v1/events?payment=${id}&limit=3`)
+      const told = (body['data'] as { type: string; data: { object: Fields } }[]).map(({ type, data }) => [
+        type,
+        data.object['chargeback'],
+      ])
+      expect(told).toEqual([
+        ['payment.chargeback_won', { attempt, amount: '49.99', lost: '0.00', currency: 'EUR' }],
+        ['payment.chargeback', { attempt, amount: '29.99', lost: '49.99', currency: 'EUR' }],
+        ['payment.chargeback', { attempt, amount: '20.00', lost: '20.00', currency: 'EUR' }],
+      ])
     })
   })
 

@@ -14,6 +14,7 @@ import { many, sql } from '../../../src/db/db.ts'
 import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { newId } from '../../../src/ids.ts'
 import { NO_PAGES } from '../../../src/web/site/document.tsx'
+import { movePayment } from '../checkout/checkout-world.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { openAccount } from './account.ts'
 import { composedPages } from './pages.ts'
@@ -256,6 +257,40 @@ describe('The pages of the dashboard', () => {
       expect([voided.includes(looks), voided.includes('10.505000')]).toEqual([true, false])
       expect(voided).not.toContain('for operators only')
       expect(voided).toContain('You receive Nothing')
+    })
+
+    test('a second payment is held for the buyer until its partner has given it back, with what that was', async () => {
+      const { owner, pay } = await openAccount(shop, 'twice@shop.example')
+      const id = await pay({ amount: '10.00', currency: 'EUR' })
+      await movePayment({ change }, id, ['pending', 'settling', 'succeeded'])
+      const second = newId('attempt')
+      await change(id, (work) => {
+        work.addAttempt({ id: second, ...CARD, asked: work.state.payment.amount })
+        work.setAttempt(second, { status: 'paid', held: '1000' })
+      })
+      const read = async () => textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+      expect(await read()).toMatch(/Another payment of 10\.00 EUR arrived for it.*Card, held for the buyer 10\.00 EUR/)
+      await change(id, (work) => work.setAttempt(second, { status: 'refunded', held: '0', returned: true }))
+      expect(await read()).toMatch(/Another payment of 10\.00 EUR went back to the buyer.*Card, returned 10\.00 EUR/)
+    })
+
+    test('the overview says what waits in the merchant’s words, and never in those for operators', async () => {
+      const { owner, pay } = await openAccount(shop, 'waits@shop.example')
+      const id = await pay({ amount: '10.00', currency: 'EUR' })
+      const reviewed = async (payout: string, reason: string) => {
+        const reviews = [{ reason, attemptId: null, text: 'for operators: only' }]
+        await shop.db.query(
+          `update payment set status = 'under_review', payout = $2, status_reason = $3, reviews = $4, review_since = now()
+           where id = $1`,
+          [id, payout, reason, JSON.stringify(reviews)],
+        )
+        return textOf((await owner.get('/dashboard')).html)
+      }
+      const withheld = await reviewed('none', 'withheld')
+      expect(withheld).toContain('The partner withholds the money while it checks the payment. Do not ship yet.')
+      const voided = await reviewed('void', 'excess')
+      expect(voided).toContain('You receive nothing for this payment. Do not ship.')
+      for (const page of [withheld, voided]) expect(page).not.toContain('for operators')
     })
 
     test('a payment of another account, of no account, and nonsense get the same page', async () => {
