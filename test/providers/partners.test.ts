@@ -434,6 +434,17 @@ describe('what each adapter does', () => {
       })
     })
 
+    test('a dispute that took more than had come is read, and names how much', async () => {
+      if (provider !== 'card_partner') return
+      const { attemptId } = server.newOrder(provider)
+      await server.partners()[provider].openOrder(server.newOrder(provider, { attemptId }), soon())
+      const [from, to] = ['"amount_received":0', '"amount_received":-1500']
+      await withTamperedAnswers({ server, provider, from, to }, async (partner) => {
+        const order = await partner.readOrder({ attemptId }, soon())
+        expect(order?.received).toEqual({ minor: '-1500', currency: order?.amount.currency })
+      })
+    })
+
     test('a method that the partner does not have is misconfigured, not sent', async () => {
       const order = server.newOrder(provider, { method: 'usdc' })
       if (provider === 'wallet_app') return

@@ -2,7 +2,7 @@ import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts
 import type { Tx } from '../db.ts'
 
 /**
- * What must always hold between rows: a file for each. A file of SQL is one query, which returns what does not hold as
+ * A rule that must always hold between rows: a file for each. A file of SQL is one query, which returns what does not hold as
  * `subject` (a payment's id) and `difference` (for operators). `$1` are the ids of the payments that it is asked about; one
  * without `$1` is about the whole. Its first comment is the rule, and what an operator does when it is broken. A file of
  * TypeScript compares a payment with what the domain makes of it.
@@ -14,10 +14,10 @@ export type Invariant = {
   readonly todo: string
 }
 
-/** Of one payment there is one difference for each invariant, with everything that differs. */
+/** A payment has one difference for each invariant, with everything that differs. */
 export type Difference = { readonly invariant: string; readonly subject: string; readonly difference: string }
 
-/** What is asked in one moment of the database. */
+/** A question about one moment of the database. */
 export type Question = {
   /** The names of the invariants that it asks about. */
   readonly about: readonly string[]
@@ -32,6 +32,6 @@ export type Booked = { readonly state: PaymentWithAttempts; readonly books: Read
 export type Computed = {
   readonly RULE: string
   readonly TODO: string
-  /** What differs; null: nothing. */
+  /** Describes the difference; null: there is none. */
   readonly compare: (payment: Booked) => string | null
 }

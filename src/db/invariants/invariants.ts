@@ -25,7 +25,7 @@ export const INVARIANTS: readonly Invariant[] = [...FILES.map(readHead), ...COMP
 const MOST_SUBJECTS = 1000
 const differenceRow = z.object({ subject: z.string(), difference: z.string() })
 
-function questionOf({ name, text }: (typeof FILES)[number]): Question {
+function makeQuestion({ name, text }: (typeof FILES)[number]): Question {
   const isOfPayments = text.includes('$1')
   const whole = `select subject, string_agg(difference, '; ' order by difference) as difference from (\n${text}) as found
     group by subject order by subject limit ${MOST_SUBJECTS}`
@@ -39,4 +39,4 @@ function questionOf({ name, text }: (typeof FILES)[number]): Question {
   }
 }
 
-export const QUESTIONS: readonly Question[] = [...FILES.map(questionOf), COMPUTING]
+export const QUESTIONS: readonly Question[] = [...FILES.map(makeQuestion), COMPUTING]

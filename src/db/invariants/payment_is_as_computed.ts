@@ -14,7 +14,7 @@ export function compare({ state }: Booked): string | null {
   return texts.length === 0 ? null : texts.join('; ')
 }
 
-/** What the steps and pages of a payment depend on. The texts of reviews are for people, and change with a version. */
+/** The fields on which the steps and pages of a payment depend. The texts of reviews are for people, and change with a version. */
 function describe({ payment, sales }: PaymentWithAttempts): Readonly<Record<string, string>> {
   return {
     status: payment.status,

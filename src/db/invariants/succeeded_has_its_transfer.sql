@@ -1,5 +1,5 @@
 -- A payment has succeeded if, and only if, a final transfer is stored that paid its wallet, and the payment names it.
--- To do: Look the transaction up on the chain. If it paid, the log must be read again: `pinrail settlement rebuild`. If not, the merchant was told of money that it does not have.
+-- To do: Look the transaction up on the chain. If it paid, the log must be read again: `pinrail settlement rebuild`. If not, the merchant has a success without its money: pay it.
 select m.id as subject, format('%s, payout %s, paid %s in %s:%s; the log has %s to %s in %s:%s', m.status, m.payout, m.paid_micro,
   m.tx_hash, m.log_index, l.micro_usdc, l.counterparty, l.tx_hash, l.log_index) as difference
 from payment m left join treasury_log l on l.payment_id = m.id and l.kind = 'out'

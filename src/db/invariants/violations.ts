@@ -4,7 +4,7 @@ import { time } from '../payments/payment-rows.ts'
 import { INVARIANTS } from './invariants.ts'
 import type { Reconciliation } from './reconcile.ts'
 
-/** What the workers found when they last compared, for metrics and operators. */
+/** The differences that the workers found when they last compared, for metrics and operators. */
 
 /** Takes the run that is due now, for one worker. Returns when all invariants were last compared; null: none is due. */
 export async function takeRun(db: Queryable, everyMs: number): Promise<string | null> {

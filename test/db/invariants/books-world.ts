@@ -27,7 +27,7 @@ const RATE = { rate: '1.08', source: 'test' }
 const TREASURY = `0x${'b'.repeat(40)}` as const
 export const WALLET = `0x${'7'.repeat(40)}`
 
-/** Payments of 100.00 EUR in a database of their own, whose rows are written by the code that writes them in production. */
+/** Payments of 100.00 EUR in a separate database, whose rows are written by the code that writes them in production. */
 export async function createBooksWorld() {
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, livemode: false, pool: 4 })
@@ -196,7 +196,7 @@ export async function createBooksWorld() {
       await journal.applyPending(100)
     },
 
-    /** What differs of the payment: the invariant, and the difference. */
+    /** The differences of the payment, by invariant. */
     async differences(id: string): Promise<Readonly<Record<string, string>>> {
       const { differences, unread } = await reconcile(db, { payment: id })
       if (unread.length > 0) throw new Error(JSON.stringify(unread))

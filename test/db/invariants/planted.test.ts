@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Planted = {
-  /** What somebody has done to the rows. */
+  /** The cause, as the end of the test's title. */
   readonly when: string
   /** Plants it in the rows of a sound payment. */
   readonly plant: () => Promise<Ids>
@@ -226,7 +226,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
   },
 }
 
-/** Of the whole: what they are about, and how it is put right again for the other tests. */
+/** The invariants that concern no payment, and how the rows are put right again for the other tests. */
 const OF_THE_WHOLE: Readonly<
   Record<string, { readonly when: string; readonly plant: string; readonly mend: string; readonly says: RegExp }>
 > = {

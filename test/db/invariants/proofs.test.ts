@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** What a decision needs of its surroundings: no partner is asked, and no payout was handed in. */
+/** The surroundings of a decision: no partner is asked, and no payout was handed in. */
 const deps = (): PaymentDeps =>
   ({ db: world.db, context: world.context, payouts: { void: async () => 'none', open: async () => null } }) as never
 
