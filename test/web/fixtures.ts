@@ -96,7 +96,7 @@ export function anAttempt(status: AttemptStatus, changes: Partial<Attempt> = {})
 }
 
 /** The sale whose USDC the payment pays out, of all of its money. */
-export function salesOf({ takenSale, paidAttemptId, confirmed, usdc }: Payment): StoredSale[] {
+function salesOf({ takenSale, paidAttemptId, confirmed, usdc }: Payment): StoredSale[] {
   if (takenSale === null || paidAttemptId === null || confirmed === null || usdc === null) return []
   const [units, gross] = [BigInt(confirmed.minor), BigInt(usdc.gross)]
   return [
