@@ -61,6 +61,8 @@ async function furnish() {
       cancelUrl: null,
       checkoutToken: payment,
       paymentLink: null,
+      tolerancePercent: 1,
+      fillTolerancePercent: 2,
       destination: `0x${'1'.repeat(40)}`,
       chainId: 1,
       token: 't',

@@ -24,7 +24,7 @@ import { createDepositBook } from '../../src/deps/deposits.ts'
 import { loadStart } from '../../src/deps/shared.ts'
 import { composeWorker } from '../../src/deps/worker.ts'
 import type { Hex } from '../../src/domain/hex.ts'
-import { deliveryWorkflowId, lateMoneyWorkflowId, paymentWorkflowId } from '../../src/domain/ids.ts'
+import { deliveryWorkflowId, paymentWorkflowId } from '../../src/domain/ids.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { newId } from '../../src/ids.ts'
 import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
@@ -218,16 +218,6 @@ describe('the doors of a system', () => {
       await untouched()
     })
 
-    test('late money without a workflow', async () => {
-      const [mine, others] = [own, other].map(({ attemptId }) => attemptId)
-      await shop.db.query("update part set state = 'late' where attempt_id = any($1)", [[mine, others]])
-      await parts().relay.adoptOrphans()
-      expect(await exists(lateMoneyWorkflowId(mine ?? ''))).toBe(true)
-      expect(await exists(lateMoneyWorkflowId(others ?? ''))).toBe(false)
-      await shop.db.query("update part set state = 'counted' where attempt_id = any($1)", [[mine, others]])
-      await untouched()
-    })
-
     test('a message that would start a run', async () => {
       const { workflows } = parts()
       const request = { attemptId: newId('attempt'), provider: 'wallet_app', method: 'banking_app' } as const
@@ -297,8 +287,6 @@ describe('activities', () => {
         accounts: { wallet_app: 'a', card_partner: 'a', local_partner: 'a', crypto: 'a' },
         converter: outside('converter') as PaymentDeps['converter'],
         rates: outside('rates') as PaymentDeps['rates'],
-        tolerancePercent: 1,
-        conversionTolerancePercent: 2,
         payouts: {
           getTreasury: () => `0x${'b'.repeat(40)}`,
           queue: async () => void asked.push('queue'),
@@ -308,7 +296,6 @@ describe('activities', () => {
             asked.push('void')
             return 'voiding'
           },
-          exists: async () => false,
           open: async () => null,
         },
       })
@@ -334,8 +321,9 @@ describe('activities', () => {
       ['transferUsdc', (all, { id }) => all.transferUsdc(id)],
       ['loadPayment', (all, { id }) => all.loadPayment(id)],
       ['markDelayed', (all, { id }) => all.markDelayed(id)],
-      ['decide', (all, { id }) => all.decide({ paymentId: id, decision: 'hold', ...note })],
-      ['refundAttempt', (all, of) => all.refundAttempt({ paymentId: of.id, attemptId: of.attemptId, ...note })],
+      ['decide', (all, { id }) => all.decide({ paymentId: id, say: 'hold', ...note })],
+      ['giveBack', (all, of) => all.giveBack({ paymentId: of.id, attemptId: of.attemptId })],
+      ['markSilent', (all, { id }) => all.markSilent(id)],
     ])('%s', async (_name, call) => {
       asked.length = 0
       for (const planted of [other, nobody])

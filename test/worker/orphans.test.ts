@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '@temporalio/client'
 import { pino } from 'pino'
-import { lateMoneyWorkflowId } from '../../src/domain/ids.ts'
+import { newId } from '../../src/ids.ts'
 import type { PaymentWorkflows } from '../../src/temporal/payments.ts'
 import { createRelay } from '../../src/worker/relay.ts'
 import { type CheckoutWorld, createCheckoutWorld } from '../api/checkout/checkout-world.ts'
@@ -12,33 +12,24 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** More than are looked at in one statement. */
-const LATE = 1001
-const attemptOf = (index: number) => `att_late_${String(index).padStart(4, '0')}`
+/** More payments than are looked at in one statement. */
+const OPEN = 1001
 
-/** A closed payment with so many orders of which money came too late, each a second later. */
-async function storeLate(): Promise<void> {
-  const { id } = await world.create()
-  await world.db.query(`update payment set status = 'expired', closed_at = now(), listen_ended = true where id = $1`, [
-    id,
-  ])
-  const attempts = Array.from({ length: LATE }, (_, index) => attemptOf(index))
+/** Open payments, as copies of one. */
+async function storeOpen(): Promise<string[]> {
+  const { id: template } = await world.create()
+  const ids = Array.from({ length: OPEN }, () => newId('payment'))
   await world.db.query(
-    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
-     select attempt, $1, 'wallet_app', 'banking_app', 'late', 4999, 'EUR', now(), now() from unnest($2::text[]) as attempt`,
-    [id, attempts],
+    `insert into payment select (jsonb_populate_record(p, jsonb_build_object('id', copy, 'checkout_token', copy,
+       'created_at', now() - interval '1 hour'))).* from payment p, unnest($1::text[]) as copy where p.id = $2`,
+    [ids, template],
   )
-  await world.db.query(
-    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, state, at)
-     select $1, attempt, attempt, 'receipt', 'EUR', 4999, 4999, 'late', now() + n * interval '1 second'
-     from unnest($2::text[]) with ordinality as t(attempt, n)`,
-    [id, attempts],
-  )
+  return ids
 }
 
 /** A relay beside a Temporal whose running workflows are these, and what it asks of it. */
 function relayBeside(running: Readonly<Record<string, readonly { workflowId: string; shows: string }[]>>) {
-  const opened: string[] = []
+  const resumed: string[] = []
   const told: string[] = []
   const list = async function* ({ query }: { query: string }) {
     for (const [type, those] of Object.entries(running))
@@ -46,7 +37,7 @@ function relayBeside(running: Readonly<Record<string, readonly { workflowId: str
         for (const { workflowId, shows } of those) yield { workflowId, typedSearchAttributes: { get: () => shows } }
   }
   const workflows: Partial<PaymentWorkflows> = {
-    openLateMoney: async ({ attemptId }) => opened.push(attemptId) > 0,
+    resume: async ({ id }) => resumed.push(id) > 0,
     tellRowChanged: async (id) => void told.push(id),
   }
   const relay = createRelay({
@@ -56,26 +47,24 @@ function relayBeside(running: Readonly<Record<string, readonly { workflowId: str
     clock: Date.now,
     log: pino({ level: 'silent' }),
   })
-  return { relay, opened, told }
+  return { relay, resumed, told }
 }
 
-test('late money that lost its workflow gets one again, however much other late money waits', async () => {
-  await storeLate()
-  const lost = attemptOf(LATE - 1)
-  const lateMoney = Array.from({ length: LATE - 1 }, (_, index) => ({
-    workflowId: lateMoneyWorkflowId(attemptOf(index)),
-    shows: 'late_money',
-  }))
-  const { relay, opened } = relayBeside({ lateMoney })
+test('a payment that lost its workflow gets one again, however many others have one', async () => {
+  const ids = await storeOpen()
+  const lost = ids.pop()
+  const payment = ids.map((workflowId) => ({ workflowId, shows: 'created' }))
+  const { relay, resumed } = relayBeside({ payment })
   expect(await relay.adoptOrphans()).toBe(1)
-  expect(opened).toEqual([lost])
+  expect(resumed).toEqual([lost])
+  await world.db.query('update payment set closed_at = now()')
 })
 
 test('a run that does not show its row is told of it after a minute, once of each version', async () => {
   const { id } = await world.create()
   const age = (seconds: number) =>
     world.db.query(
-      `update payment set status = 'under_review', park_reason = 'underpaid', version = version + 1,
+      `update payment set status = 'under_review', version = version + 1,
          created_at = now() - interval '1 hour', updated_at = now() - $1 * interval '1 second' where id = $2`,
       [seconds, id],
     )
