@@ -5,7 +5,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
 import { startDevServer } from '../../scripts/test/services/temporal.ts'
 import { until } from '../../scripts/test/until.ts'
-import type { OperatorDecision, OperatorNote } from '../../src/domain/payment/requests.ts'
+import type { Decision, Say } from '../../src/domain/payment/requests.ts'
 import { registerSearchAttributes } from '../../src/temporal/namespace.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 import type { payment } from '../../src/workflows/payment.ts'
@@ -36,11 +36,11 @@ afterAll(async () => {
 
 const handle = (id: string) => world.client.workflow.getHandle(id)
 const runOf = async (id: string): Promise<string> => (await handle(id).describe()).runId
-const note = async (id: string, reason: string): Promise<[OperatorNote]> => [
+const signed = async (id: string, reason: string): Promise<[Decision]> => [
   { operator: 'ada', reason, version: (await world.read(id)).payment.version },
 ]
-const decide = async (id: string, decision: OperatorDecision, reason: string) =>
-  handle(id).executeUpdate(operatorUpdates[decision], { args: await note(id, reason) })
+const decide = async (id: string, say: Say, reason: string) =>
+  handle(id).executeUpdate(operatorUpdates[say], { args: await signed(id, reason) })
 
 async function paid(receivedMinor?: string) {
   const id = await world.createPayment({ amount: '100.00' })
@@ -50,11 +50,11 @@ async function paid(receivedMinor?: string) {
   return { id, attemptId: answer.attemptId }
 }
 
-/** The row and the run both say so. */
-const parkedFor = (id: string, parkReason: string) =>
+/** The run waits for this reason. */
+const untilReviewed = (id: string, reason: string) =>
   until(
     () => handle(id).query(paymentState),
-    (state) => state.parkReason === parkReason,
+    ({ reviews }) => reviews.some((review) => review.reason === reason),
   )
 
 /** Signals come in until the run has been continued as a new one; `meanwhile` is asked again and again between them. */
@@ -68,30 +68,30 @@ async function untilContinued(id: string, meanwhile: (round: number) => Promise<
   throw new Error('the run was never continued')
 }
 
-test('a refund that is being carried out goes on in the new run, and every decision is answered once', async () => {
+test('a give-back that is being carried out goes on in the new run, and every decision is answered once', async () => {
   const { id, attemptId } = await paid('6000')
-  await parkedFor(id, 'underpaid')
+  await untilReviewed(id, 'too_little')
   await world.faultAt('wallet_app', { fault: 'refund_pending', seconds: 240, attemptId })
-  expect(await decide(id, 'refund', 'too little')).toMatchObject({ message: 'the partner is working on the refund' })
+  expect(await decide(id, 'give_back', 'too little')).toMatchObject({ message: 'give_back: recorded' })
   const answers: string[] = []
   const rounds = await untilContinued(id, async (round) => {
-    const answer = await decide(id, 'hold', `round ${round}`)
+    const answer = await decide(id, round % 2 === 0 ? 'hold' : 'release', `round ${round}`)
     answers.push(answer.message)
   })
-  expect(answers).toEqual(Array.from({ length: rounds }, () => 'hold: recorded'))
-  const held = (await world.timeline(id)).filter(({ kind }) => kind === 'payment.held')
-  expect(held).toHaveLength(rounds)
-  expect((await world.read(id)).intents).toMatchObject([{ kind: 'refund', state: 'pending', attemptId }])
+  expect(answers).toEqual(
+    Array.from({ length: rounds }, (_, round) => `${round % 2 === 0 ? 'hold' : 'release'}: recorded`),
+  )
+  const decided = (await world.timeline(id)).filter(({ kind }) => /^decision\.(hold|release)$/.test(kind))
+  expect(decided).toHaveLength(rounds)
+  expect((await world.read(id)).attempts).toMatchObject([{ id: attemptId, back: 'asked', held: '6000' }])
 
   aheadMs = 241_000
   await world.workflows.tellPartnerNews(id, attemptId)
   expect(await handle(id).result()).toBe('refunded')
-  const { parts, intents } = await world.read(id)
-  expect(parts.map(({ units, state }) => `${units} ${state}`)).toEqual(['6000 returned', '-6000 returned'])
-  expect(intents).toEqual([])
+  expect((await world.read(id)).attempts).toMatchObject([{ status: 'refunded', back: 'no', held: '0' }])
 }, 240_000)
 
-test('a payout that is held is waited for in the new run, and settles once', async () => {
+test('a payout that is stopped is waited for in the new run, and settles once', async () => {
   const { id } = await paid()
   await until(
     async () => (await world.read(id)).payment.status,
@@ -101,11 +101,11 @@ test('a payout that is held is waited for in the new run, and settles once', asy
     world.hooks.onHeld(tx, { paymentId: id, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
   )
   await world.relay.completeTransfers()
-  await parkedFor(id, 'payout_held')
+  await untilReviewed(id, 'payout_stopped')
   const refused: unknown[] = []
-  await untilContinued(id, (round) => decide(id, 'approve', `round ${round}`).catch((error) => refused.push(error)))
+  await untilContinued(id, (round) => decide(id, 'write_off', `round ${round}`).catch((error) => refused.push(error)))
   for (const error of refused)
-    expect(error).toMatchObject({ cause: { message: 'Parked for payout_held: decide with retry' } })
+    expect(error).toMatchObject({ cause: { message: expect.stringContaining('Decide with settle') } })
   await world.settle(id)
   expect(await handle(id).result()).toBe('succeeded')
   const told = (await world.timeline(id)).filter(({ to_status }) => to_status === 'succeeded')
@@ -115,8 +115,8 @@ test('a payout that is held is waited for in the new run, and settles once', asy
 
 test('a decision that comes before a run has read its row is judged by the row', async () => {
   const { id } = await paid('6000')
-  await parkedFor(id, 'underpaid')
-  const decideUnread = async (args: [OperatorNote]) => {
+  await untilReviewed(id, 'too_little')
+  const decideUnread = async (args: [Decision]) => {
     await handle(id).terminate('by hand')
     const startWorkflowOperation = new WithStartWorkflowOperation<typeof payment>('payment', {
       workflowId: id,
@@ -124,11 +124,11 @@ test('a decision that comes before a run has read its row is judged by the row',
       args: [{ id, expiresAt: Date.now() + 3_600_000, resume: true, amount: '60.00 EUR', merchantId: 'one' }],
       workflowIdConflictPolicy: 'USE_EXISTING',
     })
-    return world.client.workflow.executeUpdateWithStart(operatorUpdates.approve, { args, startWorkflowOperation })
+    return world.client.workflow.executeUpdateWithStart(operatorUpdates.settle, { args, startWorkflowOperation })
   }
   await expect(decideUnread([{ operator: 'ada', reason: 'nobody has looked' }])).rejects.toMatchObject({
     cause: { message: expect.stringContaining('Add "version"') },
   })
-  const answer = await decideUnread(await note(id, 'what came is enough'))
-  expect(answer).toMatchObject({ status: 'processing', message: 'approve: recorded' })
+  const answer = await decideUnread(await signed(id, 'what came is enough'))
+  expect(answer).toMatchObject({ status: 'processing', message: 'settle: recorded' })
 }, 60_000)

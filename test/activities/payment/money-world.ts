@@ -81,6 +81,7 @@ export async function createMoneyWorld() {
       const { id } = await base.checkout.create({
         amountText: '100.00',
         amount: { minor: '10000', currency: 'EUR' },
+        destination: `0x${'d'.repeat(40)}`,
         quote: { rate: '1.08', rateSource: 'test', netMicro: '103140000', expiresAt: new Date().toISOString() },
       })
       return { id, attemptId: await this.open(id) }
