@@ -1,8 +1,9 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { recordAction, type Signed } from '../db/operator/actions.ts'
+import { putOutbox } from '../db/outbox.ts'
+import { type ChangeContext, changePaymentIn, type Work } from '../db/payments/payment-changes.ts'
 import { loadPayment } from '../db/payments/payments.ts'
-import { addTimelineNote } from '../db/payments/timeline.ts'
 import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlement/balance.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { readCursor } from '../db/settlement/cursor.ts'
@@ -54,12 +55,12 @@ export function stateText(state: string, reason: string | null): string {
 export type PayoutChange = Extract<ActName, 'void' | 'hold' | 'release'>
 
 /** Changes the payout and notifies its payment. False if the state of the payout forbids it. */
-async function carryOut(tx: Tx, { hooks }: Act, { name, paymentId }: { name: PayoutChange; paymentId: string }) {
-  if (name === 'void') {
-    if (!(await requestVoid(tx, paymentId))) return false
-    const note = { ...noteOf('payment.void_asked'), actor: 'operator' as const }
-    return addTimelineNote(tx, { ...note, paymentId, at: new Date().toISOString() })
-  }
+async function carryOut(
+  tx: Tx,
+  { hooks, settings }: Act,
+  { name, paymentId }: { name: PayoutChange; paymentId: string },
+): Promise<boolean> {
+  if (name === 'void') return voidPayout(tx, { publicUrl: settings.PUBLIC_URL, now: Date.now }, paymentId)
   if (name === 'release') {
     await refuseStopped(tx, paymentId)
     if (!(await releasePayout(tx, paymentId))) return false
@@ -72,14 +73,27 @@ async function carryOut(tx: Tx, { hooks }: Act, { name, paymentId }: { name: Pay
   return true
 }
 
-/** Before money goes on that has waited, the partner is asked whether it is still there: a decision does that. */
+async function voidPayout(tx: Tx, context: ChangeContext, paymentId: string): Promise<boolean> {
+  if (!(await requestVoid(tx, paymentId))) return false
+  const work: Work = async ({ state, set, note }) => {
+    if (state.payment.payout === 'handed' || state.payment.payout === 'stopped')
+      set({ payout: 'voiding', stoppedFor: null })
+    note({ ...noteOf('payment.void_asked'), actor: 'operator' })
+  }
+  const { events } = await changePaymentIn(tx, context, { id: paymentId, work })
+  await putOutbox(tx, 'complete_transfer', [{ subject: paymentId, payload: { events } }])
+  return true
+}
+
+/** Before money goes on that has waited, the partner is asked whether it is still there: a decision leads to that. */
 async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
   const { payout, held } = (await loadPayment(tx, paymentId)).payment
-  if (payout === 'stopped' && !held)
-    throw new Refusal(
-      `${paymentId} needs a decision, which first checks with the partner that the money is still there: ` +
-        `pinrail payments decide ${paymentId} settle`,
-    )
+  if (payout === 'handed' || held) return
+  const todo =
+    payout === 'stopped'
+      ? `needs a decision: pinrail payments decide ${paymentId} settle`
+      : 'is not handed over: its payment goes on when the partner has confirmed that the money is still there'
+  throw new Refusal(`${paymentId} ${todo}`)
 }
 
 /** Changes one payout and says before and after; a dry run does the same and takes it back. */

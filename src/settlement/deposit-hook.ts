@@ -34,5 +34,10 @@ function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): void {
   const { attemptId, txHash, units, token, sender } = deposit
   const data = { attempt_id: attemptId, tx_hash: txHash, units, token, sender }
   work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
-  if (!deposit.expected && !isDust(deposit)) work.setAttempt(attemptId, { misfit: OTHER_TOKEN, misfitAnswer: 'none' })
+  if (deposit.expected || isDust(deposit)) return
+  const known = work.state.attempts.find(({ id }) => id === attemptId)?.misfit?.received
+  const before = known?.currency === token ? BigInt(known.minor) : 0n
+  // One more is another question, also if the last one is not answered yet.
+  const received = { minor: (before + BigInt(units)).toString(), currency: token }
+  work.setAttempt(attemptId, { misfit: { ...OTHER_TOKEN, received }, misfitAnswer: 'none' })
 }

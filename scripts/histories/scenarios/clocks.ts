@@ -105,7 +105,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
         { publicUrl: '', now: world.clock },
         {
           id: paymentId,
-          work: async (work) => work.set({ stuck: false }),
+          work: async (work) => work.set({ stuck: null }),
         },
       )
       await settled(paymentId)

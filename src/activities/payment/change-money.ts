@@ -16,16 +16,15 @@ export function changeMoney(deps: PaymentDeps, id: string, work: Work): Promise<
 }
 
 /**
- * Voids the payout if its money is not all there. The settlement engine proves whether it was paid; if none was handed in, it
- * never will be. A restored
- * backup may have forgotten it: then the engine asks the chain, as for any other.
+ * Voids the payout if its money is not all there. The settlement engine proves whether it was paid; a restored backup may have
+ * forgotten it. If none was ever handed in, the sale is the platform's, and what is there is asked about again.
  */
 export async function protectPayout(work: PaymentWork, payouts: PayoutDesk): Promise<void> {
   const { state, tx } = work
   if (nextEffect(toFunds(state)).do !== 'void') return
   const asked = await payouts.void(tx, state.payment.id)
-  const isForgotten = asked === 'none' && (await payouts.open(tx, state.payment.id)) !== null
-  const isNever = asked === 'none' && !isForgotten
-  work.set({ payout: isNever ? 'void' : 'voiding', stoppedFor: null })
-  if (!isNever) work.note(noteOf('payment.void_asked'))
+  if (asked === 'none' && (await payouts.open(tx, state.payment.id)) === null)
+    return work.set({ payout: 'none', stoppedFor: null, takenSale: null, usdc: null })
+  work.set({ payout: 'voiding', stoppedFor: null })
+  work.note(noteOf('payment.void_asked'))
 }

@@ -40,7 +40,9 @@ async function begin({ payouts }: PaymentDeps, work: PaymentWork, attemptId: str
   const effect = nextEffect(toFunds(work.state))
   // What was sold goes back only after its payout is void: another try may find that it is being voided.
   if (effect.do !== 'give_back' || effect.accountId !== attemptId) return
-  const mayBeForgotten = payment.payout === 'none' || payment.payout === 'void'
+  // Of a refunded payment it was found out when its money went back.
+  const isUnpaid = payment.payout === 'none' || payment.payout === 'void'
+  const mayBeForgotten = isUnpaid && payment.status !== 'refunded'
   if (mayBeForgotten && (await payouts.open(work.tx, payment.id)) !== null) {
     await payouts.void(work.tx, payment.id)
     work.set({ payout: 'voiding' })

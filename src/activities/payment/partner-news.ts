@@ -21,9 +21,6 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (isNews && attempt.revision !== asked.attempt.revision) return false
   if (asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   if (!isNews) return true
-  const isChanged = read.held !== attempt.held && work.state.payment.takenSale === null
-  // What an operator has accepted was another amount.
-  if (isChanged) work.set({ agreed: false })
   const cancelAsked = attempt.cancelAsked && !isCancelOver(read.status)
   work.setAttempt(attempt.id, { ...read, cancelAsked })
   failIfHopeless(work, read)

@@ -2,7 +2,8 @@ import { type Changed, changePayment, type PaymentWork, unchanged } from '../../
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
 import { isWorth } from '../../domain/payment/funds/account.ts'
-import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
+import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
+import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
@@ -107,8 +108,10 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt 
   const news = await cancelAndRead(deps, before, { attempts, silence })
   return changeMoney(deps, paymentId, async (work) => {
     for (const item of news) await applyOrder(work, deps, item)
-    if (as === 'listening_ended') endListening(work)
-    else if (isOpen(derive(work.state, work.at).payment.status) && !isMoved(work.state.payment)) close(work, as)
+    // Money that this reading has found came in time.
+    if (as === 'listening_ended' && findOwnAccount(toFunds(work.state)) === null) endListening(work)
+    if (as !== 'listening_ended' && isOpen(derive(work.state, work.at).payment.status) && !isMoved(work.state.payment))
+      close(work, as)
   })
 }
 
@@ -131,14 +134,14 @@ function endListening(work: PaymentWork): void {
  * no more of it is waited for.
  */
 function close(work: PaymentWork, as: 'expired' | 'canceled'): void {
-  const parts = work.state.attempts.filter((attempt) => isWorth(toAccount(attempt)))
+  const parts = work.state.attempts.filter((attempt) => attempt.status === 'open' && isWorth(toAccount(attempt)))
   if (parts.length === 0) {
     work.set({ closedAs: as })
     work.because({ why: as, data: because(as).data ?? {} })
     return
   }
   if (as === 'canceled') return
-  for (const { id, status } of parts) if (status === 'open') work.setAttempt(id, { status: 'paid', paidAt: work.at })
+  for (const { id } of parts) work.setAttempt(id, { status: 'paid', paidAt: work.at })
 }
 
 async function anyCheckRuns(deps: PaymentDeps, attempts: readonly Attempt[]): Promise<boolean> {

@@ -63,7 +63,7 @@ async function sell(deps: PaymentDeps, state: PaymentWithAttempts, sale: StoredS
         if (!isOpen(work, sale)) return
         // A refused order is over: another try asks for another one.
         work.setSale({ ...sale, state: 'ended' })
-        work.set({ stuck: true })
+        work.set({ stuck: sale.accountId })
       })
     case 'filled':
       return recordFill(deps, state.payment.id, { sale, fill: conversion })
@@ -97,7 +97,7 @@ async function endSale(deps: PaymentDeps, state: PaymentWithAttempts, sale: Stor
   return changeMoney(deps, id, async (work) => {
     if (!isOpen(work, sale)) return
     work.setSale({ ...sale, state: 'ended' })
-    work.set({ stuck: false })
+    work.set({ stuck: null })
   })
 }
 
@@ -115,8 +115,8 @@ function recordFill(
   return changeMoney(deps, id, async (work) => {
     if (!isOpen(work, sale)) return
     work.setSale({ ...sale, state: 'filled', fill: BigInt(fill.microUsdc), reference: fill.reference })
-    const isAgreed = work.state.payment.agreed && isFillNear({ ...sale, fill: BigInt(fill.microUsdc) }, work)
-    work.set({ stuck: false, agreed: isAgreed })
+    const isNear = isFillNear({ ...sale, fill: BigInt(fill.microUsdc) }, work)
+    work.set({ stuck: null, ...(isNear ? {} : { agreed: null }) })
   })
 }
 
@@ -150,7 +150,10 @@ async function readRate(deps: PaymentDeps, attempt: Attempt): ReturnType<typeof 
 }
 
 const markStuck = (deps: PaymentDeps, id: string): Promise<Changed> =>
-  changePayment(deps.db, deps.context, { id, work: async (work) => work.set({ stuck: true }) })
+  changePayment(deps.db, deps.context, {
+    id,
+    work: async (work) => work.set({ stuck: work.state.payment.paidAttemptId }),
+  })
 
 /**
  * Hands the payout to the settlement engine, which completes this activity from its outbox once the transfer is

@@ -13,7 +13,7 @@ create table payment (
   closed_as text check (closed_as in ('expired', 'canceled', 'failed')),
   payout text not null default 'none' check (payout in ('none', 'handed', 'stopped', 'voiding', 'void', 'paid')),
   stopped_for text,
-  stuck boolean not null default false,
+  stuck text,
   reviews jsonb not null default '[]',
   review_since timestamptz,
   expiry_postponed boolean not null default false,
@@ -45,7 +45,7 @@ create table payment (
   rate text,
   rate_source text,
   rate_locked_at timestamptz,
-  agreed boolean not null default false,
+  agreed text,
   taken_sale smallint,
   gross_micro units,
   fee_micro units,
@@ -76,7 +76,7 @@ comment on column payment.closed_as is 'How it was closed before its money came;
 comment on column payment.payout is
   '`none`: not handed over. `handed`: the settlement pays it. `stopped`: an operator must decide. `voiding`: it is being proved that it can never be paid. `void`: proved, or never handed over and never will be.';
 comment on column payment.stopped_for is 'Why the settlement has stopped the payout; null: it has not.';
-comment on column payment.stuck is 'True if the converter has refused the sale, or has not answered for half an hour.';
+comment on column payment.stuck is 'The attempt whose sale the converter has refused, or has not answered for half an hour; null: none.';
 comment on column payment.reviews is
   'What waits for a person: [{reason, attemptId, text}], computed at each change. docs/operations.md says what to do about each.';
 comment on column payment.review_since is 'Since when it waits for a person; null: it does not.';
@@ -105,7 +105,7 @@ comment on column payment.paid_attempt_id is 'The attempt whose money is the pay
 comment on column payment.charge_currency is 'The currency that the buyer paid in; null: no money is confirmed.';
 comment on column payment.confirmed_minor is 'What the buyer paid, in minor units of `charge_currency`; null: no money is confirmed.';
 comment on column payment.rate is 'The locked rate: USDC for one major unit of `charge_currency`; null: not locked yet.';
-comment on column payment.agreed is 'True if an operator settles what is there: too little, after a failure, or sold far off the rate.';
+comment on column payment.agreed is 'The money that an operator settles as it is, `<attempt>:<units>`, or what the chain has paid, `payout:<micro-USDC>`; null: none.';
 comment on column payment.taken_sale is 'The number of the sale whose USDC is paid out; null: not converted yet.';
 comment on column payment.gross_micro is 'What the money was converted to, in micro-USDC; null: not converted yet.';
 comment on column payment.fee_micro is 'The fee of Pinrail, in micro-USDC.';

@@ -38,7 +38,7 @@ function listMoves({ before, after }: Pair, cause: Cause | null, said: object): 
   const funds = toFunds(after)
   return path.map((to, index) => {
     const from = path[index - 1] ?? before.payment.status
-    const { why, data } = findReason({ from, to, funds, after }, cause)
+    const { why, data } = findReason({ from, to, funds, before, after }, cause)
     return { from, to, note: moveNote(to, because(why, { ...said, ...data })) }
   })
 }
@@ -47,6 +47,7 @@ type Moved = {
   readonly from: PaymentStatus
   readonly to: PaymentStatus
   readonly funds: Funds
+  readonly before: PaymentWithAttempts
   readonly after: PaymentWithAttempts
 }
 
@@ -57,10 +58,10 @@ function findReason(moved: Moved, cause: Cause | null): { readonly why: MoveReas
 }
 
 /** A decision whose effect is seen later, such as a give-back through the partner, is not why the payment moves now. */
-function decidedWhy({ to, funds }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason | null {
+function decidedWhy({ to, before }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason | null {
   if (say === 'hold') return 'held'
   if (say === 'release') return 'resumed_after_hold'
-  if (say === 'settle') return funds.taken === null ? 'approved' : 'payout_retried'
+  if (say === 'settle') return before.payment.payout === 'stopped' ? 'payout_retried' : 'approved'
   if (say === 'write_off') return to === 'failed' ? 'rejected' : null
   return data.outside && to === 'refunded' ? 'refunded_outside' : null
 }

@@ -43,6 +43,7 @@ export const PROOF_USED =
 const UNSEEN = 'Add "version": the version of the payment that you looked at. `pinrail payments explain` shows it'
 const UNSIGNED = 'Give {"operator": "…", "reason": "…"}'
 const UNWRITABLE = 'Operator, reason, attempt and proof must be text without NUL and without broken Unicode'
+const ONLY_OUTSIDE = 'A proof belongs to money that the buyer got from elsewhere: add "outside": true'
 const ONLY_BACK = '"attempt", "outside" and "proof" belong to give_back'
 
 /** What is sent along, in words for who decides in the Temporal UI. Operator and reason go to the timeline. */
@@ -61,8 +62,13 @@ export function whyMalformed(say: Say, decision: Decision | undefined): string |
   if (texts.some((text) => text.includes('\0') || !text.isWellFormed())) return UNWRITABLE
   const isBare = attempt === undefined && outside === undefined && proof === undefined
   if (say !== 'give_back' && !isBare) return ONLY_BACK
-  return say === 'hold' || Number.isInteger(version) ? null : UNSEEN
+  if (proof !== undefined && outside !== true) return ONLY_OUTSIDE
+  return say === 'hold' || isVersion(version) ? null : UNSEEN
 }
+
+/** A whole number that a version can be. */
+const isVersion = (version: number | undefined): boolean =>
+  Number.isInteger(version) && Number(version) > 0 && Number(version) < 2_000_000_000
 
 type Known = { readonly status: PaymentStatus; readonly version: number; readonly answers: readonly Offered[] }
 

@@ -11,23 +11,25 @@ import { listReviews } from './reviews.ts'
 export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttempts {
   const funds = toFunds(state)
   const reviews = listReviews(state, funds)
+  const money = findMoney(state, funds)
   const status = computeStatus(state, funds)
-  const derived: Derived = {
-    ...findMoney(state, funds),
-    status,
+  // Money that has gone is not late, and what comes next has its own clock.
+  const delayedAt = money.paidAt === null ? null : state.payment.delayedAt
+  const payment: Payment = { ...state.payment, ...money, status, delayedAt }
+  const derived = {
     statusReason: isClosed(status) ? null : (reviews[0]?.reason ?? whyReviewed(status, funds)),
-    exception: computeException({ ...state, payment: { ...state.payment, status } }, funds),
+    exception: computeException({ ...state, payment }, funds),
     reviews,
     reviewSince: reviews.length === 0 ? null : (state.payment.reviewSince ?? at),
   }
-  return { ...state, payment: { ...state.payment, ...derived } }
+  return { ...state, payment: { ...payment, ...derived } }
 }
 
 /** The reason for a review that ends without a person. */
 function whyReviewed(status: PaymentStatus, { payout, accounts }: Funds): string | null {
   if (status !== 'under_review') return null
   if (payout === 'voiding') return 'voiding'
-  return accounts.some(({ back }) => back !== 'no') ? 'giving_back' : 'withheld'
+  return accounts.some(({ back }) => back !== 'no') ? 'giving_back' : 'confirming'
 }
 
 function computeStatus({ payment }: PaymentWithAttempts, funds: Funds): PaymentStatus {
@@ -76,7 +78,7 @@ function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Fun
   const id = sale?.accountId ?? findOwnAccount(funds)?.id
   const attempt = attempts.find((one) => one.id === id)
   const isGoing = funds.accounts.some((one) => one.id === payment.paidAttemptId && one.back !== 'no')
-  if (attempt === undefined && (isGoing || funds.payout === 'void')) return payment
+  if (attempt === undefined && (isGoing || funds.payout === 'void')) return pickMoney(payment)
   if (attempt === undefined) return NO_MONEY
   const account = funds.accounts.find((one) => one.id === id)
   const units = sale?.units ?? (account === undefined ? 0n : freeUnits(account))
@@ -89,6 +91,15 @@ function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Fun
     paidAt: attempt.paidAt ?? payment.paidAt,
   }
 }
+
+const pickMoney = ({ paidAttemptId, providerUsed, methodUsed, confirmed, rate, paidAt }: Payment) => ({
+  paidAttemptId,
+  providerUsed,
+  methodUsed,
+  confirmed,
+  rate,
+  paidAt,
+})
 
 type MoneyField = 'paidAttemptId' | 'providerUsed' | 'methodUsed' | 'confirmed' | 'rate' | 'paidAt'
 
@@ -147,6 +158,10 @@ const settledPart = (funds: Funds, own: Account): Account => ({ ...own, held: co
 
 const countSettled = ({ taken }: Funds, own: Account): bigint => (taken === null ? freeUnits(own) : taken.units)
 
+/** Another token, or an order without money, was given back without the buyer's money. */
+const hasGoneBack = ({ returned, outside, status }: Attempt): boolean =>
+  returned && (outside !== '0' || status === 'refunded')
+
 /**
  * A payment all of whose money was given back is over: nothing will be paid out of it. One that was closed before stays closed
  * as it was.
@@ -163,6 +178,6 @@ export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts 
       account.word === 'confirming' ||
       isStopped(account),
   )
-  const isOver = isRunning && !mayCome && attempts.some(({ returned }) => returned)
+  const isOver = isRunning && !mayCome && attempts.some(hasGoneBack)
   return isOver ? { ...state, payment: { ...payment, payout: 'void' } } : state
 }

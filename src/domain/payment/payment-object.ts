@@ -20,8 +20,8 @@ export type Payment = Derived & {
   readonly payout: PayoutState
   /** Why the settlement engine has stopped the payout; null: it has not. */
   readonly stoppedFor: string | null
-  /** True if the converter has refused the sale, or has not answered for half an hour. */
-  readonly stuck: boolean
+  /** The attempt whose sale the converter has refused, or has not answered for half an hour; null: none. */
+  readonly stuck: string | null
   /** The amount as the merchant wrote it. */
   readonly amountText: string
   readonly amount: Money
@@ -42,8 +42,8 @@ export type Payment = Derived & {
   readonly chainId: number
   readonly token: string
   readonly quote: Quote
-  /** An operator settles what is there, although it is too little, came after a failure, or was sold far off the rate. */
-  readonly agreed: boolean
+  /** The money that an operator settles as it is, with its units; null: none. */
+  readonly agreed: string | null
   /** The number of the sale whose USDC is paid out. */
   readonly takenSale: number | null
   /** What the transfer has paid. */

@@ -43,10 +43,11 @@ function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | nul
   if (why === null || (why !== 'token' && isEmpty && isZero(attempt.held))) return null
   if (why === 'amount' && isEmpty && isOver(order)) return null
   const { status, amount, received } = order
-  return why === 'token' ? OTHER_TOKEN : { why, status, amount, received }
+  if (why === 'token') return attempt.misfit?.why === 'token' ? attempt.misfit : OTHER_TOKEN
+  return { why, status, amount, received }
 }
 
-/** The same for each token: the chain reports the next one. */
+/** What came of it is known by its deposits. */
 export const OTHER_TOKEN: Misfit = {
   why: 'token',
   status: 'wrong_asset',

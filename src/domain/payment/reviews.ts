@@ -66,13 +66,12 @@ const TEXTS: Readonly<Record<ReviewReason, (facts: Facts) => string>> = {
     `The settlement has stopped the payout${payment.stoppedFor === null ? '' : `: ${payment.stoppedFor}`}. \`settle\` tries it again.`,
   odd_order: ({ state, account }) => describeOdd(account, state.attempts),
   other_token: () =>
-    'Another token than USDC is at the address of the payment. It does not count. Send it back by hand, and record that.',
+    'Another token than USDC is at the address of the payment. It does not count. Send it back by hand, and record that with `write_off`.',
   withheld: ({ account }) =>
     `The partner withholds ${free(account)} while it checks the payment. It goes on when the partner releases the money.`,
   silent: () =>
     'The partner has been confirming the money for too long. Ask the partner. If the money arrives, the payment goes on.',
-  excess: ({ funds, account }) =>
-    `${account === null ? '' : units(account, getExcess(funds, account))} more than the payment needs: the buyer must get it back.`,
+  excess: ({ funds, account }) => (account === null ? '' : describeExcess(funds, account)),
   loss: ({ funds, account }) => describeLoss(funds, account),
   unexpected_payout: ({ funds }) =>
     `The chain has paid ${usdc(funds.paidOut)} to the merchant, and ${usdc(getNet(funds))} was to be paid.`,
@@ -123,6 +122,13 @@ const MISFIT_TEXTS = {
   token: 'Another token came',
 } as const
 
+function describeExcess(funds: Funds, account: Account): string {
+  const amount = units(account, getExcess(funds, account))
+  return funds.payout === 'void'
+    ? `${amount} are there, and nothing is paid out any more: the buyer must get them back.`
+    : `${amount} more than the payment needs: the buyer must get it back.`
+}
+
 function describeLoss(funds: Funds, account: Account | null): string {
   if (account === null) return 'Money is lost.'
   const lost = units(account, getLoss(funds, account))
@@ -147,6 +153,7 @@ const MERCHANT_TEXTS: Readonly<Record<string, string>> = {
   unexpected_payout: 'USDC for this payment reached your wallet, although Pinrail did not expect it. You keep it.',
   held: 'Pinrail holds the payment. Do not ship yet.',
   voiding: 'The money went back, and the payout is being voided. Ship only if the payment still succeeds.',
+  confirming: 'The partner is confirming the money again. Do not ship yet.',
   giving_back: 'The money is going back to the buyer. Do not ship.',
 }
 

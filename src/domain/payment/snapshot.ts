@@ -127,16 +127,18 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   const { payment, attempts } = state
   const funds = toFunds(state)
   const effect = nextEffect(funds)
+  const step = stepOf(effect)
   const paid = attempts.find((attempt) => attempt.id === payment.paidAttemptId)
   return {
     id: payment.id,
     version: payment.version,
     status: payment.status,
     exception: payment.exception,
-    next: stepOf(effect),
+    next: step,
     nextAttemptId: effect.do === 'give_back' ? effect.accountId : null,
     reviews: payment.reviews,
-    answers: listOffered(funds),
+    // Nobody takes a decision any more.
+    answers: effect.do === 'done' ? [] : listOffered(funds),
     held: payment.held,
     attempts: attempts.map(({ id, provider, method, status }) => ({ id, provider, method, status })),
     paidAttemptId: payment.paidAttemptId,
@@ -149,7 +151,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     txHash: payment.transfer?.txHash ?? null,
     netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
     hasMoney: hasMoney(state),
-    silentAt: silentAt(payment, attempts),
+    silentAt: step === 'await_partner' ? silentAt(payment, attempts) : null,
   }
 }
 
@@ -162,7 +164,7 @@ function isWatched({ listenEnded, payout, paidAttemptId }: Payment, { id, status
 
 /** A partner that confirms for longer than the payment would wait for its late money counts as silent. */
 function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null {
-  if (payment.status !== 'processing' || payment.paidAttemptId !== null) return null
+  if (isClosed(payment.status)) return null
   const confirming = attempts.filter(({ status, silent }) => status === 'confirming' && !silent)
   const ends = confirming.map(({ updatedAt, silentAfterHours }) => unixMs(updatedAt) + silentAfterHours * 3_600_000)
   return ends.length === 0 ? null : Math.max(...ends)

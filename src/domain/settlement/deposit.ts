@@ -49,7 +49,7 @@ export function receivedMoney(deposit: Pick<Deposit, 'asked' | 'askedMicro' | 'r
 
 /**
  * Enough is paid at once. Too little waits for the rest until the payment expires, and is then paid too little. Another
- * token is only news as long as the right one has not come. `now` is in Unix seconds.
+ * token is only news as long as the right one is waited for. `now` is in Unix seconds.
  */
 export function statusOfDeposit(
   deposit: Deposit,
@@ -57,9 +57,9 @@ export function statusOfDeposit(
 ): 'open' | 'paid' | 'wrong_asset' {
   const received = receivedMoney(deposit)
   const enough = compareReceived(deposit.asked, received.minor, at.tolerancePercent) !== 'underpaid'
-  if (enough) return 'paid'
-  if (deposit.wrongToken) return 'wrong_asset'
-  return received.minor !== '0' && at.now >= deposit.expiresAt ? 'paid' : 'open'
+  const isOver = received.minor !== '0' && at.now >= deposit.expiresAt
+  if (enough || isOver) return 'paid'
+  return deposit.wrongToken ? 'wrong_asset' : 'open'
 }
 
 /** `watched`: at each final block. `ended`: its payment has long expired, and it is looked at once a day. */

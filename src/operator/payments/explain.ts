@@ -8,7 +8,8 @@ import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
 import { formatAmount, formatUsdc } from '../../domain/money.ts'
 import { describeOffered } from '../../domain/payment/decision.ts'
 import { freeUnits } from '../../domain/payment/funds/account.ts'
-import { toAccount, toMoney } from '../../domain/payment/funds/stored-funds.ts'
+import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
+import { toAccount, toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
 import { type Attempt, explorerUrl, type PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { type NextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
 import { getFailure, type PartStanding } from '../../domain/settlement/part.ts'
@@ -110,9 +111,10 @@ function standing({ payment }: PaymentWithAttempts, { next }: PaymentSnapshot): 
 }
 
 function money({ payment, attempts, sales }: PaymentWithAttempts, payout: PayoutView | null): string[] {
+  const own = findOwnAccount(toFunds({ payment, attempts, sales }))
   const lines = attempts.flatMap((attempt) => [
     `attempt ${attempt.id}  ${attempt.provider} ${attempt.method}  ${attempt.status}  at the partner: ${attempt.partnerReference ?? 'unknown'}`,
-    ...describeHeld(attempt, payment.paidAttemptId),
+    ...describeHeld(attempt, own?.id ?? null),
   ])
   for (const { number, state, units, accountId } of sales)
     lines.push(`sale ${number} of ${describeUnits(attempts, accountId, units)}  ${state}`)
@@ -137,10 +139,10 @@ function waiting(payout: PayoutView | null, parts: readonly PartStanding[]): str
 }
 
 /** Lists the money that the partner holds of it, whose that is, and what is going back. */
-function describeHeld(attempt: Attempt, paidAttemptId: string | null): string[] {
+function describeHeld(attempt: Attempt, ownId: string | null): string[] {
   const { held, outside, back, returned, id } = attempt
   if (held === '0' && outside === '0' && !returned) return []
-  const whose = id === paidAttemptId ? 'the payment’s' : 'the buyer’s'
+  const whose = id === ownId ? 'the payment’s' : 'the buyer’s'
   return [
     `  the partner holds ${amountText(attempt, BigInt(held))}`,
     ...(freeUnits(toAccount(attempt)) === 0n

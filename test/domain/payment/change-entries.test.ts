@@ -173,7 +173,7 @@ describe('the timeline tells', () => {
     ],
     [
       'ended without money',
-      after(one, says({ status: 'paid' })),
+      after(one, says({ status: 'on_hold' })),
       decides({ say: 'write_off' }),
       cause('write_off'),
       ['→ failed: An operator rejected it before any money arrived (operator)'],

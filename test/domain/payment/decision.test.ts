@@ -33,8 +33,13 @@ describe('a decision is refused', () => {
   })
 
   test.each(ANSWERS)('%s: with an attempt or a proof, but for a give-back', (say) => {
-    for (const fields of [{ attempt: 'att_1' }, { outside: true }, { proof: 'bank 7' }])
+    for (const fields of [{ attempt: 'att_1' }, { outside: true }, { outside: true, proof: 'bank 7' }])
       expect(whyMalformed(say, { ...looked, ...fields }) === null).toBe(say === 'give_back')
+  })
+
+  test('with a proof of nothing, and with a version that none can be', () => {
+    expect(whyMalformed('give_back', { ...looked, proof: 'bank 7' })).toContain('add "outside": true')
+    expect(whyMalformed('settle', { ...signed, version: 99_999_999_999 })).toContain('"version"')
   })
 
   test('with a version that is over; the row may be newer than what is known here', () => {

@@ -104,7 +104,7 @@ describe('with money', () => {
       'processing (-, -) → sell',
     ],
     ['a hold', after(one, pays(), sets({ held: true })), 'under_review (held, -) → await_release'],
-    ['a converter that refuses', after(one, pays(), sets({ stuck: true })), 'under_review (sale_stuck, -) → review'],
+    ['a converter that refuses', after(one, pays(), sets({ stuck: 'att_1' })), 'under_review (sale_stuck, -) → review'],
     ['a fill far off the rate', after(one, pays(), fills(100_000_000n)), 'under_review (far_fill, -) → review'],
     [
       'which an operator accepts: it is paid out',

@@ -55,7 +55,7 @@ const REVIEWS: readonly Asked[] = [
   ],
   [
     'sale_stuck',
-    after(one, pays(), sets({ stuck: true })),
+    after(one, pays(), sets({ stuck: 'att_1' })),
     'The converter has refused to sell 100.00 EUR, or has not answered for half an hour. `settle` tries again.',
     ['settle', ...BACK, 'hold'],
   ],
@@ -86,8 +86,8 @@ const REVIEWS: readonly Asked[] = [
   [
     'other_token',
     after(usdc, says({ status: 'wrong_asset' })),
-    'Another token than USDC is at the address of the payment. It does not count. Send it back by hand, and record that.',
-    [...OUTSIDE, 'write_off', 'hold'],
+    'Another token than USDC is at the address of the payment. It does not count. Send it back by hand, and record that with `write_off`.',
+    ['write_off', 'hold'],
   ],
   [
     'withheld',
@@ -122,7 +122,7 @@ const REVIEWS: readonly Asked[] = [
   [
     'excess',
     after(handed, sets({ payout: 'void' })),
-    '100.00 EUR more than the payment needs: the buyer must get it back.',
+    '100.00 EUR are there, and nothing is paid out any more: the buyer must get them back.',
     BACK,
   ],
   [

@@ -70,7 +70,7 @@ const STORIES: { readonly [move in keyof Move]: Story } = {
   'under_review to pending': [withheld, gone],
   'under_review to settling': [stopped, sets({ payout: 'handed' })],
   'under_review to succeeded': [stopped, paysOut()],
-  'under_review to failed': [after(pending, says({ status: 'paid' })), decides({ say: 'write_off' })],
+  'under_review to failed': [after(pending, says({ status: 'on_hold' })), decides({ say: 'write_off' })],
   'under_review to expired': [after(closed('expired'), pays('3000')), gone],
   'under_review to canceled': [after(closed('canceled'), pays('3000')), gone],
   'under_review to refunded': [after(stopped, sets({ payout: 'void' })), says({ status: 'refunded' })],

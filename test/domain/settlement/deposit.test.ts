@@ -59,6 +59,7 @@ describe('a deposit', () => {
   test('in another token is told, until the right one has come', () => {
     expect(status({ wrongToken: true })).toBe('wrong_asset')
     expect(status({ wrongToken: true, receivedMicro: '20000000' })).toBe('wrong_asset')
+    expect(status({ wrongToken: true, receivedMicro: '20000000' }, EXPIRY)).toBe('paid')
     expect(status({ wrongToken: true, receivedMicro: '58300000' })).toBe('paid')
   })
 

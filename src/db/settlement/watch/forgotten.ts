@@ -28,7 +28,8 @@ export function queueForgotten({ db, scope }: JournalContext): Promise<number> {
           and l.token = ${scope.token} and m.livemode = ${scope.livemode}
           -- For money that never came nothing is owed: whoever has the treasury's key may have used the nonce.
           and (m.net_micro is not null or exists (select 1 from attempt t join reading r on r.attempt_id = t.id where t.payment_id = m.id and r.held > 0))
-          and (m.status = any(${[...CLOSED]}) or m.status in ('under_review', 'settling') and m.net_micro = l.micro_usdc)
+          and (m.status = any(${[...CLOSED]}) or m.status in ('under_review', 'settling')
+            and (m.net_micro = l.micro_usdc or m.payout = 'voiding'))
         on conflict (payment_id) do nothing`,
   )
 }

@@ -1,5 +1,5 @@
 import { type Account, freeUnits, isOnChain } from './account.ts'
-import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss, nameMoney, namePayout } from './funds.ts'
 import { isUnanswered, listReasons } from './review.ts'
 
 /** The answers of an operator: three about the money, and the hold. Each names the version that was looked at. */
@@ -57,7 +57,7 @@ function mayBeHeld(funds: Funds): boolean {
 /** True if something stops the settlement that an operator may allow. */
 function hasQuestion(funds: Funds): boolean {
   const { stops, asks } = listReasons(funds)
-  const isOver = funds.payout === 'void' || funds.payout === 'paid'
+  const isOver = ['voiding', 'void', 'paid'].includes(funds.payout) || (!funds.listens && funds.taken === null)
   return !isOver && (stops.length > 0 || (asks.includes('odd_order') && funds.accounts.some(hasOddMoney)))
 }
 
@@ -75,12 +75,11 @@ const WRITTEN_OFF = ['other_token', 'loss', 'unexpected_payout'] as const
 const isOddWithNothing = (funds: Funds, account: Account): boolean =>
   isUnanswered(account) && getReturnable(funds, account) === 0n
 
-/** Nothing has come, and somebody must decide whether anything is waited for. */
+/** Nothing has come, and a person must decide whether the partner's word is waited for. */
 function isHopeless(funds: Funds): boolean {
   const { asks } = listReasons(funds)
-  const isOpen = funds.closed === null && funds.payout === 'none' && findOwnAccount(funds) === null
-  const hasNone = funds.accounts.every((account) => freeUnits(account) === 0n)
-  return isOpen && hasNone && asks.some((reason) => reason !== 'held')
+  const isAwaited = asks.length > 0 && asks.every((reason) => reason === 'withheld' || reason === 'silent')
+  return isAwaited && funds.closed === null && funds.accounts.every((account) => freeUnits(account) === 0n)
 }
 
 /** Records a loss, or that nothing is to be given back. A payment to which nothing has come ends with it. */
@@ -92,7 +91,7 @@ function writeOff(funds: Funds): Funds {
     writtenOff: getLoss(funds, account),
   }))
   const closed = isHopeless(funds) ? 'failed' : funds.closed
-  return { ...funds, accounts, closed, agreed: funds.agreed || funds.payout === 'paid' }
+  return { ...funds, accounts, closed, agreed: funds.payout === 'paid' ? namePayout(funds.paidOut) : funds.agreed }
 }
 
 /**
@@ -102,7 +101,9 @@ function writeOff(funds: Funds): Funds {
 function settle(funds: Funds): Funds {
   const accounts = funds.accounts.map((account) => ({ ...account, accepted: account.accepted || account.odd }))
   const payout = funds.payout === 'stopped' ? 'none' : funds.payout
-  return { ...funds, agreed: true, stuck: false, payout, accounts }
+  const settled = { ...funds, stuck: null, payout, accounts }
+  const own = findOwnAccount(settled)
+  return { ...settled, agreed: own === null ? null : nameMoney(own) }
 }
 
 function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: 'give_back' }>): Funds {
@@ -116,36 +117,38 @@ function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: '
 const isPaidOut = (funds: Funds, { id }: Account): boolean =>
   funds.payout === 'paid' && findSoldAccount(funds)?.id === id
 
-/** The units that may go to the buyer: what the merchant was paid for stays. */
-const getReturnable = (funds: Funds, account: Account): bigint =>
-  isPaidOut(funds, account) ? getExcess(funds, account) : freeUnits(account)
+/** The units that may go to the buyer: of sold money its excess alone, if there is any; what the merchant was paid for stays. */
+function getReturnable(funds: Funds, account: Account): bigint {
+  const excess = getExcess(funds, account)
+  const isSold = findSoldAccount(funds)?.id === account.id
+  return isPaidOut(funds, account) || (isSold && excess > 0n) ? excess : freeUnits(account)
+}
 
 /**
  * A partner gives back whole orders only, once for the life of the order, and never what is at an address of the platform.
- * The excess of what the merchant was paid for goes by hand.
+ * The excess of what is sold goes by hand.
  */
 function givenByPartner(funds: Funds, account: Account): Account {
   const isWhole = account.outside === 0n && !account.returned && !isOnChain(account)
   // Of an order that does not fit nobody knows what its partner has.
-  const mayGo = (freeUnits(account) > 0n || isUnanswered(account)) && isWhole && !isPaidOut(funds, account)
+  const isAll = getReturnable(funds, account) === freeUnits(account) && !isPaidOut(funds, account)
+  const mayGo = (freeUnits(account) > 0n || isUnanswered(account)) && isWhole && isAll
   return mayGo && account.back === 'no' ? { ...account, back: 'wanted' } : account
 }
 
 /**
- * The buyer has it from elsewhere: all that is free of the account, or, after the payout, its excess. So the order needs no
- * other answer.
+ * The buyer has it from elsewhere, so the order needs no other answer. A partner that was asked before may still give it
+ * back: then the loss is seen.
  */
 function givenOutside(funds: Funds, account: Account): Account {
   const units = getReturnable(funds, account)
-  const isOdd = isUnanswered(account) || account.otherToken
-  if (account.back !== 'no' || (units === 0n && !isOdd)) return account
-  // Another token leaves the address as it was for USDC.
-  const returned = account.returned || units > 0n || isUnanswered(account)
+  if (account.back === 'wanted' || (units === 0n && !isUnanswered(account))) return account
   return {
     ...account,
     outside: account.outside + units,
-    returned,
+    // Only its excess went: what is sold of it stays sold.
+    returned: account.returned || units === freeUnits(account),
+    back: 'no',
     odd: account.odd && account.accepted,
-    otherToken: false,
   }
 }

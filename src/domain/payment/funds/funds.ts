@@ -40,10 +40,10 @@ export type Funds = {
   /** False once late money is no longer expected: from then on no money can become the payment's. */
   readonly listens: boolean
   readonly hold: boolean
-  /** True if the converter has refused the sale, or has not answered for half an hour. */
-  readonly stuck: boolean
-  /** True if an operator settles what is there: too little, an odd order, a fill far off the rate. */
-  readonly agreed: boolean
+  /** The account whose sale the converter has refused, or has not answered for half an hour; null: none. */
+  readonly stuck: string | null
+  /** The money that an operator settles as it is, by `nameMoney` or `namePayout`; null: none. Of other money nothing was said. */
+  readonly agreed: string | null
   readonly tolerancePercent: bigint
   /** Whole percent by which a fill may differ from what the locked rate gives. */
   readonly fillPercent: number
@@ -70,6 +70,18 @@ export function findOwnAccount(funds: Funds): Account | null {
 const isBeingSold = ({ sales, stuck }: Funds, account: Account): boolean =>
   !stuck &&
   sales.some((sale) => sale.state === 'asked' && sale.accountId === account.id && sale.units === freeUnits(account))
+
+/** Names so much money of this account. */
+export const nameMoney = (account: Account): string => `${account.id}:${freeUnits(account)}`
+
+/** Names so much money that the chain has paid. */
+export const namePayout = (micro: bigint): string => `payout:${micro}`
+
+/** True if an operator settles exactly the money that the payment has. */
+export function isAgreed(funds: Funds): boolean {
+  const own = findOwnAccount(funds)
+  return own !== null && funds.agreed === nameMoney(own)
+}
 
 /** Returns the units that the payment does not take. */
 export function getRest(funds: Funds, account: Account): bigint {

@@ -1,6 +1,15 @@
 import { isWithinPercent } from '../../money.ts'
 import { type Account, isEnough, isWorth } from './account.ts'
-import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds.ts'
+import {
+  type Funds,
+  findFittingSale,
+  findOwnAccount,
+  findSoldAccount,
+  getExcess,
+  getLoss,
+  isAgreed,
+  namePayout,
+} from './funds.ts'
 
 /**
  * The facts for which a person is asked. Those of the first list stop the settlement; those of the second only ask. The
@@ -23,10 +32,10 @@ export type Reasons = { readonly stops: readonly StopReason[]; readonly asks: re
 
 export function listReasons(funds: Funds): Reasons {
   const isSo: Record<StopReason | AskReason, boolean> = {
-    too_little: isUnsold(funds) && !funds.agreed && isTooLittle(funds),
-    after_failure: isUnsold(funds) && !funds.agreed && funds.closed === 'failed',
-    sale_stuck: isUnsold(funds) && funds.stuck,
-    far_fill: !funds.agreed && isFillFar(funds),
+    too_little: isUnsold(funds) && !isAgreed(funds) && isTooLittle(funds),
+    after_failure: isUnsold(funds) && !isAgreed(funds) && funds.closed === 'failed',
+    sale_stuck: isUnsold(funds) && findOwnAccount(funds)?.id === funds.stuck,
+    far_fill: !isAgreed(funds) && isFillFar(funds),
     payout_stopped: funds.payout === 'stopped',
     odd_order: funds.accounts.some(isUnanswered),
     other_token: funds.accounts.some(({ otherToken }) => otherToken),
@@ -64,22 +73,30 @@ function isFillFar(funds: Funds): boolean {
 /** The partner's word is awaited about the money that a running payment needs, or that is left of one that is void. */
 function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean {
   if (funds.payout === 'void') return funds.accounts.some((account) => account.word === word && isWorth(account))
-  const isOpen = funds.closed === null && funds.payout === 'none'
+  if (funds.payout !== 'none') return false
   const sold = findSoldAccount(funds)
-  const awaited = sold === null ? funds.accounts : [sold]
-  return isOpen && (sold !== null || findOwnAccount(funds) === null) && awaited.some((account) => account.word === word)
+  if (sold !== null) return sold.word === word
+  const isOpen = funds.closed === null && findOwnAccount(funds) === null
+  return isOpen && funds.accounts.some((account) => account.word === word)
 }
 
-/** True if money that will not be settled waits, and nobody has decided where it goes. */
+/**
+ * True if money that will not be settled waits, and nobody has decided where it goes. As long as it may be settled, its
+ * partner's word is awaited.
+ */
 export function waitsAsExcess(funds: Funds, account: Account): boolean {
-  return getExcess(funds, account) > 0n && account.word === 'paid' && account.back === 'no' && !isUnanswered(account)
+  const isKnown = account.word === 'paid' || isPast(funds)
+  return getExcess(funds, account) > 0n && isKnown && account.back === 'no' && !isUnanswered(account)
 }
+
+/** Nothing that comes now can be settled. */
+const isPast = ({ payout, listens, taken }: Funds): boolean => payout === 'paid' || (!listens && taken === null)
 
 export const isUnknownLoss = (funds: Funds, account: Account): boolean => getLoss(funds, account) > account.writtenOff
 
 /** The chain has paid the merchant something else than what was sold for it. */
 function isPayoutUnexpected({ payout, taken, paidOut, agreed }: Funds): boolean {
-  return payout === 'paid' && !agreed && (taken === null || paidOut !== taken.gross - taken.fee)
+  return payout === 'paid' && agreed !== namePayout(paidOut) && (taken === null || paidOut !== taken.gross - taken.fee)
 }
 
 /** A hold keeps the payment's money from going on. */

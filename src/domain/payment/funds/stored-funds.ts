@@ -3,7 +3,7 @@ import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
 import { wordOf } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
 import { type Account, isOnChain, isWorth } from './account.ts'
-import type { Funds, TakenSale } from './funds.ts'
+import { type Funds, getLoss, type TakenSale } from './funds.ts'
 import { nextEffect } from './next.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
 
@@ -99,7 +99,8 @@ export function toMoney({ asked, askedMicro, provider }: Attempt, units: bigint)
  * Takes every step that needs nobody else: a sale of USDC, which is its own fill; the order for the converter, which is stored
  * before it is asked; and a filled sale, with its fee.
  */
-export function advance(state: PaymentWithAttempts): PaymentWithAttempts {
+export function advance(changed: PaymentWithAttempts): PaymentWithAttempts {
+  const state = forgetWonLosses(changed)
   const effect = nextEffect(toFunds(state))
   if (effect.do === 'take') return advance(take(state, effect.number))
   if (effect.do !== 'sell') return state
@@ -107,6 +108,16 @@ export function advance(state: PaymentWithAttempts): PaymentWithAttempts {
   if (sale === null) return state
   const sold = { ...state, sales: [...state.sales, sale] }
   return sale.state === 'filled' ? advance(sold) : sold
+}
+
+/** Money that was written off and won back is asked for when it is lost again. */
+function forgetWonLosses(state: PaymentWithAttempts): PaymentWithAttempts {
+  const funds = toFunds(state)
+  const accounts = funds.accounts.map((account) => {
+    const loss = getLoss(funds, account)
+    return account.writtenOff > loss ? { ...account, writtenOff: loss } : account
+  })
+  return withFunds(state, { ...funds, accounts })
 }
 
 function take(state: PaymentWithAttempts, number: number): PaymentWithAttempts {

@@ -65,8 +65,8 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   closed: null,
   listens: true,
   hold: false,
-  stuck: false,
-  agreed: false,
+  stuck: null,
+  agreed: null,
   tolerancePercent: 1n,
   fillPercent: 2,
   ...fields,
@@ -207,7 +207,6 @@ class FundsStory {
     truth.oddRead = odd
     this.#change(id, (account) => {
       const isGone = held === 0n && account.held > 0n
-      if (held !== account.held && this.#funds.taken === null) this.#funds = { ...this.#funds, agreed: false }
       return {
         ...account,
         word,
@@ -254,7 +253,8 @@ class FundsStory {
   /** A payout is voided in the transaction of the change that made it due. */
   #protectPayout(): void {
     if (this.#model.next(this.#funds).do !== 'void') return
-    this.#funds = { ...this.#funds, payout: this.#funds.payout === 'none' ? 'void' : 'voiding' }
+    this.#funds =
+      this.#funds.payout === 'none' ? { ...this.#funds, taken: null } : { ...this.#funds, payout: 'voiding' }
   }
 
   /** What others do meanwhile: the settlement engine, and a partner that was asked to give money back. */
@@ -341,7 +341,7 @@ class FundsStory {
     const luck = how === 'surely' ? 1 : this.#random.next()
     if (luck >= 0.4) return this.#fill(sale)
     if (luck < 0.1) this.#putSale({ ...sale, state: 'ended' })
-    this.#funds = { ...this.#funds, stuck: luck < 0.2 }
+    this.#funds = { ...this.#funds, stuck: luck < 0.2 ? sale.accountId : null }
   }
 
   #putSale(sale: Sale): void {
@@ -357,7 +357,7 @@ class FundsStory {
     this.#count('USDC', fill)
     this.#putSale({ ...sale, state: 'filled', fill })
     const isNear = isWithinPercent(fill.toString(), sale.gross.toString(), this.#funds.fillPercent)
-    this.#funds = { ...this.#funds, stuck: false, agreed: this.#funds.agreed && isNear }
+    this.#funds = { ...this.#funds, stuck: null, agreed: isNear ? this.#funds.agreed : null }
   }
 
   #count(asset: string, units: bigint): void {

@@ -107,12 +107,33 @@ export function checkPayout(facts: Facts): string[] {
   const sold = findSold(facts)
   if (isPaid !== (status === 'succeeded')) wrong.push(`the payout is ${payout?.state ?? 'none'}, the payment ${status}`)
   if (isPaid && sold === null) wrong.push('paid, and nothing was sold for it')
-  const isSeen = agreed || isListed(facts, 'unexpected_payout')
+  const isSeen = agreed === `payout:${paidOut}` || isListed(facts, 'unexpected_payout')
   if (isPaid && paidOut !== usdc?.net && !isSeen) wrong.push(`paid ${paidOut}, net is ${usdc?.net}`)
   const isOver = isClosed(status) && status !== 'succeeded'
   if (isOver && payout !== null && payout.state !== 'voided')
     wrong.push(`${status} with a payout that is ${payout.state}`)
   return sold === null ? wrong : [...wrong, ...checkSold(facts, sold)]
+}
+
+/** What did not fit when it was sold an operator has accepted; after the listening has ended nothing is the payment's. */
+export async function checkOwn(facts: Facts): Promise<string[]> {
+  const { shop, notes, row } = facts
+  const sold = findSold(facts)
+  if (sold === null) return []
+  const { rows } = await shop.db.query(
+    `select misfit is not null and misfit ->> 'why' <> 'token' as odd from reading
+     where attempt_id = $1 and at <= (select asked_at from sale where payment_id = $2 and number = $3)
+     order by revision desc limit 1`,
+    [sold.attempt.id, row.payment.id, sold.sale.number],
+  )
+  const isOdd = (rows[0] as { odd: boolean } | undefined)?.odd === true
+  const isSettled = listDecided(shop).some(({ what }) => what === 'settle')
+  const ended = notes.get('payment.listening_ended')
+  const isLate = ended !== undefined && Date.parse(sold.attempt.paidAt ?? row.payment.createdAt) > ended
+  return [
+    ...(isOdd && !isSettled ? ['an order that does not fit was sold, and no operator has said so'] : []),
+    ...(isLate ? ['money was sold after nobody listened any more'] : []),
+  ]
 }
 
 /** Too little, and what was sold far off the rate, is paid out only if an operator has said so. */
