@@ -5,7 +5,7 @@ import { many, sql } from '../../src/db/db.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { depositOf, openAddress, send } from './deposits.ts'
-import { decide, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
+import { decide, payment, reasons, result, settled, untilReviewed, untilStatus, useWorld, world } from './story.ts'
 
 describe('Payments in USDC', () => {
   useWorld()
@@ -53,9 +53,8 @@ describe('Payments in USDC', () => {
       await send(attemptId, '20000000')
       expect((await payment(paymentId)).status).toBe('pending')
       await world.skip('31 minutes')
-      await untilStatus(paymentId, 'under_review')
-      expect(await payment(paymentId)).toMatchObject({ exception: 'underpaid', parkReason: 'underpaid' })
-      await decide(paymentId, 'approve')
+      expect(await untilReviewed(paymentId, 'too_little')).toMatchObject({ exception: 'underpaid' })
+      await decide(paymentId, 'settle')
       const row = await settled(paymentId)
       expect(BigInt(row.usdc?.gross ?? 0)).toBeLessThanOrEqual(20_000_000n)
     })
@@ -71,20 +70,17 @@ describe('Payments in USDC', () => {
     test('another token waits for an operator, also when the right one has come and is settled', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, '50000000', WRONG_TOKEN)
-      await untilStatus(paymentId, 'under_review')
-      const parked = await payment(paymentId)
-      expect(parked).toMatchObject({ exception: 'wrong_asset', parkReason: 'wrong_asset' })
-      // Anybody may send another one: it is another version, and the payment has waited no shorter for it.
+      const waits = await untilReviewed(paymentId, 'other_token')
+      expect(waits).toMatchObject({ status: 'under_review', exception: 'wrong_asset' })
+      // Anybody may send another one, and the payment has waited no shorter for it.
       await world.skip('2 minutes')
       await send(attemptId, '10000', WRONG_TOKEN)
-      const { version, updatedAt } = await payment(paymentId)
-      expect([version > parked.version, updatedAt]).toEqual([true, parked.updatedAt])
+      expect((await payment(paymentId)).reviewSince).toBe(waits.reviewSince)
       await send(attemptId, deposit.askedMicro)
       await untilStatus(paymentId, 'settling')
       await world.settle(paymentId)
-      await untilStatus(paymentId, 'succeeded')
-      expect((await world.read(paymentId)).incidents).toMatchObject([{ kind: 'misfit', attemptId }])
-      await decide(paymentId, 'approve')
+      expect((await untilReviewed(paymentId, 'other_token')).status).toBe('succeeded')
+      await decide(paymentId, 'write_off')
       expect(await result(paymentId)).toBe('succeeded')
     })
 
@@ -95,9 +91,8 @@ describe('Payments in USDC', () => {
       expect(await depositOf(attemptId)).toMatchObject({ wrongToken: false })
       await send(attemptId, deposit.askedMicro)
       expect((await settled(paymentId)).exception).toBeNull()
-      const { incidents } = await world.read(paymentId)
       const kinds = (await world.timeline(paymentId)).map(({ kind }) => kind)
-      expect([incidents, kinds.includes('payment.under_review')]).toEqual([[], false])
+      expect([await reasons(paymentId), kinds.includes('payment.under_review')]).toEqual([[], false])
       expect(await result(paymentId)).toBe('succeeded')
     })
 
@@ -107,24 +102,25 @@ describe('Payments in USDC', () => {
       const dai = '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063'
       await send(attemptId, '9999999999999999', dai)
       expect(await depositOf(attemptId)).toMatchObject({ wrongToken: false })
-      expect((await world.read(paymentId)).incidents).toEqual([])
+      expect(await reasons(paymentId)).toEqual([])
       await send(attemptId, deposit.askedMicro)
       expect((await settled(paymentId)).exception).toBeNull()
       await send(attemptId, '10000000000000000', dai)
-      expect((await world.read(paymentId)).incidents).toMatchObject([{ kind: 'misfit' }])
-      await decide(paymentId, 'approve')
+      await untilReviewed(paymentId, 'other_token')
+      await decide(paymentId, 'write_off')
       expect(await result(paymentId)).toBe('succeeded')
     })
 
-    test('another token that an operator has sent back by hand ends the payment as refunded, without a booking', async () => {
-      const { paymentId, attemptId } = await openAddress()
+    test('another token that an operator has sent back leaves the payment to its buyer, without a booking', async () => {
+      const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, '50000000', WRONG_TOKEN)
-      await untilStatus(paymentId, 'under_review')
+      await untilReviewed(paymentId, 'other_token')
       const books = await readBalances(world.db)
-      await decide(paymentId, 'recordExternalRefund')
-      expect((await payment(paymentId)).status).toBe('refunded')
-      expect(await result(paymentId)).toBe('refunded')
+      await decide(paymentId, 'write_off')
+      expect(await payment(paymentId)).toMatchObject({ status: 'pending', exception: null, reviews: [] })
       expect(await readBalances(world.db)).toEqual(books)
+      await send(attemptId, deposit.askedMicro)
+      await settled(paymentId)
     })
 
     test('a second transfer after the payment was counted is not settled, and is shown', async () => {
@@ -133,15 +129,9 @@ describe('Payments in USDC', () => {
       await send(attemptId, deposit.askedMicro)
       const row = await settled(paymentId)
       await send(attemptId, '7000000')
-      await until(
-        () => payment(paymentId),
-        ({ exception }) => exception === 'duplicate_payment',
-      )
-      expect((await payment(paymentId)).usdc).toEqual(row.usdc)
-      expect((await world.read(paymentId)).parts).toMatchObject([
-        { asset: 'USDC', units: deposit.askedMicro, state: 'counted' },
-        { asset: 'USDC', units: '7000000', state: 'surplus' },
-      ])
+      const excess = await untilReviewed(paymentId, 'excess')
+      expect(excess).toMatchObject({ exception: 'duplicate_payment', usdc: row.usdc })
+      expect(excess.reviews[0]?.text).toContain('7.000000 USDC more than the payment needs')
       expect(before - (await usdc('suspense'))).toBe(7_000_000n)
     })
 
@@ -161,18 +151,16 @@ describe('The rest of USDC', () => {
   async function lines(query: ReturnType<typeof sql>): Promise<string[]> {
     return (await many(world.db, z.object({ line: z.string() }), query)).map(({ line }) => line)
   }
-  /** Every line of the payment's books in one kind of booking. */
-  const booked = (paymentId: string, kind: string) =>
-    lines(sql`select e.account || ' ' || e.asset || ' ' || e.amount as line
-    from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
-    where t.payment_id = ${paymentId} and t.kind = ${kind} order by t.id, e.line`)
   /** Every account of the payment that is not zero. */
   const books = (paymentId: string) =>
     lines(sql`select e.account || ' ' || e.asset || ' ' || sum(e.amount) as line
     from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
     where t.payment_id = ${paymentId} group by e.account, e.asset having sum(e.amount) <> 0 order by 1`)
-  const parts = async (paymentId: string) =>
-    (await world.read(paymentId)).parts.map(({ units, kind, state }) => `${units} ${kind} ${state}`)
+  const untilHeld = (paymentId: string, micro: string) =>
+    until(
+      () => world.read(paymentId),
+      ({ attempts: [first] }) => first?.held === micro,
+    )
   const attention = (paymentId: string) =>
     lines(sql`select kind || coalesce(' ' || detail, '') as line from attention where payment_id = ${paymentId}`)
 
@@ -180,15 +168,11 @@ describe('The rest of USDC', () => {
     test('waits for more; when the payment is over without it, it is ours', async () => {
       const { paymentId, attemptId } = await openAddress({ expires_in: 1800 })
       for (const micro of ['4000', '5000']) await send(attemptId, micro)
-      await until(
-        () => parts(paymentId),
-        (all) => all.length === 2,
-      )
+      await untilHeld(paymentId, '9000')
       await world.skip('31 minutes')
       await untilStatus(paymentId, 'expired')
       await world.skip('72 hours')
       expect(await result(paymentId)).toBe('expired')
-      expect(await parts(paymentId)).toEqual(['4000 receipt counted', '5000 receipt counted', '-9000 kept counted'])
       expect(await books(paymentId)).toEqual(['deposits USDC 9000', 'exchange USDC -9000'])
       expect(await attention(paymentId)).toEqual([])
     })
@@ -199,10 +183,7 @@ describe('The rest of USDC', () => {
       await send(attemptId, deposit.askedMicro)
       await untilStatus(paymentId, 'settling')
       for (const micro of ['1', '2000']) await send(attemptId, micro)
-      await until(
-        () => parts(paymentId),
-        (all) => all.filter((line) => line.includes('receipt')).length === 3,
-      )
+      await untilHeld(paymentId, (BigInt(deposit.askedMicro) + 2001n).toString())
       await world.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
       expect(await payment(paymentId)).toMatchObject({ exception: null })
@@ -216,23 +197,21 @@ describe('The rest of USDC', () => {
     test('beside a card that pays it all is a second payment: an operator has it, and nothing stays in suspense', async () => {
       const { paymentId, attemptId } = await openAddress()
       await send(attemptId, '20000000')
-      await until(
-        () => parts(paymentId),
-        (all) => all.length === 1,
-      )
+      await untilHeld(paymentId, '20000000')
       const card = await world.openAttempt(paymentId, 'card_partner', 'card')
       if (card.kind !== 'redirect') throw new Error('not opened')
       await world.pay('card_partner', card.attemptId)
       await untilStatus(paymentId, 'settling')
-      expect(await payment(paymentId)).toMatchObject({ exception: 'duplicate_payment', paidAttemptId: card.attemptId })
-      expect(await attention(paymentId)).toEqual(['surplus 20.000000 USDC'])
-      expect((await world.read(paymentId)).attempts.map(({ status }) => status)).toEqual(['surplus', 'confirmed'])
+      expect(await payment(paymentId)).toMatchObject({ paidAttemptId: card.attemptId })
       await world.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
-      await decide(paymentId, 'recordExternalRefund')
-      expect(await booked(paymentId, 'attempt.refunded')).toEqual(['exchange USDC -20000000', 'suspense USDC 20000000'])
+      await untilReviewed(paymentId, 'excess')
+      expect(await attention(paymentId)).toEqual([expect.stringMatching(/^review excess: 20.000000 USDC more/)])
+      await decide(paymentId, 'give_back', { outside: true })
       expect((await books(paymentId)).filter((line) => line.startsWith('suspense'))).toEqual([])
       expect(await attention(paymentId)).toEqual([])
+      // Until the payment would have expired, its address waits for the rest of the price. The next poll finds that it is over.
+      for (const hours of ['25 hours', '7 hours']) await world.skip(hours)
       expect(await result(paymentId)).toBe('succeeded')
     })
   })
@@ -243,14 +222,11 @@ describe('The rest of USDC', () => {
       await send(attemptId, deposit.askedMicro)
       await untilStatus(paymentId, 'settling')
       await send(attemptId, '3000000')
-      await until(
-        () => attention(paymentId),
-        (all) => all.includes('surplus 3.000000 USDC'),
-      )
+      await untilReviewed(paymentId, 'excess')
+      expect(await attention(paymentId)).toEqual([expect.stringMatching(/^review excess: 3.000000 USDC more/)])
       await world.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
-      await decide(paymentId, 'recordExternalRefund')
-      expect(await booked(paymentId, 'attempt.refunded')).toEqual(['exchange USDC -3000000', 'suspense USDC 3000000'])
+      await decide(paymentId, 'give_back', { outside: true })
       expect((await books(paymentId)).filter((line) => line.startsWith('suspense'))).toEqual([])
       expect((await books(paymentId)).filter((line) => line.startsWith('merchant_payable'))).toEqual([])
       expect(await result(paymentId)).toBe('succeeded')
