@@ -133,13 +133,13 @@ describe('encrypted payloads', () => {
     const readable = Buffer.from(JSON.stringify({ operator: 'ada', reason: 'to be looked at' })).toString('base64')
     expect(await historyOf(id)).not.toContain(readable)
     const { text } = await pinrail('payments', 'explain', id)
-    expect(text).toContain('An operator holds it')
-    expect(await decide(id, 'reject')).toEqual({
+    expect(text).toContain('An operator holds the payment')
+    const [, version = ''] = /release --version (\d+) --operator/.exec(text) ?? []
+    expect(await decide(id, 'settle', '--version', version)).toEqual({
       code: 1,
-      text: 'refused: The payment is created and does not wait for an operator\n',
+      text: 'refused: The payment is created, and settle changes nothing. Decide with release\n',
     })
     expect((await decide(id, 'release')).text).toContain('Add "version"')
-    const [, version = ''] = /release --version (\d+) --operator/.exec(text) ?? []
     expect((await decide(id, 'release', '--version', version)).code).toBe(0)
     await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
     expect(await decide(id, 'hold')).toMatchObject({ code: 1, text: expect.stringContaining('is running') })
