@@ -56,7 +56,8 @@ export function findSoldAccount({ accounts, taken, payout }: Funds): Account | n
 
 /**
  * The account whose money is the payment's. It is frozen once its money is sold. Before that it is the first account that
- * has the whole price, before all the one that is being sold, or else the first that has any money. After a void everything goes back to the buyer.
+ * has the whole price, and of several the one that is being sold, or else the first that has any money. After a void
+ * everything goes back to the buyer.
  */
 export function findOwnAccount(funds: Funds): Account | null {
   if (funds.taken !== null || funds.payout === 'void') return findSoldAccount(funds)
@@ -68,7 +69,7 @@ export function findOwnAccount(funds: Funds): Account | null {
 
 /** The converter has an order of all of its money, and may still answer it in time. */
 const isBeingSold = ({ sales, stuck }: Funds, account: Account): boolean =>
-  !stuck &&
+  stuck !== account.id &&
   sales.some((sale) => sale.state === 'asked' && sale.accountId === account.id && sale.units === freeUnits(account))
 
 /** Names so much money of this account. */
@@ -119,12 +120,15 @@ export function findFittingSale(funds: Funds): Sale | null {
 }
 
 /**
- * The payout is proved on chain. Its transfer may have been faster than a void: what was sold is not given back then, unless
- * the partner was asked already.
+ * The payout is proved on chain. Its transfer may have been faster than a void: the money that it paid for is not given back
+ * then, unless the partner was asked already. A payout that a restored backup has forgotten may be for any of the money.
  */
 export function withPaidOut(funds: Funds, paidOut: bigint): Funds {
+  const { taken } = funds
   const accounts = funds.accounts.map((account) =>
-    account.id === funds.taken?.accountId && account.back === 'wanted' ? { ...account, back: 'no' as const } : account,
+    account.back === 'wanted' && (taken === null || taken.accountId === account.id)
+      ? { ...account, back: 'no' as const }
+      : account,
   )
   return { ...funds, payout: 'paid', paidOut, accounts }
 }

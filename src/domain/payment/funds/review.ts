@@ -99,7 +99,8 @@ function isPayoutUnexpected({ payout, taken, paidOut, agreed }: Funds): boolean 
   return payout === 'paid' && agreed !== namePayout(paidOut) && (taken === null || paidOut !== taken.gross - taken.fee)
 }
 
-/** A hold keeps the payment's money from going on. */
+/** A hold keeps the payment's money from going on, as long as that may go on. */
 export function isHeld(funds: Funds): boolean {
-  return funds.hold && funds.payout !== 'paid' && findOwnAccount(funds) !== null
+  const isOver = funds.payout === 'paid' || funds.payout === 'voiding'
+  return funds.hold && !isOver && findOwnAccount(funds) !== null
 }
