@@ -13,8 +13,7 @@ import { renderPayment } from '../../src/domain/payment/payment-object.ts'
 import type { Lease } from '../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { changePayout } from '../../src/operator/payouts.ts'
-import { createMoneyWorld, type MoneyWorld } from '../activities/payment/money-world.ts'
-import { perform } from '../activities/payment/world.ts'
+import { createMoneyWorld, type Made, type MoneyWorld } from '../activities/payment/money-world.ts'
 import { foundLogs, takeLease } from '../chain/lead.ts'
 
 describe('payouts that are proved', () => {
@@ -213,14 +212,20 @@ describe('payouts that are proved', () => {
 
     it('is recorded by itself when its amount is another, and the others are not', async () => {
       const ids = await proved(3)
-      await db.query('update payment set net_micro = net_micro - 1, gross_micro = gross_micro - 1 where id = $1', [
-        ids[1],
-      ])
+      const owes = (micro: number) =>
+        db.query('update payment set net_micro = net_micro + $2, gross_micro = gross_micro + $2 where id = $1', [
+          ids[1],
+          micro,
+        ])
+      await owes(-1)
       expect(await apply(ids[0]!)).toMatchObject({ ended: 3, failed: [] })
-      const states = await Promise.all(ids.map(async (id) => (await world.payment(id)).status))
-      expect(states).toEqual(['succeeded', 'under_review', 'succeeded'])
-      for (const id of ids) expect((await readPayout(db, id))?.state).toBe('settled')
-      expect((await world.payment(ids[1]!)).parkReason).toBe('unexpected_settlement')
+      for (const id of ids) {
+        expect((await readPayout(db, id))?.state).toBe('settled')
+        expect((await world.payment(id)).status).toBe('succeeded')
+      }
+      expect(await Promise.all(ids.map(world.attention))).toEqual([[], ['review unexpected_payout'], []])
+      await owes(1)
+      await world.checkout.change(ids[1]!, () => undefined)
     })
   })
 
@@ -253,8 +258,8 @@ describe('a payout that is proved in another block', () => {
     await db.query(
       `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
        block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
-     select chain_id, $3, 3, token, treasury, 'out', recipient, micro_usdc, auth_nonce, $2, $3, 700, now(), 'payout', now()
-     from payout where payment_id = $1`,
+     select chain_id, $3, 3, token, treasury, 'out', recipient, micro_usdc, auth_nonce, $2, $3, 700, '2026-11-22T10:00:00Z',
+       'payout', now() from payout where payment_id = $1`,
       [id, place.block, place.txHash],
     )
     const { rows } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
@@ -311,36 +316,35 @@ describe('a voided payout that is proved', () => {
   })
   afterAll(() => world.close())
 
-  async function voided(): Promise<{ id: string; attemptId: string }> {
+  async function voided(): Promise<Made> {
     const made = await world.settling()
     await world.voided(made.id)
     return made
   }
+  const standing = async ({ id }: Made) => [await world.standing(id), await world.attention(id)]
 
   test('with its money still there the payment succeeds, and nobody has to look', async () => {
-    const { id } = await voided()
-    await world.settle(id)
-    expect((await world.payment(id)).status).toBe('succeeded')
-    expect(await world.attention(id)).toEqual([])
+    const made = await voided()
+    await world.settle(made.id)
+    expect(await standing(made)).toEqual(['succeeded', []])
   })
 
   test('after the partner has taken a part of the money back, that part is a loss which an operator sees', async () => {
-    const { id, attemptId } = await voided()
-    await world.act(attemptId, { action: 'reverse', receivedMinor: '6000' })
-    expect((await world.read({ id, attemptId })).payment.parkReason).toBe('payout_voided')
-    await world.settle(id)
-    expect((await world.payment(id)).status).toBe('succeeded')
-    expect(await world.attention(id)).toEqual(['chargeback'])
+    const made = await voided()
+    await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
+    await world.read(made)
+    expect(await standing(made)).toEqual(['under_review excess', ['review excess']])
+    await world.settle(made.id)
+    expect(await standing(made)).toEqual(['succeeded', ['review loss']])
   })
 
   test('before the partner answers that it has given the money back, all of it is a loss which an operator sees', async () => {
-    const { id, attemptId } = await voided()
-    await world.fault({ fault: 'timeout_before_effect', operation: 'refund', times: 1, attemptId })
-    await expect(world.refund(id)).rejects.toThrow()
-    await world.settle(id)
-    expect(await world.refund(id)).toMatchObject({ refunded: true })
-    expect((await world.payment(id)).status).toBe('succeeded')
-    expect(await world.attention(id)).toEqual(['chargeback'])
+    const made = await voided()
+    await world.fault({ fault: 'timeout_before_effect', operation: 'refund', times: 1, attemptId: made.attemptId })
+    await expect(world.giveBack(made)).rejects.toThrow()
+    await world.settle(made.id)
+    await world.read(made)
+    expect(await standing(made)).toEqual(['succeeded', ['review loss']])
   })
 })
 
@@ -402,36 +406,37 @@ describe('a payout that a backup has forgotten', () => {
   const tx = (): Hex => hashOf(block)
 
   describe('the merchant has the money', () => {
-    test('an operator gives none back; the payment continues, and its payout is settled by that transfer', async () => {
+    test('the payment continues, and its payout is settled by that transfer', async () => {
       const { id } = await world.paid()
-      await world.decide(id, 'hold')
       await paidUnknown(id, NET)
       expect(await observe()).toEqual({ found: 0, ended: 0 })
-      await expect(world.refund(id)).rejects.toThrow(`the merchant has been paid for this payment by ${tx()}`)
-      expect((await world.state(id)).intents).toEqual([])
-
-      await world.decide(id, 'release')
-      await world.convert(id)
-      expect(await observe()).toEqual({ found: 0, ended: 0 })
-      await expect(world.activities().transferUsdc(id)).rejects.toThrow()
+      await world.handOver(id)
       expect(await observe()).toEqual({ found: 0, ended: 1 })
       expect(await world.payment(id)).toMatchObject({ status: 'succeeded', transfer: { txHash: tx() } })
       expect(await world.attention(id)).toEqual([])
-      await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
     })
 
-    test('an operator gives none back if the payment was held after its conversion and has no payout here', async () => {
-      const { id } = await world.paid()
-      await world.convert(id)
-      await world.decide(id, 'hold')
-      await paidUnknown(id, NET)
-      const refusal = `the merchant has been paid for this payment by ${tx()}`
-      await expect(world.refund(id)).rejects.toThrow(refusal)
-      await expect(world.decide(id, 'recordExternalRefund')).rejects.toThrow(refusal)
-      expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'operator_hold' })
-      expect(await observe()).toEqual({ found: 1, ended: 1 })
-      expect((await world.payment(id)).transfer).toMatchObject({ txHash: tx() })
-    })
+    test.each(['before its conversion', 'after its conversion'])(
+      'an operator gives none back of a payment that is held %s',
+      async (when) => {
+        const made = await world.paid()
+        const { id } = made
+        if (when.startsWith('after')) await world.convert(id)
+        await world.decide(id, 'hold')
+        await paidUnknown(id, NET)
+        const { partners } = world.deps
+        const refundOrder = () => Promise.reject(new Error('the partner was asked'))
+        const never = { partners: { ...partners, wallet_app: { ...partners.wallet_app, refundOrder } } }
+        await world.giveBack(made, never)
+        expect(await world.standing(id)).toBe('under_review voiding')
+        expect(await observe()).toEqual({ found: 1, ended: 1 })
+        await world.askBack(made, never)
+        await world.convert(id)
+        expect(await world.payment(id)).toMatchObject({ status: 'succeeded', transfer: { txHash: tx() } })
+        expect([await world.held(id), await world.attention(id)]).toEqual([['paid 10000'], []])
+        expect(await world.books(id)).toEqual(await booksOfAnother())
+      },
+    )
 
     test('an operator is told when the buyer has it too, because the partner took it back', async () => {
       const { id, attemptId } = await world.paid()
@@ -440,9 +445,9 @@ describe('a payout that a backup has forgotten', () => {
       await world.read({ id, attemptId })
       expect((await world.payment(id)).status).toBe('pending')
       expect(await observe()).toEqual({ found: 0, ended: 0 })
-      await perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired' as const, expiresAt: 0 })
+      await world.closeAs(id, 'expired')
       expect(await observe()).toEqual({ found: 1, ended: 1 })
-      expect(await world.attention(id)).toEqual([expect.stringContaining('unexpected_settlement')])
+      expect(await world.attention(id)).toEqual(['review unexpected_payout'])
       expect((await world.payment(id)).transfer).toMatchObject({ txHash: tx() })
       expect(await observe()).toEqual({ found: 0, ended: 0 })
     })
@@ -453,28 +458,24 @@ describe('a payout that a backup has forgotten', () => {
       await paidUnknown(id, NET)
       await world.act(attemptId, { action: 'reverse' })
       await world.read({ id, attemptId })
-      expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
+      expect(await world.standing(id)).toBe('under_review voiding')
       expect(await observe()).toEqual({ found: 1, ended: 1 })
-      expect((await world.payment(id)).status).toBe('succeeded')
-      expect(await world.attention(id)).toEqual([expect.stringContaining('chargeback')])
-      const { rows } = await db.query('select kind, state from intent where payment_id = $1', [id])
-      expect(rows).toEqual([{ kind: 'void', state: 'refused' }])
+      expect([await world.standing(id), await world.attention(id)]).toEqual(['succeeded', ['review loss']])
     })
 
     test('an expired payment claims the transfer only when its money is read', async () => {
       const { id, attemptId } = await world.opened()
-      await db.query(`update payment set status = 'expired' where id = $1`, [id])
+      await world.closeAs(id, 'expired')
       await paidUnknown(id, NET)
       expect(await observe()).toEqual({ found: 0, ended: 0 })
       expect(await listSettlementAttention(db)).toContainEqual(
         expect.objectContaining({ kind: 'unclaimed_transfer', detail: expect.stringContaining(id) }),
       )
+      await world.sandbox.fault('wallet_app', { fault: 'late_money', attemptId, times: 1 })
       await world.act(attemptId, { action: 'pay', receivedMinor: '10000' })
       await world.read({ id, attemptId })
       expect((await world.payment(id)).status).toBe('processing')
-      await world.convert(id)
-      // It is completed when the payout has ended.
-      await expect(world.activities().transferUsdc(id)).rejects.toThrow()
+      await world.handOver(id)
       expect(await observe()).toEqual({ found: 0, ended: 1 })
       expect((await world.payment(id)).status).toBe('succeeded')
       expect(await world.books(id)).toEqual(await booksOfAnother())
@@ -494,7 +495,6 @@ describe('a payout that a backup has forgotten', () => {
       expect(await journal.stampTreasuries({ list, keys: [] })).toBeNull()
     })
 
-    const UNSURE = expect.stringContaining('a payout of this payment may be on its way, and is now canceled on chain')
     const readState = async (id: string) => (await readPayout(db, id))?.state
 
     /** The final chain shows the cancellation, or the transfer that was faster. */
@@ -521,27 +521,29 @@ describe('a payout that a backup has forgotten', () => {
     test.each(['before its conversion', 'after its conversion'])(
       'cancels a forgotten payout on chain before it gives back what is of an older payment: held %s',
       async (when) => {
-        const { id } = await world.paid()
-        if (when.startsWith('after')) await world.convert(id)
-        await world.decide(id, 'hold')
+        const made = await world.paid()
+        if (when.startsWith('after')) await world.convert(made.id)
+        await world.decide(made.id, 'hold')
         await markRestored(db, scope)
-        expect(await world.refund(id)).toMatchObject({ refunded: false, message: UNSURE })
-        expect(await readState(id)).toBe('voiding')
-        await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
-        await show(id, 'cancel')
-        expect(await world.refund(id)).toMatchObject({ refunded: true })
+        expect((await world.giveBack(made)).payment).toMatchObject({ next: 'await_payout' })
+        expect(await readState(made.id)).toBe('voiding')
+        expect(await world.held(made.id)).toEqual(['paid 10000'])
+        await show(made.id, 'cancel')
+        expect((await world.askBack(made)).payment.status).toBe('refunded')
       },
     )
 
     test('gives nothing back of an older payment whose forgotten payout was faster than the cancellation', async () => {
-      const { id } = await world.paid()
-      await world.convert(id)
-      await world.decide(id, 'hold')
+      const made = await world.paid()
+      await world.convert(made.id)
+      await world.decide(made.id, 'hold')
       await markRestored(db, scope)
-      expect(await world.decide(id, 'recordExternalRefund')).toMatchObject({ refunded: false, message: UNSURE })
-      await show(id, 'out')
-      expect(await readState(id)).toBe('settled')
-      await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
+      await world.giveBack(made)
+      await show(made.id, 'out')
+      expect(await readState(made.id)).toBe('settled')
+      await world.askBack(made)
+      expect([await world.standing(made.id), await world.held(made.id)]).toEqual(['succeeded', ['paid 10000']])
+      await expect(world.decide(made.id, 'give_back')).rejects.toThrow('There is nothing to decide')
     })
 
     test('cancels a forgotten payout of money that the partner takes back', async () => {
@@ -550,7 +552,7 @@ describe('a payout that a backup has forgotten', () => {
       await markRestored(db, scope)
       await world.act(attemptId, { action: 'reverse' })
       await world.read({ id, attemptId })
-      expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
+      expect(await world.standing(id)).toBe('under_review voiding')
       expect(await readState(id)).toBe('voiding')
       await show(id, 'cancel')
       expect((await world.payment(id)).status).toBe('refunded')
@@ -558,10 +560,10 @@ describe('a payout that a backup has forgotten', () => {
 
     test('gives back at once what is of a later payment', async () => {
       await markRestored(db, scope)
-      const { id } = await world.paid()
-      await world.decide(id, 'hold')
-      await db.query(`update payment set created_at = now() + interval '1 minute' where id = $1`, [id])
-      expect(await world.refund(id)).toMatchObject({ refunded: true })
+      const made = await world.paid()
+      await world.decide(made.id, 'hold')
+      await db.query(`update payment set created_at = now() + interval '1 minute' where id = $1`, [made.id])
+      expect((await world.giveBack(made)).payment.status).toBe('refunded')
     })
   })
 })
