@@ -18,7 +18,8 @@ const both = async (id: string) => [await world.standing(id), await world.payout
 /** The operator's command about the payout itself. */
 function run(name: PayoutChange, id: string): Promise<number> {
   const signed = { operator: 'anna', reason: 'a drill' }
-  const act = { db: world.checkout.db, hooks: world.hooks, dryRun: false, signed, say: () => undefined }
+  const settings = { PUBLIC_URL: 'http://127.0.0.1:9' }
+  const act = { db: world.checkout.db, settings, hooks: world.hooks, dryRun: false, signed, say: () => undefined }
   return changePayout(act as unknown as Act, id, name)
 }
 

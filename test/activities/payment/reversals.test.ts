@@ -44,11 +44,11 @@ describe('money that is taken back', () => {
     expect([await world.held(id), await world.attention(id)]).toEqual([['declined 0'], []])
   })
 
-  test('before anything was handed over: the payout never is, and the sale is the platform’s', async () => {
+  test('before anything was handed over: the sale is the platform’s, and the buyer may pay again', async () => {
     const made = await world.paid()
     await world.convert(made.id)
     await says(made, REVERSED)
-    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['refunded', null])
+    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['pending', null])
     expect(await world.books(made.id)).toEqual(SOLD_FOR_US)
   })
 
