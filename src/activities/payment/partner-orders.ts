@@ -109,7 +109,7 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt 
   return changeMoney(deps, paymentId, async (work) => {
     for (const item of news) await applyOrder(work, deps, item)
     // Money that this reading has found came in time.
-    if (as === 'listening_ended' && findOwnAccount(toFunds(work.state)) === null) endListening(work)
+    if (as === 'listening_ended' && !hasUnsold(work)) endListening(work)
     if (as !== 'listening_ended' && isOpen(derive(work.state, work.at).payment.status) && !isMoved(work.state.payment))
       close(work, as)
   })
@@ -120,6 +120,11 @@ function isExtended({ context }: PaymentDeps, { status, expiryExtended, expiresA
   const end = Date.parse(expiresAt)
   const isLater = end > context.now() + (passed === end ? CLOCKS_DIFFER_MS : 0)
   return expiryExtended && isOpen(status) && isLater
+}
+
+function hasUnsold({ state }: PaymentWork): boolean {
+  const funds = toFunds(state)
+  return funds.taken === null && findOwnAccount(funds) !== null
 }
 
 /** Nobody listens to these orders any more: what has not been carried out will not be. */

@@ -1,5 +1,5 @@
 import { CLOCKS_DIFFER_MS, type PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
-import type { parkSilent } from '../../../src/activities/payment/payment-row.ts'
+import type { markSilent } from '../../../src/activities/payment/payment-row.ts'
 
 import type { Payment } from '../../../src/domain/payment/payment-object.ts'
 import type { createClocks } from '../../../src/workflows/clocks.ts'
@@ -59,8 +59,8 @@ export const CLOCK_DEFECTS: readonly Defect[] = [
     name: 'a partner looks silent too early for a clock that is behind, and is not looked at again',
     caughtBy: 'a partner is silent for too long by the clock of the server, and not yet by that of the worker',
     file: 'src/activities/payment/payment-row.ts',
-    seam: 'parkSilent',
-    plant: plant<typeof parkSilent>((real) => (deps, paymentId) => {
+    seam: 'markSilent',
+    plant: plant<typeof markSilent>((real) => (deps, paymentId) => {
       const now = () => deps.context.now() - CLOCKS_DIFFER_MS
       return real({ ...deps, context: { ...deps.context, now } }, paymentId)
     }),

@@ -1,6 +1,6 @@
-import type { insertIncident } from '../../../src/db/payments/money/money-writes.ts'
-import type { PaymentWork } from '../../../src/db/payments/payment-changes.ts'
-import type { Incident } from '../../../src/domain/payment/money/intents.ts'
+import type { Account } from '../../../src/domain/payment/funds/account.ts'
+import type { Effect, nextEffect } from '../../../src/domain/payment/funds/next.ts'
+import type { AskReason, listReasons, StopReason } from '../../../src/domain/payment/funds/review.ts'
 import type { Seam } from '../time/load.ts'
 
 /**
@@ -15,15 +15,43 @@ export const plant =
   (real: never) =>
     make(real)
 
-/** The work on a locked payment with some of its methods replaced. Its state stays that of the real one. */
-export const withMethods = (work: PaymentWork, methods: Partial<PaymentWork>): PaymentWork =>
-  Object.assign(Object.create(work) as PaymentWork, methods)
+export const FUNDS = 'src/domain/payment/funds/funds.ts'
+export const NEXT = 'src/domain/payment/funds/next.ts'
+export const REVIEW = 'src/domain/payment/funds/review.ts'
+export const ANSWER = 'src/domain/payment/funds/answer.ts'
+export const ACCOUNT = 'src/domain/payment/funds/account.ts'
+export const STORED = 'src/domain/payment/funds/stored-funds.ts'
+export const POSITIONS = 'src/domain/payment/funds/positions.ts'
 
-/** No incident is opened for what passes. */
-export const withoutIncident = (passes: (incident: Incident) => boolean): Seam => ({
-  file: 'src/db/payments/money/money-writes.ts',
-  seam: 'insertIncident',
-  plant: plant<typeof insertIncident>(
-    (real) => async (tx, incident, where) => !passes(incident) && real(tx, incident, where),
-  ),
+/** A question that nobody is asked. */
+export const neverAsked = (reason: StopReason | AskReason): Seam => ({
+  file: REVIEW,
+  seam: 'listReasons',
+  plant: plant<typeof listReasons>((real) => (funds) => {
+    const { stops, asks } = real(funds)
+    return { stops: stops.filter((each) => each !== reason), asks: asks.filter((each) => each !== reason) }
+  }),
 })
+/** A step that is not taken: what the payment waits for in its place. */
+export const neverDone = (step: Effect['do'], instead: Effect): Seam => ({
+  file: NEXT,
+  seam: 'nextEffect',
+  plant: plant<typeof nextEffect>((real) => (funds) => {
+    const effect = real(funds)
+    return effect.do === step ? instead : effect
+  }),
+})
+/** An account that counts as another one. */
+export const seenAs = (seam: string, change: (account: Account) => Account): Seam => ({
+  file: ACCOUNT,
+  seam,
+  plant: plant<(account: Account) => boolean>((real) => (account) => real(change(account))),
+})
+/** The database refuses what is not free to go. */
+export const NO_GUARD: Seam = {
+  file: 'src/db/payments/payment-writes.ts',
+  seam: 'ifMoneyIsFree',
+  plant: plant<(before: { readonly takenSale: number | null }, after: object) => unknown>(
+    (real) => (before) => real(before, before),
+  ),
+}

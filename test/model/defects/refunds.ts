@@ -1,124 +1,62 @@
-import type { insertIntent, restateParts } from '../../../src/db/payments/money/money-writes.ts'
+import type { Account } from '../../../src/domain/payment/funds/account.ts'
+import type { getLoss } from '../../../src/domain/payment/funds/funds.ts'
+import type { nextEffect } from '../../../src/domain/payment/funds/next.ts'
+import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
+import { ANSWER, type Defect, FUNDS, NEXT, neverAsked, neverDone, plant } from './defect.ts'
 
-import type { KnownPayment, OrderEffect, Story } from '../../../src/domain/payment/money/effect.ts'
-
-import { type takeOutside, unitSum } from '../../../src/domain/payment/money/parts.ts'
-import type { Attempt, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import { type givenBackBefore, mayGoBack, type refundable } from '../../../src/domain/payment/refund.ts'
-import { type Defect, plant, withoutIncident } from './defect.ts'
-
-type EndOf = (story: Story, end: unknown) => OrderEffect
-type EffectAfter = (story: Story, effect: OrderEffect) => OrderEffect
-
-const GOING = 'src/domain/payment/money/going.ts'
-const PARTS = 'src/domain/payment/money/parts.ts'
-const RULES = 'src/domain/payment/refund.ts'
-const WRITES = 'src/db/payments/money/money-writes.ts'
-
-/** Money that goes: a partner takes it back, or it is refunded. */
+/** Money that goes: a partner takes it back, or it is given back. */
 export const REFUND_DEFECTS: readonly Defect[] = [
   {
-    name: 'what the partner takes back of our own money is not booked',
-    caughtBy: 'what the partner takes back in part of money that was returned from elsewhere is booked, and seen',
-    file: PARTS,
-    seam: 'takeOutside',
-    plant: plant<typeof takeOutside>(() => () => []),
-  },
-  {
-    name: 'what the buyer was given back twice opens no incident',
-    caughtBy: 'what the partner takes back in part of money that was returned from elsewhere is booked, and seen',
-    ...withoutIncident(({ kind }) => kind === 'outside_reversed'),
-  },
-  {
-    name: 'money reversed after the conversion is paid out',
-    caughtBy: 'the payout of a changed order that has less money is voided where all goes back',
-    file: GOING,
-    seam: 'afterConversion',
-    plant: plant<EffectAfter>((real) => (story, effect) => ({ ...real(story, effect), voidsPayout: false })),
-  },
-  {
-    name: 'a chargeback leaves no record',
+    name: 'a loss is seen by nobody',
     caughtBy: 'money that is taken back after the payout',
-    file: GOING,
-    seam: 'afterConversion',
-    plant: plant<EffectAfter>((real) => (story, effect) => ({ ...real(story, effect), incident: null })),
+    ...neverAsked('loss'),
   },
   {
-    name: 'own money that goes back ends the payment while a misfit remains',
-    caughtBy: 'a payment whose own money went stays open for money of another order that does not fit',
-    file: GOING,
-    seam: 'allGone',
-    plant: plant<EndOf>((real) => (story, end) => {
-      const isMisfit = story.payment.parkReason === 'amount_mismatch'
-      return real(isMisfit ? withAttempts(story, ({ status }) => status !== 'on_hold') : story, end)
-    }),
+    name: 'what the buyer was given back twice is no loss',
+    caughtBy: 'what the partner takes back in part of money that was returned from elsewhere is booked, and seen',
+    file: FUNDS,
+    seam: 'getLoss',
+    plant: plant<typeof getLoss>((real) => (funds, account) => real(funds, { ...account, outside: 0n })),
   },
   {
-    name: 'late money that has gone opens a canceled payment',
-    caughtBy: 'money that comes after the cancellation, and goes again: take all back',
-    file: GOING,
-    seam: 'withdrawn',
-    plant: plant<(payment: KnownPayment) => OrderEffect['moves']>(
-      (real) => (payment) => real({ ...payment, canceledAt: null }),
+    name: 'a payout is not voided when its money has gone',
+    caughtBy: 'the payout of a changed order that has less money is voided when all goes back',
+    ...neverDone('void', { do: 'wait', for: 'payout' }),
+  },
+  {
+    name: 'what was returned from elsewhere goes back through the partner too',
+    caughtBy: 'what was returned from elsewhere does not go back through its partner as well',
+    file: ANSWER,
+    seam: 'givenByPartner',
+    plant: plant<(funds: unknown, account: Account) => Account>(
+      () => (_funds, account) => (account.held > 0n ? { ...account, back: 'wanted' } : account),
     ),
   },
   {
-    name: 'money that does not fit ends the payment although other money is counted',
-    caughtBy: 'money that does not fit goes back, and other money of the payment is settled',
-    file: RULES,
-    seam: 'claimOn',
-    plant: plant<(state: PaymentWithAttempts, attempt: Attempt, through: unknown) => unknown>(
-      (real) => (state, attempt, through) => {
-        const parts = state.parts.filter(({ attemptId }) => attemptId === attempt.id)
-        return real({ ...state, parts }, attempt, through)
-      },
-    ),
+    name: 'what was returned from elsewhere is asked about again',
+    caughtBy: 'a callback that comes again after a refund outside brings no new money',
+    file: ANSWER,
+    seam: 'givenOutside',
+    plant: plant<(funds: unknown, account: Account) => Account>((real) => (funds, account) => ({
+      ...real(funds, account),
+      outside: account.outside,
+    })),
   },
   {
-    name: 'of two attempts that a refund could mean, the first is taken',
-    caughtBy: 'of two payments that are both too little the operator names the one that goes back',
-    file: RULES,
-    seam: 'refundable',
-    plant: plant<typeof refundable>((real) => (state, asked) => {
-      const [first] = mayGoBack(state, asked)
-      return real(state, { ...asked, named: first?.attempt.id ?? asked.named })
-    }),
-  },
-  {
-    name: 'an unnamed refund is done when another was',
-    caughtBy: 'a refund that names no attempt is of the one that has money, where another was given back',
-    file: RULES,
-    seam: 'givenBackBefore',
-    plant: plant<typeof givenBackBefore>((real) => (state, asked) => {
-      const hasMoney = ({ id }: Attempt) => unitSum(state.parts, { attemptId: id }) !== '0'
-      const attempts = state.attempts.filter((attempt) => attempt.status === 'refunded' || hasMoney(attempt))
-      return real({ ...state, attempts }, asked)
-    }),
-  },
-  {
-    name: 'a refund is requested without a record of it',
+    name: 'a give-back is decided, and its partner is never asked',
     caughtBy: 'a refund that takes its time, and an approval meanwhile',
-    file: WRITES,
-    seam: 'insertIntent',
-    plant: plant<typeof insertIntent>(
-      (real) => async (tx, intent, where) =>
-        intent.kind === 'refund' ? { ...intent, id: '', state: 'asked' } : real(tx, intent, where),
-    ),
-    and: [
-      {
-        file: WRITES,
-        seam: 'restateParts',
-        plant: plant<typeof restateParts>((real) => async (tx, attemptId, change) => {
-          if (change.to !== 'returning') await real(tx, attemptId, change)
-        }),
-      },
-    ],
+    file: 'src/activities/payment/give-back.ts',
+    seam: 'callRefund',
+    plant: plant<(deps: unknown, attempt: Attempt) => Promise<unknown>>(() => async () => ({ kind: 'pending' })),
+  },
+  {
+    name: 'the partner is asked to give back while the payout may be paid',
+    caughtBy: 'money whose payout is on its way is not given back when the transfer is faster than the void',
+    file: NEXT,
+    seam: 'nextEffect',
+    plant: plant<typeof nextEffect>((real) => (funds) => {
+      const wanted = funds.accounts.find(({ back }) => back === 'wanted')
+      return wanted === undefined ? real(funds) : { do: 'give_back', accountId: wanted.id }
+    }),
   },
 ]
-
-/** The story with its own attempt and, of the others, those that pass. */
-function withAttempts(story: Story, passes: (attempt: KnownPayment['attempts'][number]) => boolean): Story {
-  const { payment, attempt } = story
-  const attempts = payment.attempts.filter((one) => one.id === attempt.id || passes(one))
-  return { ...story, payment: { ...payment, attempts } }
-}

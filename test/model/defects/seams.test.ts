@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
-import type { stateOfCancel } from '../../../src/domain/payment/money/intents.ts'
-import type { isDead, mayStillBePaid } from '../../../src/domain/payment/payment.ts'
+import type { mayStillBePaid, wordOf } from '../../../src/domain/payment/payment.ts'
+import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
+import type { isOpened } from '../../../src/domain/payment/requests.ts'
 import { checkSeam, loadSystem } from '../time/load.ts'
 import { DEFECTS } from './all.ts'
 import { plant } from './defect.ts'
@@ -22,13 +23,13 @@ test('no two planted bugs have the same name', () => {
 
 test('a planted function is called by its own file and by other files', async () => {
   const file = 'src/domain/payment/payment.ts'
-  const seam = { file, seam: 'isDead', plant: plant<typeof isDead>((real) => (status) => !real(status)) }
-  const files = [file, 'src/domain/payment/money/intents.ts']
+  const seam = { file, seam: 'wordOf', plant: plant<typeof wordOf>(() => () => 'over') }
+  const files = [file, 'src/domain/payment/requests.ts']
   const [own, other] = await loadSystem(files, { packages: {}, date: Date, seams: [seam] })
   const callers = { ...own, ...other } as {
     mayStillBePaid: typeof mayStillBePaid
-    stateOfCancel: typeof stateOfCancel
+    isOpened: typeof isOpened
   }
   expect(callers.mayStillBePaid('open')).toBe(false)
-  expect(callers.stateOfCancel('open')).toBe('done')
+  expect(callers.isOpened({ status: 'open', redirectUrl: 'https://partner.example' } as Attempt)).toBe(false)
 })

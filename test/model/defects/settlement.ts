@@ -1,76 +1,72 @@
-import type { PaymentWrite } from '../../../src/db/payments/payment-writes.ts'
+import type { Changed } from '../../../src/db/payments/payment-changes.ts'
 import type { recordEvents } from '../../../src/db/webhooks/events.ts'
-import type { exceptionAtEnd } from '../../../src/domain/payment/changes.ts'
+import type { conversionKey } from '../../../src/domain/ids.ts'
 import type { Account } from '../../../src/domain/payment/funds/account.ts'
-import type { Funds } from '../../../src/domain/payment/funds/funds.ts'
+import type { Funds, findOwnAccount } from '../../../src/domain/payment/funds/funds.ts'
 import type { computePositions } from '../../../src/domain/payment/funds/positions.ts'
-import type { isOfOwnMoney } from '../../../src/domain/payment/funds/stored-funds.ts'
-import type { findElected } from '../../../src/domain/payment/money/election.ts'
-import type { isInDoubt } from '../../../src/domain/payment/money/intents.ts'
-
-import type { merchantUsdc } from '../../../src/domain/payment/payment-object.ts'
-import type { PaymentSnapshot } from '../../../src/domain/payment/snapshot.ts'
-import type { endVoid } from '../../../src/settlement/voids.ts'
-
-import { type Defect, plant, withoutIncident } from './defect.ts'
-
-const STORED = 'src/domain/payment/funds/stored-funds.ts'
-const POSITIONS = 'src/domain/payment/funds/positions.ts'
+import type { merchantUsdc, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import { type Defect, FUNDS, neverAsked, neverDone, POSITIONS, plant } from './defect.ts'
 
 /** The conversion, the payout, the books, and what the merchant reads of them. */
 export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
-    name: 'money that is in doubt moves on',
-    caughtBy: 'a payout that waits because of a doubt is not paid when it is tried again once that was acknowledged',
-    file: 'src/domain/payment/money/intents.ts',
-    seam: 'isInDoubt',
-    plant: plant<typeof isInDoubt>(() => () => false),
-    and: [
-      {
-        file: 'src/db/payments/payment-writes.ts',
-        seam: 'ifMoneyIsFree',
-        plant: plant<(write: Pick<PaymentWrite, 'to' | 'fields'>) => unknown>(
-          (real) => () => real({ to: null, fields: {} }),
-        ),
-      },
-    ],
+    name: 'the money that came first is settled, whatever came after it',
+    caughtBy:
+      'paid in full beside other money: a payment of half the price by UPI and all of it by card is settled by the card',
+    file: FUNDS,
+    seam: 'findOwnAccount',
+    plant: plant<typeof findOwnAccount>((real) => (funds) => real({ ...funds, tolerancePercent: 100n })),
+  },
+  {
+    name: 'money is settled after nobody listens any more',
+    caughtBy: 'money that comes after the listening has ended, and goes back',
+    file: FUNDS,
+    seam: 'findOwnAccount',
+    plant: plant<typeof findOwnAccount>((real) => (funds) => real({ ...funds, listens: true })),
   },
   {
     name: 'another amount is converted under the old key',
     caughtBy: 'a payment that was withdrawn and is paid with another amount is converted by another order',
-    file: STORED,
-    seam: 'isOfOwnMoney',
-    plant: plant<typeof isOfOwnMoney>(() => () => true),
+    file: 'src/domain/ids.ts',
+    seam: 'conversionKey',
+    plant: plant<typeof conversionKey>((real) => (paymentId) => real(paymentId, 1)),
   },
   {
-    name: 'the money that came first is settled, whatever came after it',
-    caughtBy:
-      'paid in full beside other money: a payment of half the price by UPI and all of it by card is settled by the card',
-    file: 'src/domain/payment/money/election.ts',
-    seam: 'findElected',
-    plant: plant<typeof findElected>(() => () => null),
+    name: 'an order at the converter is forgotten when its money has gone',
+    caughtBy: 'what was sold stays sold: an order at the converter that is ended, because its money is gone',
+    ...neverDone('end_sale', { do: 'done' }),
   },
   {
-    name: 'a conversion that is open at the end is forgotten',
-    caughtBy: 'a conversion that is filled after the refund is in the books',
-    file: 'src/domain/payment/snapshot.ts',
-    seam: 'isConversionLeft',
-    plant: plant<(payment: PaymentSnapshot) => boolean>(() => () => false),
+    name: 'a conversion is tried without end',
+    caughtBy: 'a conversion that is not filled in time stands before an operator',
+    file: 'src/activities/payment/settlement.ts',
+    seam: 'convertToUsdc',
+    plant: plant<(deps: unknown, order: { readonly paymentId: string; readonly last: boolean }) => Promise<Changed>>(
+      (real) => (deps, order) => real(deps, { ...order, last: false }),
+    ),
   },
   {
     name: 'a fill far off the locked rate is taken',
-    caughtBy: 'money that its partner holds back after it had confirmed it is not sold when a fill is accepted',
-    file: 'src/activities/payment/settlement.ts',
-    seam: 'isNear',
-    plant: plant<() => boolean>(() => () => true),
+    caughtBy: 'a fill far off the locked rate waits for an operator',
+    ...neverAsked('far_fill'),
   },
   {
     name: 'a sale leaves the books when its payout is void',
-    caughtBy: 'a part of the money that goes after the payout was voided leaves the rest to an operator',
+    caughtBy: 'what was sold stays sold: a payment that is given back after its payout was voided',
     file: POSITIONS,
     seam: 'computePositions',
     plant: plant<typeof computePositions>(
       (real) => (funds) => real(funds.payout === 'void' ? { ...funds, sales: [], taken: null } : funds),
+    ),
+  },
+  {
+    name: 'a fill that was not needed is in no book',
+    caughtBy: 'what was sold stays sold: a fill that is not needed any more, because other money is settled',
+    file: POSITIONS,
+    seam: 'computePositions',
+    plant: plant<typeof computePositions>(
+      (real) => (funds) =>
+        real({ ...funds, sales: funds.sales.filter(({ number }) => number === funds.taken?.number) }),
     ),
   },
   {
@@ -83,23 +79,8 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
     ),
   },
   {
-    name: 'the end of a payout is not recorded as the end of its void',
-    caughtBy:
-      'money that goes while its payout is on its way, and comes again, is to be given back where the void was faster',
-    file: 'src/settlement/voids.ts',
-    seam: 'endVoid',
-    plant: plant<typeof endVoid>((real) => async (work, state) => {
-      if (state !== 'done') await real(work, state)
-    }),
-  },
-  {
-    name: 'an unexpected settlement opens no incident',
-    caughtBy: 'a payout that was voided and is settled after all stands before an operator',
-    ...withoutIncident(({ kind }) => kind === 'unexpected_settlement'),
-  },
-  {
     name: 'a refunded payment names a fee',
-    caughtBy: 'a part of the money that goes after the payout was voided leaves the rest to an operator',
+    caughtBy: 'what was sold stays sold: a payment that is given back after its payout was voided',
     file: 'src/domain/payment/payment-object.ts',
     seam: 'merchantUsdc',
     plant: plant<typeof merchantUsdc>(
@@ -124,8 +105,10 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
     name: 'a payment that is over is reported as delayed',
     caughtBy: 'a settlement that is delayed, and given back',
-    file: 'src/domain/payment/changes.ts',
-    seam: 'exceptionAtEnd',
-    plant: plant<typeof exceptionAtEnd>(() => (exception) => exception),
+    file: 'src/domain/payment/derived.ts',
+    seam: 'computeException',
+    plant: plant<(state: PaymentWithAttempts, funds: Funds) => unknown>(
+      (real) => (state, funds) => real({ ...state, payment: { ...state.payment, status: 'processing' } }, funds),
+    ),
   },
 ]

@@ -45,7 +45,7 @@ const LESS_MONEY: readonly Found[] = [
     title: 'the money of an order that has less of it, and was converted meanwhile, is given back',
     was: 'It went on with a part of the money, and stood before an operator without any way out.',
     steps: [buyer, once('convert', 'slow'), partner('pay'), changed(20), wait(1), decide('give_back'), wait(1)],
-    ends: { status: 'refunded', converted: true },
+    ends: { status: 'refunded', converted: false },
   },
   {
     title: 'a changed order that has all of its money after all is settled as an operator says',
@@ -71,9 +71,9 @@ const LESS_MONEY: readonly Found[] = [
 
 const SAME_WORDS: readonly Found[] = [
   {
-    title: 'money of an order that was written off as empty stands before an operator when it comes',
+    title: 'an order that was written off as empty is settled when its money comes after all',
     steps: [buyer, changed(0), decide('write_off'), partner('fit again'), wait(1), engine('settle')],
-    ends: { status: 'under_review', asks: ['after_failure'] },
+    ends: { status: 'succeeded' },
   },
   {
     title: 'a changed order that an operator accepted before it fitted is not converted when it is changed again',
@@ -109,17 +109,19 @@ const HELD: readonly Found[] = [
     title: 'a hold that comes during the conversion ends with a refund',
     was: 'Neither a refund nor a void was possible: no payout was there, and it was not void.',
     steps: [...held, decide('give_back')],
-    ends: { status: 'refunded', converted: true },
+    ends: { status: 'refunded', converted: false },
   },
   {
     title: 'a hold that comes during the conversion ends with a refund that was made elsewhere',
     steps: [...held, outside()],
-    ends: { status: 'refunded', converted: true },
+    ends: { status: 'refunded', converted: false },
   },
   {
-    title: 'a payment that is given back during the conversion is never paid out, though its partner refuses',
+    title:
+      'a payment that is held during the conversion goes on when its partner refuses a refund and the hold is lifted',
+    was: 'Its payout counted as void for a refund that never was.',
     steps: [...held, simulator('refund_refused'), decide('give_back'), decide('release'), wait(1)],
-    ends: { status: 'under_review', asks: ['excess'], payout: 'none' },
+    ends: { status: 'settling' },
   },
   {
     title: 'a payment that is held during the conversion goes on when the hold is lifted',

@@ -1,4 +1,4 @@
-import { click, decide, engine, outside, partner, simulator, wait } from '../story/ideas/idea.ts'
+import { click, decide, deposit, engine, outside, partner, simulator, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
 /** Short stories that a person thought of. */
@@ -7,6 +7,52 @@ export const HAND_WRITTEN: readonly Found[] = [
     title: 'a callback that comes again after a refund outside brings no new money',
     was: 'The partner still reports the whole sum, and what was returned outside is taken for new money.',
     steps: [click('wallet_app'), partner('pay', 0, { percent: 50 }), outside(), { do: 'news', of: 0 }],
+  },
+  {
+    title: 'what was returned from elsewhere does not go back through its partner as well',
+    steps: [
+      click('local_partner'),
+      click('card_partner'),
+      partner('pay', 1),
+      partner('pay late', 0, { percent: 50 }),
+      outside(0),
+      decide('give_back', 0),
+    ],
+  },
+  {
+    title: 'too little money waits for an operator',
+    steps: [click('wallet_app'), partner('pay', 0, { percent: 60 })],
+    ends: { status: 'under_review', asks: ['too_little'], converted: false },
+  },
+  {
+    title: 'a part of the price in USDC is too little at the expiry, and stands before an operator',
+    steps: [click('crypto'), deposit(60), wait(1500)],
+    ends: { status: 'under_review', asks: ['too_little'], converted: false },
+  },
+  {
+    title: 'money that comes during a hold waits for its release',
+    steps: [click('wallet_app'), decide('hold'), partner('pay')],
+    ends: { status: 'under_review', asks: ['held'], payout: 'none' },
+  },
+  {
+    title: 'money whose payout is on its way is not given back when the transfer is faster than the void',
+    steps: [click('wallet_app'), partner('pay'), engine('send'), decide('give_back'), engine('settle')],
+    ends: { status: 'succeeded', asks: [] },
+  },
+  {
+    title: 'a hold that comes after the payout was signed is refused',
+    steps: [click('wallet_app'), partner('pay'), engine('send'), decide('hold')],
+    ends: { status: 'settling', held: false },
+  },
+  {
+    title: 'a fill far off the locked rate waits for an operator',
+    steps: [click('wallet_app'), simulator('fill_off_rate'), partner('pay')],
+    ends: { status: 'under_review', asks: ['far_fill'], converted: false },
+  },
+  {
+    title: 'a conversion that is not filled in time stands before an operator',
+    steps: [click('wallet_app'), simulator('delay', 10_800), partner('pay'), wait(40)],
+    ends: { status: 'under_review', asks: ['sale_stuck'] },
   },
   {
     title: 'a refund that takes its time, and an approval meanwhile',

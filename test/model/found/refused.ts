@@ -51,7 +51,7 @@ export const REFUSED: readonly Found[] = [
       decide('release'),
       engine('settle'),
     ],
-    ends: { status: 'under_review', asks: ['withheld'], converted: true, payout: 'none' },
+    ends: { status: 'under_review', asks: ['withheld'], converted: false, payout: 'none' },
   },
   {
     title: 'money that its partner held goes on by the answer that came with the refusal of its refund',

@@ -117,5 +117,5 @@ async function playThere(world: PaymentWorld, { steps, ...price }: Story): Promi
 function standsStill(step: Told, { status, payout }: View): boolean {
   if (step.do === 'simulator' && (step.fault === 'old_rates' || step.fault === 'delay')) return true
   const isAwaited = status === 'settling' || ['queued', 'authorized', 'mined', 'voiding'].includes(payout)
-  return isAwaited && (step.do === 'wait' || (step.do === 'decide' && step.decision === 'hold'))
+  return isAwaited && (step.do === 'wait' || (step.do === 'decide' && step.say === 'hold'))
 }

@@ -3,33 +3,32 @@ import type { Shop } from '../world/shop.ts'
 /** The rows that a story leaves behind, without what differs from run to run: ids, moments, and what a rate decides. */
 export async function rowsOf(shop: Shop): Promise<object> {
   const { db, paymentId } = shop
-  const { payment, attempts, parts, sales } = await shop.system.loadPayment(db, paymentId)
-  const order = new Map(attempts.map(({ id }, index) => [id, index]))
+  const { payment, attempts, sales } = await shop.system.loadPayment(db, paymentId)
   const rows = async (statement: string) => (await db.query(statement, [paymentId])).rows as Record<string, string>[]
   const amount = (asset: string, units: string): string => (asset === 'EUR' ? units : units.startsWith('-') ? '-' : '+')
-  const { status, parkReason, exception, held, providerUsed, listenEnded, expiryPostponed } = payment
+  const { status, statusReason, exception, held, payout, closedAs, providerUsed, listenEnded, expiryPostponed } =
+    payment
   const entries = await rows(
     `select t.kind, e.account, e.asset, e.amount::text from ledger_entry e join ledger_transaction t on t.id = e.transaction_id
      where t.payment_id = $1`,
   )
   return {
-    payment: { status, parkReason, exception, held, providerUsed, listenEnded, expiryPostponed },
+    payment: { status, statusReason, exception, held, payout, closedAs, providerUsed, listenEnded, expiryPostponed },
     reached: {
-      converted: payment.usdc !== null,
+      converted: payment.takenSale !== null,
       sales: sales.map(({ state }) => state),
       transfer: payment.transfer !== null,
       closed: payment.closedAt !== null,
+      reviews: payment.reviews.map(({ reason }) => reason),
     },
-    attempts: attempts.map(({ provider, status: is, failureCode }) => `${provider} ${is} ${failureCode}`),
-    parts: parts.map(
-      ({ attemptId, kind, asset, units, state }) =>
-        `${order.get(attemptId)} ${kind} ${amount(asset, units)} ${asset} ${state}`,
-    ),
-    intents: (await rows('select kind, state from intent where payment_id = $1 order by id')).map(
-      ({ kind, state }) => `${kind} ${state}`,
-    ),
-    incidents: (await rows('select kind, closed_at from incident where payment_id = $1 order by id')).map(
-      ({ kind, closed_at: closed }) => `${kind} ${closed === null ? 'open' : 'closed'}`,
+    attempts: attempts.map((attempt) => {
+      const asset = attempt.provider === 'crypto' ? 'USDC' : attempt.asked.currency
+      const { provider, status: is, failureCode, back, returned, outside } = attempt
+      const units = [attempt.held, outside].map((each) => amount(asset, each)).join(' ')
+      return `${provider} ${is} ${failureCode} ${units} ${asset} ${back} ${returned}`
+    }),
+    decisions: (await rows('select say, outside from decision where payment_id = $1 order by version')).map(
+      ({ say, outside }) => `${say} ${outside}`,
     ),
     ledger: entries
       // Where a rate leaves something over, it may be more, less or nothing.

@@ -7,12 +7,11 @@ import { readStarts } from '../../../src/db/payments/payment-starts.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
 import { insertDeposits } from '../../../src/db/settlement/deposits.ts'
 import { requestVoid } from '../../../src/db/settlement/payouts.ts'
-import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
 import type { OpenAttemptRequest } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import type { Story } from '../story/steps.ts'
-import { attemptsOf, hasLessThanCounted } from '../world/books.ts'
+import { hasLessThanSold } from '../world/books.ts'
 import { createEngine } from '../world/engine.ts'
 import { createTroubles } from '../world/parties.ts'
 import type { Ask, Shop } from '../world/shop.ts'
@@ -63,13 +62,9 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   let hasNews = false
   let mustRelay = false
 
-  async function ids(): Promise<string[]> {
-    const attempts = await attemptsOf(shop)
-    return [paymentId, ...attempts.map(({ id }) => lateMoneyWorkflowId(id))]
-  }
   let running: readonly Standing[] = []
   async function look(): Promise<void> {
-    running = (await Promise.all((await ids()).map((id) => standing(client, id)))).filter((each) => each.runs)
+    running = [await standing(client, paymentId)].filter((each) => each.runs)
   }
   async function settle(): Promise<void> {
     let before = ''
@@ -126,7 +121,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   const stage = { sandbox, tenant: world.tenant } as unknown as Shop['stage']
   const untold = new Set<string>()
   const troubles = createTroubles(timeline)
-  const isShort = () => hasLessThanCounted({ db, system, stage, paymentId, untold, doubts: troubles.doubts })
+  const isShort = () => hasLessThanSold({ db, system, stage, paymentId, untold })
   const shop: Shop = {
     paymentId,
     timeline,
@@ -144,15 +139,15 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     wrong: [],
     untold,
     inTurn: (_name, work) => work(),
-    ask: (what, update, { argument, workflowId = paymentId }) => {
-      const ask: Ask = { what, answer: null }
+    ask: (what, update, { argument }) => {
+      const ask: Ask = { what, argument, answer: null }
       asks.push(ask)
       const answered = begin(
         update === 'openAttempt'
           ? workflows.openAttempt(paymentId, argument as OpenAttemptRequest)
           : update === 'cancel'
             ? workflows.cancel(paymentId)
-            : client.workflow.getHandle(workflowId).executeUpdate(update, { args: [argument] }),
+            : client.workflow.getHandle(paymentId).executeUpdate(update, { args: [argument] }),
       )
       answered.then(
         (answer) => {

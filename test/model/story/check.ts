@@ -1,6 +1,7 @@
 import type { Shop } from '../world/shop.ts'
 import { readFacts } from './checks/facts.ts'
 import {
+  checkListening,
   checkLosses,
   checkOurs,
   checkOutside,
@@ -25,6 +26,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkOwed(facts),
     ...checkOurs(facts),
     ...checkPayout(facts),
+    ...checkListening(facts),
     ...checkLosses(facts),
     ...checkReturned(facts),
     ...checkOutside(facts),

@@ -7,8 +7,8 @@ import type { News, PartnerAct, Step } from './steps.ts'
 
 /** What a partner does with its order, or somebody on the chain, and how the news of it come. */
 
-/** `seen`: the version that the operator has looked at last. */
-export type Playing = { readonly shop: Shop; seen: number | null }
+/** `seen`: the version that the operator has looked at last. `sold`: the sale that was taken by the last step. */
+export type Playing = { readonly shop: Shop; seen: number | null; sold: number | null }
 
 export async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
   const { shop } = playing

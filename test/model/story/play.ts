@@ -32,7 +32,7 @@ export function playStory(theater: Theater, story: Story): Promise<string[]> {
 /** … as its teller goes on telling it. */
 export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
   const shop = await openShop(theater, { minor: story.minor, currency: story.currency ?? 'EUR', pinned: story.pinned })
-  const playing: Playing = { shop, seen: null }
+  const playing: Playing = { shop, seen: null, sold: null }
   const next = async () => tell(() => lookAt(shop))
   try {
     for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
@@ -52,7 +52,7 @@ export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, te
 
 /** Plays it in this shop, to the end, and leaves the rows as they are. At once: payouts end before any time passes. */
 export async function playAtOnce(shop: Shop, tell: Teller): Promise<void> {
-  const playing: Playing = { shop, seen: null }
+  const playing: Playing = { shop, seen: null, sold: null }
   const next = async () => tell(() => lookAt(shop))
   for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
   await finish(playing, 'at once')
@@ -68,7 +68,9 @@ async function playStep(playing: Playing, step: Told): Promise<void> {
   await act(playing, step)
   if (step.together === true) return
   await shop.timeline.settle()
-  shop.wrong.push(...(await checkBetween(shop)))
+  const { wrong, sold } = await checkBetween(shop, playing.sold)
+  playing.sold = sold
+  shop.wrong.push(...wrong)
 }
 
 /** Happens at once: what it sets going is dealt with afterwards. */

@@ -2,14 +2,19 @@ import { computePositions } from '../../../../src/domain/payment/funds/positions
 import { toFunds } from '../../../../src/domain/payment/funds/stored-funds.ts'
 import type { Shop } from '../../world/shop.ts'
 import { balance, type Facts, readFacts } from './facts.ts'
-import { checkOurs, checkOwed, checkReceivables } from './money.ts'
+import { checkOdd, checkOurs, checkOwed, checkReceivables } from './money.ts'
 
 /** Compares after every step, and not only at the end: the books against the chain, the converter, the partners and the funds. */
-export async function checkBetween(shop: Shop): Promise<string[]> {
+export async function checkBetween(shop: Shop, sold: number | null): Promise<{ wrong: string[]; sold: number | null }> {
   const facts = await readFacts(shop)
-  return [...checkReceivables(facts), ...checkOwed(facts), ...checkOurs(facts), ...checkFunds(facts)].map(
-    (wrong) => `${wrong}, after a step`,
-  )
+  const wrong = [
+    ...checkReceivables(facts),
+    ...checkOwed(facts),
+    ...checkOurs(facts),
+    ...checkFunds(facts),
+    ...checkOdd(facts, sold),
+  ]
+  return { wrong: wrong.map((each) => `${each}, after a step`), sold: facts.row.payment.takenSale }
 }
 
 /** Everything that was booked is what the funds say, and the deposits that the chain has proved. */

@@ -1,6 +1,6 @@
 import type { Attempt, PaymentWithAttempts } from '../../../../src/domain/payment/payment-object.ts'
 import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
-import { attemptsOf, heldBy, orderOf, readDeposits } from '../../world/books.ts'
+import { attemptsOf, heldBy, listUnread, orderOf, readDeposits } from '../../world/books.ts'
 import type { Shop } from '../../world/shop.ts'
 
 /** What is so in a story, each fact asked of those whose it is. */
@@ -18,6 +18,8 @@ export type Facts = {
   readonly shop: Shop
   readonly row: PaymentWithAttempts
   readonly orders: readonly Order[]
+  /** The attempts of which not all news is applied. */
+  readonly unread: ReadonlySet<string>
   readonly ledger: ReadonlyMap<string, bigint>
   readonly payout: { readonly state: string; readonly micro_usdc: string } | null
   /** Micro-USDC that the chain has paid out. */
@@ -47,6 +49,7 @@ export async function readFacts(shop: Shop): Promise<Facts> {
     shop,
     row,
     orders: await readOrders(shop, row),
+    unread: await listUnread(shop),
     notes: new Map(
       notes.flatMap(({ kind, message, at }): [string, number][] => {
         const when = (at as Date).getTime()

@@ -115,25 +115,24 @@ export function checkPayout(facts: Facts): string[] {
   return sold === null ? wrong : [...wrong, ...checkSold(facts, sold)]
 }
 
-/** What did not fit when it was sold an operator has accepted; after the listening has ended nothing is the payment's. */
-export async function checkOwn(facts: Facts): Promise<string[]> {
-  const { shop, notes, row } = facts
+/** After the listening has ended nothing is the payment's. */
+export function checkListening(facts: Facts): string[] {
   const sold = findSold(facts)
-  if (sold === null) return []
-  const { rows } = await shop.db.query(
-    `select misfit is not null and misfit ->> 'why' <> 'token' as odd from reading
-     where attempt_id = $1 and at <= (select asked_at from sale where payment_id = $2 and number = $3)
-     order by revision desc limit 1`,
-    [sold.attempt.id, row.payment.id, sold.sale.number],
-  )
-  const isOdd = (rows[0] as { odd: boolean } | undefined)?.odd === true
-  const isSettled = listDecided(shop).some(({ what }) => what === 'settle')
-  const ended = notes.get('payment.listening_ended')
-  const isLate = ended !== undefined && Date.parse(sold.attempt.paidAt ?? row.payment.createdAt) > ended
-  return [
-    ...(isOdd && !isSettled ? ['an order that does not fit was sold, and no operator has said so'] : []),
-    ...(isLate ? ['money was sold after nobody listened any more'] : []),
-  ]
+  const ended = facts.notes.get('payment.listening_ended')
+  const isLate = sold !== null && ended !== undefined && Date.parse(sold.attempt.paidAt ?? '') > ended
+  return isLate ? ['money was sold after nobody listened any more'] : []
+}
+
+/** An order of another amount is sold only if an operator has said so. `sold` is what was sold before. */
+export function checkOdd(facts: Facts, sold: number | null): string[] {
+  const { takenSale } = facts.row.payment
+  const attempt = findSold(facts)?.attempt
+  const order = facts.orders.find((one) => one.attempt.id === attempt?.id)?.order
+  const isOdd = order?.status === 'paid' && order.minor !== attempt?.asked.minor && !facts.unread.has(attempt?.id ?? '')
+  const isSettled = listDecided(facts.shop).some(({ what }) => what === 'settle')
+  return takenSale !== sold && isOdd && !isSettled
+    ? ['an order of another amount was sold, and no operator has said so']
+    : []
 }
 
 /** Too little, and what was sold far off the rate, is paid out only if an operator has said so. */

@@ -59,9 +59,11 @@ export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]>
   const marked = notes.get('payment.settlement_delayed')
   const { paidAt, providerUsed } = row.payment
   if (marked === undefined || paidAt === null || providerUsed === null || shop.hasLost()) return []
-  // Money that was odd or withheld was not the payment's before.
+  // Money that was odd, withheld or given back was not the payment's before.
   const { rows } = await shop.db.query(
-    `select max(at) as at from timeline_entry where payment_id = $1 and to_status = 'processing' and at <= $2`,
+    `select max(at) as at from (
+       select at from timeline_entry where payment_id = $1 and to_status = 'processing' union all
+       select r.at from reading r join attempt a on a.id = r.attempt_id where a.payment_id = $1) known where at <= $2`,
     [row.payment.id, new Date(marked)],
   )
   const counted = (rows[0] as { at: Date | null }).at?.getTime() ?? 0

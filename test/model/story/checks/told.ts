@@ -160,8 +160,11 @@ async function checkNotEmpty({ shop, row }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
     `select e.kind from timeline_entry e where e.payment_id = $1 and e.kind in ('payment.canceled', 'payment.expired')
        and e.from_status in ('created', 'pending') and exists (
-         select 1 from attempt a cross join lateral (select r.held from reading r where r.attempt_id = a.id and r.at < e.at
-           order by r.revision desc limit 1) last where a.payment_id = e.payment_id and last.held - a.outside > case when a.provider = 'crypto' then 9999 else 0 end)`,
+         select 1 from attempt a cross join lateral (select min(r.held) as held from (
+           (select held from reading where attempt_id = a.id and at < e.at order by revision desc limit 1) union all
+           (select held from reading where attempt_id = a.id and at <= e.at order by revision desc limit 1)) r) last
+           where a.payment_id = e.payment_id and exists (select 1 from reading where attempt_id = a.id and at < e.at)
+             and last.held - a.outside > case when a.provider = 'crypto' then 9999 else 0 end)`,
     [row.payment.id],
   )
   return rows.map(({ kind }) => `${kind}, and a part of the price had come`)
