@@ -223,7 +223,7 @@ describe('payouts that are proved', () => {
         expect((await readPayout(db, id))?.state).toBe('settled')
         expect((await world.payment(id)).status).toBe('succeeded')
       }
-      expect(await Promise.all(ids.map(world.attention))).toEqual([[], ['review unexpected_payout'], []])
+      expect(await Promise.all(ids.map((id) => world.attention(id)))).toEqual([[], ['review unexpected_payout'], []])
       await owes(1)
       await world.checkout.change(ids[1]!, () => undefined)
     })

@@ -26,9 +26,9 @@ const asked = { minor: '4999', currency: 'EUR' as const }
 async function paymentWith(facts: Partial<Attempt>, provider: Attempt['provider'] = 'wallet_app') {
   const { id } = await world.create()
   const attemptId = newId('attempt')
-  await world.change(id, ({ addAttempt, setAttempt }) => {
-    addAttempt({ id: attemptId, provider, method: 'card', asked })
-    setAttempt(attemptId, facts)
+  await world.change(id, (work) => {
+    work.addAttempt({ id: attemptId, provider, method: 'card', asked })
+    work.setAttempt(attemptId, facts)
   })
   return { id, attemptId }
 }
@@ -43,7 +43,7 @@ const kinds = async (id: string) => (await listed(id)).map(({ kind }) => kind)
 describe('the list of what waits for a person', () => {
   test('has every review of a payment, with its order, its text and since when it waits', async () => {
     const { id, attemptId } = await paymentWith({ status: 'paid', held: '4000', paidAt: new Date().toISOString() })
-    await world.change(id, ({ set }) => set({ held: true }))
+    await world.change(id, (work) => work.set({ held: true }))
     const { payment } = await loadPayment(world.db, id)
     expect(payment.reviews.map(({ reason }) => reason)).toEqual(['too_little', 'held'])
     const { rows } = await world.db.query(
@@ -58,9 +58,9 @@ describe('the list of what waits for a person', () => {
     expect(await listAttention(world.db, 100)).toContainEqual(
       expect.objectContaining({ paymentId: id, attemptId, kind: 'review', amount: '49.99', currency: 'EUR' }),
     )
-    await world.change(id, ({ set, setAttempt }) => {
-      set({ held: false })
-      setAttempt(attemptId, { held: '4999' })
+    await world.change(id, (work) => {
+      work.set({ held: false })
+      work.setAttempt(attemptId, { held: '4999' })
     })
     expect(await listed(id)).toEqual([])
   })

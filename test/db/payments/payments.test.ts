@@ -253,9 +253,9 @@ describe('the last payment of a link', () => {
   const succeed = (id: string) =>
     changePayment(db, context, {
       id,
-      work: async ({ state, setFunds, set }) => {
-        setFunds(withPaidOut(toFunds(state), 0n))
-        set({ transfer })
+      work: async (work) => {
+        work.setFunds(withPaidOut(toFunds(work.state), 0n))
+        work.set({ transfer })
       },
     })
 
