@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { deliveredEvents, until } from '../../scripts/demo/journey.ts'
-import { findImbalances, readBalances } from '../../src/db/ledger.ts'
+import { readBalances } from '../../src/db/ledger.ts'
 import { readTransferLink } from '../../src/domain/settlement/deposit.ts'
 import { connectDevelopmentChain, mintUsdc } from '../../src/sandbox/chain.ts'
+import { findDifferences } from '../support/differences.ts'
 import { startWorld, temporaryFolder, type World } from './harness/world.ts'
 
 /** The whole system with USDC as a way to pay, from the checkout to the merchant's wallet. */
@@ -44,7 +45,7 @@ test('a buyer sends USDC to the address on the checkout: the merchant is paid, a
     return rows.length === 0 ? null : rows
   }, 'the sweep')
   expect(swept).toEqual([{ micro: request.micro }])
-  expect(await findImbalances(world.db)).toEqual([])
+  expect(await findDifferences(world.db)).toEqual([])
   expect(
     (await readBalances(world.db)).filter(({ account, amount }) => account === 'deposits' && amount !== '0'),
   ).toEqual([])

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { deliveredEvents, JOURNEYS, travel, until } from '../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
-import { findImbalances } from '../../src/db/ledger.ts'
 import { traceOfPayment } from '../../src/observe/traces.ts'
 import { launchBrowser } from '../support/browser.ts'
+import { findDifferences } from '../support/differences.ts'
 import { walkFirstMinutes } from './first-minutes.ts'
 import { startCollector } from './harness/collector.ts'
 import { expectSucceeded } from './harness/verdict.ts'
@@ -73,7 +73,7 @@ describe('one payment through each partner', () => {
 
   test('partner, converter, chain, inbox and books tell the same story', async () => {
     expect(await expectSucceeded(world, paid)).toMatchObject({ transfers: 3, events: 3, deliveries: 3 })
-    expect(await findImbalances(world.db)).toEqual([])
+    expect(await findDifferences(world.db)).toEqual([])
   })
 
   test('nothing is left to be told to Temporal', async () => {
