@@ -52,17 +52,17 @@ export type PaymentWork = {
   readonly state: PaymentWithAttempts
   readonly tx: Tx
   readonly at: string
-  set(facts: PaymentFacts): void
-  setFunds(funds: Funds): void
-  setAttempt(attemptId: string, facts: Partial<Attempt>): void
-  setSale(sale: StoredSale): void
+  readonly set: (facts: PaymentFacts) => void
+  readonly setFunds: (funds: Funds) => void
+  readonly setAttempt: (attemptId: string, facts: Partial<Attempt>) => void
+  readonly setSale: (sale: StoredSale) => void
   /** Adds an attempt, which must be committed before the partner is asked. A second time it changes nothing. */
-  addAttempt(attempt: NewAttempt): void
+  readonly addAttempt: (attempt: NewAttempt) => void
   /** Says who has caused the change, where that does not follow from it. */
-  because(cause: Cause): void
-  note(note: Note): void
+  readonly because: (cause: Cause) => void
+  readonly note: (note: Note) => void
   /** Books a fact of the chain. The payment's own books follow from its funds. */
-  book(booking: Booking): Promise<boolean>
+  readonly book: (booking: Booking) => Promise<boolean>
 }
 
 export type Work = (payment: PaymentWork) => Promise<void>

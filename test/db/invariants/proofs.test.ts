@@ -38,7 +38,7 @@ describe('one proof from outside', () => {
     const refused = answers.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
     expect(refused).toEqual([expect.stringContaining(PROOF_USED)])
     const states = await Promise.all(payments.map(({ id }) => world.state(id)))
-    expect(states.map(({ attempts }) => attempts[0]?.outside).toSorted()).toEqual(['0', '5000'])
+    expect(new Set(states.map(({ attempts }) => attempts[0]?.outside))).toEqual(new Set(['0', '5000']))
     for (const { id } of payments) expect(await world.differences(id)).toEqual({})
   })
 
