@@ -76,8 +76,9 @@ async function carryOut(
 async function voidPayout(tx: Tx, context: ChangeContext, paymentId: string): Promise<boolean> {
   if (!(await requestVoid(tx, paymentId))) return false
   const work: Work = async ({ state, set, note }) => {
-    if (state.payment.payout === 'handed' || state.payment.payout === 'stopped')
-      set({ payout: 'voiding', stoppedFor: null })
+    // One that waits to be handed over again is voided, too.
+    const { payout, takenSale } = state.payment
+    if (takenSale !== null && payout !== 'paid') set({ payout: 'voiding', stoppedFor: null })
     note({ ...noteOf('payment.void_asked'), actor: 'operator' })
   }
   const { events } = await changePaymentIn(tx, context, { id: paymentId, work })

@@ -152,7 +152,11 @@ async function readRate(deps: PaymentDeps, attempt: Attempt): ReturnType<typeof 
 const markStuck = (deps: PaymentDeps, id: string): Promise<Changed> =>
   changePayment(deps.db, deps.context, {
     id,
-    work: async (work) => work.set({ stuck: work.state.payment.paidAttemptId }),
+    // The sale that hangs, which may be of other money than the payment has now.
+    work: async (work) => {
+      const { state } = work
+      work.set({ stuck: findOpenSale(state)?.accountId ?? state.payment.paidAttemptId })
+    },
   })
 
 /**

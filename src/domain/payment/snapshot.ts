@@ -151,7 +151,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     txHash: payment.transfer?.txHash ?? null,
     netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
     hasMoney: hasMoney(state),
-    silentAt: step === 'await_partner' ? silentAt(payment, attempts) : null,
+    silentAt: step === 'await_partner' || step === 'review' ? silentAt(payment, attempts) : null,
   }
 }
 

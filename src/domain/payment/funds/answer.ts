@@ -1,6 +1,6 @@
 import { type Account, freeUnits, isOnChain } from './account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss, nameMoney, namePayout } from './funds.ts'
-import { isUnanswered, listReasons } from './review.ts'
+import { isSilent, isUnanswered, listReasons } from './review.ts'
 
 /** The answers of an operator: three about the money, and the hold. Each names the version that was looked at. */
 export const ANSWERS = ['settle', 'give_back', 'write_off', 'hold', 'release'] as const
@@ -79,8 +79,12 @@ const isOddWithNothing = (funds: Funds, account: Account): boolean =>
 function isHopeless(funds: Funds): boolean {
   const { asks } = listReasons(funds)
   const isAwaited = asks.length > 0 && asks.every((reason) => reason === 'withheld' || reason === 'silent')
-  return isAwaited && funds.closed === null && funds.accounts.every((account) => freeUnits(account) === 0n)
+  return isAwaited && funds.closed === null && funds.accounts.every(hasNoMoney)
 }
+
+/** Nothing has come of it, and nothing is on its way. */
+const hasNoMoney = (account: Account): boolean =>
+  freeUnits(account) === 0n && (account.word !== 'confirming' || isSilent(account))
 
 /** Records a loss, or that nothing is to be given back. A payment to which nothing has come ends with it. */
 function writeOff(funds: Funds): Funds {

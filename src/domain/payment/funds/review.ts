@@ -34,7 +34,7 @@ export function listReasons(funds: Funds): Reasons {
   const isSo: Record<StopReason | AskReason, boolean> = {
     too_little: isUnsold(funds) && !isAgreed(funds) && isTooLittle(funds),
     after_failure: isUnsold(funds) && !isAgreed(funds) && funds.closed === 'failed',
-    sale_stuck: isUnsold(funds) && findOwnAccount(funds)?.id === funds.stuck,
+    sale_stuck: isUnsold(funds) && isSaleStuck(funds),
     far_fill: !isAgreed(funds) && isFillFar(funds),
     payout_stopped: funds.payout === 'stopped',
     odd_order: funds.accounts.some(isUnanswered),
@@ -55,6 +55,13 @@ export const isSilent = ({ silent, word }: Account): boolean => silent && word =
 
 /** True if the payment has money that is not sold yet. */
 const isUnsold = (funds: Funds): boolean => funds.taken === null && findOwnAccount(funds) !== null
+
+/** A sale of other money that hangs keeps the payment's money from being sold, too. */
+function isSaleStuck(funds: Funds): boolean {
+  const { stuck, sales } = funds
+  const isHanging = sales.some(({ state, accountId }) => state === 'asked' && accountId === stuck)
+  return stuck !== null && (isHanging || findOwnAccount(funds)?.id === stuck)
+}
 
 function isTooLittle(funds: Funds): boolean {
   const own = findOwnAccount(funds)
@@ -89,8 +96,8 @@ export function waitsAsExcess(funds: Funds, account: Account): boolean {
   return getExcess(funds, account) > 0n && isKnown && account.back === 'no' && !isUnanswered(account)
 }
 
-/** Nothing that comes now can be settled. */
-const isPast = ({ payout, listens, taken }: Funds): boolean => payout === 'paid' || (!listens && taken === null)
+/** Nothing that comes now can be settled. After a void the partner's word is awaited until the listening ends. */
+const isPast = (funds: Funds): boolean => funds.payout === 'paid' || (!funds.listens && findSoldAccount(funds) === null)
 
 export const isUnknownLoss = (funds: Funds, account: Account): boolean => getLoss(funds, account) > account.writtenOff
 
