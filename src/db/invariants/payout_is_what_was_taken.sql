@@ -10,4 +10,4 @@ where m.id = any($1) and m.payout in ('handed', 'stopped', 'voiding', 'paid')
   -- A restored backup may have forgotten the payout, and then its amount is the quote's or the chain's: a person is asked.
   and not (s.number is null and m.payout = 'voiding')
   and not (m.payout = 'paid' and m.paid_micro = p.micro_usdc
-    and (m.agreed = 'payout:' || m.paid_micro or m.reviews @> '[{"reason": "unexpected_payout"}]'))
+    and (m.agreed is not distinct from 'payout:' || m.paid_micro or m.reviews @> '[{"reason": "unexpected_payout"}]'))

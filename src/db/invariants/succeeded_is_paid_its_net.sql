@@ -6,5 +6,5 @@ from payment m left join payout p on p.payment_id = m.id
 where m.id = any($1) and m.status = 'succeeded'
   -- A signature that nobody knew may have paid one that was voided.
   and (coalesce(p.state not in ('settled', 'voided'), true) or p.micro_usdc is distinct from m.paid_micro
-    or m.paid_micro is distinct from m.net_micro and not (m.agreed = 'payout:' || m.paid_micro or m.reviews @> '[{"reason": "unexpected_payout"}]'))
+    or m.paid_micro is distinct from m.net_micro and not (m.agreed is not distinct from 'payout:' || m.paid_micro or m.reviews @> '[{"reason": "unexpected_payout"}]'))
   and not (p.state not in ('settled', 'voided') and exists (select from finality_reversal where payment_id = m.id))
