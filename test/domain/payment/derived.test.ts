@@ -139,6 +139,12 @@ describe('with money', () => {
     expect(back.payment).toMatchObject({ paidAttemptId: 'att_2', confirmed: { minor: '10000', currency: 'EUR' } })
   })
 
+  test('of two that hold the price the one is settled that is being sold, unless the converter cannot sell it', () => {
+    const second = after(two, pays('10000', 'att_2'), pays())
+    expect(second.payment.paidAttemptId).toBe('att_2')
+    expect(after(second, sets({ stuck: 'att_2' })).payment.paidAttemptId).toBe('att_1')
+  })
+
   test('the payment’s money, rate and time are those of the account that is settled', () => {
     const rate = { rate: '1.1', source: 'test', lockedAt: AT }
     expect(after(one, pays('9950')).payment).toMatchObject({ confirmed: { minor: '9950' }, rate, paidAt: AT })
@@ -180,8 +186,8 @@ describe('from the payout on', () => {
     ],
   ])('%s', (_what, state, expected) => {
     expect(summary(state)).toBe(expected)
-    const { paidAttemptId, confirmed } = state.payment
-    expect([paidAttemptId, confirmed]).toEqual(['att_1', { minor: '10000', currency: 'EUR' }])
+    const { paidAttemptId, confirmed, paidAt } = state.payment
+    expect([paidAttemptId, confirmed, paidAt]).toEqual(['att_1', { minor: '10000', currency: 'EUR' }, AT])
   })
 
   test('the net amount is fixed by the sale that is taken', () => {

@@ -171,6 +171,11 @@ describe('a person who is asked reads the facts with their amounts, and what may
     ])
   })
 
+  test('an odd order is asked about alone, and not the order beside it', () => {
+    const { reviews } = after(two, odd).payment
+    expect(reviews.map(({ reason, attemptId }) => [reason, attemptId])).toEqual([['odd_order', 'att_1']])
+  })
+
   test('a payment that needs nobody asks nobody, and what was asked first is remembered', () => {
     expect(settled.payment).toMatchObject({ reviews: [], reviewSince: null })
     const earlier = after(settled, pays('4000'), sets({ reviewSince: '2026-01-01T00:00:00.000Z' }), pays('3000'))
