@@ -5,8 +5,10 @@ from payment m
 where m.id = any($1) and m.closed_at is null and m.updated_at < now() - interval '1 hour'
   and not (m.status in ('created', 'pending') and m.expires_at > now() - interval '1 hour')
   and m.review_since is null and not m.held
-  and not exists (select from payout p where p.payment_id = m.id and p.state not in ('settled', 'voided'))
+  and not (m.payout in ('handed', 'stopped', 'voiding')
+    and exists (select from payout p where p.payment_id = m.id and p.state not in ('settled', 'voided')))
   and not exists (select from sale s where s.payment_id = m.id and s.state = 'asked')
   and not exists (select from attempt a where a.payment_id = m.id
-    and (a.back <> 'no' or not m.listen_ended and a.status in ('opening', 'open', 'verification_required', 'confirming', 'on_hold')))
+    -- An order with money that is not paid out is read at least every six hours.
+    and (a.back <> 'no' or a.held > 0 and m.payout = 'none' or not m.listen_ended and a.status in ('opening', 'open', 'verification_required', 'confirming', 'on_hold')))
   and not exists (select from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = m.id and e.applied_at is null)

@@ -19,8 +19,16 @@ const deps = (): PaymentDeps =>
 async function giveBackOutside({ id, attemptId }: Ids, proof: string): Promise<string> {
   const { version } = (await world.state(id)).payment
   const order: DecisionOrder = {
-    ...{ paymentId: id, version, operator: 'ada', reason: 'the bank says so' },
-    ...{ say: 'give_back', attempt: attemptId, outside: true, proof },
+    paymentId: id,
+    version,
+    operator: 'ada',
+    reason: 'the bank says so',
+    ...{
+      say: 'give_back',
+      attempt: attemptId,
+      outside: true,
+      proof,
+    },
   }
   const perform = (attempt: number) =>
     new MockActivityEnvironment({ attempt }).run<[], Decided, () => Promise<Decided>>(() => decide(deps(), order))

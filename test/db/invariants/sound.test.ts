@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { holdPayout } from '../../../src/db/settlement/payouts.ts'
+import { withAnswer } from '../../../src/domain/payment/funds/answer.ts'
+import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import { type BooksWorld, createBooksWorld, type Ids } from './books-world.ts'
 
 let world: BooksWorld
@@ -15,6 +18,17 @@ const SOUND: Readonly<Record<string, () => Promise<{ readonly id: string }>>> = 
   'whose buyer has an open order': () => world.opened(),
   'whose money is being sold': () => world.paid(),
   'whose payout is on its way': () => world.settling(),
+  'whose payout was held, and is not handed over again yet': async () => {
+    const made = await world.settling()
+    await world.change(made.id, async (work) => {
+      await holdPayout(work.tx, made.id, 'looked at it')
+      work.setFunds(withAnswer(toFunds(work.state), { say: 'hold' }))
+    })
+    expect(await world.differences(made.id)).toEqual({})
+    await world.decide(made.id, { say: 'release' })
+    expect((await world.state(made.id)).payment.payout).toBe('none')
+    return made
+  },
   'that has succeeded': () => world.succeeded(),
   'that has expired': () => world.expired(),
   'that was paid with USDC': () => world.paidInUsdc(),
