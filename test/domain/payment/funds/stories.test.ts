@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type Account, freeUnits } from '../../../../src/domain/payment/funds/account.ts'
-import { findOwnAccount } from '../../../../src/domain/payment/funds/funds.ts'
+import { findOwnAccount, nameMoney } from '../../../../src/domain/payment/funds/funds.ts'
 import { MODEL, type Model, playFunds } from './story.ts'
 
 const STORIES = 10_000
@@ -78,6 +78,19 @@ const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
         return isBack ? { ...after, accounts: after.accounts.map(again) } : after
       },
     },
+  ],
+  [
+    'what an operator has settled counts for any money',
+    {
+      next: (funds) => {
+        const own = findOwnAccount(funds)
+        return MODEL.next(funds.agreed === null || own === null ? funds : { ...funds, agreed: nameMoney(own) })
+      },
+    },
+  ],
+  [
+    'nobody is asked about money that comes after the listening',
+    { next: (funds) => (funds.listens || MODEL.next(funds).do !== 'review' ? MODEL.next(funds) : { do: 'done' }) },
   ],
   [
     'the accounts are forgotten when the payout is paid',

@@ -3,6 +3,7 @@ import { type Account, freeUnits, isSellable, type Word } from '../../../../src/
 import { type Answer, listAnswers, withAnswer } from '../../../../src/domain/payment/funds/answer.ts'
 import {
   type Funds,
+  findOwnAccount,
   findSoldAccount,
   getLoss,
   getShortage,
@@ -11,6 +12,7 @@ import {
 } from '../../../../src/domain/payment/funds/funds.ts'
 import { type Effect, nextEffect } from '../../../../src/domain/payment/funds/next.ts'
 import { computePositions } from '../../../../src/domain/payment/funds/positions.ts'
+import { listReasons } from '../../../../src/domain/payment/funds/review.ts'
 import { createRandom, type Random } from '../../../support/random.ts'
 
 /**
@@ -33,6 +35,8 @@ export const MODEL: Model = {
 }
 
 const PRICE = 10_000n
+/** Micro-USDC that are worth nobody's time. */
+const DUST = 10_000n
 const ASSETS = ['EUR', 'INR', 'USDC'] as const
 const GROSS_OF_UNIT = 11_600n
 
@@ -92,6 +96,8 @@ class FundsStory {
   readonly #sold = new Map<string, bigint>()
   /** The accounts whose money the partner has given back. */
   readonly #refunded = new Set<string>()
+  /** The money that an operator has settled: of other money nothing was said. */
+  readonly #settled = new Set<string>()
   /** True once an operator has decided about money, so that the whole price need not be settled. */
   #hasDecided = false
   #wasVoid = false
@@ -190,9 +196,9 @@ class FundsStory {
 
   /** Nobody closes a payment that has money. One that is closed stops to listen some day. */
   #close(): void {
-    const { accounts, closed } = this.#funds
-    if (closed !== null) this.#funds = { ...this.#funds, listens: false }
-    else if (accounts.every((account) => freeUnits(account) === 0n) && this.#funds.payout === 'none')
+    const { accounts, closed, payout } = this.#funds
+    if (closed !== null || payout === 'paid' || payout === 'void') this.#funds = { ...this.#funds, listens: false }
+    else if (accounts.every((account) => freeUnits(account) === 0n) && payout === 'none')
       this.#funds = { ...this.#funds, closed: this.#random.pick(['expired', 'canceled', 'failed'] as const) }
   }
 
@@ -247,6 +253,8 @@ class FundsStory {
     this.#log.push(answer.say)
     if (answer.say === 'give_back') this.#hasDecided = true
     this.#funds = this.#model.answered(this.#funds, answer)
+    const own = findOwnAccount(this.#funds)
+    if (answer.say === 'settle' && own !== null) this.#settled.add(`${own.id} ${freeUnits(own)}`)
     this.#protectPayout()
   }
 
@@ -401,11 +409,36 @@ class FundsStory {
       const booked = positions.get(`conversion ${asset}`) ?? 0n
       if (booked !== sold) this.#fail(`the converter says ${sold} ${asset}, the books say ${booked}`)
     }
+    this.#checkSettled()
+    this.#checkAsked()
     const { payout, taken } = this.#funds
     if (payout === 'paid' && taken === null) this.#fail('paid, and nothing was taken')
     if (this.#transfers > 1) this.#fail('paid twice')
     this.#wasVoid ||= payout === 'void'
     if (this.#wasVoid && payout !== 'void') this.#fail('void, and then it was not')
+  }
+
+  /** Too little is sold only if an operator has settled exactly that money of that account. */
+  #checkSettled(): void {
+    const { taken } = this.#funds
+    if (taken === null || taken.units * 100n >= PRICE * 99n) return
+    if (!this.#settled.has(`${taken.accountId} ${taken.units}`))
+      this.#fail('too little was sold, and nobody has said so')
+  }
+
+  /** Money that is not sold has an owner, and what is asked has an answer, unless the partner has it. */
+  #checkAsked(): void {
+    const { accounts, payout, taken } = this.#funds
+    const { do: next } = this.#model.next(this.#funds)
+    const left = accounts.filter(({ id, asset, held, outside }) => {
+      const sold = taken?.accountId === id && payout !== 'void' ? taken.units : 0n
+      return held - outside - sold >= (asset === 'USDC' ? DUST : 1n)
+    })
+    if (next === 'done' && left.length > 0) this.#fail('done, and there is money of no owner')
+    const { stops, asks } = listReasons(this.#funds)
+    const isPartners = [...stops, ...asks].every((reason) => reason === 'withheld' || reason === 'silent')
+    const answers = listAnswers(this.#funds).filter(({ say }) => say !== 'hold' && say !== 'release')
+    if (next === 'review' && !isPartners && answers.length === 0) this.#fail('a review without an answer')
   }
 
   #checkEnd(wasWhole: boolean): void {
