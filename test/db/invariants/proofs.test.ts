@@ -18,18 +18,8 @@ const deps = (): PaymentDeps =>
 /** Runs as Temporal would, the second try too. */
 async function giveBackOutside({ id, attemptId }: Ids, proof: string): Promise<string> {
   const { version } = (await world.state(id)).payment
-  const order: DecisionOrder = {
-    paymentId: id,
-    version,
-    operator: 'ada',
-    reason: 'the bank says so',
-    ...{
-      say: 'give_back',
-      attempt: attemptId,
-      outside: true,
-      proof,
-    },
-  }
+  const signed = { operator: 'ada', reason: 'the bank says so', version }
+  const order: DecisionOrder = { ...signed, paymentId: id, say: 'give_back', attempt: attemptId, outside: true, proof }
   const perform = (attempt: number) =>
     new MockActivityEnvironment({ attempt }).run<[], Decided, () => Promise<Decided>>(() => decide(deps(), order))
   const { message } = await perform(1).catch((error: unknown) =>
