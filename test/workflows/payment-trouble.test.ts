@@ -359,12 +359,7 @@ describe('News of a partner', () => {
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
       await untilStatus(paymentId, 'pending')
-      expect(await payment(paymentId)).toMatchObject({
-        usdc: null,
-        confirmed: null,
-        paidAttemptId: null,
-        agreed: false,
-      })
+      expect(await payment(paymentId)).toMatchObject({ usdc: null, confirmed: null, paidAttemptId: null })
       await until(
         () => world.read(paymentId),
         ({ sales }) => sales.map(({ state }) => state).join() === 'ended',
@@ -582,7 +577,7 @@ describe('Decisions about a payment', () => {
       await expect(settle(version)).rejects.toMatchObject({
         cause: { message: expect.stringContaining('has changed since you looked') },
       })
-      expect((await payment(paymentId)).agreed).toBe(false)
+      expect((await payment(paymentId)).agreed).toBeNull()
       await decide(paymentId, 'give_back')
       expect(await result(paymentId)).toBe('refunded')
     })
@@ -629,7 +624,7 @@ describe('Decisions about a payment', () => {
       const strange = { operator: 'ada', reason: 'x', say: 'settle', paymentId: await world.createPayment({}) }
       const answer = await handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [strange] })
       expect(answer).toEqual({ status: 'under_review', message: 'hold: recorded' })
-      expect(await payment(paymentId)).toMatchObject({ held: true, agreed: false, statusReason: 'too_little' })
+      expect(await payment(paymentId)).toMatchObject({ held: true, agreed: null, statusReason: 'too_little' })
     })
 
     test('a note that no database stores is refused at once, and the next decision is heard', async () => {
@@ -671,11 +666,11 @@ describe('Decisions about a payment', () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.faultAt('converter', offRate(paymentId))
       await world.pay('wallet_app', attemptId)
-      expect(await untilReviewed(paymentId, 'far_fill')).toMatchObject({ usdc: null, agreed: false })
+      expect(await untilReviewed(paymentId, 'far_fill')).toMatchObject({ usdc: null, agreed: null })
       expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
       const row = await settled(paymentId)
       expect(row.usdc?.gross).toBe(convertToMicroUsdc({ minor: '10000', currency: 'EUR' }, row.rate?.rate ?? ''))
-      expect(row).toMatchObject({ agreed: true, takenSale: 1 })
+      expect(row).toMatchObject({ agreed: `${attemptId}:10000`, takenSale: 1 })
     })
 
     /** The first fill of the payment has bought next to nothing. */
