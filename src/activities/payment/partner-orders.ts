@@ -1,7 +1,7 @@
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
-import { isWorth } from '../../domain/payment/funds/account.ts'
+import { isBackAnyway, isWorth } from '../../domain/payment/funds/account.ts'
 import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
@@ -30,7 +30,8 @@ export async function readPartnerOrder(
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
   if (attempt === undefined) return { ...unchanged(before), understood: false }
-  const refund = attempt.back === 'asked' ? await callRefund(deps, attempt) : null
+  const isAsked = attempt.back === 'asked' && !isBackAnyway(toAccount(attempt))
+  const refund = isAsked ? await callRefund(deps, attempt) : null
   const order = await askInTime((signal) =>
     attempt.cancelAsked
       ? callCancel(deps, attempt, signal)
@@ -131,7 +132,9 @@ function hasUnsold({ state }: PaymentWork): boolean {
 function endListening(work: PaymentWork): void {
   work.set({ listenEnded: true })
   work.note(noteOf('payment.listening_ended'))
-  for (const { id, cancelAsked } of work.state.attempts) if (cancelAsked) work.setAttempt(id, { cancelAsked: false })
+  for (const attempt of work.state.attempts)
+    if (attempt.cancelAsked || isBackAnyway(toAccount(attempt)))
+      work.setAttempt(attempt.id, { cancelAsked: false, back: isBackAnyway(toAccount(attempt)) ? 'no' : attempt.back })
 }
 
 /**

@@ -46,7 +46,7 @@ create view attention with (security_invoker = true) as
   select p.livemode, p.merchant_id, p.id, a.id, 'give_back_pending', readable_amount(a.held - a.outside,
     case when a.asked_micro is null then a.currency else 'USDC' end), a.updated_at
   from attempt a join payment p on p.id = a.payment_id
-  where a.back <> 'no' and a.updated_at < now() - interval '1 hour'
+  where a.back <> 'no' and a.outside = 0 and a.updated_at < now() - interval '1 hour'
   union all
   select p.livemode, p.merchant_id, p.id, a.id, 'cancel_pending', a.provider, a.updated_at
   from attempt a join payment p on p.id = a.payment_id

@@ -1,4 +1,4 @@
-import { type Account, freeUnits, isEnough, isWorth } from './funds/account.ts'
+import { type Account, freeUnits, isBackAnyway, isEnough, isWorth } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
 import { nextEffect } from './funds/next.ts'
 import { isUnanswered, listReasons } from './funds/review.ts'
@@ -174,7 +174,7 @@ export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts 
     (account) =>
       isWorth(account) ||
       isUnanswered(account) ||
-      account.back !== 'no' ||
+      (account.back !== 'no' && !isBackAnyway(account)) ||
       account.word === 'confirming' ||
       isStopped(account),
   )

@@ -1,8 +1,10 @@
 import { PROVIDERS } from '../methods.ts'
 import { formatUsdc } from '../money.ts'
 import { listOffered, type Offered } from './decision.ts'
+import { isBackAnyway } from './funds/account.ts'
+import { findOwnAccount } from './funds/funds.ts'
 import { type Effect, nextEffect } from './funds/next.ts'
-import { hasMoney, toFunds } from './funds/stored-funds.ts'
+import { hasMoney, toAccount, toFunds } from './funds/stored-funds.ts'
 import {
   type AttemptView,
   type ClosedStatus,
@@ -172,11 +174,24 @@ function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null
 
 /** Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. */
 function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | null {
-  const unfinished = attempts.filter((attempt) => mayStillBePaid(attempt.status))
-  if (payment.listenEnded || unfinished.length === 0) return null
-  const ended = payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt
-  const hours = Math.max(...unfinished.map((attempt) => PROVIDERS[attempt.provider].listenHours))
-  return unixMs(ended) + hours * 3_600_000
+  const ended = unixMs(payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt)
+  const ends = attempts.flatMap((attempt) => {
+    const isBack = isBackAnyway(toAccount(attempt))
+    if (!isBack && !mayStillBePaid(attempt.status)) return []
+    const since = isBack ? Math.max(ended, unixMs(attempt.updatedAt)) : ended
+    return since + PROVIDERS[attempt.provider].listenHours * 3_600_000
+  })
+  return payment.listenEnded || ends.length === 0 ? null : Math.max(...ends)
+}
+
+/**
+ * True if money of the attempt that comes now (ISO 8601) is too late to be the payment's: it was closed, and its partner's time
+ * for late money is over, although no clock had to ring for an order that was over too.
+ */
+export function isPastListening(state: PaymentWithAttempts, { provider }: Attempt, at: string): boolean {
+  const { closedAs, failedAt, canceledAt, expiresAt } = state.payment
+  if (closedAs === null || findOwnAccount(toFunds(state)) !== null) return false
+  return unixMs(at) > unixMs(failedAt ?? canceledAt ?? expiresAt) + PROVIDERS[provider].listenHours * 3_600_000
 }
 
 /** Unix milliseconds of an ISO 8601 time. */

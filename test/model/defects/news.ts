@@ -12,7 +12,7 @@ const READING = 'src/domain/payment/reading.ts'
 export const NEWS_DEFECTS: readonly Defect[] = [
   {
     name: 'an answer from before a reversal brings the money back',
-    caughtBy: 'an answer from before the reversal, which comes after it, brings no money back',
+    caughtBy: 'an answer from before a chargeback, which comes after it, does not win it back',
     file: 'src/activities/payment/partner-news.ts',
     seam: 'applyOrder',
     plant: plant<typeof applyOrder>((real) => (work, deps, news) => {
@@ -67,7 +67,7 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a part of the price is closed away',
-    caughtBy: 'a part of the price in USDC is too little at the expiry, and stands before an operator',
+    caughtBy: 'a part of the price in USDC that comes with a cancellation keeps the payment open',
     file: 'src/activities/payment/partner-orders.ts',
     seam: 'close',
     plant: plant<(work: Parameters<typeof applyOrder>[0], as: 'expired' | 'canceled') => void>(
@@ -76,7 +76,7 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'whoever closes a payment does not read its orders',
-    caughtBy: 'a confirmation that the expiry finds, and that is withdrawn, lets the payment expire',
+    caughtBy: 'money of which nobody was told is found at the expiry',
     file: 'src/activities/payment/partner-orders.ts',
     seam: 'cancelAndRead',
     plant: plant<(deps: Parameters<typeof closeUnpaid>[0], before: PaymentWithAttempts) => Promise<readonly []>>(
@@ -85,7 +85,7 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'money of which nobody knows whether it is still there is sold',
-    caughtBy: 'money that goes back during a long conversion, of which the news got lost, is not sold',
+    caughtBy: 'money of which news cannot be read is not sold when its conversion is filled',
     file: 'src/workflows/payment/orders.ts',
     seam: 'createOrders',
     plant: plant<(face: never) => Orders>((real) => (face) => ({

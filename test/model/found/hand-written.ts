@@ -1,4 +1,15 @@
-import { click, decide, deposit, engine, outside, partner, simulator, wait } from '../story/ideas/idea.ts'
+import {
+  click,
+  decide,
+  deposit,
+  engine,
+  once,
+  outside,
+  partner,
+  simulator,
+  together,
+  wait,
+} from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
 /** Short stories that a person thought of. */
@@ -38,6 +49,29 @@ export const HAND_WRITTEN: readonly Found[] = [
     title: 'money whose payout is on its way is not given back when the transfer is faster than the void',
     steps: [click('wallet_app'), partner('pay'), engine('send'), decide('give_back'), engine('settle')],
     ends: { status: 'succeeded', asks: [] },
+  },
+  {
+    title: 'money of which nobody was told is found at the expiry',
+    steps: [click('wallet_app'), wait(1430), partner('pay', 0, { news: 'later' }), wait(11)],
+    ends: { status: 'settling' },
+  },
+  {
+    title: 'a part of the price in USDC that comes with a cancellation keeps the payment open',
+    steps: [click('crypto'), together(deposit(40)), { do: 'cancel' }],
+    ends: { status: 'pending' },
+  },
+  {
+    title: 'an answer from before a chargeback, which comes after it, does not win it back',
+    steps: [
+      click('wallet_app'),
+      partner('pay'),
+      engine('settle'),
+      once('read', 'slow'),
+      { do: 'news', of: 0 },
+      { do: 'lose the run' },
+      partner('take all back'),
+    ],
+    ends: { status: 'succeeded', asks: ['loss'] },
   },
   {
     title: 'a hold that comes after the payout was signed is refused',

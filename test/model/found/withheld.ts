@@ -1,4 +1,4 @@
-import { click, decide, deposit, partner, silent, simulator, together, wait } from '../story/ideas/idea.ts'
+import { click, decide, deposit, engine, partner, silent, simulator, together, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
 /** Money that a partner holds back after it had confirmed it is not sold, whatever is decided. */
@@ -90,6 +90,7 @@ export const WITHHELD: readonly Found[] = [
       silent(120),
       partner('take all back'),
       wait(20),
+      engine('settle'),
     ],
     ends: { status: 'processing', converted: false },
   },

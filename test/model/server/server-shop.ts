@@ -132,12 +132,14 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     db,
     system,
     stage,
-    engine: createEngine({ db, hooks, system, now: clock, isShort }),
+    engine: createEngine({ db, hooks, system, now: clock, isShort, heardAt: clock }),
     troubles,
     asks,
     told: [],
     wrong: [],
     untold,
+    paidSince: new Map(),
+    came: new Map(),
     inTurn: (_name, work) => work(),
     ask: (what, update, { argument }) => {
       const ask: Ask = { what, argument, answer: null }

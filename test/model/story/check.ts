@@ -28,7 +28,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkPayout(facts),
     ...checkListening(facts),
     ...checkLosses(facts),
-    ...checkReturned(facts),
+    ...(await checkReturned(facts)),
     ...checkOutside(facts),
     ...checkSettled(facts),
     ...(await checkWakers(facts)),

@@ -33,8 +33,19 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
     })
     if (answer?.kind !== 'done') return
   }
+  await remember(shop, attempt, asked)
   shop.untold.add(attempt.id)
   await spread(shop, attempt, step.news)
+}
+
+/** What the partner has of the order now. */
+async function remember({ timeline, stage, paidSince, came }: Shop, attempt: Attempt, asked: string): Promise<void> {
+  const order = await orderOf({ stage }, attempt)
+  const received = BigInt(order?.receivedMinor ?? '0')
+  const isWhole = order?.status === 'paid' && order.minor === asked && received >= BigInt(asked)
+  if (order?.status === 'paid') came.set(attempt.id, (came.get(attempt.id) ?? 0) + 1)
+  if (!isWhole) paidSince.delete(attempt.id)
+  else if (!paidSince.has(attempt.id)) paidSince.set(attempt.id, timeline.now())
 }
 
 const sumOf = (before: string | null, share: string): string => (BigInt(before ?? '0') + BigInt(share)).toString()

@@ -8,6 +8,9 @@ import type { System } from './system.ts'
 /** `settle after all`: a transfer that was proved void is found on chain, as nobody expects. */
 export type EngineAct = 'send' | 'settle' | 'hold' | 'void' | 'ask void' | 'settle after all'
 
+/** As long as the first try of a conversion takes, and clocks differ. */
+const LONGEST_UNHEARD_MS = 60_000
+
 type Hooks = ReturnType<System['createSettlementHooks']>
 type Parts = {
   readonly db: Db
@@ -15,6 +18,8 @@ type Parts = {
   readonly system: System
   readonly now: () => number
   readonly isShort: () => Promise<boolean>
+  /** When the partner of an attempt last said something of it. */
+  readonly heardAt: (attemptId: string) => number | null
 }
 
 export type Engine = {
@@ -28,7 +33,7 @@ export type Engine = {
   finish(paymentId: string): Promise<string | null>
 }
 
-export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine {
+export function createEngine({ db, hooks, system, now, isShort, heardAt }: Parts): Engine {
   const stateOf = async (paymentId: string): Promise<string> => {
     const { rows } = await db.query('select state from payout where payment_id = $1', [paymentId])
     return (rows[0] as { state: string } | undefined)?.state ?? 'none'
@@ -39,11 +44,23 @@ export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine
     // Asked of the partners: the row may not know it.
     if (await isShort()) return 'paid out although a partner has less than was sold'
     const { rows } = await db.query(
-      `select held, status, exists (select 1 from attempt a join sale s on s.attempt_id = a.id
-         where s.payment_id = p.id and s.number = p.taken_sale and a.back <> 'no') as goes_back from payment p where id = $1`,
+      `select p.held, p.status, a.back <> 'no' as goes_back, a.id, a.provider,
+         (select max(at) from timeline_entry t where t.payment_id = p.id and to_status = 'settling') as handed
+       from payment p join sale s on s.payment_id = p.id and s.number = p.taken_sale join attempt a on a.id = s.attempt_id
+       where p.id = $1`,
       [paymentId],
     )
-    const row = rows[0] as { held: boolean; status: string; goes_back: boolean }
+    const row = rows[0] as {
+      held: boolean
+      status: string
+      goes_back: boolean
+      id: string
+      provider: string
+      handed: Date
+    }
+    const unheardMs = row.handed.getTime() - (heardAt(row.id) ?? 0)
+    if (row.provider !== 'crypto' && unheardMs > LONGEST_UNHEARD_MS)
+      return 'paid out although its partner was not asked after a wait'
     if (row.held) return 'paid out although an operator holds the payment'
     if (row.goes_back) return 'paid out although the money is given back'
     return row.status === 'settling' ? null : `paid out although the payment is ${row.status}`

@@ -80,13 +80,12 @@ export function createTroubles(timeline: Timeline) {
     readonly at: number
     readonly by: Work | undefined
   }
-  const heard: Heard[] = []
   /** The last answer for each order. */
   const heardLast = new Map<string, Heard>()
   let heldWhenAsked = new Set<string>()
-  let isClockOff = false
+  let wasSilent = false
 
-  /** Remembers what was heard of orders that were to be cancelled, and had been paid, and of those that were read. */
+  /** Remembers what was heard of each order. */
   function listening(partner: PaymentPartner): PaymentPartner {
     const hear = (answer: PartnerOrder | null): PartnerOrder | null => {
       if (answer === null) return null
@@ -96,7 +95,6 @@ export function createTroubles(timeline: Timeline) {
     }
     const cancel: PaymentPartner['cancelOrder'] = async (order, signal) => {
       const answer = hear((await partner.cancelOrder?.(order, signal)) ?? null)
-      if (answer !== null) heard.push({ ...answer, at: timeline.now(), by: currentWork() })
       return answer
     }
     return {
@@ -106,7 +104,6 @@ export function createTroubles(timeline: Timeline) {
     }
   }
 
-  let bought: Conversion | null = null
   let conflicts = 0
 
   return {
@@ -114,23 +111,18 @@ export function createTroubles(timeline: Timeline) {
     now: () => timeline.now() + offMs,
     setClock(seconds: number): void {
       offMs = seconds * 1000
-      isClockOff = true
     },
-    /** Attempts of which a process that lived on had heard, when it cancelled them, that they were paid: by this time. */
-    heardPaidBy: (time: number): string[] =>
-      isClockOff
-        ? []
-        : heard.flatMap(({ attemptId, status, at, by }) =>
-            status === 'paid' && at <= time && by?.isDead !== true ? [attemptId] : [],
-          ),
+    /** When the partner last said something about the attempt; null: never. */
+    heardAt: (attemptId: string): number | null => heardLast.get(attemptId)?.at ?? null,
+    /** True if an order could not be read or canceled at some time. */
+    wasSilent: (): boolean => wasSilent,
     /** Attempts of which it had been heard last, when the converter was asked last, that their money is held back. */
     heldWhenAsked: (): ReadonlySet<string> => heldWhenAsked,
-    /** What the converter made of the order the last time it was asked; null: it never heard of it. */
-    bought: () => bought,
     /** How often it was asked for another amount under a key that it knows. */
     conflicts: () => conflicts,
     /** No times: what went wrong there is over. */
     set(fault: Fault): void {
+      wasSilent ||= fault.at === 'read' || fault.at === 'cancel'
       if (fault.times > 0) faults.push(fault)
       else for (const each of faults) if (each.at === fault.at) each.times = 0
     },
@@ -149,7 +141,6 @@ export function createTroubles(timeline: Timeline) {
           if (error.message.includes('answered 409')) conflicts++
           throw error
         })
-        bought = answer.kind === 'refused' ? null : answer
         return answer
       }
       return wrap({ ...converter, convert })

@@ -64,6 +64,9 @@ export type Shop = {
   readonly wrong: string[]
   /** Attempts of which a partner has news that have not come yet. */
   readonly untold: Set<string>
+  /** Since when the partner has had the whole price of an attempt, and how often money has come of it. */
+  readonly paidSince: Map<string, number>
+  readonly came: Map<string, number>
   /** Does it while nothing else works. */
   inTurn<T>(name: string, work: () => Promise<T>): Promise<T>
   ask(
@@ -94,7 +97,8 @@ export async function openShop(
   const paymentId = newId('payment')
   const untold = new Set<string>()
   const isShort = () => hasLessThanSold({ db, system, stage, paymentId, untold })
-  const engine = createEngine({ db, hooks, system, now: timeline.now, isShort })
+  const { heardAt } = troubles
+  const engine = createEngine({ db, hooks, system, now: timeline.now, isShort, heardAt })
   const createdAt = new Date(timeline.now()).toISOString()
   const payment = newPayment({
     id: paymentId,
@@ -194,6 +198,8 @@ export async function openShop(
     told,
     wrong,
     untold,
+    paidSince: new Map(),
+    came: new Map(),
     inTurn,
     repeatNews,
     ask: (what, update, { argument, who }) => {

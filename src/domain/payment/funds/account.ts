@@ -54,6 +54,10 @@ export const isDust = (account: Account): boolean => isOnChain(account) && freeU
 /** True if the buyer is owed something for it. */
 export const isWorth = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account)
 
+/** True if the partner was asked to give the money back before the buyer got it from elsewhere. */
+export const isBackAnyway = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>
+  back === 'asked' && outside > 0n
+
 /** True if the money may be sold now: the partner has let go of it, as it was asked for, and nobody gives it back. */
 export const isSellable = ({ word, back, returned, odd, accepted }: Account): boolean =>
   word === 'paid' && back === 'no' && !returned && (!odd || accepted)

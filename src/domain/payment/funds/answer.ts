@@ -1,4 +1,4 @@
-import { type Account, freeUnits, isOnChain } from './account.ts'
+import { type Account, freeUnits, isBackAnyway, isOnChain } from './account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss, nameMoney, namePayout } from './funds.ts'
 import { isSilent, isUnanswered, listReasons } from './review.ts'
 
@@ -141,18 +141,18 @@ function givenByPartner(funds: Funds, account: Account): Account {
 }
 
 /**
- * The buyer has it from elsewhere, so the order needs no other answer. A partner that was asked before may still give it
- * back: then the loss is seen.
+ * The buyer has it from elsewhere, so the order needs no other answer. A partner that was asked before is not asked again. It
+ * may still give it back: so it is read until the listening ends, and then the loss is seen.
  */
 function givenOutside(funds: Funds, account: Account): Account {
   const units = getReturnable(funds, account)
-  if (account.back === 'wanted' || (units === 0n && !isUnanswered(account))) return account
+  if (account.back === 'wanted' || (units === 0n && !isUnanswered(account)) || isBackAnyway(account)) return account
   return {
     ...account,
     outside: account.outside + units,
     // Only its excess went: what is sold of it stays sold.
     returned: account.returned || units === freeUnits(account),
-    back: 'no',
+    back: units === 0n ? 'no' : account.back,
     odd: account.odd && account.accepted,
   }
 }

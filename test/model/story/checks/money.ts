@@ -1,3 +1,4 @@
+import { PROVIDERS } from '../../../../src/domain/methods.ts'
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import { readStatement } from '../../world/books.ts'
 import { assetOf, balance, type Facts, findSold, freeOf, listDecided, type Order, positive } from './facts.ts'
@@ -115,12 +116,17 @@ export function checkPayout(facts: Facts): string[] {
   return sold === null ? wrong : [...wrong, ...checkSold(facts, sold)]
 }
 
-/** After the listening has ended nothing is the payment's. */
+/** What comes of a closed payment after its partner's time for late money is not the payment's. */
 export function checkListening(facts: Facts): string[] {
+  const { payment } = facts.row
   const sold = findSold(facts)
-  const ended = facts.notes.get('payment.listening_ended')
-  const isLate = sold !== null && ended !== undefined && Date.parse(sold.attempt.paidAt ?? '') > ended
-  return isLate ? ['money was sold after nobody listened any more'] : []
+  const paidAt = Date.parse(sold?.attempt.paidAt ?? '')
+  const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (facts.notes.get(kind) ?? Infinity) < paidAt)
+  if (sold === null || !wasClosed) return []
+  const end = Date.parse(payment.canceledAt ?? payment.expiresAt)
+  const hours = PROVIDERS[sold.attempt.provider].listenHours
+  // By the clock of who reads, which may be off.
+  return paidAt > end + hours * 3_600_000 + 60_000 ? ['money was sold after nobody listened any more'] : []
 }
 
 /** An order of another amount is sold only if an operator has said so. `sold` is what was sold before. */
@@ -163,12 +169,18 @@ export function checkLosses(facts: Facts): string[] {
   })
 }
 
-/** What was given back is not paid for, and not given back again. */
-export function checkReturned(facts: Facts): string[] {
+/** What was given back is not paid for, and its partner is not asked to give it back again. */
+export async function checkReturned(facts: Facts): Promise<string[]> {
   const sold = findSold(facts)
+  const { rows } = await facts.shop.db.query(
+    `select distinct a.attempt_id as id from decision a join decision b using (payment_id, attempt_id)
+     where payment_id = $1 and a.say = 'give_back' and b.say = 'give_back' and not a.outside and b.outside and a.version > b.version`,
+    [facts.row.payment.id],
+  )
+  const after = new Set(rows.map((row) => row['id'] as string))
   return facts.orders.flatMap(({ attempt, order }) => {
     const isOurs = order?.status === 'refunded' && order.refund !== null
-    const isTwice = isOurs && attempt.outside !== '0' ? ['given back from elsewhere, and through the partner'] : []
+    const isTwice = isOurs && after.has(attempt.id) ? ['given back from elsewhere, and then through the partner'] : []
     const isPaidFor = isOurs && facts.paidOut !== null && sold?.attempt.id === attempt.id
     return isPaidFor && !facts.shop.engine.wasUnexpected()
       ? [...isTwice, 'given back by our refund, and paid out']

@@ -1,5 +1,5 @@
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
-import { assetOf, type Facts, findSold } from './facts.ts'
+import { assetOf, type Facts, findSold, freeOf } from './facts.ts'
 
 /** After all that time only what waits for an operator, visibly, is open. */
 export async function checkWakers({ shop, row, listed }: Facts): Promise<string[]> {
@@ -58,7 +58,7 @@ const isLoss = (detail: string | null): boolean => detail?.startsWith('loss: ') 
 
 /** A payment does not end while a partner withholds its money, as far as its news have come. */
 export function checkHeldThere({ row: { payment, attempts } }: Facts): string[] {
-  const isWithheld = attempts.some(({ status, held }) => status === 'on_hold' && held !== '0')
+  const isWithheld = attempts.some((attempt) => attempt.status === 'on_hold' && freeOf(attempt) > 0n)
   const isEmpty = payment.takenSale === null && isClosed(payment.status)
   return isWithheld && isEmpty && payment.closedAs === null
     ? [`${payment.status}, and a partner withholds money for it`]
