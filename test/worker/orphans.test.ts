@@ -27,7 +27,7 @@ async function storeOpen(): Promise<string[]> {
   return ids
 }
 
-/** A relay beside a Temporal whose running workflows are these, and what it asks of it. */
+/** A relay with a Temporal whose running workflows are these, and what it asks of it. */
 function relayBeside(running: Readonly<Record<string, readonly { workflowId: string; shows: string }[]>>) {
   const resumed: string[] = []
   const told: string[] = []

@@ -36,7 +36,7 @@ async function converted(id: string): Promise<void> {
 const sales = async (id: string): Promise<string[]> =>
   (await world.state(id)).sales.map(({ number, state, units }) => `${number} ${state} ${units}`)
 
-/** What the converter has in its own books, as `key minor`. */
+/** Returns what the converter has in its own books, as `key minor`. */
 async function statement(id: string): Promise<{ sold: string[]; bought: bigint }> {
   const answer = await fetch(`${world.sandbox.url}/converter/sandbox/conversions`)
   const row = z.object({ key: z.string(), minor: z.string(), boughtMicroUsdc: z.string() })
@@ -82,7 +82,7 @@ describe('the fill of a sale', () => {
   test.each([
     ['exactly 2 % less', '105840000', '2160000'],
     ['exactly 2 % more', '110160000', '-2160000'],
-  ])('that is %s is taken, and the platform bears the difference', async (_name, filled, exchange) => {
+  ])('a fill of %s is taken, and the platform bears the difference', async (_name, filled, exchange) => {
     const { id } = await world.paid()
     await fillWith(id, filled)
     expect((await convert(id)).payment).toMatchObject({ status: 'processing', next: 'hand_over' })
@@ -98,7 +98,7 @@ describe('the fill of a sale', () => {
   })
 
   test.each([['1'], ['105839999'], ['110160001']])(
-    'of %s micro-USDC waits for an operator, and is in the books as sold for the platform',
+    'a fill of %s micro-USDC waits for an operator, and is booked as sold for the platform',
     async (filled) => {
       const { id } = await world.paid()
       await fillWith(id, filled)
@@ -118,7 +118,7 @@ describe('the fill of a sale', () => {
     },
   )
 
-  test('that an operator settles is paid out at the locked rate, and the converter is not asked again', async () => {
+  test('a far fill that an operator accepts is paid out at the locked rate', async () => {
     const { id } = await world.paid()
     await fillWith(id, '1')
     await convert(id)
@@ -129,7 +129,7 @@ describe('the fill of a sale', () => {
     await expectStatement(id)
   })
 
-  test('stays in the books when the buyer got the money back from elsewhere', async () => {
+  test('a far fill stays in the books when the buyer got the money back from elsewhere', async () => {
     const made = await world.paid()
     await fillWith(made.id, '50000000')
     await convert(made.id)
@@ -186,7 +186,7 @@ describe('the locked rate', () => {
 })
 
 describe('a sale that is open', () => {
-  test('is on record before the converter is asked', async () => {
+  test('a sale is stored before the converter is asked', async () => {
     const made = await world.paid()
     const { id } = made
     expect(await sales(id)).toEqual(['1 asked 10000'])
@@ -194,7 +194,7 @@ describe('a sale that is open', () => {
     expect(await sales(id)).toEqual(['1 filled 10000'])
   })
 
-  test('is filled after its payment was refunded, and was made for the platform', async () => {
+  test('a sale that is filled after its payment was refunded was made for the platform', async () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, { fault: 'delay', seconds: 600 })
@@ -209,7 +209,7 @@ describe('a sale that is open', () => {
     expect((await world.payment(id)).closedAt).not.toBeNull()
   })
 
-  test('is found and booked when the answer of the converter was lost', async () => {
+  test('a sale is booked although the answer of the converter was lost', async () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, LOST)
@@ -220,7 +220,7 @@ describe('a sale that is open', () => {
     await expectStatement(id)
   })
 
-  test('that the converter has never seen is ended, and a call that comes after it sells nothing', async () => {
+  test('a sale that the converter has never seen is ended, and a later call sells nothing', async () => {
     const made = await world.paid()
     const { id } = made
     const { payment } = await world.state(id)
@@ -233,7 +233,7 @@ describe('a sale that is open', () => {
     await expectStatement(id)
   })
 
-  test('that was filled with nothing is over', async () => {
+  test('a sale that was filled with nothing is over', async () => {
     const made = await world.paid()
     const { id } = made
     await giveBack(made)
@@ -242,7 +242,7 @@ describe('a sale that is open', () => {
     expect([await sales(id), await step(id)]).toEqual([['1 filled 10000'], 'done'])
   })
 
-  test('stays open while the converter is silent, and a person sees it after an hour', async () => {
+  test('a sale stays open while the converter is silent, and is listed after an hour', async () => {
     const made = await world.paid()
     const { id } = made
     await giveBack(made)
@@ -257,7 +257,7 @@ describe('a sale that is open', () => {
     expect(await world.attention(id)).toEqual(['conversion_open'])
   })
 
-  test('is booked once, whoever hears of its fill first', async () => {
+  test('a fill is booked once, whoever reads it first', async () => {
     const made = await world.paid()
     const { id } = made
     const slow = {
@@ -273,7 +273,7 @@ describe('a sale that is open', () => {
     await expectStatement(id)
   })
 
-  test('is ended when its money has gone', async () => {
+  test('a sale is ended when its money has gone', async () => {
     const { id, attemptId } = await world.paid()
     await atConverter(id, LOST)
     await convert(id)
@@ -285,7 +285,7 @@ describe('a sale that is open', () => {
     expect([await world.attention(id), await step(id)]).toEqual([[], 'await_buyer'])
   })
 
-  test('that the converter refuses is ended, and a retry asks for another one', async () => {
+  test('a sale that the converter refuses is ended, and `settle` asks for another one', async () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, { fault: 'conversion_refused' })
@@ -299,7 +299,7 @@ describe('a sale that is open', () => {
 })
 
 describe('money that changes after the converter was asked', () => {
-  test('has a separate sale, and the first order is ended', async () => {
+  test('changed money has a separate sale, and the first order is ended', async () => {
     const made = await world.paid()
     await paidAnew(made, '15000')
     await converted(made.id)
@@ -308,7 +308,7 @@ describe('money that changes after the converter was asked', () => {
     await expectStatement(made.id)
   })
 
-  test('is not sold before the first order is over, and each order is filled once', async () => {
+  test('changed money is not sold before the first order is over', async () => {
     const made = await world.paid()
     await atConverter(made.id, { fault: 'delay', seconds: 600 })
     await convert(made.id)
@@ -321,7 +321,7 @@ describe('money that changes after the converter was asked', () => {
     await expectStatement(made.id)
   })
 
-  test('in another currency is sold by another order, however near the fill of the first', async () => {
+  test('money in another currency is sold by another order', async () => {
     const made = await world.paid()
     await atConverter(made.id, LOST)
     await convert(made.id)
@@ -337,7 +337,7 @@ describe('money that changes after the converter was asked', () => {
     expect(await world.books(made.id)).toContain(`conversion INR -${confirmed?.minor}`)
   })
 
-  test('is sold once by two tries at the same moment', async () => {
+  test('changed money is sold once by two tries at the same moment', async () => {
     const made = await world.paid()
     await atConverter(made.id, LOST)
     await convert(made.id)
@@ -385,7 +385,7 @@ describe('money that changes after the converter was asked', () => {
     await expectStatement(made.id)
   })
 
-  test('that comes after the end of an expired payment has a separate sale', async () => {
+  test('money that comes after the end of an expired payment has a separate sale', async () => {
     const made = await world.paid()
     await atConverter(made.id, LOST)
     await convert(made.id)

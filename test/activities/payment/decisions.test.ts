@@ -55,7 +55,7 @@ describe('decisions that cross', () => {
     expect((await world.events(made.id)).filter((type) => type === 'payment.refunded')).toHaveLength(1)
   })
 
-  test('a release and a hold at the same moment leave either, never a payment that goes on although it is held', async () => {
+  test('a release and a hold at the same moment leave either, never a held payment that continues', async () => {
     const { id } = await held()
     await Promise.allSettled([world.decide(id, 'release'), world.decide(id, 'hold')])
     const isHeld = (await world.payment(id)).held
@@ -64,7 +64,7 @@ describe('decisions that cross', () => {
 })
 
 describe('a decision is of what the operator has looked at', () => {
-  test('a release that is sent again lifts no hold that somebody else has placed meanwhile', async () => {
+  test('a release that is sent again lifts no hold that somebody else has placed since', async () => {
     const { id } = await held()
     const { version } = await world.payment(id)
     expect((await decide(id, 'release', { version })).payment.status).toBe('processing')
@@ -101,7 +101,7 @@ describe('a decision is of what the operator has looked at', () => {
     expect(await world.standing(made.id)).toBe('under_review too_little')
   })
 
-  test('whatever a person would see makes another version: money, a report, a loss; what says the same does not', async () => {
+  test('money, a report and a loss make another version, and repeating them does not', async () => {
     const made = await world.settling()
     await world.settle(made.id)
     const reports = [

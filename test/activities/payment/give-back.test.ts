@@ -16,7 +16,7 @@ const PAID = { status: 'paid', received: eur('10000') } as const
 const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor) })
 /** The partner says this of the order, and answers a refund so. */
 const says = (refund: Refunding, order: Partial<PartnerOrder> = {}) => world.says(order, { refund })
-const backOf = async ({ id, attemptId }: Made) =>
+const readBack = async ({ id, attemptId }: Made) =>
   (await world.state(id)).attempts.find((attempt) => attempt.id === attemptId)?.back
 
 type Wallet = PaymentDeps['partners']['wallet_app']
@@ -25,7 +25,7 @@ const walletApp = (changes: Partial<Wallet>): Partial<PaymentDeps> => ({
 })
 
 describe('a give-back through the partner', () => {
-  test('answered pending: nothing else is done with the money, and a later reading ends it', async () => {
+  test('the money of a pending give-back stays where it is until a later reading ends it', async () => {
     const made = await world.paid('6000')
     const { id, attemptId } = made
     await world.fault({ fault: 'refund_pending', seconds: 600, attemptId })
@@ -41,7 +41,7 @@ describe('a give-back through the partner', () => {
     expect([await world.held(id), await world.books(id), await world.attention(id)]).toEqual([['refunded 0'], [], []])
   })
 
-  test('cut off after the partner had done it: the same give-back goes on, once', async () => {
+  test('a give-back that was cut off after the partner had done it is carried out once', async () => {
     const made = await world.paid('6000')
     const real = world.deps.partners.wallet_app
     const keys: string[] = []
@@ -52,7 +52,7 @@ describe('a give-back through the partner', () => {
       return { kind: 'refunded' }
     }
     await expect(world.giveBack(made, walletApp({ refundOrder }))).rejects.toThrow('killed here')
-    expect(await backOf(made)).toBe('asked')
+    expect(await readBack(made)).toBe('asked')
     await expect(world.decide(made.id, 'settle')).rejects.toThrow('settle changes nothing')
     await world.askBack(made, walletApp({ refundOrder }))
     await world.askBack(made, walletApp({ refundOrder }))
@@ -61,37 +61,37 @@ describe('a give-back through the partner', () => {
     expect((await world.events(made.id)).filter((type) => type === 'payment.refunded')).toHaveLength(1)
   })
 
-  test('cut off before the partner was asked: what was decided is done by another run', async () => {
+  test('a give-back that was cut off before the partner was asked is done by another run', async () => {
     const made = await world.paid('6000')
     await world.decide(made.id, 'give_back')
-    expect([await backOf(made), (await world.read(made)).payment.next]).toEqual(['wanted', 'give_back'])
+    expect([await readBack(made), (await world.read(made)).payment.next]).toEqual(['wanted', 'give_back'])
     await world.askBack(made)
     expect(await world.standing(made.id)).toBe('refunded')
   })
 
-  test('refused by the partner: the money is where it was, and may be settled', async () => {
+  test('money that the partner refuses to give back stays, and can be settled', async () => {
     const made = await world.paid('6000')
     await world.giveBack(made, says('refused'))
-    expect([await backOf(made), await world.standing(made.id)]).toEqual(['no', 'under_review too_little'])
+    expect([await readBack(made), await world.standing(made.id)]).toEqual(['no', 'under_review too_little'])
     expect(await world.checkout.timeline(made.id, 'refund.refused')).toMatchObject([
       { data: { reason: 'the balance is too low' } },
     ])
     expect((await world.decide(made.id, 'settle')).payment.status).toBe('processing')
   })
 
-  test('of a partner that is silent is not waited for: it stays asked for, and a later reading ends it', async () => {
+  test('a give-back does not wait for a silent partner, and a later reading ends it', async () => {
     const made = await world.paid('6000')
     await world.fault({ fault: 'server_error', operation: 'refund', attemptId: made.attemptId })
     await expect(world.giveBack(made)).rejects.toMatchObject({ type: 'Partner.unknown' })
     const again = { paymentId: made.id, attemptId: made.attemptId }
     const { payment } = await perform(world.activities().giveBack, again, { attempt: 2 })
-    expect([payment.status, await backOf(made)]).toEqual(['under_review', 'asked'])
+    expect([payment.status, await readBack(made)]).toEqual(['under_review', 'asked'])
     await world.clearFaults()
     expect((await world.read(made)).payment.status).toBe('refunded')
     expect(await world.books(made.id)).toEqual([])
   })
 
-  test('that its partner never carries out ends if the buyer got it from elsewhere; if it does, the loss is seen', async () => {
+  test('a give-back that its partner never carries out ends when the buyer got the money from elsewhere', async () => {
     const made = await world.paid('6000')
     await world.giveBack(made, says('pending'))
     await world.gaveOutside(made)
@@ -100,7 +100,7 @@ describe('a give-back through the partner', () => {
     expect(await world.attention(made.id)).toEqual(['review loss'])
   })
 
-  test('that fails by a defect of ours is tried again', async () => {
+  test('a give-back that fails by a defect of the platform is tried again', async () => {
     const made = await world.paid('6000')
     const refundOrder = () => Promise.reject(new Error('a defect of ours'))
     await world.decide(made.id, 'give_back')
@@ -109,7 +109,7 @@ describe('a give-back through the partner', () => {
     await expect(trying).rejects.toThrow('a defect of ours')
   })
 
-  test('asked for again after a refusal is not taken back by an answer about the first one', async () => {
+  test('an answer about a refused give-back does not end the next one', async () => {
     const late: NonNullable<Wallet['refundOrder']> = async () => {
       await world.read(made, says('refused'))
       await world.giveBack(made, says('pending'))
@@ -118,7 +118,7 @@ describe('a give-back through the partner', () => {
     const made = await world.paid()
     await world.decide(made.id, 'hold')
     await world.giveBack(made, walletApp({ refundOrder: late }))
-    expect(await backOf(made)).toBe('asked')
+    expect(await readBack(made)).toBe('asked')
 
     const readOrder: Wallet['readOrder'] = async (asked, signal) => {
       const order = await world.deps.partners.wallet_app.readOrder(asked, signal)
@@ -128,10 +128,10 @@ describe('a give-back through the partner', () => {
     }
     const refundOrder: Wallet['refundOrder'] = async () => ({ kind: 'refused', reason: 'the balance is too low' })
     await world.read(made, walletApp({ readOrder, refundOrder }))
-    expect(await backOf(made)).toBe('asked')
+    expect(await readBack(made)).toBe('asked')
   })
 
-  test('takes with it what came meanwhile; what comes after it goes back by hand', async () => {
+  test('a give-back includes what came while it was carried out, and what comes later goes back by hand', async () => {
     const made = await world.paid('6000')
     await world.giveBack(made, says('pending'))
     await world.read(made, says('pending', has('10000')))
@@ -145,7 +145,7 @@ describe('a give-back through the partner', () => {
     expect(await world.attention(made.id)).toEqual([])
   })
 
-  test('refused, of an order that has less or more by now: what is there decides', async () => {
+  test('the money that is there after a refused give-back decides what is next', async () => {
     const less = await world.paid()
     await world.decide(less.id, 'hold')
     await world.giveBack(less, says('pending'))
@@ -166,7 +166,7 @@ describe('a give-back through the partner', () => {
     expect(await world.standing(withheld.id)).toBe('processing')
   })
 
-  test('of two orders with money is of the one that is named', async () => {
+  test('a give-back is about the order that is named', async () => {
     const { made, other } = await world.two()
     await world.read(made, says('pending', PAID))
     await world.read(other, world.says(PAID, { partner: 'card_partner' }))
@@ -179,7 +179,7 @@ describe('a give-back through the partner', () => {
     ])
   })
 
-  test('of the payment’s own money leaves the payment to the other order', async () => {
+  test('a give-back of the payment’s own money leaves the payment to the other order', async () => {
     const { made, other } = await world.two()
     await world.read(made, says('pending', PAID))
     await world.read(other, world.says(PAID, { partner: 'card_partner' }))
@@ -190,7 +190,7 @@ describe('a give-back through the partner', () => {
 })
 
 describe('a give-back of money that was sold', () => {
-  test('before the payout was handed over: it never is, and its USDC is ours', async () => {
+  test('a payout that was not handed over is never paid, and its USDC belongs to the platform', async () => {
     for (const outside of [false, true]) {
       const made = await world.paid()
       await world.convert(made.id)
@@ -201,28 +201,28 @@ describe('a give-back of money that was sold', () => {
     }
   })
 
-  test('asks the partner only when the payout can never be paid', async () => {
+  test('the partner is asked only when the payout can never be paid', async () => {
     const made = await world.settling()
     const never = walletApp({ refundOrder: () => Promise.reject(new Error('the partner was asked')) })
     await world.giveBack(made, never)
     expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['under_review voiding', 'voiding'])
-    expect(await backOf(made)).toBe('wanted')
+    expect(await readBack(made)).toBe('wanted')
     await world.voided(made.id)
     await world.askBack(made)
     expect(await world.standing(made.id)).toBe('refunded')
   })
 
-  test('is none if the transfer was faster: the merchant was paid for it', async () => {
+  test('nothing is given back if the transfer was faster than the void', async () => {
     const made = await world.settling()
     await world.decide(made.id, 'give_back')
     await world.settle(made.id)
-    expect([await world.standing(made.id), await backOf(made)]).toEqual(['succeeded', 'no'])
+    expect([await world.standing(made.id), await readBack(made)]).toEqual(['succeeded', 'no'])
     await world.askBack(made)
     expect(await world.held(made.id)).toEqual(['paid 10000'])
     await expect(world.decide(made.id, 'give_back')).rejects.toThrow('There is nothing to decide')
   })
 
-  test('waits for the void of a payout that a restored backup has forgotten', async () => {
+  test('a give-back waits for the void of a payout that a restored backup has forgotten', async () => {
     const made = await world.paid()
     const voids: string[] = []
     const payouts = {
@@ -236,7 +236,7 @@ describe('a give-back of money that was sold', () => {
     await world.decide(made.id, 'give_back')
     const forgetting = { payouts, ...walletApp({ refundOrder: () => Promise.reject(new Error('asked')) }) }
     expect((await world.askBack(made, forgetting)).payment.next).toBe('await_payout')
-    expect([voids, await world.standing(made.id), await backOf(made)]).toEqual([
+    expect([voids, await world.standing(made.id), await readBack(made)]).toEqual([
       [made.id],
       'under_review voiding',
       'wanted',
@@ -248,7 +248,7 @@ describe('a give-back of money that was sold', () => {
 })
 
 describe('money that the buyer got from elsewhere', () => {
-  test('is not counted again; what the partner still has is ours until it gives it back', async () => {
+  test('money that the buyer got from elsewhere belongs to the platform until the partner takes it back', async () => {
     const made = await world.paid('6000')
     await world.gaveOutside(made)
     for (let reading = 0; reading < 2; reading++) await world.read(made)
@@ -266,7 +266,7 @@ describe('money that the buyer got from elsewhere', () => {
     expect([await world.books(made.id), await world.attention(made.id)]).toEqual([[], []])
   })
 
-  test('beside the payment’s own money leaves that to be settled, in part or as a whole', async () => {
+  test('the excess that the buyer got from elsewhere leaves the payment settled', async () => {
     const made = await world.settling()
     await world.settle(made.id)
     await world.read(made, world.says(has('12500')))
@@ -278,7 +278,7 @@ describe('money that the buyer got from elsewhere', () => {
     expect(await world.attention(made.id)).toEqual(['review loss'])
   })
 
-  test('is recorded once for one proof', async () => {
+  test('a proof is recorded for one give-back only', async () => {
     const [one, other] = [await world.paid(), await world.paid()]
     await world.gaveOutside(one, { proof: `bank ${one.id}` })
     await expect(world.gaveOutside(other, { proof: `bank ${one.id}` })).rejects.toThrow('This proof was recorded')
@@ -287,7 +287,7 @@ describe('money that the buyer got from elsewhere', () => {
     expect(await world.standing(other.id)).toBe('refunded')
   })
 
-  test('is of what the operator has looked at: what has come since stands before the operator', async () => {
+  test('money that has come since the operator looked is not recorded as given back', async () => {
     const made = await world.paid('6000')
     const { version } = await world.payment(made.id)
     await world.act(made.attemptId, { action: 'top_up', receivedMinor: '7500' })

@@ -24,7 +24,7 @@ function run(name: PayoutChange, id: string): Promise<number> {
 }
 
 describe('a hold by a decision', () => {
-  test('before any money keeps the money that comes where it is', async () => {
+  test('a hold that comes before the money keeps it where it is', async () => {
     const made = await world.opened()
     await world.decide(made.id, 'hold')
     await world.act(made.attemptId, { action: 'pay', receivedMinor: '10000' })
@@ -36,7 +36,7 @@ describe('a hold by a decision', () => {
     expect(await both(made.id)).toEqual(['settling', 'queued'])
   })
 
-  test('before the payout is signed stops it; released, it goes on', async () => {
+  test('a hold stops a payout before it is signed, and a release hands it over again', async () => {
     const { id } = await world.settling()
     await world.decide(id, 'hold')
     expect(await both(id)).toEqual(['under_review held', 'held'])
@@ -47,7 +47,7 @@ describe('a hold by a decision', () => {
     expect(await both(id)).toEqual(['settling', 'queued'])
   })
 
-  test('when the payout is on its way is answered with why not, and nothing is changed', async () => {
+  test('a hold of a payout on its way is refused, and nothing is changed', async () => {
     const { id } = await world.settling()
     await world.checkout.db.query("update payout set state = 'mined' where payment_id = $1", [id])
     const before = await world.state(id)
@@ -56,7 +56,7 @@ describe('a hold by a decision', () => {
     await world.checkout.db.query("update payout set state = 'queued' where payment_id = $1", [id])
   })
 
-  test('is not passed by when the rest of the price comes', async () => {
+  test('a hold stays when the rest of the price comes', async () => {
     const made = await world.paid('6000')
     await world.decide(made.id, 'hold')
     await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
@@ -66,14 +66,14 @@ describe('a hold by a decision', () => {
 })
 
 describe('a payout that the engine or a command has stopped', () => {
-  test('is not released by the command while an operator holds the payment', async () => {
+  test('the command releases no payout while an operator holds the payment', async () => {
     const { id } = await world.settling()
     await world.decide(id, 'hold')
     await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
     expect(await both(id)).toEqual(['under_review held', 'held'])
   })
 
-  test('and that was held since goes on only after both: the release, and another try', async () => {
+  test('a stopped payout that is also held needs the release and another try', async () => {
     const { id } = await world.settling()
     expect(await run('hold', id)).toBe(0)
     expect(await both(id)).toEqual(['under_review payout_stopped', 'held'])
@@ -87,7 +87,7 @@ describe('a payout that the engine or a command has stopped', () => {
   })
 
   // It was paid out although the partner had taken the money back, where the callback that says so was lost.
-  test('is not released by the command: before that the partner is asked for the money', async () => {
+  test('the command releases no stopped payout before the partner is asked for the money', async () => {
     const made = await world.settling()
     expect(await run('hold', made.id)).toBe(0)
     await world.act(made.attemptId, { action: 'reverse' })
@@ -108,7 +108,7 @@ describe('a payout that the engine or a command has stopped', () => {
     await world.voided(id)
   }
 
-  test('and that is void is not tried again: its money is the buyer’s', async () => {
+  test('a void payout is not tried again, and its money goes to the buyer', async () => {
     const made = await world.settling()
     expect([await run('hold', made.id), await run('void', made.id)]).toEqual([0, 0])
     await proveVoid(made.id)
@@ -137,7 +137,7 @@ describe('a payout that the engine or a command has stopped', () => {
     return to
   }
 
-  test('is not set going by a take-over: before that the partner is asked for the money', async () => {
+  test('a take-over releases no stopped payout before the partner is asked for the money', async () => {
     const made = await world.settling()
     await takenOver(made.id, () => world.act(made.attemptId, { action: 'reverse' }))
     expect(await both(made.id)).toEqual(['under_review payout_stopped', 'held'])
@@ -145,7 +145,7 @@ describe('a payout that the engine or a command has stopped', () => {
     expect(await both(made.id)).toEqual(['under_review voiding', 'voiding'])
   })
 
-  test('and that another treasury took over is paid by that once an operator tries it again', async () => {
+  test('a payout that another treasury took over is paid by that treasury', async () => {
     const { id } = await world.settling()
     const to = await takenOver(id, async () => undefined)
     await world.decide(id, 'settle')

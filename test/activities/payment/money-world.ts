@@ -33,7 +33,7 @@ export const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 
 export type MoneyWorld = Awaited<ReturnType<typeof createMoneyWorld>>
 
-/** The activities with the settlement engine's real counter, and the steps in which stories about money are told. */
+/** The activities with the settlement engine's real counter, and the steps of stories about money. */
 export async function createMoneyWorld() {
   const base = await createActivityWorld()
   const { db } = base.checkout
@@ -146,7 +146,7 @@ export async function createMoneyWorld() {
       const { status, statusReason } = (await loadPayment(db, id)).payment
       return statusReason === null ? status : `${status} ${statusReason}`
     },
-    /** Of each order its status and what its partner holds. */
+    /** The status of each order and what its partner holds. */
     held: async (id: string) => (await loadPayment(db, id)).attempts.map(({ status, held }) => `${status} ${held}`),
 
     /** The settlement engine has proved the payout on chain, or that it can never be paid. */
@@ -171,7 +171,7 @@ export async function createMoneyWorld() {
       )
       return rows.map(({ line }) => line)
     },
-    /** What waits for a person, without the texts that people read. */
+    /** Lists what waits for a person, without the texts that people read. */
     async attention(id: string): Promise<string[]> {
       const rows = await many(
         db,

@@ -27,7 +27,7 @@ async function opened(order: Partial<PartnerOrder>): Promise<Made> {
 }
 
 describe('an order that is not as it was asked for', () => {
-  test('waits with what the partner said, and each new word of the partner is a fact of its own', async () => {
+  test('each new report of an odd order is asked about with what the partner said', async () => {
     const made = await opened(changed('15000'))
     for (const minor of ['15000', '16000']) await read(made, changed(minor))
     const said = await world.checkout.timeline(made.id, 'payment.misfit')
@@ -38,7 +38,7 @@ describe('an order that is not as it was asked for', () => {
     expect(await world.books(made.id)).toEqual(['partner_receivable EUR 16000', 'suspense EUR -16000'])
   })
 
-  test('is settled as it is if an operator accepts it, and asked about again if it changes again', async () => {
+  test('an accepted order is settled as it is, and asked about again if it changes again', async () => {
     const made = await opened(changed('15000'))
     await world.decide(made.id, 'settle')
     await read(made, changed('15000'))
@@ -49,13 +49,13 @@ describe('an order that is not as it was asked for', () => {
     expect(await world.payment(made.id)).toMatchObject({ status: 'processing', confirmed: { minor: '15500' } })
   })
 
-  test('is the payment’s money once the partner corrects it', async () => {
+  test('an order that the partner corrects is the payment’s money', async () => {
     const made = await opened(changed('15000'))
     await read(made, { ...has('10000'), amount: eur('10000') })
     expect(await world.payment(made.id)).toMatchObject({ status: 'processing', paidAttemptId: made.attemptId })
   })
 
-  test('with less than was asked for is too little once it is accepted', async () => {
+  test('an accepted order with less than was asked for is settled as underpaid', async () => {
     const made = await opened(changed('15000', '4000'))
     await world.decide(made.id, 'settle')
     // The operator has seen both at once.
@@ -66,7 +66,7 @@ describe('an order that is not as it was asked for', () => {
     })
   })
 
-  test('that was refused and has money is accepted for as long as the partner repeats it', async () => {
+  test('a refused order with money stays accepted while the partner repeats its report', async () => {
     const refused = { status: 'declined', received: eur('10000'), failureCode: 'declined' } as const
     const made = await opened(refused)
     await read(made, refused)
@@ -79,7 +79,7 @@ describe('an order that is not as it was asked for', () => {
     ['of another account', FOREIGN],
     ['that is paid, without an amount', { status: 'paid', received: null } as const],
     ['in another currency', { ...has('10000'), amount: { minor: '10000', currency: 'USD' } } as const],
-  ])('%s has no money that could be settled', async (_what, order) => {
+  ])('an order %s has no money that can be settled', async (_what, order) => {
     const made = await opened(order)
     await expect(world.decide(made.id, 'settle')).rejects.toThrow('settle changes nothing')
     expect(await world.books(made.id)).toEqual([])
@@ -90,7 +90,7 @@ describe('an order that is not as it was asked for', () => {
     expect(await world.standing(made.id)).toBe('processing')
   })
 
-  test('is one of two: each goes back by itself, and the last one ends the payment', async () => {
+  test('two odd orders go back separately, and the last one ends the payment', async () => {
     const { made, other } = await world.two()
     await read(made, changed('15000'))
     await world.read(other, world.says(changed('20000'), { partner: 'card_partner' }))
@@ -104,7 +104,7 @@ describe('an order that is not as it was asked for', () => {
     expect(await world.attention(made.id)).toEqual([])
   })
 
-  test('beside the payment’s own money keeps nobody from settling that', async () => {
+  test('an odd order does not keep the payment’s own money from being settled', async () => {
     const { made, other } = await world.two()
     await read(made, changed('15000'))
     await world.read(other, world.says(has('10000'), { partner: 'card_partner' }))
@@ -116,7 +116,7 @@ describe('an order that is not as it was asked for', () => {
     expect((await world.books(made.id)).filter((line) => line.startsWith('suspense'))).toEqual([])
   })
 
-  test('goes back by the partner, by our decision or by itself', async () => {
+  test('the partner gives an odd order back, asked or not', async () => {
     const asked = await opened(changed('15000'))
     await world.giveBack(asked, world.says({}, { refund: 'refunded' }))
     const alone = await opened(changed('15000'))
@@ -129,7 +129,7 @@ describe('an order that is not as it was asked for', () => {
       ])
   })
 
-  test('that was given back from elsewhere is no money when the partner corrects it', async () => {
+  test('an order that was given back from elsewhere brings no money when the partner corrects it', async () => {
     for (const [order, status, waits] of [
       [changed('15000', '10000'), 'refunded', []],
       // Nobody had reported a sum of the foreign one: what the partner has of it goes back by hand too.
@@ -145,7 +145,7 @@ describe('an order that is not as it was asked for', () => {
     }
   })
 
-  test('of a payment that is over is seen, and an answer that was asked for before does not end that', async () => {
+  test('an odd order of an ended payment is listed, and an older answer does not end that', async () => {
     const made = await world.settling()
     await world.settle(made.id)
     await read(made, {}, () => read(made, FOREIGN))
@@ -160,7 +160,7 @@ describe('an order that is not as it was asked for', () => {
 })
 
 describe('an order that is changed after it was paid', () => {
-  test('is not converted before an operator accepts it, or the partner says that all of it is there', async () => {
+  test('a changed order is not converted before it is accepted or corrected', async () => {
     const made = await world.paid()
     await read(made, changed('15000', '4000'))
     expect([await world.standing(made.id), await step(made)]).toEqual(['under_review odd_order', 'end_sale'])
@@ -170,7 +170,7 @@ describe('an order that is changed after it was paid', () => {
     expect(await world.standing(made.id)).toBe('under_review odd_order')
   })
 
-  test('is not paid out while it is in doubt, and goes on as it was sold', async () => {
+  test('a changed order is not paid out while it is in doubt', async () => {
     const made = await world.paid()
     await world.convert(made.id)
     await read(made, FOREIGN)
@@ -185,7 +185,7 @@ describe('an order that is changed after it was paid', () => {
     expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['settling', 'queued'])
   })
 
-  test('has its payout voided if it has less, and its excess seen if it has more', async () => {
+  test('a changed order with less has its payout voided, and with more its excess listed', async () => {
     const less = await world.settling()
     await read(less, changed('6000'))
     expect([await world.payout(less.id), (await world.payment(less.id)).payout]).toEqual(['voiding', 'voiding'])
@@ -225,7 +225,7 @@ describe('a partner that withholds the money', () => {
     return made
   }
 
-  test('and releases it, lets the payment go on by itself', async () => {
+  test('a payment continues when its partner releases the money', async () => {
     const made = await withheld()
     await world.act(made.attemptId, { action: 'release' })
     await world.read(made)
@@ -233,14 +233,14 @@ describe('a partner that withholds the money', () => {
     expect(await world.books(made.id)).toEqual(['merchant_payable EUR -10000', 'partner_receivable EUR 10000'])
   })
 
-  test('and releases too little, leaves it to an operator', async () => {
+  test('a payment waits for an operator when its partner releases too little', async () => {
     const made = await withheld('6000')
     await world.act(made.attemptId, { action: 'release' })
     await world.read(made)
     expect(await world.standing(made.id)).toBe('under_review too_little')
   })
 
-  test('and does not release it, leaves the payment open, with nothing in the books', async () => {
+  test('a payment is open again, with empty books, when its partner does not release the money', async () => {
     const made = await withheld()
     await world.act(made.attemptId, { action: 'reverse' })
     await world.read(made)
@@ -251,7 +251,7 @@ describe('a partner that withholds the money', () => {
     ])
   })
 
-  test('that was paid, keeps it from being sold and handed over, and not from being paid out', async () => {
+  test('paid money that its partner withholds is neither sold nor handed over', async () => {
     const unsold = await world.paid()
     await read(unsold, ON_HOLD, async () => undefined)
     expect([await world.standing(unsold.id), await step(unsold)]).toEqual(['under_review withheld', 'end_sale'])
@@ -270,7 +270,7 @@ describe('a partner that withholds the money', () => {
     expect([await world.standing(handed.id), await world.payout(handed.id)]).toEqual(['settling', 'queued'])
   })
 
-  test('that confirms for too long is silent until it says something else', async () => {
+  test('a partner that confirms for too long is silent until it reports something else', async () => {
     const made = await world.opened()
     await read(made, { status: 'confirming', received: null })
     const silent = (hours: number) => {

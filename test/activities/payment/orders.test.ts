@@ -47,7 +47,7 @@ describe('opening an order', () => {
     })
     return id
   }
-  const attemptsOf = async (id: string) => (await loadPayment(world.checkout.db, id)).attempts
+  const readAttempts = async (id: string) => (await loadPayment(world.checkout.db, id)).attempts
 
   describe('the twentieth order of a payment', () => {
     test('is opened, and is the last', async () => {
@@ -55,11 +55,11 @@ describe('opening an order', () => {
       expect((await open(id, CARD)).answer.kind).toBe('redirect')
       expect((await open(id, APP)).answer).toEqual({ kind: 'too_many_attempts' })
       // The refused click took nothing away: the order that is open can still be paid.
-      const last = (await attemptsOf(id)).at(-1)
+      const last = (await readAttempts(id)).at(-1)
       expect(last).toMatchObject({ ...CARD, status: 'open' })
       const again = await open(id, CARD)
       expect(again.answer).toEqual({ kind: 'redirect', attemptId: last?.id, url: last?.redirectUrl })
-      expect(await attemptsOf(id)).toHaveLength(MAX_ATTEMPTS)
+      expect(await readAttempts(id)).toHaveLength(MAX_ATTEMPTS)
     })
 
     test('is opened once by two clicks at the same moment: the second is refused under the lock', async () => {
@@ -81,7 +81,7 @@ describe('opening an order', () => {
       const before = (await orders()).length
       expect((await open(id, TRANSFER, slower)).answer).toEqual({ kind: 'too_many_attempts' })
       expect((await other[0])?.answer.kind).toBe('redirect')
-      expect(await attemptsOf(id)).toHaveLength(MAX_ATTEMPTS)
+      expect(await readAttempts(id)).toHaveLength(MAX_ATTEMPTS)
       expect(await orders()).toHaveLength(before)
     })
   })
@@ -91,9 +91,9 @@ describe('opening an order', () => {
     const first = await open(id, TRANSFER)
     await open(id, CARD)
     // An order of this partner cannot be canceled, so both were open until now.
-    expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['open', 'open'])
+    expect((await readAttempts(id)).map(({ status }) => status)).toEqual(['open', 'open'])
     expect((await open(id, TRANSFER)).answer).toEqual(first.answer)
-    expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['open', 'canceled'])
+    expect((await readAttempts(id)).map(({ status }) => status)).toEqual(['open', 'canceled'])
   })
 
   test('an amount in another currency is not charged at a rate that is old', async () => {
@@ -102,20 +102,20 @@ describe('opening an order', () => {
     const by = world.activities({ rates })
     await world.sandbox.fault('converter', { fault: 'old_rates', seconds: 601 })
     await expect(open(id, TRANSFER, by)).rejects.toThrow('there is no current rate of')
-    expect(await attemptsOf(id)).toEqual([])
+    expect(await readAttempts(id)).toEqual([])
     await fetch(`${world.sandbox.url}/converter/sandbox/faults`, { method: 'DELETE' })
     world.sandbox.advance(5)
     expect((await open(id, TRANSFER, by)).answer.kind).toBe('redirect')
   })
 
   describe('what a payment is for', () => {
-    test('is told to the partner as far as it takes it, and no character of it by half', async () => {
+    test('the partner receives as much of the description as it takes, and no half of a character', async () => {
       const description = `${'a'.repeat(199)}🎁 and more`
       const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
       const { id } = await world.checkout.create({ expiresAt, description })
       await open(id, APP)
       const orders = await fetch(`${world.sandbox.url}/wallet-app/sandbox/orders`)
-      const [attempt] = await attemptsOf(id)
+      const [attempt] = await readAttempts(id)
       const told = ((await orders.json()) as { attemptId: string; description: string }[]).find(
         (order) => order.attemptId === attempt?.id,
       )
@@ -137,7 +137,7 @@ describe('canceling an order', () => {
 
   const silent = () => app(() => Promise.reject(new PartnerError('unknown', 'no answer')))
 
-  /** Of each order its status, and whether its cancellation is still open. */
+  /** The status of each order, with a mark if its cancellation is still open. */
   const orders = async (id: string): Promise<string[]> =>
     (await world.state(id)).attempts.map(
       ({ status, cancelAsked }) => `${status}${cancelAsked ? ', to be canceled' : ''}`,
@@ -331,7 +331,7 @@ describe('canceling an order', () => {
       ])
     })
 
-    test('a buyer whose first order cannot be canceled opens the other one beside it', async () => {
+    test('a buyer whose first order cannot be canceled opens another one', async () => {
       const { id } = await world.opened()
       const partners = { ...world.deps.partners, wallet_app: { ...world.deps.partners.wallet_app } }
       delete partners.wallet_app.cancelOrder
@@ -351,7 +351,7 @@ describe('strange answers', () => {
     )
     return rows.map(({ kind, account, asset, amount }) => `${kind} ${account} ${asset} ${amount}`)
   }
-  const usdcOf = (all: readonly string[]) => all.filter((line) => line.includes('USDC'))
+  const pickUsdc = (all: readonly string[]) => all.filter((line) => line.includes('USDC'))
 
   describe('a callback about an order with money', () => {
     async function paidWithNews() {
@@ -432,7 +432,7 @@ describe('strange answers', () => {
       await world.decide(id, 'hold')
       slow.release()
       await converting
-      expect(usdcOf(await lines(id))).toEqual([
+      expect(pickUsdc(await lines(id))).toEqual([
         'payment.sold conversion USDC 108000000',
         'payment.sold exchange USDC -108000000',
       ])

@@ -24,7 +24,7 @@ const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', receive
 const REVERSED = { status: 'declined', received: eur('10000'), failureCode: 'reversed' } as const
 
 describe('money that is taken back', () => {
-  test('before its payout: the payout is voided, nothing is paid, and the payment ends as refunded', async () => {
+  test('a reversal before the payout voids it, and the payment ends as refunded', async () => {
     const made = await world.settling()
     const { id } = made
     await world.checkout.db.transaction((tx) =>
@@ -44,7 +44,7 @@ describe('money that is taken back', () => {
     expect([await world.held(id), await world.attention(id)]).toEqual([['declined 0'], []])
   })
 
-  test('before anything was handed over: the sale is the platform’s, and the buyer may pay again', async () => {
+  test('a reversal before the hand-over leaves the sale to the platform, and the buyer can pay again', async () => {
     const made = await world.paid()
     await world.convert(made.id)
     await says(made, REVERSED)
@@ -52,7 +52,7 @@ describe('money that is taken back', () => {
     expect(await world.books(made.id)).toEqual(SOLD_FOR_US)
   })
 
-  test('while the transfer was faster than the void: settled, with a loss for an operator and for the merchant', async () => {
+  test('a reversal after a transfer that was faster than the void is a loss', async () => {
     const made = await world.settling()
     await says(made, REVERSED)
     await world.settle(made.id)
@@ -63,7 +63,7 @@ describe('money that is taken back', () => {
     expect((await world.payment(made.id)).closedAt).not.toBeNull()
   })
 
-  test('after the settlement: our loss, in the books once, and the merchant reads how much is lost in all', async () => {
+  test('a reversal after the settlement is booked once as a loss, and the merchant reads the sum', async () => {
     const made = await world.settling()
     await world.settle(made.id)
     await says(made, has('4000'))
@@ -84,7 +84,7 @@ describe('money that is taken back', () => {
     ])
   })
 
-  test('after the payout was voided: the payment has an end', async () => {
+  test('a reversal after the void ends the payment', async () => {
     const made = await world.settling()
     await world.voided(made.id)
     expect(await world.standing(made.id)).toBe('under_review excess')
@@ -93,7 +93,7 @@ describe('money that is taken back', () => {
     expect(await world.books(made.id)).toEqual(SOLD_FOR_US)
   })
 
-  test('in part before the conversion: what is left is settled, or is too little', async () => {
+  test('a reversal of a part leaves the rest to be settled, or too little', async () => {
     const made = await world.paid('15000')
     await says(made, has('10000'))
     expect(await world.payment(made.id)).toMatchObject({ status: 'processing', confirmed: { minor: '10000' } })
@@ -104,7 +104,7 @@ describe('money that is taken back', () => {
     expect(await world.payment(made.id)).toMatchObject({ status: 'pending', exception: null, confirmed: null })
   })
 
-  test('of a sold payment, in part: nothing of it is paid out', async () => {
+  test('a reversal of a part of sold money voids the whole payout', async () => {
     const made = await world.settling()
     await says(made, has('9999'))
     expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['under_review voiding', 'voiding'])
@@ -112,7 +112,7 @@ describe('money that is taken back', () => {
     expect(await world.attention(made.id)).toEqual(['review excess'])
   })
 
-  test('by an answer that is older than what is known: it is not believed', async () => {
+  test('a reversal in an older answer is not believed', async () => {
     const made = await world.paid('6000')
     const more = async () => {
       await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
@@ -123,7 +123,7 @@ describe('money that is taken back', () => {
     expect(await world.held(made.id)).toEqual(['paid 10000'])
   })
 
-  test.each(['canceled', 'expired'] as const)('late, leaves a payment %s that was so before', async (as) => {
+  test.each(['canceled', 'expired'] as const)('a reversal of late money leaves the payment %s', async (as) => {
     const made = await world.opened()
     await world.closeAs(made.id, as)
     await says(made, has('10000'))
@@ -136,7 +136,7 @@ describe('money that is taken back', () => {
 })
 
 describe('a payment that some partner holds in full is settled, whatever came before it', () => {
-  test('two partners were paid, and the first one reverses', async () => {
+  test('the second partner’s money settles a payment whose first partner reverses', async () => {
     const { made, other } = await world.two()
     await says(made, has('10000'))
     await world.read(other, world.says(has('10000'), { partner: 'card_partner' }))
@@ -153,7 +153,7 @@ describe('a payment that some partner holds in full is settled, whatever came be
     expect((await world.payment(made.id)).status).toBe('settling')
   })
 
-  test('half of the price came first, by another partner and in another currency', async () => {
+  test('the whole price settles a payment to which half of it came first in another currency', async () => {
     const made = await world.opened()
     const upi = { id: made.id, attemptId: await world.open(made.id, UPI) }
     await world.sandbox.act('local_partner', upi.attemptId, { action: 'pay', receivedMinor: '100' })
@@ -174,7 +174,7 @@ describe('a payment that some partner holds in full is settled, whatever came be
   })
 })
 
-/** What a partner took back of a payment that was paid out was our loss. When it comes again it is ours. */
+/** Money that a partner took back after the payout is a loss of the platform. If it comes again, the loss is booked back. */
 describe('a chargeback that is won', () => {
   let made: Made
   const seen = async () => ({
@@ -190,7 +190,7 @@ describe('a chargeback that is won', () => {
       await world.settle(made.id)
     })
 
-    test('is our loss no more, and the merchant is told of both', async () => {
+    test('a loss ends when the money is there again, and the merchant is notified of both', async () => {
       await says(made, REVERSED)
       expect(await seen()).toEqual({
         books: ['chargeback_loss EUR 10000', 'conversion EUR -10000'],
@@ -202,7 +202,7 @@ describe('a chargeback that is won', () => {
       expect((await world.events(made.id)).slice(-2)).toEqual(['payment.chargeback', 'payment.chargeback_won'])
     })
 
-    test('in parts, is a loss until all of it is there', async () => {
+    test('a loss lasts until all of the money is there', async () => {
       await says(made, has('4000'))
       await says(made, has('7000'))
       expect(await seen()).toEqual({
@@ -214,7 +214,7 @@ describe('a chargeback that is won', () => {
       expect(await seen()).toEqual(PAID_OUT)
     })
 
-    test('with more than was lost, is the buyer’s for the rest', async () => {
+    test('more than was lost is excess', async () => {
       await says(made, has('4000'))
       await says(made, has('10500'))
       expect(await seen()).toEqual({
@@ -224,13 +224,16 @@ describe('a chargeback that is won', () => {
       })
     })
 
-    test('after an operator has written off the loss, opens nothing; taken back once more, it is not asked again', async () => {
+    test('a loss that was written off and won back is asked about when it is lost again', async () => {
       await says(made, REVERSED)
       await world.decide(made.id, 'write_off')
       await says(made, has('10000'))
       expect(await seen()).toEqual(PAID_OUT)
       await says(made, REVERSED)
-      expect((await seen()).books).toContain('chargeback_loss EUR 10000')
+      expect(await seen()).toMatchObject({
+        books: ['chargeback_loss EUR 10000', 'conversion EUR -10000'],
+        attention: ['review loss'],
+      })
     })
   })
 
@@ -242,13 +245,13 @@ describe('a chargeback that is won', () => {
       expect(await world.standing(made.id)).toBe('under_review voiding')
     })
 
-    test('is no chargeback and no second payment where the transfer is faster than the void', async () => {
+    test('money that is there again when the transfer wins is no chargeback and no second payment', async () => {
       await world.settle(made.id)
       expect(await seen()).toEqual(PAID_OUT)
       expect(await world.events(made.id)).not.toContain('payment.chargeback')
     })
 
-    test('goes back to the buyer by an operator’s decision where the payout is void', async () => {
+    test('money that is there again when the void wins goes back by an operator’s decision', async () => {
       await world.voided(made.id)
       expect(await world.standing(made.id)).toBe('under_review excess')
       expect((await world.giveBack(made)).payment.status).toBe('refunded')

@@ -12,7 +12,7 @@ import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
 import { newId } from '../../../src/ids.ts'
 import { type CheckoutWorld, createCheckoutWorld } from '../../api/checkout/checkout-world.ts'
 
-/** What waits for a person: reviews, and what only a clock says. */
+/** The list has reviews, and what only a clock finds. */
 
 let world: CheckoutWorld
 beforeAll(async () => {

@@ -32,7 +32,7 @@ const cause = (say: Extract<Cause, { say: string }>['say'], outside = false): Ca
 })
 
 /** Each entry of the timeline: its kind, or the state that it enters, and who has done what. */
-function entriesOf(before: PaymentWithAttempts, step: Step, why: Cause | null = null): string[] {
+function listEntries(before: PaymentWithAttempts, step: Step, why: Cause | null = null): string[] {
   const { moves, notes } = describeChange(before, step(before), why)
   return [
     ...moves.map(({ to, note }) => `→ ${to}: ${note.message} (${note.actor})`),
@@ -146,7 +146,7 @@ describe('the timeline tells', () => {
       ],
     ],
   ])('%s', (_what, before, step, entries) => {
-    expect(entriesOf(before, step)).toEqual(entries)
+    expect(listEntries(before, step)).toEqual(entries)
   })
 
   test.each<[string, PaymentWithAttempts, Step, Cause, readonly string[]]>([
@@ -206,19 +206,19 @@ describe('the timeline tells', () => {
       cause('settle'),
       ['→ processing: The payout is tried again (operator)'],
     ],
-  ])('of a decision: %s', (_what, before, step, why, entries) => {
-    expect(entriesOf(before, step, why)).toEqual(entries)
+  ])('a decision that is %s', (_what, before, step, why, entries) => {
+    expect(listEntries(before, step, why)).toEqual(entries)
     const { moves, notes } = describeChange(before, step(before), why)
     const [entry] = [...moves.map(({ note }) => note), ...notes]
     expect(entry?.data).toMatchObject({ operator: 'ada', reason: 'looked at it' })
   })
 
-  test('nothing of a change that changes nothing', () => {
-    expect(entriesOf(settled, (state) => state)).toEqual([])
-    expect(entriesOf(one, setsAttempt({ cancelAsked: true }))).toEqual([])
+  test('a change that changes nothing has no entry', () => {
+    expect(listEntries(settled, (state) => state)).toEqual([])
+    expect(listEntries(one, setsAttempt({ cancelAsked: true }))).toEqual([])
   })
 
-  test('amounts in the unit of the account, beside the partner’s failure', () => {
+  test('amounts are in the unit of the account, and a failure is named', () => {
     const [move] = describeChange(one, pays('3000')(one), null).moves
     expect(move?.note.data).toMatchObject({ attempt_id: 'att_1', provider: 'wallet_app', asset: 'EUR', units: '3000' })
     const [note] = describeChange(one, says({ status: 'declined', failureCode: 'declined' })(one), null).notes

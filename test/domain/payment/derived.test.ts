@@ -139,7 +139,7 @@ describe('with money', () => {
     expect(back.payment).toMatchObject({ paidAttemptId: 'att_2', confirmed: { minor: '10000', currency: 'EUR' } })
   })
 
-  test('of two that hold the price the one is settled that is being sold, unless the converter cannot sell it', () => {
+  test('the account that is being sold is settled before another one that holds the price', () => {
     const second = after(two, pays('10000', 'att_2'), pays())
     expect(second.payment.paidAttemptId).toBe('att_2')
     expect(after(second, sets({ stuck: 'att_2' })).payment.paidAttemptId).toBe('att_1')

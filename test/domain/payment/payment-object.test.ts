@@ -75,11 +75,11 @@ const NEW = {
 }
 
 describe('the object of the API', () => {
-  test('of a payment that was just created', () => {
+  test('a new payment has nothing of a settlement', () => {
     expect(render({})).toEqual(NEW)
   })
 
-  test('of one that was paid and settled', () => {
+  test('a settled payment names its amounts, rate and transfer', () => {
     const settled = render(
       {
         status: 'succeeded',
@@ -146,11 +146,11 @@ describe('the object of the API', () => {
 
   test('names no fee and no receipt of a payment that went back to its buyer before its payout', () => {
     const usdc = { gross: '54989000', fee: '2474505', net: '52514495' }
-    const settlementOf = (fields: Partial<Payment>) => render({ usdc, ...fields }).settlement
-    expect(settlementOf({ payout: 'void' })).toMatchObject({ gross_usdc: null, fee_usdc: null, net_usdc: null })
+    const renderSettlement = (fields: Partial<Payment>) => render({ usdc, ...fields }).settlement
+    expect(renderSettlement({ payout: 'void' })).toMatchObject({ gross_usdc: null, fee_usdc: null, net_usdc: null })
     const charged = { gross_usdc: '54.989000', fee_usdc: '2.474505', net_usdc: '52.514495' }
-    expect(settlementOf({ payout: 'voiding' })).toMatchObject(charged)
-    expect(settlementOf({ payout: 'paid', transfer })).toMatchObject(charged)
+    expect(renderSettlement({ payout: 'voiding' })).toMatchObject(charged)
+    expect(renderSettlement({ payout: 'paid', transfer })).toMatchObject(charged)
   })
 
   test('says since when an open payment has been taking too long', () => {

@@ -14,7 +14,7 @@ import {
 } from '../../../src/domain/payment/payment-object.ts'
 import { withReading } from '../../../src/domain/payment/reading.ts'
 
-/** What happens to a payment of 100.00 EUR, step by step, as its row changes: every step computes what follows from it. */
+/** The steps of a payment of 100.00 EUR, as its row changes: each computes what follows from it. */
 
 export const AT = '2026-01-01T00:10:00.000Z'
 export const RATE = { rate: '1.1', source: 'test' } as const

@@ -33,7 +33,7 @@ const OUTSIDE = ['give_back --attempt att_1 --outside']
 
 type Asked = readonly [ReviewReason, PaymentWithAttempts, text: string, answers: readonly string[]]
 
-/** What a person reads, and may answer, of each reason for which one is asked. */
+/** The text and the answers of each reason for which a person is asked. */
 const REVIEWS: readonly Asked[] = [
   [
     'too_little',
@@ -171,7 +171,7 @@ describe('a person who is asked reads the facts with their amounts, and what may
     ])
   })
 
-  test('an odd order is asked about alone, and not the order beside it', () => {
+  test('a person is asked about the odd order only, and not about another one', () => {
     const { reviews } = after(two, odd).payment
     expect(reviews.map(({ reason, attemptId }) => [reason, attemptId])).toEqual([['odd_order', 'att_1']])
   })

@@ -36,11 +36,11 @@ const seen = (state: PaymentWithAttempts, ...steps: readonly Step[]) => snapshot
 const one = opened(attempt())
 
 describe('the snapshot of a row', () => {
-  test('of a new payment is the one that a first run begins with', () => {
+  test('the snapshot of a new payment is the one that a first run begins with', () => {
     expect(snapshotOf(stateOf())).toEqual({ ...newPaymentSnapshot('pay_1', EXPIRES), delayedAfterMinutes: 15 })
   })
 
-  test('of a settled payment names its attempts, its money and its transfer', () => {
+  test('the snapshot of a settled payment names its attempts, its money and its transfer', () => {
     const transfer = { txHash: '0x1', logIndex: 1, blockNumber: '1', finalizedAt: AT }
     expect(seen(settled, sets({ transfer, version: 9 }))).toMatchObject({
       version: 9,
@@ -56,20 +56,20 @@ describe('the snapshot of a row', () => {
     })
   })
 
-  test('counts a settlement as late by the provider that was paid', () => {
+  test('the provider that was paid decides when a settlement is late', () => {
     const both = opened(attempt(), upi())
     expect(seen(both, pays()).delayedAfterMinutes).toBe(15)
     expect(seen(both, pays('10000', 'att_2')).delayedAfterMinutes).toBe(60)
     expect(seen(handed, sets({ delayedAt: AT })).isDelayed).toBe(true)
   })
 
-  test('names the attempt that is to be given back, until its partner was asked', () => {
+  test('the snapshot names the attempt to be given back until its partner was asked', () => {
     const back = after(one, pays(), decides({ say: 'give_back', accountId: 'att_1' }))
     expect(snapshotOf(back)).toMatchObject({ next: 'give_back', nextAttemptId: 'att_1' })
     expect(seen(back, setsAttempt({ back: 'asked' }), fills()).nextAttemptId).toBeNull()
   })
 
-  test('tells money from dust', () => {
+  test('dust is no money', () => {
     const usdc = opened(usdcAttempt())
     expect([seen(usdc, brings('open', '9999')).hasMoney, seen(usdc, brings('open', '10000')).hasMoney]).toEqual([
       false,
@@ -139,7 +139,7 @@ describe('a cancellation by the merchant', () => {
     [{ status: 'under_review' }, 'the buyer’s money has been received or is being confirmed'],
     [{ status: 'succeeded' }, 'the payment has already succeeded'],
     [{ status: 'canceled' }, 'the payment is already canceled'],
-  ])('of %j is refused because: %s', (fields, why) => {
+  ])('a payment with %j is not canceled because: %s', (fields, why) => {
     expect(whyNotCancelable({ ...newPaymentSnapshot('pay_1', 0), ...fields })).toBe(why)
   })
 

@@ -313,6 +313,7 @@ class FundsStory {
   #giveBack(id: string, how: How): void {
     const { payout } = this.#funds
     const isPaidOut = findSoldAccount(this.#funds)?.id === id && payout !== 'none'
+    if (this.#funds.accounts.some((one) => one.id === id && one.outside > 0n)) this.#fail('given back twice')
     if (isPaidOut) this.#fail('given back what the merchant is paid for')
     this.#change(id, (account) => ({ ...account, back: 'asked' }))
     if (how === 'surely' || this.#random.chance(0.7)) this.#refund(id)
@@ -322,7 +323,8 @@ class FundsStory {
   #refund(id: string): void {
     const truth = this.#truth.get(id) as Truth
     const account = this.#funds.accounts.find((one) => one.id === id) as Account
-    if (account.outside > 0n || this.#refunded.has(id)) this.#fail('given back twice')
+    // What the buyer got from elsewhere meanwhile the partner may give back too, or not.
+    if (this.#refunded.has(id)) this.#fail('given back twice')
     if (truth.held > 0n && this.#random.chance(0.8)) {
       Object.assign(truth, { held: 0n, word: 'over' })
       this.#refunded.add(id)
