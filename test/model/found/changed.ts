@@ -1,5 +1,4 @@
 import { click, decide, engine, once, outside, partner, simulator, wait } from '../story/ideas/idea.ts'
-import type { Told } from '../story/steps.ts'
 import type { Found } from './story.ts'
 
 const buyer = click('wallet_app')

@@ -1,5 +1,5 @@
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import type { Conversion, Converter } from '../../../src/providers/converter/converter.ts'
+import type { Converter } from '../../../src/providers/converter/converter.ts'
 import type { PaymentPartner } from '../../../src/providers/provider.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
 import { currentWork, point, type Timeline, virtualSleep, type Work } from '../time/timeline.ts'
