@@ -93,7 +93,8 @@ export function findSold({ row: { payment, attempts, sales } }: Facts) {
   return sale === undefined || attempt === undefined ? null : { sale, attempt }
 }
 
-/** The answers that an operator was given, in the order of asking: the decisions that were carried out. */
+/** The decisions that were carried out, or whose answer was lost with the run. */
 export const listDecided = ({ asks }: Shop) =>
-  asks.filter(({ what, answer }) => SAYS.includes(what) && answer?.startsWith('{') === true)
+  asks.filter(({ what, answer }) => SAYS.includes(what) && (answer === null || isNotRefused(answer)))
+const isNotRefused = (answer: string): boolean => answer.startsWith('{') || answer.includes('ended before it answered')
 export const SAYS: readonly string[] = ['settle', 'give_back', 'write_off', 'hold', 'release']

@@ -164,9 +164,9 @@ async function checkNotEmpty({ shop, row }: Facts): Promise<string[]> {
        and e.from_status in ('created', 'pending') and ((e.data ->> 'free')::numeric >= case e.data ->> 'asset' when 'USDC' then 10000 else 1 end
          or exists (
          select 1 from attempt a cross join lateral (select min(r.held) as held from (
-           (select held from reading where attempt_id = a.id and at < e.at order by revision desc limit 1) union all
+           (select held from reading where attempt_id = a.id and at < e.at - interval '1 minute' order by revision desc limit 1) union all
            (select held from reading where attempt_id = a.id and at <= e.at order by revision desc limit 1)) r) last
-           where a.payment_id = e.payment_id and exists (select 1 from reading where attempt_id = a.id and at < e.at)
+           where a.payment_id = e.payment_id and exists (select 1 from reading where attempt_id = a.id and at < e.at - interval '1 minute')
              and last.held - a.outside > case when a.provider = 'crypto' then 9999 else 0 end))`,
     [row.payment.id],
   )
