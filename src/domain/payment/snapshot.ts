@@ -184,6 +184,9 @@ function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | n
   return payment.listenEnded || ends.length === 0 ? null : Math.max(...ends)
 }
 
+/** Orders are read once more when the time for late money ends: what that finds came in time. */
+const LAST_READING_MS = 60_000
+
 /**
  * True if money of the attempt that comes now (ISO 8601) is too late to be the payment's: it was closed, and its partner's time
  * for late money is over, although no clock had to ring for an order that was over too.
@@ -191,7 +194,8 @@ function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | n
 export function isPastListening(state: PaymentWithAttempts, { provider }: Attempt, at: string): boolean {
   const { closedAs, failedAt, canceledAt, expiresAt } = state.payment
   if (closedAs === null || findOwnAccount(toFunds(state)) !== null) return false
-  return unixMs(at) > unixMs(failedAt ?? canceledAt ?? expiresAt) + PROVIDERS[provider].listenHours * 3_600_000
+  const end = unixMs(failedAt ?? canceledAt ?? expiresAt) + PROVIDERS[provider].listenHours * 3_600_000
+  return unixMs(at) > end + LAST_READING_MS
 }
 
 /** Unix milliseconds of an ISO 8601 time. */

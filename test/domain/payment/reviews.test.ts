@@ -176,6 +176,52 @@ describe('a person who is asked reads the facts with their amounts, and what may
     expect(reviews.map(({ reason, attemptId }) => [reason, attemptId])).toEqual([['odd_order', 'att_1']])
   })
 
+  test('money that a partner still confirms when the listening ends is the buyer’s, also after a void', () => {
+    const confirming = says({ status: 'confirming', received: '10000' })
+    const returned = setsAttempt({ returned: true, held: '0', status: 'refunded', paidAt: null })
+    const late = says({ status: 'confirming', received: '10000' }, 'att_2')
+    const states = [
+      after(one, sets({ closedAs: 'expired' }), confirming),
+      after(two, pays(), fills(), sets({ payout: 'void' }), returned, late),
+    ]
+    for (const state of states) {
+      expect(snapshotOf(state)).toMatchObject({ next: 'await_partner', reviews: [] })
+      expect(snapshotOf(after(state, sets({ listenEnded: true }))).reviews).toMatchObject([{ reason: 'excess' }])
+    }
+  })
+
+  test('a payment does not end as failed while another order is being confirmed', () => {
+    const both = after(two, says({ status: 'on_hold' }), says({ status: 'confirming' }, 'att_2'))
+    expect(snapshotOf(both)).toMatchObject({ next: 'review', answers: [{ say: 'hold' }] })
+    expect(snapshotOf(both).silentAt).not.toBeNull()
+    const silent = after(both, setsAttempt({ silent: true }, 'att_2'))
+    expect(after(silent, decides({ say: 'write_off' })).payment.status).toBe('failed')
+  })
+
+  test('a sale that hangs is asked about also if other money is to be sold', () => {
+    const hanging = after(two, pays('10000', 'att_2'), pays(), sets({ stuck: 'att_2' }))
+    expect(hanging.payment).toMatchObject({ paidAttemptId: 'att_1', statusReason: 'sale_stuck' })
+    expect(snapshotOf(hanging).next).toBe('end_sale')
+    const ended = { ...hanging, sales: hanging.sales.map((sale) => ({ ...sale, state: 'ended' as const })) }
+    expect(after(ended, sets({ stuck: null })).payment.status).toBe('processing')
+  })
+
+  test('an order that was also returned from elsewhere is read until the listening ends', () => {
+    const outside = decides({ say: 'give_back', accountId: 'att_1', outside: true })
+    const asked = after(
+      one,
+      pays('5000'),
+      decides({ say: 'give_back', accountId: 'att_1' }),
+      setsAttempt({ back: 'asked' }),
+      outside,
+    )
+    expect(snapshotOf(asked)).toMatchObject({ status: 'refunded', next: 'await_partner', reviews: [] })
+    const more = after(asked, pays('15000'))
+    expect(more.payment.reviews).toMatchObject([{ reason: 'excess' }])
+    expect(after(more, outside).payment.reviews).toEqual([])
+    expect(snapshotOf(after(asked, sets({ listenEnded: true }))).next).toBe('done')
+  })
+
   test('a payment that needs nobody asks nobody, and what was asked first is remembered', () => {
     expect(settled.payment).toMatchObject({ reviews: [], reviewSince: null })
     const earlier = after(settled, pays('4000'), sets({ reviewSince: '2026-01-01T00:00:00.000Z' }), pays('3000'))

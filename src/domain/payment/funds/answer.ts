@@ -1,4 +1,4 @@
-import { type Account, freeUnits, isBackAnyway, isOnChain } from './account.ts'
+import { type Account, freeUnits, isOnChain } from './account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss, nameMoney, namePayout } from './funds.ts'
 import { isSilent, isUnanswered, listReasons } from './review.ts'
 
@@ -82,9 +82,9 @@ function isHopeless(funds: Funds): boolean {
   return isAwaited && funds.closed === null && funds.accounts.every(hasNoMoney)
 }
 
-/** Nothing has come of it, and nothing is on its way. */
+/** Nothing has come of it, and nothing is on its way that could be settled. */
 const hasNoMoney = (account: Account): boolean =>
-  freeUnits(account) === 0n && (account.word !== 'confirming' || isSilent(account))
+  freeUnits(account) === 0n && (account.word !== 'confirming' || account.returned || isSilent(account))
 
 /** Records a loss, or that nothing is to be given back. A payment to which nothing has come ends with it. */
 function writeOff(funds: Funds): Funds {
@@ -146,13 +146,14 @@ function givenByPartner(funds: Funds, account: Account): Account {
  */
 function givenOutside(funds: Funds, account: Account): Account {
   const units = getReturnable(funds, account)
-  if (account.back === 'wanted' || (units === 0n && !isUnanswered(account)) || isBackAnyway(account)) return account
+  if (account.back === 'wanted' || (units === 0n && !isUnanswered(account))) return account
+  const outside = account.outside + units
   return {
     ...account,
-    outside: account.outside + units,
+    outside,
     // Only its excess went: what is sold of it stays sold.
     returned: account.returned || units === freeUnits(account),
-    back: units === 0n ? 'no' : account.back,
+    back: outside === 0n ? 'no' : account.back,
     odd: account.odd && account.accepted,
   }
 }

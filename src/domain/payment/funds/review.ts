@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../money.ts'
-import { type Account, isEnough, isWorth } from './account.ts'
+import { type Account, isBackAnyway, isEnough, isWorth } from './account.ts'
 import {
   type Funds,
   findFittingSale,
@@ -93,7 +93,8 @@ function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean
  */
 export function waitsAsExcess(funds: Funds, account: Account): boolean {
   const isKnown = account.word === 'paid' || isPast(funds)
-  return getExcess(funds, account) > 0n && isKnown && account.back === 'no' && !isUnanswered(account)
+  const isGoing = account.back !== 'no' && !isBackAnyway(account)
+  return getExcess(funds, account) > 0n && isKnown && !isGoing && !isUnanswered(account)
 }
 
 /** Nothing that comes now can be settled. After a void the partner's word is awaited until the listening ends. */
