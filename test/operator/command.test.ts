@@ -41,9 +41,10 @@ describe('the command settlement', () => {
     })
   })
 
-  test('tries, holds, releases and shows', async () => {
+  test('tries, holds and shows; what it holds is settled by a decision', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
+    await world.db.query(`update payment set payout = 'handed' where id = $1`, [id])
     expect(await settlement('--dry-run', 'hold', id, ...SIGNED)).toMatchObject({
       code: 0,
       text: expect.stringContaining('would be'),
@@ -53,12 +54,8 @@ describe('the command settlement', () => {
     expect(held).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: stopped(operator)`) })
     expect((await settlement('status')).text).toMatch(/stopped\(operator\) +1 payout /)
     expect((await settlement('hold', id, ...SIGNED)).code).toBe(0)
-    expect((await settlement('release', id, ...SIGNED)).code).toBe(0)
-    expect(await settlement('release', id, ...SIGNED)).toMatchObject({
-      code: 1,
-      text: expect.stringContaining('nothing changed'),
-    })
-    expect((await world.payout(id)).state).toBe('queued')
+    await expect(settlement('release', id, ...SIGNED)).rejects.toThrow(`pinrail payments decide ${id} settle`)
+    expect((await world.payout(id)).state).toBe('held')
   })
 
   test.each([

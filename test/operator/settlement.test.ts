@@ -32,6 +32,7 @@ describe('payouts', () => {
   test('an operator holds a payout, releases it, and sees before and after; a dry run changes nothing', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
+    await world.db.query(`update payment set payout = 'handed' where id = $1`, [id])
     expect(await change('hold', id, true)).toBe(0)
     expect(said.join('\n')).toContain('stopped(operator)')
     expect(await state(id)).toBe('queued')
