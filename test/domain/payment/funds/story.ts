@@ -322,7 +322,6 @@ class FundsStory {
   /** The partner carries it out, or refuses it. */
   #refund(id: string): void {
     const truth = this.#truth.get(id) as Truth
-    const account = this.#funds.accounts.find((one) => one.id === id) as Account
     // What the buyer got from elsewhere meanwhile the partner may give back too, or not.
     if (this.#refunded.has(id)) this.#fail('given back twice')
     if (truth.held > 0n && this.#random.chance(0.8)) {
