@@ -97,8 +97,8 @@ export function createClocks(face: ClockFace): Clocks {
 /** The polls, and the delay of a settlement, which each poll looks at too. */
 function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' | 'watchDelay'> {
   let polls = false
-  /** The `paidAt` of the money whose settlement is watched. */
-  let watchedSince: number | null = null
+  /** The moment of delay that is watched, in Unix milliseconds: it differs from partner to partner. */
+  let watchedMoment: number | null = null
   let nextPollAt = Number.POSITIVE_INFINITY
 
   return {
@@ -131,10 +131,10 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' |
   /** A settlement that takes too long is marked even while a step is running. */
   function startDelay(): void {
     const { paidAt, delayedAfterMinutes } = face.now()
-    if (paidAt === null || watchedSince === paidAt) return
-    watchedSince = paidAt
-    const late = until(paidAt + delayedAfterMinutes * 60_000)
-    void sleep(late, { summary: 'The settlement counts as delayed' }).then(async () => {
+    const moment = paidAt === null ? null : paidAt + delayedAfterMinutes * 60_000
+    if (moment === null || watchedMoment === moment) return
+    watchedMoment = moment
+    void sleep(until(moment), { summary: 'The settlement counts as delayed' }).then(async () => {
       const now = face.now()
       // Money that was withdrawn was not late, and money that has arrived since has its own clock.
       if (!isClosed(now.status) && !now.isDelayed && now.paidAt === paidAt) await face.onDelay().catch(watchAgain)
@@ -143,7 +143,7 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAgain' |
 
   /** An activity that an operator fails throws here, where an error would stop the run forever. */
   function watchAgain(): void {
-    watchedSince = null
+    watchedMoment = null
   }
 }
 

@@ -261,7 +261,11 @@ class PaymentStory {
 
   async #open(request: OpenAttemptRequest): Promise<OpenAttemptAnswer> {
     if (!isOpen(this.#now.status)) return { kind: 'not_payable', status: this.#now.status }
-    const opened = await buyerWaits.openPartnerOrder({ paymentId: this.#id, ...request })
+    const opened = await buyerWaits.openPartnerOrder({ paymentId: this.#id, ...request }).catch((error: unknown) => {
+      // The order may be open, although nobody has heard of it: it is on record, and must be read.
+      this.#rowMayHaveChanged = true
+      throw error
+    })
     this.#accept(opened)
     this.#clocks.pollOrders()
     return opened.answer

@@ -51,6 +51,13 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'succeeded', asks: [] },
   },
   {
+    title: 'money that comes after the check was not passed waits for an operator',
+    pinned: true,
+    only: true,
+    steps: [click('wallet_app'), partner('ask for a check'), partner('fail the check'), partner('pay late')],
+    ends: { status: 'under_review', asks: ['after_failure'] },
+  },
+  {
     title: 'money of which nobody was told is found at the expiry',
     steps: [click('wallet_app'), wait(1430), partner('pay', 0, { news: 'later' }), wait(11)],
     ends: { status: 'settling' },

@@ -11,9 +11,10 @@ export type Found = Partial<Story> & {
   readonly ends?: Partial<View>
 }
 
-export const toStory = ({ minor = '10000', currency = 'EUR', pinned = false, steps }: Found): Story => ({
+export const toStory = ({ minor = '10000', currency = 'EUR', pinned = false, only = false, steps }: Found): Story => ({
   minor,
   currency,
   pinned,
+  only,
   steps,
 })

@@ -174,6 +174,19 @@ export const WAITING: readonly Found[] = [
     steps: [click('wallet_app'), { do: 'clock', seconds: -20 }, wait(1437), { do: 'extend', told: true }, wait(30)],
   },
   {
+    title: 'an order that was opened without an answer is read by the polls, and its refund carried to its end',
+    was: 'The run had no polls: nobody asked the partner whether it had given the money back.',
+    steps: [
+      { do: 'cut the next activity', at: 4 },
+      click('card_partner'),
+      { do: 'cut the next activity', at: 4 },
+      partner('pay', 0, { percent: 50 }),
+      wait(1),
+      simulator('refund_pending'),
+      decide('give_back'),
+    ],
+  },
+  {
     title: 'that money goes without a word while its payout waits, for funds or behind a pause, is found by asking',
     was: 'paid out when the engine had funds again, though the partner had taken the money back hours before',
     steps: [click('wallet_app'), partner('pay'), partner('take all back', 0, { news: 'later' }), wait(2)],

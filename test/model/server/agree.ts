@@ -78,7 +78,7 @@ async function playBoth(
   const price = { minor: random.pick(['4999', '10000', '25000']), pinned: random.chance(0.3) }
   const steps: Told[] = []
   const draw = createTeller(random)
-  const here = await openShop(theater, { ...price, currency: 'EUR' })
+  const here = await openShop(theater, { ...price, currency: 'EUR', only: false })
   let rows: object
   try {
     await playAtOnce(here, async (look) => {

@@ -31,7 +31,8 @@ export function playStory(theater: Theater, story: Story): Promise<string[]> {
 
 /** … as its teller goes on telling it. */
 export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
-  const shop = await openShop(theater, { minor: story.minor, currency: story.currency ?? 'EUR', pinned: story.pinned })
+  const { minor, currency = 'EUR', pinned, only = false } = story
+  const shop = await openShop(theater, { minor, currency, pinned, only })
   const playing: Playing = { shop, seen: null, sold: null }
   const next = async () => tell(() => lookAt(shop))
   try {

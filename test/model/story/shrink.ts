@@ -26,7 +26,8 @@ function* smallerThan(story: Story): Generator<Story> {
     for (const simple of simplerThan(step)) yield { ...story, steps: steps.with(at, simple) }
   if (story.minor !== '10000') yield { ...story, minor: '10000' }
   if (story.currency !== undefined && story.currency !== 'EUR') yield { ...story, currency: 'EUR' }
-  if (story.pinned) yield { ...story, pinned: false }
+  if (story.only === true) yield { ...story, only: false }
+  if (story.pinned && story.only !== true) yield { ...story, pinned: false }
 }
 
 function simplerThan(step: Told): Told[] {
@@ -59,6 +60,7 @@ export function printStory(story: Story, wrong: readonly string[]): string {
     `    minor: '${story.minor}',`,
     ...(story.currency === undefined ? [] : [`    currency: '${story.currency}',`]),
     `    pinned: ${story.pinned},`,
+    ...(story.only === true ? ['    only: true,'] : []),
     '    steps: [',
     ...story.steps.map((step) => `      ${literal(step)},`),
     '    ],',

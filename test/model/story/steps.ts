@@ -87,5 +87,7 @@ export type Story = {
   /** The currency of the price; absent: EUR. */
   readonly currency?: Currency
   readonly pinned: boolean
+  /** True if the buyer may pay no other way. */
+  readonly only?: boolean
   readonly steps: readonly Told[]
 }

@@ -28,7 +28,9 @@ export async function playRandom(
 ): Promise<{ readonly story: Story; readonly wrong: string[] }> {
   const random = createRandom(Math.imul(seed, 7919) + number * 104_729)
   const currency = random.pick(CURRENCIES)
-  const price = { minor: random.pick(['4999', '10000', '25000']), currency, pinned: random.chance(0.3) }
+  const pinned = random.chance(0.3)
+  const only = pinned && random.chance(0.3)
+  const price = { minor: random.pick(['4999', '10000', '25000']), currency, pinned, only }
   const steps: Told[] = []
   const draw = createTeller(random)
   const wrong = await playTold(theater, price, async (look) => {

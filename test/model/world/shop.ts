@@ -86,7 +86,7 @@ export type Shop = {
 /** One payment of one shop, at the beginning of its story. */
 export async function openShop(
   theater: Theater,
-  price: { minor: string; currency: Currency; pinned: boolean },
+  price: { minor: string; currency: Currency; pinned: boolean; only: boolean },
 ): Promise<Shop> {
   const { stage, timeline, server, system, db } = theater
   server.reset()
@@ -108,6 +108,7 @@ export async function openShop(
     amount: { minor: price.minor, currency: price.currency },
     amountText: formatAmount(price),
     provider: price.pinned ? 'wallet_app' : null,
+    fallback: price.only ? 'none' : 'picker',
   })
   await system.insertPayment(db, stage.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   const input = {

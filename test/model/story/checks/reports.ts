@@ -62,7 +62,8 @@ export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]>
   // Money that was odd, withheld or given back was not the payment's before.
   const { rows } = await shop.db.query(
     `select max(at) as at from (
-       select at from timeline_entry where payment_id = $1 and to_status = 'processing' union all
+       select at from timeline_entry
+         where payment_id = $1 and (to_status = 'processing' or kind = 'refund.refused') union all
        select at from decision where payment_id = $1 union all
        select r.at from reading r join attempt a on a.id = r.attempt_id where a.payment_id = $1) known where at <= $2`,
     [row.payment.id, new Date(marked)],

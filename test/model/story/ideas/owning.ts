@@ -55,6 +55,10 @@ export const OWNING: readonly Idea[] = [
       return [...(answer.do === 'decide' && answer.say === 'give_back' ? answers(random) : []), answer]
     },
   },
+  {
+    weight: (view) => (view.asks.length > 0 && !isParked(view) ? 8 : 0),
+    tell: (random, view) => [offered(random, view)],
+  },
   // A refund that takes its time, and somebody who decides otherwise.
   {
     weight: (view) => (isParked(view) ? 8 : 0),

@@ -87,6 +87,33 @@ export const PAYING: readonly Idea[] = [
       ),
     ],
   },
+  // A partner that confirms for too long, and what comes of it.
+  {
+    weight: (view) => (isOpen(view) ? where(view, payable, 1.5) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      return [
+        partner('confirm without end', of),
+        wait(random.pick([1500, 4500])),
+        random.pick<Told>([decide('write_off'), decide('hold'), partner('confirm', of), partner('decline', of)]),
+        ...random.pick<readonly Told[]>([[], [partner('confirm', of)], [partner('pay late', of)]]),
+      ]
+    },
+  },
+  // The check is not passed, and money comes all the same.
+  {
+    weight: (view) => (isOpen(view) ? where(view, payable, 1) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      return [
+        partner('ask for a check', of),
+        partner('fail the check', of),
+        ...random.pick<readonly Told[]>([[], [wait(60)], [wait(2000)]]),
+        partner('pay late', of, { percent: random.pick([100, 100, 60]) }),
+        random.pick<Told>([decide('settle'), decide('give_back'), wait(60)]),
+      ]
+    },
+  },
   // News that nobody can read.
   {
     weight: (view) => where(view, payable, 2),
