@@ -100,7 +100,7 @@ export const PAYING: readonly Idea[] = [
       ]
     },
   },
-  // The check is not passed, and money comes all the same.
+  // The check is not passed, and money comes anyway.
   {
     weight: (view) => (isOpen(view) ? where(view, payable, 1) : 0),
     tell: (random, view) => {
