@@ -199,11 +199,11 @@ class PaymentStory {
   /** True once the announcements are out, unless something has arrived before. */
   async #nothingIsLeft(): Promise<boolean> {
     this.#show(this.#now, 'long')
+    const isRead = () => allHandlersFinished() && this.#orders.areRead() && this.#paying === null
+    await condition(() => isRead() || this.#hasComeIn())
+    // What was read last may have announced something too.
     await this.#announcer.finished()
-    await condition(
-      () => (allHandlersFinished() && this.#orders.areRead() && this.#paying === null) || this.#hasComeIn(),
-    )
-    return !this.#hasComeIn()
+    return isRead() && !this.#hasComeIn()
   }
 
   /** A long history is continued in a new run, between two steps and with no request waiting for an answer. */
