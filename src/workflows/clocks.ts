@@ -73,6 +73,8 @@ export function createClocks(face: ClockFace): Clocks {
     },
     heard() {
       rung = {}
+      listensUntil = 0
+      silentAt = 0
       heardVersion = face.now().version
     },
   }
