@@ -44,6 +44,28 @@ export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string):
   )
 }
 
+/**
+ * Bookings as parts of a statement that does more, of which the part `done` has a row if they are to be made. One that was made
+ * before makes the statement fail. Throws when the lines of one do not balance.
+ */
+export function bookedParts(bookings: readonly Booking[], at: string): Statement {
+  const facts = bookings.map(({ lines, ...fact }) => ({
+    ...fact,
+    lines: lines.map((line, index) => ({ line: index, ...line })),
+  }))
+  return sql`given_booking as (
+      select * from jsonb_to_recordset(${JSON.stringify(facts)}::jsonb)
+        as f(kind text, reference text, "paymentId" text, lines jsonb), done),
+    booked as (
+      insert into ledger_transaction (kind, reference, payment_id, booked_at)
+      select kind, reference, "paymentId", ${at}::timestamptz from given_booking order by kind, reference
+      returning id, kind, reference),
+    entered as (
+      insert into ledger_entry (transaction_id, line, account, asset, amount)
+      select booked.id, l.line, l.account, l.asset, l.amount from booked join given_booking using (kind, reference),
+        jsonb_to_recordset(lines) as l(line int, account text, asset text, amount numeric))`
+}
+
 /** The booking as a part of a statement that does more: nothing is booked when `source` answers no row. */
 export function bookedWith(source: Statement, booking: Booking, at: string): Statement {
   const lines = booking.lines.map((line, index) => ({ line: index, ...line }))

@@ -11,7 +11,7 @@ import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { holdPayout, queuePayout, releasePayout } from '../db/settlement/payouts.ts'
+import { holdPayout, payoutInsert } from '../db/settlement/payouts.ts'
 import { readOpenPayout, voidIfQueued } from '../db/settlement/watch/forgotten.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import type { Logger } from '../log.ts'
@@ -166,8 +166,7 @@ async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'a
 
 /** The settlement engine's counter. */
 const PAYOUTS = {
-  queue: queuePayout,
-  release: releasePayout,
+  queue: payoutInsert,
   hold: holdPayout,
   void: voidIfQueued,
   open: readOpenPayout,
@@ -224,7 +223,7 @@ function composeActivities(
   return {
     activities: {
       ...payment,
-      transferUsdc: (paymentId: string) => payment.transferUsdc(paymentId).finally(shared.changed),
+      settle: (paymentId: string) => payment.settle(paymentId).finally(shared.changed),
       decide: (asked: Parameters<typeof payment.decide>[0]) => payment.decide(asked).finally(shared.changed),
       ...createAnnounceActivities(delivery),
       ...createWebhookDeliveryActivities(delivery),

@@ -2,7 +2,7 @@ import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { recordAction, type Signed } from '../db/operator/actions.ts'
 import { putOutbox } from '../db/outbox.ts'
-import { type ChangeContext, changePaymentIn, type Work } from '../db/payments/payment-changes.ts'
+import { type ChangeContext, changePaymentIn, type LockedWork } from '../db/payments/payment-changes.ts'
 import { loadPayment } from '../db/payments/payments.ts'
 import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlement/balance.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
@@ -75,7 +75,7 @@ async function carryOut(
 
 async function voidPayout(tx: Tx, context: ChangeContext, paymentId: string): Promise<boolean> {
   if (!(await requestVoid(tx, paymentId))) return false
-  const work: Work = async ({ state, set, note }) => {
+  const work: LockedWork = async ({ state, set, note }) => {
     // One that waits to be handed over again is voided, too.
     const { payout, takenSale } = state.payment
     if (takenSale !== null && payout !== 'paid') set({ payout: 'voiding', stoppedFor: null })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../db/db.ts'
+import { book } from '../db/ledger.ts'
 import { recordPartnerEvent } from '../db/payments/partner-events.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { deposited } from '../domain/ledger.ts'
@@ -18,7 +19,7 @@ export function createDepositHook(context: ChangeContext) {
     const bodySha256 = createHash('sha256').update(body).digest()
     // Under the lock: a row that names the payment takes a weaker one, and two that both want more wait for each other.
     const work = async (locked: PaymentWork): Promise<void> => {
-      if (expected) await locked.book(deposited({ paymentId, reference, micro: deposit.units }))
+      if (expected) await book(tx, deposited({ paymentId, reference, micro: deposit.units }), locked.at)
       await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, attemptId, bodySha256, at })
       noteDeposit(locked, deposit)
     }

@@ -2,7 +2,7 @@ import { leaveNotice } from '../db/accounts/account-notices.ts'
 import type { Tx } from '../db/db.ts'
 import { book, isBooked } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
-import { type ChangeContext, changePaymentIn, type Work } from '../db/payments/payment-changes.ts'
+import { type ChangeContext, changePaymentIn, type LockedWork } from '../db/payments/payment-changes.ts'
 import { finishSweep, sweptFrom } from '../db/settlement/deposits.ts'
 import { acknowledged, type Booking, gasSpent, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { subtract } from '../domain/money.ts'
@@ -98,7 +98,7 @@ export function createSettlementHooks(context: ChangeContext) {
     return bookGas(tx, { reference: `${chainId}:${wallet}:${nonce}`, wei }, context.now())
   }
 
-  async function changeAndTell(tx: Tx, id: string, work: Work): Promise<void> {
+  async function changeAndTell(tx: Tx, id: string, work: LockedWork): Promise<void> {
     const { events } = await changePaymentIn(tx, context, { id, work })
     await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events } }])
   }

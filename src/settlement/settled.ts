@@ -1,12 +1,18 @@
 import type { Tx } from '../db/db.ts'
-import { book, bookAll } from '../db/ledger.ts'
+import { bookAll } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
-import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
-import { succeedTogether } from '../db/payments/payment-sets.ts'
+import {
+  type ChangeContext,
+  changePaymentIn,
+  changePaymentsIn,
+  type LockedWork,
+  type PaymentWork,
+  type Written,
+} from '../db/payments/payment-changes.ts'
 import { lockPayments } from '../db/payments/payments.ts'
 import { type Booking, claimed, gasSpent } from '../domain/ledger.ts'
 import { withPaidOut } from '../domain/payment/funds/funds.ts'
-import { toFunds, withFunds } from '../domain/payment/funds/stored-funds.ts'
+import { toFunds } from '../domain/payment/funds/stored-funds.ts'
 import type { PaymentWithAttempts } from '../domain/payment/payment-object.ts'
 import type { Settlement } from '../domain/settlement/payout.ts'
 import { noteOf } from '../domain/timeline.ts'
@@ -22,50 +28,48 @@ export function createSettledHook(context: ChangeContext) {
       tx,
       settlements.map(({ paymentId }) => paymentId),
     )
-    const isPlain = (settlement: Settlement): boolean => isAsExpected(states.get(settlement.paymentId), settlement)
-    await settleTogether(tx, context, { settlements: settlements.filter(isPlain), states })
-    for (const settlement of settlements.filter((one) => !isPlain(one))) {
-      const id = settlement.paymentId
-      const { events } = await changePaymentIn(tx, context, { id, work: (work) => recordSettlement(work, settlement) })
-      await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events } }])
+    const changes = settlements.map((settlement) => ({
+      settlement,
+      before: states.get(settlement.paymentId) as PaymentWithAttempts,
+    }))
+    const plain = changes.filter(({ before, settlement }) => isAsExpected(before, settlement))
+    const written = await settleTogether(tx, context, plain)
+    for (const change of changes) {
+      if (plain.includes(change)) continue
+      const {
+        settlement: { paymentId: id },
+      } = change
+      written.push(await changePaymentIn(tx, context, { id, work: recordSettlement(change.settlement) }))
     }
+    const messages = written.map(({ state, events }) => ({ subject: state.payment.id, payload: { events } }))
+    await putOutbox(tx, 'complete_transfer', messages)
   }
 }
 
 /** Whether the payment waits for this very transfer and nothing else is known of it that the transfer would change. */
-function isAsExpected(state: PaymentWithAttempts | undefined, settlement: Settlement): boolean {
-  if (state === undefined) return false
+function isAsExpected(state: PaymentWithAttempts, settlement: Settlement): boolean {
   const { status, payout, transfer, usdc } = state.payment
   const isAgreed = transfer === null && usdc?.net === settlement.microUsdc
   return isAgreed && status === 'settling' && payout === 'handed' && state.attempts.every(({ back }) => back === 'no')
 }
 
-async function settleTogether(
-  tx: Tx,
-  context: ChangeContext,
-  { settlements, states }: { settlements: readonly Settlement[]; states: ReadonlyMap<string, PaymentWithAttempts> },
-): Promise<void> {
-  if (settlements.length === 0) return
-  await bookAll(tx, settlements.flatMap(listBookings), new Date(context.now()).toISOString())
-  const events = await succeedTogether(
-    tx,
-    context,
-    settlements.map((settlement) => {
-      const before = states.get(settlement.paymentId) as PaymentWithAttempts
-      return { before, paid: withTransfer(before, settlement), data: factOf(settlement) }
-    }),
-  )
-  await putOutbox(
-    tx,
-    'complete_transfer',
-    settlements.map(({ paymentId }, index) => ({ subject: paymentId, payload: { events: events[index] ?? [] } })),
-  )
+type Change = { readonly settlement: Settlement; readonly before: PaymentWithAttempts }
+
+async function settleTogether(tx: Tx, context: ChangeContext, changes: readonly Change[]): Promise<Written[]> {
+  const bookings = changes.flatMap(({ settlement }) => listBookings(settlement))
+  await bookAll(tx, bookings, new Date(context.now()).toISOString())
+  const works = changes.map(({ settlement, before }) => ({
+    before,
+    work: (work: PaymentWork) => setPaid(work, settlement),
+  }))
+  return [...(await changePaymentsIn(tx, context, works))]
 }
 
 /** The payment as the chain has paid it. */
-function withTransfer(state: PaymentWithAttempts, settlement: Settlement): PaymentWithAttempts {
-  const paid = withFunds(state, withPaidOut(toFunds(state), BigInt(settlement.microUsdc)))
-  return { ...paid, payment: { ...paid.payment, transfer: transferOf(settlement) } }
+function setPaid(work: PaymentWork, settlement: Settlement): void {
+  work.because({ why: 'settled', data: factOf(settlement) })
+  work.setFunds(withPaidOut(toFunds(work.state), BigInt(settlement.microUsdc)))
+  work.set({ transfer: transferOf(settlement) })
 }
 
 /** Lists what a settled payout books besides the payment's own books. */
@@ -93,17 +97,15 @@ const isSamePlace = (known: Place, { txHash, logIndex, blockNumber }: Settlement
  * A settlement proved on chain is always recorded. Where it was not expected, a person is asked about it, or about what the
  * partner has taken back: the transfer may have been faster than a void.
  */
-async function recordSettlement(work: PaymentWork, settlement: Settlement): Promise<void> {
-  const { transfer } = work.state.payment
-  const data = factOf(settlement)
-  if (transfer !== null) {
-    // The block in which it was final has left the chain, and it is booked already.
-    if (!isSamePlace(transfer, settlement)) work.note(noteOf('payment.transfer_replaced', data))
-    work.set({ transfer: transferOf(settlement) })
-    return
+function recordSettlement(settlement: Settlement): LockedWork {
+  return async (work, tx) => {
+    const { transfer } = work.state.payment
+    if (transfer !== null) {
+      // The block in which it was final has left the chain, and it is booked already.
+      if (!isSamePlace(transfer, settlement)) work.note(noteOf('payment.transfer_replaced', factOf(settlement)))
+      return work.set({ transfer: transferOf(settlement) })
+    }
+    await bookAll(tx, listBookings(settlement), work.at)
+    setPaid(work, settlement)
   }
-  for (const booking of listBookings(settlement)) await book(work.tx, booking, work.at)
-  work.because({ why: 'settled', data })
-  work.setFunds(withPaidOut(toFunds(work.state), BigInt(settlement.microUsdc)))
-  work.set({ transfer: transferOf(settlement) })
 }

@@ -20,6 +20,8 @@ export type SendRequest = {
   readonly headers: Readonly<Record<string, string>>
   /** Sent as it is, byte for byte. */
   readonly body: Buffer
+  /** Milliseconds for the whole try; absent: the usual limit. */
+  readonly totalMs?: number
 }
 
 export type SendResult = {
@@ -64,18 +66,17 @@ export function createSender(options: SenderOptions): Sender {
   const network = { agents, resolve: options.lookup ?? createNameServers() }
 
   return {
-    async send({ endpointId, url, headers, body }, signal) {
+    async send({ endpointId, url, headers, body, totalMs = limits.totalMs }, signal) {
       const started = options.now()
       const check = checkEndpointUrl(url, options)
       if (!check.ok) return { ...NO_ANSWER, error: 'refused_url' }
       const guard = { endpointId, privateAllowed: check.testTarget }
-      const request = { ...limits, url: check.url, headers: { ...headers, ...OWN_HEADERS }, body, guard }
+      const request = { ...limits, totalMs, url: check.url, headers: { ...headers, ...OWN_HEADERS }, body, guard }
 
       const first = await exchange(request, network, signal)
       const spent = options.now() - started
       const again = isWorthAnotherTry(first, spent)
-      const totalMs = limits.totalMs - spent
-      const last = again ? await exchange({ ...request, totalMs }, network, signal) : first
+      const last = again ? await exchange({ ...request, totalMs: totalMs - spent }, network, signal) : first
       return result(last, started, options.now())
     },
     close() {

@@ -1,19 +1,15 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
-import { condition, log, ParentClosePolicy, startChild } from '@temporalio/workflow'
+import { log, ParentClosePolicy, startChild } from '@temporalio/workflow'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
 import { announcing } from './options.ts'
 import { DELIVERIES_QUEUE } from './queues.ts'
 import { type WebhookDeliveryInput, webhookDelivery } from './webhook-delivery.ts'
 
-/** Notifies the merchant in parallel to the story: an announcement never delays a step that moves money. */
+/** Notifies the merchant. The payment waits for it only at its end. */
 export type Announcer = {
   announce(eventId: string): void
-  /** Other work that must be done before the workflow may end. */
-  track(work: Promise<void>): void
   finished(): Promise<void>
-  /** True once everything is announced; false if `comes` holds before that. */
-  finishedBefore(comes: () => boolean): Promise<boolean>
 }
 
 export function createAnnouncer(): Announcer {
@@ -25,22 +21,13 @@ export function createAnnouncer(): Announcer {
       if (!announced.has(eventId)) running.push(announce(eventId).catch(leftToOthers))
       announced.add(eventId)
     },
-    track: (work) => void running.push(work.catch(leftToOthers)),
     finished: async () => {
       await Promise.all(running)
-    },
-    finishedBefore: async (comes) => {
-      let isFinished = false
-      void Promise.all(running).then(() => {
-        isFinished = true
-      })
-      await condition(() => isFinished || comes())
-      return isFinished
     },
   }
 }
 
-/** An activity that an operator fails throws here, where an error would stop the run forever. */
+/** An error here would stop the run forever. */
 function leftToOthers(error: unknown): void {
   log.warn('not done by this run: the worker’s sweeps deliver what is due, and open what has no workflow', { error })
 }

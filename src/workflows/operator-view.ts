@@ -1,5 +1,6 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
 import { describeOffered } from '../domain/payment/decision.ts'
+import { isClosed } from '../domain/payment/payment.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import type { PaymentInput } from './messages.ts'
 import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
@@ -10,23 +11,33 @@ export const SIGNED = '--operator <name> --reason <text>'
 /** The facts of its payment that a run has from the start. */
 type Facts = Pick<PaymentInput, 'amount' | 'merchantId'>
 
-/**
- * What an operator sees of a payment in the Temporal UI. Details cost no history event; a search attribute costs one,
- * so it is written only when the payment starts a wait that somebody could look for.
- */
-export function createOperatorView(facts: Facts): (payment: PaymentSnapshot, wait: 'short' | 'long') => void {
-  let shown = { status: 'created', parked: false }
+/** A status that lasts longer than this is one that somebody may look for. */
+const LASTING_MS = 60_000
 
-  return (payment, wait) => {
-    setCurrentDetails(describe(payment, facts))
-    if (wait === 'short') return
-    const next = { status: payment.status, parked: payment.reviews.length > 0 }
-    const changes = [
-      ...(next.status === shown.status ? [] : [{ key: PAYMENT_STATUS, value: next.status }]),
-      ...(next.parked === shown.parked ? [] : [{ key: NEEDS_OPERATOR, value: next.parked }]),
-    ]
-    if (changes.length > 0) upsertSearchAttributes(changes)
-    shown = next
+/**
+ * What an operator sees of a payment in the Temporal UI. Details cost no history event. A search attribute costs one, so it is
+ * written only for a status that lasts, that needs an operator, or that is the last one.
+ */
+export function createOperatorView(facts: Facts) {
+  let listed = { status: 'created', needsOperator: false }
+  let entered = { status: 'created', at: Date.now() }
+
+  return {
+    describe(payment: PaymentSnapshot): void {
+      if (payment.status !== entered.status) entered = { status: payment.status, at: Date.now() }
+      setCurrentDetails(describe(payment, facts))
+    },
+    /** Call it when the payment begins to wait. */
+    list({ status, reviews }: PaymentSnapshot): void {
+      const needsOperator = reviews.length > 0
+      const lasts = isClosed(status) || Date.now() - entered.at >= LASTING_MS
+      if (needsOperator === listed.needsOperator && (status === listed.status || !lasts)) return
+      upsertSearchAttributes([
+        ...(status === listed.status ? [] : [{ key: PAYMENT_STATUS, value: status }]),
+        ...(needsOperator === listed.needsOperator ? [] : [{ key: NEEDS_OPERATOR, value: needsOperator }]),
+      ])
+      listed = { status, needsOperator }
+    },
   }
 }
 
@@ -66,7 +77,7 @@ function doing(payment: PaymentSnapshot): string {
         ? 'Waiting for the partner.'
         : `Waiting for the partner. An unfinished order may still bring money until ${new Date(payment.listenUntil).toISOString()}.`
     case 'sell':
-      return 'The partner has the buyer’s money. It is being converted to USDC.'
+      return 'The partner has the buyer’s money. It is being converted to USDC and paid out.'
     case 'hand_over':
       return ON_ITS_WAY
     case 'await_payout':

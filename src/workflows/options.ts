@@ -17,7 +17,7 @@ function steps<A extends object>(options: ActivityOptions, summaries: Summaries<
 }
 
 /** Reads and writes of our own database: retried forever, so that they succeed as soon as Postgres is back. */
-export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markDelayed' | 'markSilent'>>(
+export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markPassedTime'>>(
   {
     // A worker that was killed is noticed by this time-out: short, because the statements take milliseconds.
     startToCloseTimeout: '10 s',
@@ -26,21 +26,29 @@ export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 
   {
     loadPayment: 'Read the payment',
     decide: 'Carry out the decision of an operator',
-    markDelayed: 'Mark the settlement as delayed',
-    markSilent: 'Note that the partner is silent',
+    markPassedTime: 'Mark what takes too long',
   },
 )
 
+const OPEN_ORDER = { openPartnerOrder: 'Open an order at the partner that the buyer has chosen' }
+
+/** A partner answers within a second or two: until then the workflow task itself waits, which saves another one. */
+export const openQuickly = proxyLocalActivities<Pick<PaymentActivities, 'openPartnerOrder'>>({
+  summary: OPEN_ORDER.openPartnerOrder,
+  startToCloseTimeout: '5 s',
+  retry: { maximumAttempts: 1 },
+})
+
 /** The buyer waits in front of the screen: an answer or an honest failure within half a minute. */
-export const buyerWaits = steps<Pick<PaymentActivities, 'openPartnerOrder'>>(
+export const openPatiently = steps<Pick<PaymentActivities, 'openPartnerOrder'>>(
   {
     // The partner's own limit is 10 s a call; earlier orders are canceled first.
-    startToCloseTimeout: '25 s',
-    // The API waits no longer either, and the buyer's next choice must not wait for this one.
-    scheduleToCloseTimeout: '30 s',
+    startToCloseTimeout: '20 s',
+    // The API waits for no more than half a minute in all, and the buyer's next choice must not wait for this one.
+    scheduleToCloseTimeout: '25 s',
     retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '5 s' },
   },
-  { openPartnerOrder: 'Open an order at the partner that the buyer has chosen' },
+  OPEN_ORDER,
 )
 
 /** A quick read; its effect on our row is the same however often it runs. One history event instead of six. */
@@ -51,47 +59,33 @@ export const reading = proxyLocalActivities<Pick<PaymentActivities, 'readPartner
   retry: { initialInterval: '300 ms', backoffCoefficient: 3, maximumAttempts: 3 },
 })
 
-/** Calls that move or give back money: retried forever, at growing intervals; each has its idempotency key. */
-export const money = steps<Pick<PaymentActivities, 'convertToUsdc' | 'closeUnpaid' | 'giveBack'>>(
+/** Calls that close a payment or give back its money: retried forever, at growing intervals; each has its idempotency key. */
+export const money = steps<Pick<PaymentActivities, 'closeUnpaid' | 'giveBack'>>(
   {
     startToCloseTimeout: '30 s',
     retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
   },
   {
-    convertToUsdc: 'Convert the money to USDC',
     closeUnpaid: 'Close the payment, unless money has arrived',
     giveBack: 'Give the money back through the partner',
   },
 )
 
-/** A conversion is tried in short calls; after half an hour without a fill an operator must decide. */
-export const CONVERSION_WAITS = {
-  overdueMs: 30 * 60_000,
-  /** Most seconds between two tries for which the converter has set no longer time: some thirty tries, not hundreds. */
-  sell: 60,
-  /** The same for an order that is to be ended. */
-  end_sale: 3600,
-  /** A fill after this time was not made at the first try, which may take no longer. */
-  firstTryMs: 30_000,
-} as const
-
-/** Most seconds between two readings of a paid order whose money is in doubt. */
-export const PAID_SILENCE_SECONDS = 3600
-
-/** Waits for the settlement engine, which completes the activity by its id; a retry only reads how far the payout is. */
-export const settlement = proxyActivities<Pick<PaymentActivities, 'transferUsdc'>>({
-  summary: 'Send the USDC to the merchant, until its block is final',
+/** Waits for the settlement engine, which completes the activity by its id. A retry goes on from the row. */
+export const settlement = proxyActivities<Pick<PaymentActivities, 'settle'>>({
+  summary: 'Convert the money to USDC and send it to the merchant, until its block is final',
   activityId: TRANSFER_ACTIVITY_ID,
-  // Finality takes 2 to 5 s on Polygon. If the completion was lost, the next try finds the result after a minute.
-  startToCloseTimeout: '60 s',
-  retry: { initialInterval: '1 s', backoffCoefficient: 1.5, maximumInterval: '30 s' },
+  // A try takes at most two calls of 10 s, and finality 2 to 5 s. If the completion was lost, the next try finds the result.
+  startToCloseTimeout: '30 s',
+  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 
-/** The first try at every endpoint: each has 15 s, all run at once. */
-export const announcing = proxyActivities<AnnounceActivities>({
+/** The first try at every endpoint, all at once. Who has not answered within 3 s gets a workflow of its own. */
+export const announcing = proxyLocalActivities<AnnounceActivities>({
   summary: 'Send the event to every endpoint',
-  startToCloseTimeout: '60 s',
-  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
+  startToCloseTimeout: '8 s',
+  // After that the worker's sweep delivers the event.
+  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumAttempts: 3 },
 })
 
 /** One later try at one endpoint; the workflow decides how many there are, and when. */
@@ -101,8 +95,3 @@ export const delivering = proxyActivities<WebhookDeliveryActivities>({
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
-
-/** Minutes after the buyer has left for the partner at which the order is read again, even without a callback. */
-export const POLL_AFTER_MINUTES = [1, 5, 15, 60] as const
-/** Minutes between the polls after that. */
-export const POLL_EVERY_MINUTES = 360

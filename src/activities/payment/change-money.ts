@@ -1,29 +1,60 @@
-import { type Changed, changePayment, type PaymentWork, type Work } from '../../db/payments/payment-changes.ts'
+import type { Tx } from '../../db/db.ts'
+import {
+  changePayment,
+  changePaymentIn,
+  type LockedWork,
+  type PaymentWork,
+  type Work,
+  type Written,
+} from '../../db/payments/payment-changes.ts'
 import { nextEffect } from '../../domain/payment/funds/next.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
+import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { noteOf } from '../../domain/timeline.ts'
 import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
 
+type MoneyChange = { readonly id: string; readonly work: Work; readonly known?: PaymentWithAttempts }
+
 /** Changes what is known of a payment's money. A payout whose money is not all there is voided in the same transaction. */
-export function changeMoney(deps: PaymentDeps, id: string, work: Work): Promise<Changed> {
-  return changePayment(deps.db, deps.context, {
-    id,
-    work: async (changing) => {
-      await work(changing)
-      await protectPayout(changing, deps.payouts)
-    },
-  })
+export async function changeMoney(deps: PaymentDeps, { id, work, known }: MoneyChange): Promise<Written> {
+  const careful: Work = (changing) => {
+    work(changing)
+    if (mustVoid(changing)) throw new PayoutMustBeVoided()
+  }
+  try {
+    return await changePayment(deps.db, deps.context, { id, work: careful, ...(known !== undefined && { known }) })
+  } catch (error) {
+    if (!(error instanceof PayoutMustBeVoided)) throw error
+    return changeMoneyIn(deps, id, async (changing) => work(changing))
+  }
 }
 
+/** Nothing was written: the settlement engine must be told in the same transaction. */
+class PayoutMustBeVoided extends Error {}
+
+/** The same under the lock, for work that does more in its transaction. */
+export function changeMoneyIn({ db, context, payouts }: PaymentDeps, id: string, work: LockedWork): Promise<Written> {
+  return db.transaction((tx) =>
+    changePaymentIn(tx, context, {
+      id,
+      work: async (changing) => {
+        await work(changing, tx)
+        if (mustVoid(changing)) await voidPayout(changing, tx, payouts)
+      },
+    }),
+  )
+}
+
+const mustVoid = ({ state }: PaymentWork): boolean => nextEffect(toFunds(state)).do === 'void'
+
 /**
- * Voids the payout if its money is not all there. The settlement engine proves whether it was paid; a restored backup may have
- * forgotten it. If none was ever handed in, the sale is the platform's, and what is there is asked about again.
+ * The settlement engine proves whether the payout was paid; a restored backup may have forgotten it. If none was ever handed in,
+ * the sale is the platform's, and what is there is asked about again.
  */
-export async function protectPayout(work: PaymentWork, payouts: PayoutDesk): Promise<void> {
-  const { state, tx } = work
-  if (nextEffect(toFunds(state)).do !== 'void') return
-  const asked = await payouts.void(tx, state.payment.id)
-  if (asked === 'none' && (await payouts.open(tx, state.payment.id)) === null)
+async function voidPayout(work: PaymentWork, tx: Tx, payouts: PayoutDesk): Promise<void> {
+  const { id } = work.state.payment
+  const asked = await payouts.void(tx, id)
+  if (asked === 'none' && (await payouts.open(tx, id)) === null)
     return work.set({ payout: 'none', stoppedFor: null, takenSale: null, usdc: null })
   work.set({ payout: 'voiding', stoppedFor: null })
   work.note(noteOf('payment.void_asked'))

@@ -1,13 +1,14 @@
 import { Context } from '@temporalio/activity'
+import type { Tx } from '../../db/db.ts'
 import { putOutbox } from '../../db/outbox.ts'
 import { findDecision, insertDecision, isProofUsed } from '../../db/payments/decisions.ts'
-import type { Changed, PaymentWork } from '../../db/payments/payment-changes.ts'
+import { answerWith, type Changed, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { answerOf, CHANGED_SINCE, PAYOUT_SIGNED, PROOF_USED } from '../../domain/payment/decision.ts'
 import { withAnswer } from '../../domain/payment/funds/answer.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { Decision, Say } from '../../domain/payment/requests.ts'
 import { snapshotOf } from '../../domain/payment/snapshot.ts'
-import { changeMoney } from './change-money.ts'
+import { changeMoneyIn } from './change-money.ts'
 import { decisionRefused } from './give-back.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -23,21 +24,26 @@ const TRIED_BEFORE = 'tried before, and the payment has changed since: its timel
 export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
   let message = `${order.say}: recorded`
   let isUnsure = false
-  const changed = await changeMoney(deps, order.paymentId, async (work) => {
-    const seen = await recordedBefore(work, order)
+  const written = await changeMoneyIn(deps, order.paymentId, async (work, tx) => {
+    const seen = await recordedBefore(work, tx, order)
     if (seen === 'recorded') return
     if (seen === 'unsure') {
       isUnsure = true
       message = `${order.say}: ${TRIED_BEFORE}`
       return
     }
-    await carryOut(deps, work, order)
+    await carryOut(deps, { work, tx, order })
   })
+  const changed = answerWith(written)
   return isUnsure ? { ...changed, message, unsure: true } : { ...changed, message }
 }
 
 /** A decision accepts what the operator saw. A retry finds what its first try has stored. */
-async function recordedBefore({ state, tx }: PaymentWork, order: DecisionOrder): Promise<'recorded' | 'unsure' | null> {
+async function recordedBefore(
+  { state }: PaymentWork,
+  tx: Tx,
+  order: DecisionOrder,
+): Promise<'recorded' | 'unsure' | null> {
   const { paymentId, say, operator } = order
   const present = state.payment.version
   const isTriedAgain = Context.current().info.attempt > 1
@@ -51,9 +57,11 @@ async function recordedBefore({ state, tx }: PaymentWork, order: DecisionOrder):
   throw decisionRefused(CHANGED_SINCE)
 }
 
-async function carryOut({ payouts }: PaymentDeps, work: PaymentWork, order: DecisionOrder): Promise<void> {
+type CarryingOut = { readonly work: PaymentWork; readonly tx: Tx; readonly order: DecisionOrder }
+
+async function carryOut({ payouts }: PaymentDeps, { work, tx, order }: CarryingOut): Promise<void> {
   const { say, operator, reason, proof } = order
-  const { state, tx } = work
+  const { state } = work
   const answer = answerOf(say, order, snapshotOf(state))
   if (typeof answer === 'string') throw decisionRefused(answer)
   if (proof !== undefined && (await isProofUsed(tx, proof))) throw decisionRefused(PROOF_USED)
@@ -66,14 +74,13 @@ async function carryOut({ payouts }: PaymentDeps, work: PaymentWork, order: Deci
   })
   work.setFunds(withAnswer(before, answer))
   await insertDecision(tx, { ...order, attemptId, outside, version: state.payment.version + 1, at: work.at })
-  if (say === 'hold') await holdPayout(work, payouts, reason)
+  if (say === 'hold') await holdPayout(work.state, { tx, payouts, reason })
 }
 
 /** Holds the payout in the same transaction. A hold that comes too late is refused. */
 async function holdPayout(
-  { state: { payment }, tx }: PaymentWork,
-  payouts: PaymentDeps['payouts'],
-  reason: string,
+  { payment }: PaymentWork['state'],
+  { tx, payouts, reason }: { readonly tx: Tx; readonly payouts: PaymentDeps['payouts']; readonly reason: string },
 ): Promise<void> {
   const { id, payout } = payment
   if (payout !== 'handed') return

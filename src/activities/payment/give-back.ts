@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common'
-import { type Changed, changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { loadPayment } from '../../db/payments/payments.ts'
+import type { Tx } from '../../db/db.ts'
+import { answerWith, type Changed, changePaymentIn, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { refundKey } from '../../domain/ids.ts'
 import { nextEffect } from '../../domain/payment/funds/next.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
@@ -19,23 +19,27 @@ export async function giveBack(
   deps: PaymentDeps,
   { paymentId, attemptId }: { readonly paymentId: string; readonly attemptId: string },
 ): Promise<Changed> {
-  const begun = await changePayment(deps.db, deps.context, {
-    id: paymentId,
-    work: (work) => begin(deps, work, attemptId),
-  })
-  const attempt = (await loadPayment(deps.db, paymentId)).attempts.find(({ id }) => id === attemptId)
-  if (attempt?.back !== 'asked') return begun
+  const begun = await deps.db.transaction((tx) =>
+    changePaymentIn(tx, deps.context, { id: paymentId, work: (work) => begin(deps, work, { tx, attemptId }) }),
+  )
+  const attempt = begun.state.attempts.find(({ id }) => id === attemptId)
+  if (attempt?.back !== 'asked') return answerWith(begun)
   const result = await askQuietly(() => callRefund(deps, attempt), 'asked again')
-  if (result === null) return begun
-  const done = await changeMoney(deps, paymentId, async (work) => recordRefund(work, attempt, result))
-  return { ...done, events: [...begun.events, ...done.events] }
+  if (result === null) return answerWith(begun)
+  const work = (work: PaymentWork) => recordRefund(work, attempt, result)
+  const done = await changeMoney(deps, { id: paymentId, work, known: begun.state })
+  return answerWith({ ...done, events: [...begun.events, ...done.events] })
 }
 
 /**
  * Nothing goes back while a payout can be paid that this database has forgotten, because it was restored from a backup: the
  * payout is voided first. Either that wins, or the payment is settled.
  */
-async function begin({ payouts }: PaymentDeps, work: PaymentWork, attemptId: string): Promise<void> {
+async function begin(
+  { payouts }: PaymentDeps,
+  work: PaymentWork,
+  { tx, attemptId }: { readonly tx: Tx; readonly attemptId: string },
+): Promise<void> {
   const { payment } = work.state
   const effect = nextEffect(toFunds(work.state))
   // What was sold goes back only after its payout is void: another try may find that it is being voided.
@@ -43,8 +47,8 @@ async function begin({ payouts }: PaymentDeps, work: PaymentWork, attemptId: str
   // Of a refunded payment it was found out when its money went back.
   const isUnpaid = payment.payout === 'none' || payment.payout === 'void'
   const mayBeForgotten = isUnpaid && payment.status !== 'refunded'
-  if (mayBeForgotten && (await payouts.open(work.tx, payment.id)) !== null) {
-    await payouts.void(work.tx, payment.id)
+  if (mayBeForgotten && (await payouts.open(tx, payment.id)) !== null) {
+    await payouts.void(tx, payment.id)
     work.set({ payout: 'voiding' })
     work.note(noteOf('payment.void_asked'))
     return
@@ -70,7 +74,8 @@ export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundRe
   if (result.kind === 'refunded')
     work.setAttempt(id, { back: 'no', returned: true, held: '0', status: 'refunded', paidAt: null, misfit: null })
   if (result.kind !== 'refused') return
-  work.setAttempt(id, { back: 'no' })
+  // What the partner refused to give back goes on only if it is still there.
+  work.setAttempt(id, { back: 'no', confirmedAt: null })
   work.note(noteOf('refund.refused', { attempt_id: id, provider, reason: result.reason }))
 }
 

@@ -1,5 +1,12 @@
 import { ApplicationFailure } from '@temporalio/common'
-import { type Changed, changePayment, unchanged } from '../../db/payments/payment-changes.ts'
+import {
+  answerWith,
+  type Changed,
+  changePayment,
+  unchanged,
+  type Work,
+  type Written,
+} from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { chargeCurrencyOf } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
@@ -33,12 +40,12 @@ export async function openPartnerOrder(
 
   const reused = plan.kind === 'reuse' ? plan.attempt : null
   const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reused?.id)
-  const news = await cancelAndRead(deps, before, { attempts: others, silence: 'at once' })
+  const { state: known, news } = await cancelAndRead(deps, before, { attempts: others, silence: 'at once' })
   const attemptId = reused?.id ?? request.attemptId
   const asked = reused?.asked ?? (await amountToCharge(deps, before.payment, request))
   let isOneTooMany = false
-  const begun = await changeMoney(deps, request.paymentId, async (work) => {
-    for (const item of news) await applyOrder(work, deps, item)
+  const begin: Work = (work) => {
+    for (const item of news) applyOrder(work, deps, item)
     const { payment, attempts } = derive(work.state, work.at)
     if (!isOpen(payment.status)) return
     const isStored = attempts.some(({ id }) => id === attemptId)
@@ -48,9 +55,11 @@ export async function openPartnerOrder(
     const { provider, method } = request
     work.addAttempt({ id: attemptId, provider, method, asked })
     work.because({ why: 'opened', data: { attempt_id: attemptId, provider, method } })
-  })
-  if (!isOpen(begun.payment.status)) return { ...begun, answer: { kind: 'not_payable', status: begun.payment.status } }
-  if (isOneTooMany) return { ...begun, answer: { kind: 'too_many_attempts' } }
+  }
+  const begun = await changeMoney(deps, { id: request.paymentId, work: begin, known })
+  const { status } = begun.state.payment
+  if (!isOpen(status)) return { ...answerWith(begun), answer: { kind: 'not_payable', status } }
+  if (isOneTooMany) return { ...answerWith(begun), answer: { kind: 'too_many_attempts' } }
 
   const { payment } = before
   const opened = await deps.partners[request.provider].openOrder(
@@ -73,13 +82,14 @@ async function recordOpened(
     paymentId: string
     attemptId: string
     opened: OpenedOrder
-    begun: Changed
+    begun: Written
   },
 ): Promise<Changed & { answer: OpenAttemptAnswer }> {
-  const { attemptId, opened } = result
-  const changed = await changePayment(deps.db, deps.context, {
+  const { attemptId, opened, begun } = result
+  const written = await changePayment(deps.db, deps.context, {
     id: result.paymentId,
-    work: async (work) => {
+    known: begun.state,
+    work: (work) => {
       const attempt = work.state.attempts.find((candidate) => candidate.id === attemptId)
       // A callback may have been faster than the answer: then its status is the newer one.
       const early = attempt?.status === 'opening'
@@ -102,7 +112,7 @@ async function recordOpened(
     opened.kind === 'opened'
       ? redirect(attemptId, opened.redirectUrl)
       : { kind: 'declined', failureCode: opened.failureCode }
-  return { payment: changed.payment, events: [...result.begun.events, ...changed.events], answer }
+  return { ...answerWith({ ...written, events: [...begun.events, ...written.events] }), answer }
 }
 
 /** The price, or what it is in the currency in which the partner charges. */

@@ -1,4 +1,4 @@
-import { markApplied } from '../../db/payments/partner-events.ts'
+import { newsApplied } from '../../db/payments/partner-events.ts'
 import type { PaymentWork } from '../../db/payments/payment-changes.ts'
 import { isWorth } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
@@ -9,24 +9,24 @@ import { isPastListening } from '../../domain/payment/snapshot.ts'
 import type { OrderNews } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-/**
- * Applies what the partner said to the locked payment. Reading the same order again writes nothing. False if there was no
- * answer, or if it may be older than what is known: then the news stays unread, and the order is read again.
- */
-export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Promise<boolean> {
+/** `known`: it says nothing new. `nothing`: there was no answer, or it may be older than what is known. */
+export type Heard = 'news' | 'known' | 'nothing'
+
+/** Applies what the partner said to the payment. What is not understood stays unread, and the order is read again. */
+export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Heard {
   const { order, asked, rate } = news
   const attempt = work.state.attempts.find(({ id }) => id === asked.attempt.id)
-  if (attempt === undefined || order === null) return false
+  if (attempt === undefined || order === null) return 'nothing'
   const read = withReading(attempt, { order, rate, account: deps.accounts[attempt.provider], at: work.at })
-  const isNews = JSON.stringify(read) !== JSON.stringify(attempt)
-  if (isNews && attempt.revision !== asked.attempt.revision) return false
-  if (asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
-  if (!isNews) return true
+  const isNews = JSON.stringify({ ...read, confirmedAt: null }) !== JSON.stringify({ ...attempt, confirmedAt: null })
+  if (isNews && attempt.revision !== asked.attempt.revision) return 'nothing'
+  if (asked.unread !== null) work.also(newsApplied(attempt.id, asked.unread))
+  if (!isNews) return 'known'
   if (isPastListening(work.state, attempt, work.at)) work.set({ listenEnded: true })
   const cancelAsked = attempt.cancelAsked && !isCancelOver(read.status)
   work.setAttempt(attempt.id, { ...read, cancelAsked })
   failIfHopeless(work, read)
-  return true
+  return 'news'
 }
 
 /** The only way to pay is closed to this buyer. */

@@ -1,4 +1,10 @@
-import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
+import {
+  answerWith,
+  type Changed,
+  changePayment,
+  type PaymentWork,
+  unchanged,
+} from '../../db/payments/payment-changes.ts'
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
 import { isBackAnyway, isWorth } from '../../domain/payment/funds/account.ts'
@@ -6,30 +12,28 @@ import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
-import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { snapshotOf } from '../../domain/payment/snapshot.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { changeMoney } from './change-money.ts'
 import { callRefund, recordRefund } from './give-back.ts'
 import { askInTime, askQuietly, callSignal, newsOf, type OrderNews, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
-import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
+import type { PaymentDeps } from './payment-deps.ts'
 
 /** A running identity check keeps an expired payment open once, for this long. */
 const POSTPONE_MS = 24 * 3_600_000
 
 export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 
-/** `understood`: the partner answered about this order, and the answer is true now. */
-export type OrderRead = Changed & { readonly understood: boolean }
-
 /** Reads an order and applies what it says. What is being carried out is carried on: a give-back, or a cancellation. */
 export async function readPartnerOrder(
   deps: PaymentDeps,
   { paymentId, attemptId }: { paymentId: string; attemptId: string },
-): Promise<OrderRead> {
+): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
-  if (attempt === undefined) return { ...unchanged(before), understood: false }
+  if (attempt === undefined) return unchanged(before)
   const isAsked = attempt.back === 'asked' && !isBackAnyway(toAccount(attempt))
   const refund = isAsked ? await callRefund(deps, attempt) : null
   const order = await askInTime((signal) =>
@@ -38,12 +42,11 @@ export async function readPartnerOrder(
       : deps.partners[attempt.provider].readOrder({ attemptId }, signal),
   )
   const news = await newsOf(deps, toAsk(before, attempt), order)
-  let understood = false
-  const changed = await changeMoney(deps, paymentId, async (work) => {
-    understood = await applyOrder(work, deps, news)
+  const work = (work: PaymentWork) => {
+    applyOrder(work, deps, news)
     if (refund !== null) recordRefund(work, attempt, refund)
-  })
-  return { ...changed, understood }
+  }
+  return answerWith(await changeMoney(deps, { id: paymentId, work, known: before }))
 }
 
 /**
@@ -54,29 +57,24 @@ export async function cancelAndRead(
   deps: PaymentDeps,
   before: PaymentWithNews,
   { attempts, silence }: { readonly attempts: readonly Attempt[]; readonly silence: 'at once' | 'after some tries' },
-): Promise<OrderNews[]> {
-  const asked = new Map(attempts.map((attempt) => [attempt.id, attempt]))
-  const toStore = attempts.filter(
-    ({ provider, cancelAsked }) => deps.partners[provider].cancelOrder !== undefined && !cancelAsked,
-  )
-  if (toStore.length > 0)
-    await changePayment(deps.db, deps.context, {
-      id: before.payment.id,
-      work: async (work) => {
-        for (const { id } of toStore) {
-          const attempt = work.state.attempts.find((one) => one.id === id)
-          // The order may have come to an end since it was read.
-          if (attempt === undefined || !mayStillBePaid(attempt.status) || attempt.cancelAsked) continue
-          work.setAttempt(id, { cancelAsked: true })
-          asked.set(id, { ...attempt, revision: attempt.revision + 1 })
-        }
-      },
-    })
-  return Promise.all(
-    [...asked.values()].map(async (attempt) =>
+): Promise<{ readonly state: PaymentWithAttempts; readonly news: readonly OrderNews[] }> {
+  const cancelable = attempts.filter(({ provider }) => deps.partners[provider].cancelOrder !== undefined)
+  const { state } = await changePayment(deps.db, deps.context, {
+    id: before.payment.id,
+    known: before,
+    work: ({ state, setAttempt }) => {
+      // One of them may have come to an end since it was read.
+      for (const { id, status } of state.attempts)
+        if (mayStillBePaid(status) && cancelable.some((one) => one.id === id)) setAttempt(id, { cancelAsked: true })
+    },
+  })
+  const asked = state.attempts.filter(({ id }) => attempts.some((one) => one.id === id))
+  const news = await Promise.all(
+    asked.map(async (attempt) =>
       newsOf(deps, toAsk(before, attempt), await askQuietly(() => callCancel(deps, attempt, callSignal()), silence)),
     ),
   )
+  return { state, news }
 }
 
 /** Asks the partner to cancel the order. A partner that cannot cancel is read. */
@@ -92,35 +90,36 @@ function neverReached({ accounts }: PaymentDeps, { id: attemptId, provider, aske
   return { ...order, attemptId, account: accounts[provider], amount: asked }
 }
 
-/** `expiresAt`: the end that has passed, in Unix milliseconds. */
-export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly expiresAt: number }
+/** `now`: by the clock of Temporal, in Unix milliseconds. */
+export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly now: number }
 
 /** Closes the payment, unless money has arrived: the open orders are canceled and read first. */
-export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt }: ClosingOrder): Promise<Changed> {
+export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: ClosingOrder): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
   const attempts = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
-  // The buyer was given more time, and the workflow does not know it yet.
-  const isMoved = (payment: Payment) => as === 'expired' && isExtended(deps, payment, expiresAt)
-  if (isMoved(before.payment)) return unchanged(before)
+  // The moment was moved, such as by a buyer who takes more time, and the workflow does not know it yet.
+  const isMoved = (state: PaymentWithAttempts) => momentOf(state, as) > now
+  if (isMoved(before)) return unchanged(before)
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, attempts)))
     return postponeExpiry(deps, paymentId)
   // A merchant waits for the answer.
   const silence = as === 'canceled' ? 'at once' : 'after some tries'
-  const news = await cancelAndRead(deps, before, { attempts, silence })
-  return changeMoney(deps, paymentId, async (work) => {
-    for (const item of news) await applyOrder(work, deps, item)
+  const { state: known, news } = await cancelAndRead(deps, before, { attempts, silence })
+  const work = (work: PaymentWork) => {
+    for (const item of news) applyOrder(work, deps, item)
     // Money that this reading has found came in time.
     if (as === 'listening_ended' && !hasUnsold(work)) endListening(work)
-    if (as !== 'listening_ended' && isOpen(derive(work.state, work.at).payment.status) && !isMoved(work.state.payment))
+    if (as !== 'listening_ended' && isOpen(derive(work.state, work.at).payment.status) && !isMoved(work.state))
       close(work, as)
-  })
+  }
+  return answerWith(await changeMoney(deps, { id: paymentId, work, known }))
 }
 
-/** True if the payment was given a later end, which has not passed. */
-function isExtended({ context }: PaymentDeps, { status, expiryExtended, expiresAt }: Payment, passed: number): boolean {
-  const end = Date.parse(expiresAt)
-  const isLater = end > context.now() + (passed === end ? CLOCKS_DIFFER_MS : 0)
-  return expiryExtended && isOpen(status) && isLater
+/** When the payment is to be closed so (Unix milliseconds). */
+function momentOf(state: PaymentWithAttempts, as: CloseAs): number {
+  const { expiresAt, listenUntil } = snapshotOf(state)
+  if (as === 'canceled') return 0
+  return as === 'expired' ? expiresAt : (listenUntil ?? 0)
 }
 
 function hasUnsold({ state }: PaymentWork): boolean {
@@ -160,15 +159,11 @@ async function anyCheckRuns(deps: PaymentDeps, attempts: readonly Attempt[]): Pr
   return orders.some((order) => order?.status === 'verification_required')
 }
 
-function postponeExpiry(deps: PaymentDeps, paymentId: string): Promise<Changed> {
-  return changePayment(deps.db, deps.context, {
-    id: paymentId,
-    work: async (work) => {
-      const { payment } = work.state
-      if (payment.expiryPostponed || !isOpen(payment.status)) return
-      const expiresAt = new Date(Date.parse(payment.expiresAt) + POSTPONE_MS).toISOString()
-      work.note(noteOf('payment.expiry_postponed'))
-      work.set({ expiresAt, expiryPostponed: true })
-    },
-  })
+async function postponeExpiry(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+  const work = ({ state: { payment }, note, set }: PaymentWork) => {
+    if (payment.expiryPostponed || !isOpen(payment.status)) return
+    note(noteOf('payment.expiry_postponed'))
+    set({ expiresAt: new Date(Date.parse(payment.expiresAt) + POSTPONE_MS).toISOString(), expiryPostponed: true })
+  }
+  return answerWith(await changePayment(deps.db, deps.context, { id: paymentId, work }))
 }

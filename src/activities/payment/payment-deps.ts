@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../db/db.ts'
+import type { Db, Statement, Tx } from '../../db/db.ts'
 import type { ChangeContext } from '../../db/payments/payment-changes.ts'
 import type { Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
@@ -19,24 +19,20 @@ export type PaymentDeps = {
   readonly payouts: PayoutDesk
 }
 
-/** The settlement engine's counter: where a payout is handed in, inside the payment's transaction. */
+/** The settlement engine's counter: where a payout is handed in, in the transaction that changes the payment. */
 export type PayoutDesk = {
   /** The treasury that pays the payment. */
   getTreasury(paymentId: string): Hex
-  queue(
-    tx: Tx,
-    payout: {
-      paymentId: string
-      livemode: boolean
-      chainId: number
-      token: Hex
-      treasury: Hex
-      recipient: Hex
-      microUsdc: string
-    },
-  ): Promise<void>
-  /** False when it was not held. */
-  release(tx: Tx, paymentId: string): Promise<boolean>
+  /** For `also` of a change: queues the payout, or puts it back into the queue if it was held. */
+  queue(payout: {
+    paymentId: string
+    livemode: boolean
+    chainId: number
+    token: Hex
+    treasury: Hex
+    recipient: Hex
+    microUsdc: string
+  }): Statement
   /** Keeps a payout that nobody has sent from being sent. False when it is on its way or over. */
   hold(tx: Tx, paymentId: string, detail: string): Promise<boolean>
   /**
@@ -47,12 +43,6 @@ export type PayoutDesk = {
   /** The payout that has not ended, or what a restored backup may have forgotten of a payment that has none; null: neither. */
   open(tx: Tx, paymentId: string): Promise<OpenPayout | null>
 }
-
-/**
- * What rings is the clock of Temporal, what looks is a process of ours: so far may they be apart (one minute). Every moment
- * that is looked at so is moved by more than that, if at all.
- */
-export const CLOCKS_DIFFER_MS = 60_000
 
 /** A call of a partner or of the converter is given up after this long; its outcome is then unknown. */
 export const CALL_TIMEOUT_MS = 10_000

@@ -1,41 +1,36 @@
-import { type Changed, changePayment } from '../../db/payments/payment-changes.ts'
+import { answerWith, type Changed, changePayment, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
-import { isClosed } from '../../domain/payment/payment.ts'
 import { snapshotOf } from '../../domain/payment/snapshot.ts'
 import { noteOf } from '../../domain/timeline.ts'
-import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
+import type { PaymentDeps } from './payment-deps.ts'
 
 /** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
 export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
-  return {
-    payment: snapshotOf(await loadPayment(deps.db, paymentId)),
-    events: await listUntried(deps.db, paymentId),
-  }
+  const state = await loadPayment(deps.db, paymentId)
+  return { ...unchanged(state), events: await listUntried(deps.db, paymentId) }
 }
 
-export function markDelayed(deps: PaymentDeps, paymentId: string): Promise<Changed> {
-  return changePayment(deps.db, deps.context, {
-    id: paymentId,
-    work: async (work) => {
-      const { status, paidAt, delayedAt } = work.state.payment
-      if (isClosed(status) || paidAt === null || delayedAt !== null) return
-      work.set({ delayedAt: work.at })
-      work.note(noteOf('payment.settlement_delayed'))
-    },
-  })
-}
+/** `now`: by the clock of Temporal, in Unix milliseconds. */
+export type PassedTime = { readonly paymentId: string; readonly now: number }
 
-/** The partner has been confirming for longer than it may: an operator must ask it. Its money is taken when it comes. */
-export function markSilent(deps: PaymentDeps, paymentId: string): Promise<Changed> {
-  return changePayment(deps.db, deps.context, {
+/**
+ * Notes which moments have passed. A settlement that takes too long is delayed. A partner that has been confirming for too long
+ * is silent: an operator must ask it, and its money is taken when it comes.
+ */
+export async function markPassedTime(deps: PaymentDeps, { paymentId, now }: PassedTime): Promise<Changed> {
+  const written = await changePayment(deps.db, deps.context, {
     id: paymentId,
-    work: async (work) => {
-      const { silentAt } = snapshotOf(work.state)
-      if (silentAt === null || silentAt > deps.context.now() + CLOCKS_DIFFER_MS) return
-      for (const { id, status } of work.state.attempts)
-        if (status === 'confirming') work.setAttempt(id, { silent: true })
-      work.note(noteOf('payment.silent'))
+    work: ({ state, at, note, set, setAttempt }) => {
+      const { delayedAt, silentAt } = snapshotOf(state)
+      if (delayedAt !== null && delayedAt <= now) {
+        set({ delayedAt: at })
+        note(noteOf('payment.settlement_delayed'))
+      }
+      if (silentAt === null || silentAt > now) return
+      for (const { id, status } of state.attempts) if (status === 'confirming') setAttempt(id, { silent: true })
+      note(noteOf('payment.silent'))
     },
   })
+  return answerWith(written)
 }

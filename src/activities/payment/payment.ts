@@ -4,8 +4,8 @@ import { giveBack } from './give-back.ts'
 import { openPartnerOrder } from './open-order.ts'
 import { closeUnpaid, readPartnerOrder } from './partner-orders.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { loadChanged, markDelayed, markSilent } from './payment-row.ts'
-import { convertToUsdc, transferUsdc } from './settlement.ts'
+import { loadChanged, markPassedTime } from './payment-row.ts'
+import { settle } from './settle.ts'
 
 /** Everything a payment's workflow may ask of the world. Each writes its record in the transaction of its effect. */
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>
@@ -18,11 +18,9 @@ export function createPaymentActivities(deps: PaymentDeps) {
     openPartnerOrder: activity(openPartnerOrder),
     readPartnerOrder: activity(readPartnerOrder),
     closeUnpaid: activity(closeUnpaid),
-    convertToUsdc: activity(convertToUsdc),
-    transferUsdc: activity(transferUsdc),
+    settle: activity(settle),
     loadPayment: activity(loadChanged),
-    markDelayed: activity(markDelayed),
-    markSilent: activity(markSilent),
+    markPassedTime: activity(markPassedTime),
     decide: activity(decide),
     giveBack: activity(giveBack),
   }

@@ -4,7 +4,7 @@ import { type Delivery, loadDeliveries, parkDeliveries, recordTries } from '../.
 import type { LastAnswer } from '../../domain/webhook.ts'
 import { createSlots, type Slots } from '../../limits/slots.ts'
 import { createEventPlaces } from './places.ts'
-import { createSlowEndpoints, type SlowEndpoints } from './slow-endpoints.ts'
+import { createSlowEndpoints, SLOW_MS, type SlowEndpoints } from './slow-endpoints.ts'
 import { type DeliveryDeps, lastAnswer, makeTry, type Tried } from './webhook-try.ts'
 
 /** An endpoint that has not taken the event yet: what its delivery workflow must know to go on. */
@@ -12,8 +12,8 @@ export type HandOver = { readonly endpointId: string; readonly attemptsDone: num
 
 export type AnnounceActivities = {
   /**
-   * Makes the first try at every subscribed endpoint, all at once. Run again, it skips what was tried. An endpoint
-   * that is failing, answers late, or has too many requests in flight, is handed over untried, and so is an event beside
+   * Makes the first try at every subscribed endpoint, all at once, and gives each three seconds: the payment waits for them.
+   * The later tries have more time. Run again, it skips what was tried. An endpoint that is failing, answers late, or has too many requests in flight, is handed over untried, and so is an event beside
    * too many others: payments share this queue, and receivers of some merchants that hang must not hold the places of all.
    */
   announce(eventId: string): Promise<{ failed: HandOver[] }>
@@ -65,7 +65,8 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
             .map(({ record, result }) => ({
               endpointId: record.endpointId,
               attemptsDone: record.number,
-              last: lastAnswer(result),
+              // Who needs longer than the first try gives is not overloaded.
+              last: { ...lastAnswer(result), ...(result.error === 'timeout' && { overloaded: false }) },
             })),
         ],
       }
@@ -89,9 +90,9 @@ async function tryAll(reach: Reach, eventId: string, deliveries: readonly Delive
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const free = await slots.take(next.endpoint_id, AbortSignal.timeout(PATIENCE_MS))
       if (free === null) continue
-      const planned = { eventId, delivery: next, number: 1, step: 1 }
+      const planned = { eventId, delivery: next, number: 1, step: 1, totalMs: SLOW_MS }
       const made = await makeTry(deps, planned, signal).finally(free)
-      slow.answered(next.endpoint_id, made.result.durationMs)
+      slow.answered(next.endpoint_id, made.result.error === 'timeout' ? SLOW_MS : made.result.durationMs)
       tried.push(made)
     }
   }

@@ -20,16 +20,19 @@ export type PlannedTry = {
   readonly number: number
   /** How much of the schedule is used up after it. */
   readonly step: number
+  /** Milliseconds that the receiver has; absent: the usual time. */
+  readonly totalMs?: number
 }
 
 export type Tried = { readonly record: TryRecord; readonly result: SendResult }
 
 /** One signed request to one endpoint. Whatever the receiver does is a value; only `signal` makes it throw. */
 export async function makeTry(deps: DeliveryDeps, planned: PlannedTry, signal: AbortSignal): Promise<Tried> {
-  const { eventId, delivery, number, step } = planned
+  const { eventId, delivery, number, step, totalMs } = planned
   const at = deps.now()
   const secrets = openSecrets(deps, delivery, at)
-  const result = secrets === null ? UNUSABLE_SECRET : await send(deps, { eventId, delivery, secrets, at }, signal)
+  const result =
+    secrets === null ? UNUSABLE_SECRET : await send(deps, { eventId, delivery, secrets, at, totalMs }, signal)
   const { status, error, headers, bodyExcerpt, durationMs } = result
   return {
     result,
@@ -58,12 +61,16 @@ export function lastAnswer(result: SendResult): LastAnswer {
   }
 }
 
-type Signed = { eventId: string; delivery: Delivery; secrets: readonly string[]; at: number }
+type Signed = Pick<PlannedTry, 'eventId' | 'delivery'> & {
+  readonly secrets: readonly string[]
+  readonly at: number
+  readonly totalMs: number | undefined
+}
 
-function send(deps: DeliveryDeps, { eventId, delivery, secrets, at }: Signed, signal: AbortSignal) {
+function send(deps: DeliveryDeps, { eventId, delivery, secrets, at, totalMs }: Signed, signal: AbortSignal) {
   const { endpoint_id: endpointId, url, body } = delivery
   const headers = signedHeaders({ id: eventId, at, body, secrets })
-  return deps.sender.send({ endpointId, url, headers, body }, signal)
+  return deps.sender.send({ endpointId, url, headers, body, ...(totalMs !== undefined && { totalMs }) }, signal)
 }
 
 /** A secret that cannot be opened is this endpoint's trouble: it must not hold up the others of the same event. */

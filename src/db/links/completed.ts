@@ -1,23 +1,31 @@
 import { z } from 'zod'
 import { renderLink } from '../../domain/link/link.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
-import { many, sql, type Tx } from '../db.ts'
+import { execute, many, sql, type Tx } from '../db.ts'
 import type { NewEvent } from '../webhooks/events.ts'
 import { linkColumns, linkRow } from './links.ts'
 
 type Context = { readonly publicUrl: string; readonly at: string }
 
+/** Locks the links of these payments before any event is recorded: links are locked before sequences. */
+export async function lockLinksOf(tx: Tx, payments: readonly Payment[]): Promise<void> {
+  const ids = listLinks(payments)
+  if (ids.length > 0)
+    await execute(tx, sql`select from payment_link where id = any(${ids}) order by id for no key update`)
+}
+
+const listLinks = (payments: readonly Payment[]): string[] =>
+  [...new Set(payments.flatMap(({ paymentLink }) => paymentLink ?? []))].sort()
+
 /**
- * Marks the links of which the last payment has succeeded, and returns the event of each. Called in the transaction in
- * which these payments became `succeeded`, before any event is recorded: links are locked before sequences.
+ * Marks the links of which one of these payments is the last, and returns the event of each. Called in the transaction in which
+ * they became `succeeded`.
  */
 export async function completeLinks(tx: Tx, context: Context, payments: readonly Payment[]): Promise<NewEvent[]> {
-  const paid = payments.filter(({ status, paymentLink }) => status === 'succeeded' && paymentLink !== null)
-  const ids = [...new Set(paid.map(({ paymentLink }) => String(paymentLink)))].sort()
-  const events = await completeFullLinks(tx, context, ids)
+  const events = await completeFullLinks(tx, context, listLinks(payments))
   return events.map(({ linkId, ...event }) => ({
     ...event,
-    paymentId: paid.findLast(({ paymentLink }) => paymentLink === linkId)?.id ?? null,
+    paymentId: payments.findLast(({ paymentLink }) => paymentLink === linkId)?.id ?? null,
   }))
 }
 

@@ -14,6 +14,7 @@ create table payment (
   payout text not null default 'none' check (payout in ('none', 'handed', 'stopped', 'voiding', 'void', 'paid')),
   stopped_for text,
   stuck text,
+  converting_since timestamptz,
   reviews jsonb not null default '[]',
   review_since timestamptz,
   expiry_postponed boolean not null default false,
@@ -77,6 +78,7 @@ comment on column payment.payout is
   '`none`: not handed over. `handed`: the settlement pays it. `stopped`: an operator must decide. `voiding`: it is being proved that it can never be paid. `void`: proved, or never handed over and never will be.';
 comment on column payment.stopped_for is 'Why the settlement has stopped the payout; null: it has not.';
 comment on column payment.stuck is 'The attempt whose sale the converter has refused, or has not answered for half an hour; null: none.';
+comment on column payment.converting_since is 'Since when its next step has been a conversion; null: it is not.';
 comment on column payment.reviews is
   'What waits for a person: [{reason, attemptId, text}], computed at each change. docs/operations.md says what to do about each.';
 comment on column payment.review_since is 'Since when it waits for a person; null: it does not.';
@@ -203,6 +205,7 @@ create table attempt (
   rate_source text,
   rate_locked_at timestamptz,
   paid_at timestamptz,
+  confirmed_at timestamptz,
   partner_reference text,
   redirect_url text,
   intent_uri text,
@@ -230,6 +233,8 @@ comment on column attempt.cancel_asked is 'True if its partner was, or is to be,
 comment on column attempt.silent is 'True if its partner has been confirming for longer than it may.';
 comment on column attempt.rate is 'The locked rate: USDC for one major unit of `currency`; null: no money has come.';
 comment on column attempt.paid_at is 'When its money came; null: it has none.';
+comment on column attempt.confirmed_at is
+  'When its partner last said that the money is there. It is sold and paid out only within a minute of that.';
 comment on column attempt.partner_reference is 'The partner''s own id of the order; null: the partner has not given one.';
 comment on column attempt.redirect_url is 'The partner''s page for the buyer; null: none.';
 comment on column attempt.intent_uri is 'What opens the buyer''s app; null: none.';

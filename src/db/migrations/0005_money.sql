@@ -54,15 +54,23 @@ create function plain_proof(proof text) returns text immutable parallel safe lan
   return lower(regexp_replace(proof, '[^[:alnum:]]', '', 'g'));
 create unique index decision_proof on decision (plain_proof(proof)) where proof is not null;
 
--- The guard before a conversion is taken and before a payout: the partner holds what is sold, says that it is paid, and nobody
--- gives it back. The domain asks first (src/domain/payment/funds/next.ts); this is the wall behind it.
-create function money_is_free(payment text, sale_number smallint) returns boolean language sql stable as $$
-  select exists (
+-- The wall behind the domain (src/domain/payment/funds/next.ts): what is sold or handed over is there, its partner says that it is
+-- paid, and nobody gives it back. It looks at what the statement has written.
+create function money_is_free() returns trigger language plpgsql as $$
+begin
+  if new.payout = 'handed' and new.held or not exists (
     select from sale s join attempt a on a.id = s.attempt_id
-    where s.payment_id = payment and s.number = sale_number and s.state = 'filled' and a.status = 'paid' and a.back = 'no'
+    where s.payment_id = new.id and s.number = new.taken_sale and s.state = 'filled' and a.status = 'paid' and a.back = 'no'
       and not a.returned and a.held - a.outside >= s.units
       and (a.misfit is null or a.misfit ->> 'why' = 'token' or a.misfit_answer <> 'none'))
-$$;
+  then raise exception 'the money of payment % is not free', new.id;
+  end if;
+  return null;
+end $$;
+create trigger money_is_free after update on payment for each row
+  when ((new.taken_sale is not null and old.taken_sale is distinct from new.taken_sale)
+    or (new.payout = 'handed' and old.payout <> 'handed'))
+  execute function money_is_free();
 
 create table ledger_transaction (
   id bigint generated always as identity primary key,

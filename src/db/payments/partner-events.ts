@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ProviderUsed } from '../../domain/methods.ts'
-import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 
 /** The inbox of partners' news: each is repeated to its workflow until an answer of the partner has been applied. */
 
@@ -65,16 +65,12 @@ function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof 
 }
 
 /**
- * The partner was asked about the attempt when its newest unread news was `newest`, and the answer is applied in this
- * transaction. News that came while the partner was asked stays unread: the answer may be older.
+ * For `also` of a change: the partner was asked about the attempt when its newest unread news was `newest`, and the answer is
+ * applied. News that came while the partner was asked stays unread: the answer may be older.
  */
-export async function markApplied(tx: Tx, attemptId: string, newest: string): Promise<void> {
-  await execute(
-    tx,
-    sql`update partner_event set applied_at = now()
-        where attempt_id = ${attemptId} and applied_at is null and seq <= ${newest}::bigint`,
-  )
-}
+export const newsApplied = (attemptId: string, newest: string): Statement =>
+  sql`update partner_event set applied_at = now() from done
+      where attempt_id = ${attemptId} and applied_at is null and seq <= ${newest}::bigint`
 
 const unreadRow = z.object({ attempt_id: z.string(), payment_id: z.string() })
 

@@ -1,4 +1,3 @@
-import type { Booking } from '../../domain/ledger.ts'
 import { type Cause, type ChangeEntries, describeChange, listLossChanges } from '../../domain/payment/change-entries.ts'
 import { derive, endIfGivenBack } from '../../domain/payment/derived.ts'
 import type { Funds } from '../../domain/payment/funds/funds.ts'
@@ -10,47 +9,48 @@ import { EXTENSION_MS, mayBeExtended } from '../../domain/payment/requests.ts'
 import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
 import { type Note, noteOf } from '../../domain/timeline.ts'
 import { isWebhookEventType } from '../../domain/webhook.ts'
-import type { Db, Tx } from '../db.ts'
-import { book } from '../ledger.ts'
-import { completeLinks } from '../links/completed.ts'
-import { type NewEvent, recordEvents } from '../webhooks/events.ts'
+import type { Queryable, Statement, Tx } from '../db.ts'
+import { completeLinks, lockLinksOf } from '../links/completed.ts'
+import { eventRow, type NewEvent, recordEvents } from '../webhooks/events.ts'
 import {
   createdAttempt,
-  insertAttempt,
   isAttemptChanged,
   isPaymentChanged,
+  listChangedAttempts,
+  listChangedSales,
   type NewAttempt,
-  writeAttempt,
-  writePayment,
-  writeSale,
+  type PaymentWrite,
+  writeParts,
+  writePayments,
 } from './payment-writes.ts'
-import { lockPayment } from './payments.ts'
-import { insertNotes } from './timeline.ts'
+import { loadPayment, lockPayment } from './payments.ts'
 
 /** What every change needs to know of its surroundings. */
 export type ChangeContext = {
   readonly publicUrl: string
   readonly now: () => number
-  /** ChangeEntries the id of each payment when its change has been committed. */
+  /** Is told the id of each payment when its change has been committed. */
   readonly changed?: (paymentId: string) => void
 }
 
-/** What a change answers: the payment afterwards, and the events that somebody subscribes to. */
+/** What an activity answers: the payment afterwards, and the events that somebody subscribes to. */
 export type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
+/** What a change leaves behind. */
+export type Written = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
+
+export const answerWith = ({ state, events }: Written): Changed => ({ payment: snapshotOf(state), events })
+
 /** What is answered when nothing had to be changed. */
-export function unchanged(state: PaymentWithAttempts): Changed {
-  return { payment: snapshotOf(state), events: [] }
-}
+export const unchanged = (state: PaymentWithAttempts): Changed => answerWith({ state, events: [] })
 
 /** The facts of a payment: everything else about it is computed from them. */
 export type PaymentFacts = Partial<Omit<Payment, keyof Derived | 'id' | 'version' | 'updatedAt' | 'closedAt'>>
 
-/** What may be done to a locked payment. It is written at the end, with what follows from it. */
+/** What may be done to a payment. It is written at the end, with what follows from it. */
 export type PaymentWork = {
   /** The payment with what was changed so far. */
   readonly state: PaymentWithAttempts
-  readonly tx: Tx
   readonly at: string
   readonly set: (facts: PaymentFacts) => void
   readonly setFunds: (funds: Funds) => void
@@ -58,63 +58,110 @@ export type PaymentWork = {
   readonly setSale: (sale: StoredSale) => void
   /** Adds an attempt, which must be committed before the partner is asked. A second time it changes nothing. */
   readonly addAttempt: (attempt: NewAttempt) => void
+  /** Takes each step that needs nobody else, which is done at the end anyway, so that the work sees what it leads to. */
+  readonly advance: () => void
   /** Says who has caused the change, where that does not follow from it. */
   readonly because: (cause: Cause) => void
   readonly note: (note: Note) => void
-  /** Books a fact of the chain. The payment's own books follow from its funds. */
-  readonly book: (booking: Booking) => Promise<boolean>
+  /** Has this statement run with the change, or alone if nothing is changed. It writes only if the part `done` has a row. */
+  readonly also: (part: Statement) => void
 }
 
-export type Work = (payment: PaymentWork) => Promise<void>
+export type Work = (payment: PaymentWork) => void
 
-/** Locks the payment, lets `work` change it, writes the events last, and answers what is true afterwards. */
-export function changePayment(
-  db: Db,
+/** The work on a locked payment, which may do more in its transaction. */
+export type LockedWork = (payment: PaymentWork, tx: Tx) => Promise<void>
+
+/**
+ * Reads the payment, lets `work` change it, and writes all of it in one statement, unless somebody else has changed it since it was
+ * read: then it is read again. So the work may be done more than once. `known`: as it was read a moment ago.
+ */
+export async function changePayment(
+  db: Queryable,
   context: ChangeContext,
-  { id, work }: { id: string; work: Work },
-): Promise<Changed> {
-  return db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
+  { id, work, known }: { readonly id: string; readonly work: Work; readonly known?: PaymentWithAttempts },
+): Promise<Written> {
+  let before = known ?? (await loadPayment(db, id))
+  for (;;) {
+    const draft = openDraft(before, context)
+    work(draft.work)
+    const write = draft.finish()
+    const heard = write === null ? await writeParts(db, draft.parts) : await writePayments(db, [write], draft)
+    if (heard === null) before = await loadPayment(db, id)
+    else if (write === null) return { state: before, events: [] }
+    else {
+      context.changed?.(id)
+      return { state: write.after, events: heard }
+    }
+  }
+}
+
+/** Changes a payment inside a transaction that does more. It stays locked until the transaction ends. */
+export async function changePaymentIn(
+  tx: Tx,
+  context: ChangeContext,
+  { id, work }: { readonly id: string; readonly work: LockedWork },
+): Promise<Written> {
+  const draft = openDraft(await lockPayment(tx, id), context)
+  await work(draft.work, tx)
+  const [written] = await writeDrafts(tx, context, [draft])
+  return written as Written
+}
+
+/** Changes many payments that are locked, in as many statements as one. */
+export function changePaymentsIn(
+  tx: Tx,
+  context: ChangeContext,
+  changes: readonly { readonly before: PaymentWithAttempts; readonly work: Work }[],
+): Promise<readonly Written[]> {
+  const drafts = changes.map(({ before, work }) => {
+    const draft = openDraft(before, context)
+    work(draft.work)
+    return draft
+  })
+  return writeDrafts(tx, context, drafts)
+}
+
+/** Throws when somebody has written without the lock: that is a bug. */
+async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draft[]): Promise<readonly Written[]> {
+  const finished = drafts.map((draft) => ({ before: draft.before, write: draft.finish() }))
+  const writes = finished.flatMap(({ write }) => write ?? [])
+  const [first] = writes
+  if (first === undefined) return finished.map(({ before: state }) => ({ state, events: [] }))
+  const paid = writes.filter(({ entries }) => entries.moves.some(({ to }) => to === 'succeeded'))
+  const payments = paid.map(({ after }) => after.payment)
+  await lockLinksOf(tx, payments)
+  const at = first.after.payment.updatedAt
+  const heard = await writePayments(tx, writes, { at, parts: drafts.flatMap(({ parts }) => parts) })
+  if (heard === null) throw new Error(`some of ${writes.length} payments have changed without their lock`)
+  tx.afterCommit(() => writes.forEach(({ after }) => context.changed?.(after.payment.id)))
+  const completed = await completeLinks(tx, { publicUrl: context.publicUrl, at }, payments)
+  const ofLinks = await recordEvents(tx, completed)
+  return finished.map(({ before, write }) => {
+    if (write === null) return { state: before, events: [] }
+    const own = write.events.flatMap(({ id }) => (heard.includes(id) ? id : []))
+    const link = completed.flatMap(({ paymentId }, place) =>
+      paymentId === before.payment.id ? (ofLinks[place] ?? []) : [],
+    )
+    return { state: write.after, events: [...own, ...link] }
+  })
 }
 
 /**
  * Moves the end of a payment that is about to expire, once. False where it may not be moved: it has closed meanwhile, or
  * was extended before.
  */
-export async function extendPayment(tx: Tx, context: ChangeContext, id: string): Promise<boolean> {
+export async function extendPayment(db: Queryable, context: ChangeContext, id: string): Promise<boolean> {
   let isExtended = false
-  const extend: Work = async (work) => {
-    const { payment } = work.state
-    if (!mayBeExtended(payment, context.now())) return
+  const work: Work = ({ state: { payment }, note, set }) => {
+    isExtended = mayBeExtended(payment, context.now())
+    if (!isExtended) return
     const expiresAt = new Date(Date.parse(payment.expiresAt) + EXTENSION_MS).toISOString()
-    work.note(noteOf('payment.expiry_extended', { expires_at: expiresAt }))
-    work.set({ expiresAt, expiryExtended: true })
-    isExtended = true
+    note(noteOf('payment.expiry_extended', { expires_at: expiresAt }))
+    set({ expiresAt, expiryExtended: true })
   }
-  await changePaymentIn(tx, context, { id, work: extend })
+  await changePayment(db, context, { id, work })
   return isExtended
-}
-
-/** Changes a payment inside a transaction that does more, such as marking a payout settled. */
-export async function changePaymentIn(
-  tx: Tx,
-  context: ChangeContext,
-  { id, work }: { id: string; work: Work },
-): Promise<Changed> {
-  const before = await lockPayment(tx, id)
-  const at = new Date(context.now()).toISOString()
-  const draft = openDraft(tx, before, at)
-  await work(draft.work)
-  const after = complete(draft.state(), at)
-  const entries = describeChange(before, after, draft.cause())
-  const said = new Set(draft.notes().map(({ kind }) => kind))
-  const all = { ...entries, notes: [...draft.notes(), ...entries.notes.filter(({ kind }) => !said.has(kind))] }
-  const written = await write(tx, { before, after, entries: all, at })
-  tx.afterCommit(() => context.changed?.(id))
-  const news = listEvents(context, { before, after: written, entries, at })
-  const isPaid = entries.moves.some(({ to }) => to === 'succeeded')
-  const completed = isPaid ? await completeLinks(tx, { publicUrl: context.publicUrl, at }, [written.payment]) : []
-  const events = (await recordEvents(tx, [...news, ...completed])).flatMap((eventId) => eventId ?? [])
-  return { payment: snapshotOf(written), events }
 }
 
 /** The payment with everything that follows from its facts. */
@@ -136,23 +183,26 @@ function enteredAt(before: PaymentStatus, { status }: Payment, at: string): Part
 }
 
 type Draft = {
+  readonly before: PaymentWithAttempts
+  readonly at: string
   readonly work: PaymentWork
-  readonly state: () => PaymentWithAttempts
-  readonly cause: () => Cause | null
-  readonly notes: () => readonly Note[]
+  readonly parts: readonly Statement[]
+  /** What is to be written of it; null: nothing has changed. */
+  readonly finish: () => PaymentWrite | null
 }
 
 /** What is done to the payment before it is written. */
-function openDraft(tx: Tx, before: PaymentWithAttempts, at: string): Draft {
+function openDraft(before: PaymentWithAttempts, context: ChangeContext): Draft {
+  const at = new Date(context.now()).toISOString()
   let state = before
   let cause: Cause | null = null
   const notes: Note[] = []
+  const parts: Statement[] = []
   const setAttempts = (attempts: readonly Attempt[]) => void (state = { ...state, attempts })
   const work: PaymentWork = {
     get state() {
       return state
     },
-    tx,
     at,
     set: (facts) => void (state = { ...state, payment: { ...state.payment, ...facts } }),
     setFunds: (funds) => void (state = withFunds(state, funds)),
@@ -166,72 +216,58 @@ function openDraft(tx: Tx, before: PaymentWithAttempts, at: string): Draft {
       if (state.attempts.some(({ id }) => id === attempt.id)) return
       setAttempts([...state.attempts, createdAttempt(state.payment.id, attempt, at)])
     },
-    because: (entries) => void (cause = entries),
+    advance: () => void (state = advance(state)),
+    because: (given) => void (cause = given),
     note: (note) => void notes.push(note),
-    book: (booking) => book(tx, booking, at),
+    also: (part) => void parts.push(part),
   }
-  return { work, state: () => state, cause: () => cause, notes: () => notes }
+  return {
+    before,
+    at,
+    work,
+    parts,
+    finish: () => finish(context, { before, changed: complete(state, at), cause, notes, at }),
+  }
 }
 
-type Change = {
+type Finishing = {
   readonly before: PaymentWithAttempts
-  readonly after: PaymentWithAttempts
-  readonly entries: ChangeEntries
+  readonly changed: PaymentWithAttempts
+  readonly cause: Cause | null
+  readonly notes: readonly Note[]
   readonly at: string
 }
 
-/** Writes what has changed, and books it. A change of anything is a change of the payment, and counts its version on. */
-async function write(tx: Tx, { before, after, entries, at }: Change): Promise<PaymentWithAttempts> {
-  const { id } = before.payment
-  const attempts = await writeAttempts(tx, { before, after, at })
-  const sales = after.sales.filter((sale) => isNewOrChanged(before.sales, sale))
-  for (const sale of sales) await writeSale(tx, sale, { paymentId: id, at })
-  const isChanged = sales.length > 0 || attempts.isChanged || isPaymentChanged(before.payment, after.payment)
-  if (!isChanged) {
-    await insertNotes(tx, { paymentId: id, notes: entries.notes, at })
-    return before
-  }
-  await writePayment(tx, { before: before.payment, after: after.payment, entries, at })
+/** A change of anything is a change of the payment, and counts its version on. */
+function finish(context: ChangeContext, { before, changed, cause, notes, at }: Finishing): PaymentWrite | null {
+  const attempts = changed.attempts.map((attempt) => countOn(before, attempt, at))
+  const isChanged =
+    notes.length > 0 ||
+    isPaymentChanged(before.payment, changed.payment) ||
+    listChangedSales(before, changed).length > 0 ||
+    listChangedAttempts(before, { attempts }).length > 0
+  if (!isChanged) return null
   const version = before.payment.version + 1
-  const written = { ...after, attempts: attempts.written, payment: { ...after.payment, version, updatedAt: at } }
-  const booking = bookingBetween(before, written, kindOf(entries))
-  // The version names the change: one that has booked must have changed the payment.
-  if (booking !== null && !(await book(tx, booking, at))) throw new Error(`${booking.reference} was booked before`)
-  return written
+  const after = { ...changed, attempts, payment: { ...changed.payment, version, updatedAt: at } }
+  const described = describeChange(before, after, cause)
+  const noted = new Set(notes.map(({ kind }) => kind))
+  const entries = { ...described, notes: [...notes, ...described.notes.filter(({ kind }) => !noted.has(kind))] }
+  const booking = bookingBetween(before, after, kindOf(entries))
+  return { before, after, entries, booking, events: listEvents(context, { before, after, entries, at }).map(eventRow) }
 }
 
-export const kindOf = ({ moves, notes }: ChangeEntries): string =>
-  (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
-
-function isNewOrChanged(known: readonly StoredSale[], sale: StoredSale): boolean {
-  const before = known.find(({ number }) => number === sale.number)
-  return before === undefined || before.state !== sale.state || before.fill !== sale.fill
+function countOn(before: PaymentWithAttempts, attempt: Attempt, at: string): Attempt {
+  const known = before.attempts.find(({ id }) => id === attempt.id)
+  const isChanged = known !== undefined && isAttemptChanged(known, attempt)
+  return isChanged ? { ...attempt, revision: known.revision + 1, updatedAt: at } : attempt
 }
 
-async function writeAttempts(
-  tx: Tx,
-  { before, after, at }: Omit<Change, 'entries'>,
-): Promise<{ readonly written: readonly Attempt[]; readonly isChanged: boolean }> {
-  let isChanged = false
-  const written: Attempt[] = []
-  for (const attempt of after.attempts) {
-    const known = before.attempts.find(({ id }) => id === attempt.id)
-    if (known === undefined) await insertAttempt(tx, attempt)
-    const from = known ?? createdAttempt(attempt.paymentId, attempt, attempt.createdAt)
-    const isWritten = isAttemptChanged(from, attempt)
-    const next = isWritten ? { ...attempt, revision: from.revision + 1, updatedAt: at } : attempt
-    if (isWritten) await writeAttempt(tx, { before: from, after: next })
-    isChanged ||= isWritten || known === undefined
-    written.push(next)
-  }
-  return { written, isChanged }
-}
+const kindOf = ({ moves, notes }: ChangeEntries): string => (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
+
+type Told = Pick<PaymentWrite, 'before' | 'after' | 'entries'> & { readonly at: string }
 
 /** The events of the states that were entered, and of money that was lost or won back after the payout. */
-export function listEvents(
-  { publicUrl }: ChangeContext,
-  { before, after, entries: { moves }, at }: Change,
-): NewEvent[] {
+function listEvents({ publicUrl }: ChangeContext, { before, after, entries: { moves }, at }: Told): NewEvent[] {
   const { id, merchantId, livemode } = after.payment
   const object = renderPayment(after.payment, after.attempts, publicUrl)
   const event = (type: NewEvent['type'], about: object): NewEvent => ({

@@ -1,12 +1,14 @@
 import { z } from 'zod'
+import type { Booking } from '../../domain/ledger.ts'
 import { PROVIDERS } from '../../domain/methods.ts'
 import type { ChangeEntries } from '../../domain/payment/change-entries.ts'
-import { sourcesOf } from '../../domain/payment/payment.ts'
-import type { Attempt, Payment, StoredSale } from '../../domain/payment/payment-object.ts'
-import { execute, identifier, one, type Statement, sql, type Tx } from '../db.ts'
-import { entriesInsert, listEntries } from './timeline.ts'
+import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
+import { execute, identifier, one, type Queryable, type Statement, sql } from '../db.ts'
+import { bookedParts } from '../ledger.ts'
+import { type EventRow, recordedEvents } from '../webhooks/events.ts'
+import { listEntries, renderEntries, timelineInsert } from './timeline.ts'
 
-/** The statements by which a locked payment is changed. Only payment-changes.ts and payment-sets.ts run them. */
+/** The one statement by which payments are changed. Only payment-changes.ts runs it. */
 
 type Columns = Readonly<Record<string, unknown>>
 
@@ -22,7 +24,8 @@ function paymentColumns(payment: Payment): Columns {
     payout: payment.payout,
     stopped_for: payment.stoppedFor,
     stuck: payment.stuck,
-    reviews: JSON.stringify(payment.reviews),
+    converting_since: payment.convertingSince,
+    reviews: payment.reviews,
     review_since: payment.reviewSince,
     provider_used: payment.providerUsed,
     method_used: payment.methodUsed,
@@ -66,7 +69,7 @@ function attemptColumns(attempt: Attempt): Columns {
     held: attempt.held,
     outside: attempt.outside,
     written_off: attempt.writtenOff,
-    misfit: attempt.misfit && JSON.stringify(attempt.misfit),
+    misfit: attempt.misfit,
     misfit_answer: attempt.misfitAnswer,
     back: attempt.back,
     returned: attempt.returned,
@@ -74,6 +77,7 @@ function attemptColumns(attempt: Attempt): Columns {
     silent: attempt.silent,
     ...rateColumns(attempt.rate),
     paid_at: attempt.paidAt,
+    confirmed_at: attempt.confirmedAt,
     partner_reference: attempt.partnerReference,
     redirect_url: attempt.redirectUrl,
     intent_uri: attempt.intentUri,
@@ -81,63 +85,171 @@ function attemptColumns(attempt: Attempt): Columns {
   }
 }
 
-/** `, column = $n` for each column that differs. */
-function assignments(before: Columns, after: Columns): Statement {
-  return Object.entries(after)
-    .filter(([name, value]) => value !== before[name])
-    .map(([name, value]) => sql`, ${identifier(name)} = ${value}`)
-    .reduce((left, right) => sql`${left}${right}`, sql``)
-}
+const NEW_ATTEMPT = [
+  'id',
+  'payment_id',
+  'provider',
+  'method',
+  'amount_minor',
+  'currency',
+  'silent_after_hours',
+  'created_at',
+]
+
+const newAttemptColumns = ({
+  id,
+  paymentId,
+  provider,
+  method,
+  asked,
+  silentAfterHours,
+  createdAt,
+}: Attempt): Columns => ({
+  id,
+  payment_id: paymentId,
+  provider,
+  method,
+  amount_minor: asked.minor,
+  currency: asked.currency,
+  silent_after_hours: silentAfterHours,
+  created_at: createdAt,
+})
 
 export const isPaymentChanged = (before: Payment, after: Payment): boolean =>
-  differs(paymentColumns(before), paymentColumns(after))
+  JSON.stringify(paymentColumns(before)) !== JSON.stringify(paymentColumns(after))
 
 export const isAttemptChanged = (before: Attempt, after: Attempt): boolean =>
-  differs(attemptColumns(before), attemptColumns(after))
+  JSON.stringify(attemptColumns(before)) !== JSON.stringify(attemptColumns(after))
 
-const differs = (before: Columns, after: Columns): boolean =>
-  Object.entries(after).some(([name, value]) => value !== before[name])
-
+/** A payment as it was read, and as it is to be. Both have the version that was read. */
 export type PaymentWrite = {
-  /** As it was read under the lock, and as it is now; both have the version that was read. */
-  readonly before: Payment
-  readonly after: Payment
+  readonly before: PaymentWithAttempts
+  readonly after: PaymentWithAttempts
   readonly entries: ChangeEntries
-  readonly at: string
+  readonly booking: Booking | null
+  readonly events: readonly EventRow[]
 }
+
+const columnsOf = (columns: Columns): Statement[] => Object.keys(columns).map(identifier)
+const join = (parts: readonly Statement[]): Statement => parts.reduce((left, right) => sql`${left}, ${right}`)
+
+const PAYMENT_COLUMNS = columnsOf(paymentColumns({} as Payment))
+const CHANGED_COLUMNS = columnsOf({ ...attemptColumns({} as Attempt), revision: 0, updated_at: '' })
+const ATTEMPT_COLUMNS = [...columnsOf(newAttemptColumns({ asked: {} } as Attempt)), ...CHANGED_COLUMNS]
+
+const setPayment = join(PAYMENT_COLUMNS.map((name) => sql`${name} = new.${name}`))
+const setAttempt = join(CHANGED_COLUMNS.map((name) => sql`${name} = excluded.${name}`))
+const attemptColumnNames = join(ATTEMPT_COLUMNS)
 
 /**
- * Changes row and timeline in one statement. Throws when somebody wrote without the lock, or would move money that is not
- * free: that is a bug, because the domain asks before.
+ * Writes payments with all that hangs on them: attempts with what their partners said, sales, books, timeline, and events last.
+ * The parts are statements that run with it, and write only if the part `done` has a row. Answers the ids of the events that somebody
+ * subscribes to; null, and nothing is written, if a payment has another version than the one that was read. Outside a
+ * transaction give one payment. It has one text for any change, so that it is planned once.
  */
-export async function writePayment(tx: Tx, { before, after, entries, at }: PaymentWrite): Promise<void> {
-  const [first] = entries.moves
-  const guard = first === undefined ? sql`` : sql`and status = any(${sourcesOf(first.to)})`
-  const { written } = await one(
-    tx,
-    z.object({ written: z.coerce.number() }),
+export async function writePayments(
+  db: Queryable,
+  writes: readonly PaymentWrite[],
+  { at, parts }: { readonly at: string; readonly parts: readonly Statement[] },
+): Promise<readonly string[] | null> {
+  const payments = writes.map((write) => ({
+    ...paymentColumns(write.after.payment),
+    id: write.before.payment.id,
+    version: write.before.payment.version,
+  }))
+  const entries = writes.map(({ before, entries }) => ({
+    id: before.payment.id,
+    entries: renderEntries(listEntries(entries)),
+  }))
+  const events = writes.flatMap(({ events }) => events).map((row, place) => ({ ...row, place }))
+  const bookings = writes.flatMap(({ booking }) => booking ?? [])
+  const { is_written: isWritten, event_ids: eventIds } = await one(
+    db,
+    writtenRow,
     sql`with
-        -- No row when somebody wrote without the lock, when the transition is not allowed from the stored status, or
-        -- when the money is not free.
-        written as (
-          update payment set version = version + 1, updated_at = ${at}::timestamptz
-            ${assignments(paymentColumns(before), paymentColumns(after))}
-          where id = ${before.id} and version = ${before.version} ${guard} ${ifMoneyIsFree(before, after)} returning id),
-        -- Fed by the row, so that a change that was refused leaves no entry.
-        noted as (${entriesInsert(sql`written`, listEntries(entries), at)})
-        select count(*) as written from written`,
+      given_payment as (select * from jsonb_populate_recordset(null::payment, ${JSON.stringify(payments)}::jsonb)),
+      written as (
+        update payment old set ${setPayment}, version = old.version + 1, updated_at = ${at}::timestamptz
+        from given_payment new where (old.id, old.version) = (new.id, new.version) returning old.id),
+      done as (select from written having count(*) = ${payments.length}),
+      noted as (${timelineInsert(JSON.stringify(entries), at)}),
+      given_attempt as (
+        select changed.*, said from jsonb_to_recordset(${JSON.stringify(writes.flatMap(renderAttempts))}::jsonb) as g(columns jsonb, said boolean),
+          jsonb_populate_record(null::attempt, g.columns) as changed, done),
+      attempted as (
+        insert into attempt (${attemptColumnNames}) select ${attemptColumnNames} from given_attempt
+        on conflict (id) do update set ${setAttempt}),
+      kept as (
+        insert into reading (attempt_id, revision, at, status, held, misfit)
+        select id, revision, updated_at, status, held, misfit from given_attempt where said),
+      -- In the order of their numbers: an order is ended before another one is open.
+      sold as (
+        insert into sale (payment_id, number, attempt_id, units, gross_micro, fill_micro, reference, state, asked_at)
+        select payment_id, number, attempt_id, units, gross_micro, fill_micro, reference, state, ${at}::timestamptz
+        from jsonb_populate_recordset(null::sale, ${JSON.stringify(writes.flatMap(renderSales))}::jsonb), done order by payment_id, number
+        on conflict (payment_id, number) do update set fill_micro = excluded.fill_micro,
+          reference = excluded.reference, state = excluded.state),
+      ${bookedParts(bookings, at)},
+      ${nameParts(parts)}
+      ${recordedEvents(events, sql`exists (select from done)`)}
+      select exists (select from done) as is_written,
+        array(select distinct event_id from delivery_of order by event_id) as event_ids`,
   )
-  if (written !== 1) throw new Error(`payment ${before.id} has changed without its lock, or its money is not free`)
+  return isWritten ? eventIds : null
 }
 
-/** The condition of the steps to a payout, which fix its amounts or hand it over. */
-function ifMoneyIsFree(before: Payment, after: Payment): Statement {
-  const isTaken = before.takenSale === null && after.takenSale !== null
-  const isHanded = before.payout !== 'handed' && after.payout === 'handed'
-  if (!isTaken && !isHanded) return sql``
-  if (isHanded && after.held) return sql`and false`
-  return sql`and money_is_free(id, ${after.takenSale}::smallint)`
+const writtenRow = z.object({ is_written: z.boolean(), event_ids: z.array(z.string()) })
+
+const nameParts = (parts: readonly Statement[]): Statement =>
+  parts
+    .map((part, place) => sql`${identifier(`part_${place}`)} as (${part}),`)
+    .reduce((all, part) => sql`${all} ${part}`, sql``)
+
+/** Runs the parts of a change that changes nothing. */
+export async function writeParts(db: Queryable, parts: readonly Statement[]): Promise<readonly string[]> {
+  if (parts.length > 0) await execute(db, sql`with ${nameParts(parts)} done as (select) select`)
+  return []
 }
+
+function renderAttempts({ before, after }: PaymentWrite): object[] {
+  return listChangedAttempts(before, after).map((attempt) => {
+    const known = before.attempts.find(({ id }) => id === attempt.id)
+    const { revision, updatedAt } = attempt
+    const columns = { ...newAttemptColumns(attempt), ...attemptColumns(attempt), revision, updated_at: updatedAt }
+    return { columns, said: isSaid(known, attempt) }
+  })
+}
+
+type Attempts = Pick<PaymentWithAttempts, 'attempts'>
+
+/** By their revisions. */
+export const listChangedAttempts = (before: Attempts, after: Attempts): Attempt[] =>
+  after.attempts.filter(({ id, revision }) => before.attempts.find((known) => known.id === id)?.revision !== revision)
+
+/** True if its partner has said something new. */
+const isSaid = (before: Attempt | undefined, after: Attempt): boolean =>
+  before !== undefined && saidOf(before) !== saidOf(after)
+
+const saidOf = ({ status, held, misfit }: Attempt): string => JSON.stringify([status, held, misfit])
+
+function renderSales({ before, after }: PaymentWrite): object[] {
+  return listChangedSales(before, after).map(({ number, accountId, units, gross, fill, reference, state }) => ({
+    payment_id: after.payment.id,
+    number,
+    attempt_id: accountId,
+    units: units.toString(),
+    gross_micro: gross.toString(),
+    fill_micro: fill?.toString() ?? null,
+    reference,
+    state,
+  }))
+}
+
+export const listChangedSales = (before: PaymentWithAttempts, after: PaymentWithAttempts): StoredSale[] =>
+  after.sales.filter((sale) => {
+    const known = before.sales.find(({ number }) => number === sale.number)
+    return known === undefined || known.state !== sale.state || known.fill !== sale.fill
+  })
 
 export type NewAttempt = Pick<Attempt, 'id' | 'provider' | 'method' | 'asked'>
 
@@ -172,58 +284,10 @@ const NOTHING_YET: Omit<Attempt, keyof NewAttempt | 'paymentId' | 'silentAfterHo
   silent: false,
   rate: null,
   paidAt: null,
+  confirmedAt: null,
   partnerReference: null,
   redirectUrl: null,
   intentUri: null,
   failureCode: null,
   revision: 1,
-}
-
-export async function insertAttempt(tx: Tx, attempt: Attempt): Promise<void> {
-  const { id, paymentId, provider, method, asked, silentAfterHours, createdAt } = attempt
-  await execute(
-    tx,
-    sql`insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, silent_after_hours, created_at,
-          updated_at)
-        values (${id}, ${paymentId}, ${provider}, ${method}, 'opening', ${asked.minor}, ${asked.currency},
-          ${silentAfterHours}, ${createdAt}::timestamptz, ${createdAt}::timestamptz)`,
-  )
-}
-
-/** Changes the attempt, and keeps what its partner has said, if that is new. `after` has the revision that is written. */
-export async function writeAttempt(tx: Tx, { before, after }: { before: Attempt; after: Attempt }): Promise<void> {
-  const { id, status, held, misfit, revision, updatedAt } = after
-  const said = ({ status, held, misfit }: Attempt) => JSON.stringify([status, held, misfit])
-  const isSaid = said(before) !== said(after)
-  const kept = sql`, kept as (
-    insert into reading (attempt_id, revision, at, status, held, misfit)
-    values (${id}, ${revision}, ${updatedAt}::timestamptz, ${status}, ${held}::numeric,
-      ${misfit && JSON.stringify(misfit)}::jsonb))`
-  await one(
-    tx,
-    z.object({ id: z.string() }),
-    sql`with written as (
-          update attempt set revision = ${revision}, updated_at = ${updatedAt}::timestamptz
-            ${assignments(attemptColumns(before), attemptColumns(after))}
-          where id = ${id} and revision = ${before.revision} returning id)
-        ${isSaid ? kept : sql``}
-        select id from written`,
-  )
-}
-
-/** Stores a sale, or the answer of the converter about it. */
-export async function writeSale(
-  tx: Tx,
-  sale: StoredSale,
-  { paymentId, at }: { paymentId: string; at: string },
-): Promise<void> {
-  const fill = sale.fill?.toString() ?? null
-  await execute(
-    tx,
-    sql`insert into sale (payment_id, number, attempt_id, units, gross_micro, fill_micro, reference, state, asked_at)
-        values (${paymentId}, ${sale.number}, ${sale.accountId}, ${sale.units.toString()}::numeric,
-          ${sale.gross.toString()}::numeric, ${fill}::numeric, ${sale.reference}, ${sale.state}, ${at}::timestamptz)
-        on conflict (payment_id, number) do update set fill_micro = excluded.fill_micro,
-          reference = excluded.reference, state = excluded.state`,
-  )
 }

@@ -22,8 +22,8 @@ export const listEntries = ({ moves, notes }: ChangeEntries): Entry[] => [
 export const renderEntries = (entries: readonly Entry[]) =>
   entries.map(({ note: { kind, actor, message, data = {} }, from, to }) => ({ kind, actor, message, data, from, to }))
 
-export const entryColumns = sql`kind, from_status, to_status, actor, message, data`
-export const entryFrom = sql`e ->> 'kind', e ->> 'from', e ->> 'to', e ->> 'actor', e ->> 'message', e -> 'data'`
+const entryColumns = sql`kind, from_status, to_status, actor, message, data`
+const entryFrom = sql`e ->> 'kind', e ->> 'from', e ->> 'to', e ->> 'actor', e ->> 'message', e -> 'data'`
 
 /**
  * The insert of the entries for each row of `payments`, which has the column id: spliced into the statement that changes the
@@ -36,15 +36,13 @@ export function entriesInsert(payments: Statement, entries: readonly Entry[], at
     order by place`
 }
 
-/** Writes notes to the timeline of a locked payment. */
-export async function insertNotes(
-  tx: Tx,
-  { paymentId, notes, at }: { paymentId: string; notes: readonly Note[]; at: string },
-): Promise<void> {
-  if (notes.length === 0) return
-  const entries = listEntries({ moves: [], notes })
-  await execute(tx, entriesInsert(sql`(select ${paymentId}::text as id)`, entries, at))
-}
+/** The entries of many payments, `[{id, entries}]` as JSON, as a part of a statement whose part `done` has a row. */
+export const timelineInsert = (entries: string, at: string): Statement =>
+  sql`insert into timeline_entry (payment_id, at, ${entryColumns})
+    select g.id, ${at}::timestamptz, ${entryFrom}
+    from jsonb_to_recordset(${entries}::jsonb) as g(id text, entries jsonb),
+      jsonb_array_elements(g.entries) with ordinality as x(e, place), done
+    order by g.id, place`
 
 /**
  * Writes a note that comes with no change of the payment. False when the schema knows the note as one that is written

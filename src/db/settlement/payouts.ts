@@ -25,36 +25,27 @@ function address(value: string): Hex {
 }
 
 /**
- * Queues the payout of a payment. Repeated it does nothing, but a repetition that asks for another recipient, amount,
- * token or treasury is a bug and throws: the first one is what will be paid. A payment of the other mode is not there.
+ * The payout of a payment, queued, as a statement that writes only if the part `done` has a row. One that is held goes back into the
+ * queue, where every check is made again. A repetition that asks for another recipient, amount or token is a bug and throws: the
+ * first one is what will be paid. A payment of the other mode is not there.
  */
-export async function queuePayout(tx: Tx, payout: NewPayout): Promise<void> {
-  const token = address(payout.token)
-  const treasury = address(payout.treasury)
-  const recipient = address(payout.recipient)
+export function payoutInsert(payout: NewPayout): Statement {
+  const [token, treasury, recipient] = [payout.token, payout.treasury, payout.recipient].map(address) as [Hex, Hex, Hex]
   const authNonce = payoutNonce({ chainId: payout.chainId, token, treasury, paymentId: payout.paymentId })
-  const inserted = await execute(
-    tx,
-    sql`insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
-        select id, livemode, ${payout.chainId}, ${token}, ${treasury}, ${recipient}, ${payout.microUsdc}, ${authNonce}
-        from payment where id = ${payout.paymentId} and livemode = ${payout.livemode} and livemode = ${tx.livemode}
-        on conflict (payment_id) do nothing`,
-  )
-  if (inserted === 1) return
-  const same = await execute(
-    tx,
-    sql`select 1 from payout where payment_id = ${payout.paymentId} and livemode = ${payout.livemode}
-          and livemode = ${tx.livemode} and chain_id = ${payout.chainId} and token = ${token} and recipient = ${recipient}
-          and micro_usdc = ${payout.microUsdc}`,
-  )
-  if (same === 1) return
-  const { livemode } = tx
-  const known = await execute(tx, sql`select 1 from payment where id = ${payout.paymentId} and livemode = ${livemode}`)
-  throw new Error(
-    known === 1
-      ? `payout ${payout.paymentId} exists with another recipient or amount`
-      : `no payment ${payout.paymentId}`,
-  )
+  return sql`insert into payout as p (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
+    select id, livemode, ${payout.chainId}, ${token}, ${treasury}, ${recipient}, ${payout.microUsdc}, ${authNonce}
+    from payment, done where id = ${payout.paymentId} and livemode = ${payout.livemode}
+    on conflict (payment_id) do update set (chain_id, token, recipient, micro_usdc)
+        = (excluded.chain_id, excluded.token, excluded.recipient, excluded.micro_usdc),
+      (state, hold_reason, hold_detail, refusals, updated_at) = (select 'queued', null, null, 0, now() where p.state = 'held'
+        union all select p.state, p.hold_reason, p.hold_detail, p.refusals, p.updated_at where p.state <> 'held')`
+}
+
+/** Queues the payout of a payment. */
+export async function queuePayout(tx: Tx, payout: NewPayout): Promise<void> {
+  if (payout.livemode !== tx.livemode) throw new Error(`no payment ${payout.paymentId}`)
+  const queued = await execute(tx, sql`with done as (select) ${payoutInsert(payout)}`)
+  if (queued !== 1) throw new Error(`no payment ${payout.paymentId}`)
 }
 
 const payoutView = z.object({

@@ -42,7 +42,7 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   return rows.map(({ id }) => (heard.has(id) ? id : null))
 }
 
-type EventRow = ReturnType<typeof eventRow>
+export type EventRow = ReturnType<typeof eventRow>
 
 /** A body is put together here once, around the sequence that the statement takes, and never serialised again. */
 export function eventRow({ merchantId, livemode, type, at, paymentId, object }: NewEvent, place = 0) {

@@ -21,9 +21,12 @@ export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttem
     exception: computeException({ ...state, payment }, funds),
     reviews,
     reviewSince: reviews.length === 0 ? null : (state.payment.reviewSince ?? at),
+    convertingSince: isConverting(funds) ? (state.payment.convertingSince ?? at) : null,
   }
   return { ...state, payment: { ...payment, ...derived } }
 }
+
+const isConverting = (funds: Funds): boolean => ['sell', 'end_sale'].includes(nextEffect(funds).do)
 
 /** The reason for a review that ends without a person. */
 function whyReviewed(status: PaymentStatus, { payout, accounts }: Funds): string | null {

@@ -39,6 +39,7 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   payout: 'none',
   stoppedFor: null,
   stuck: null,
+  convertingSince: null,
   providerUsed: null,
   methodUsed: null,
   paidAttemptId: null,

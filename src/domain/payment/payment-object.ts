@@ -99,6 +99,8 @@ export type Derived = {
   readonly reviews: readonly Review[]
   /** Since when; null: nobody is asked. */
   readonly reviewSince: string | null
+  /** Since when the next step has been a conversion; null: it is not. */
+  readonly convertingSince: string | null
 }
 
 /** A sale with the converter's id of its fill; null: it is not filled. */
@@ -155,6 +157,8 @@ export type Attempt = {
   readonly rate: LockedRate | null
   /** When its money came; null: it has none. */
   readonly paidAt: string | null
+  /** When its partner last said that the money is there, which the money step wants to know no older than a minute. */
+  readonly confirmedAt: string | null
   readonly partnerReference: string | null
   readonly redirectUrl: string | null
   readonly intentUri: string | null

@@ -3,8 +3,8 @@ import type { Word } from './funds/account.ts'
 import { ORDER_STATUSES } from './partner.ts'
 
 /**
- * What a payment may do. The table below is asked by the workflow, by the SQL compare-and-set, by the API, by the
- * checkout's views and by the generated state diagram.
+ * What a payment may do. The table below is asked by each change, by the API, by the checkout's views and by the generated
+ * state diagram.
  */
 
 export const PAYMENT_STATUSES = [
@@ -33,7 +33,7 @@ export type PaymentException =
 /** How a payment was closed before its money came. */
 export type ClosedAs = 'expired' | 'canceled' | 'failed'
 
-/** From, to, and why the move exists. A move that is not listed is refused by the database too. */
+/** From, to, and why the move exists. A move that is not listed is refused. */
 export const TRANSITIONS = [
   ['created', 'pending', 'the buyer opened a partner order'],
   ['created', 'expired', 'nobody opened a partner order in time'],
@@ -90,11 +90,6 @@ export function findPath(from: PaymentStatus, to: PaymentStatus): PaymentStatus[
     if (path.length < PAYMENT_STATUSES.length) paths.push(...further.map((next) => [...path, next]))
   }
   throw new Error(`no transition leads from ${from} to ${to}`)
-}
-
-/** The states from which `to` may be entered: the guard of the compare-and-set. */
-export function sourcesOf(to: PaymentStatus): PaymentStatus[] {
-  return TRANSITIONS.filter(([, target]) => target === to).map(([source]) => source)
 }
 
 /** No buyer can pay a payment in these states; late money is another matter. */

@@ -104,6 +104,7 @@ function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
     held,
     status,
     paidAt: isPaid ? (attempt.paidAt ?? at) : null,
+    confirmedAt: isPaid ? at : null,
     rate: attempt.rate ?? (isPaid && rate !== null ? { rate: rate.rate, source: rate.source, lockedAt: at } : null),
     back: isGone ? 'no' : attempt.back,
     returned: attempt.returned || isBack,

@@ -30,18 +30,14 @@ export type PaymentSnapshot = {
   readonly answers: readonly Offered[]
   readonly held: boolean
   readonly attempts: readonly AttemptView[]
-  /** The attempt whose money is settled. */
-  readonly paidAttemptId: string | null
   /** Attempts whose orders are read by the clock: they may bring money, or it may go. */
-  readonly watched: readonly string[]
+  readonly watched: readonly WatchedAttempt[]
   /** Unix milliseconds. */
   readonly expiresAt: number
   /** Unix milliseconds until which the payment waits for money of an unfinished attempt; null if no money can arrive. */
   readonly listenUntil: number | null
-  /** When the fiat money arrived, and the number of minutes after which the settlement counts as delayed. */
-  readonly paidAt: number | null
-  readonly delayedAfterMinutes: number
-  readonly isDelayed: boolean
+  /** Unix milliseconds from which the settlement counts as delayed; null if nothing is settled, or it is marked already. */
+  readonly delayedAt: number | null
   /** Transfer proved on chain. */
   readonly txHash: string | null
   readonly netUsdc: string | null
@@ -50,6 +46,9 @@ export type PaymentSnapshot = {
   /** Unix milliseconds from which a partner that is still confirming counts as silent; null if none is. */
   readonly silentAt: number | null
 }
+
+/** `changedAt`: when something was last written about it (Unix milliseconds). */
+export type WatchedAttempt = { readonly id: string; readonly changedAt: number }
 
 export type NextStep =
   | Exclude<Effect['do'], 'wait' | 'take'>
@@ -89,13 +88,10 @@ export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapsh
     answers: [{ say: 'hold' }],
     held: false,
     attempts: [],
-    paidAttemptId: null,
     watched: [],
     expiresAt,
     listenUntil: null,
-    paidAt: null,
-    delayedAfterMinutes: 0,
-    isDelayed: false,
+    delayedAt: null,
     txHash: null,
     netUsdc: null,
     hasMoney: false,
@@ -130,7 +126,6 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   const funds = toFunds(state)
   const effect = nextEffect(funds)
   const step = stepOf(effect)
-  const paid = attempts.find((attempt) => attempt.id === payment.paidAttemptId)
   return {
     id: payment.id,
     version: payment.version,
@@ -143,13 +138,12 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     answers: effect.do === 'done' ? [] : listOffered(funds),
     held: payment.held,
     attempts: attempts.map(({ id, provider, method, status }) => ({ id, provider, method, status })),
-    paidAttemptId: payment.paidAttemptId,
-    watched: attempts.filter((attempt) => isWatched(payment, attempt)).map(({ id }) => id),
+    watched: attempts
+      .filter((attempt) => isWatched(payment, attempt))
+      .map(({ id, updatedAt }) => ({ id, changedAt: unixMs(updatedAt) })),
     expiresAt: unixMs(payment.expiresAt),
     listenUntil: listenUntil(payment, attempts),
-    paidAt: payment.paidAt === null ? null : unixMs(payment.paidAt),
-    delayedAfterMinutes: PROVIDERS[paid?.provider ?? 'card_partner'].delayedAfterMinutes,
-    isDelayed: payment.delayedAt !== null,
+    delayedAt: delayedAt(payment),
     txHash: payment.transfer?.txHash ?? null,
     netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
     hasMoney: hasMoney(state),
@@ -162,6 +156,11 @@ function isWatched({ listenEnded, payout, paidAttemptId }: Payment, { id, status
   const mayCome = mayStillBePaid(status) && !listenEnded
   const mayGo = held !== '0' && !(payout === 'paid' && id === paidAttemptId)
   return mayCome || mayGo || back === 'asked'
+}
+
+function delayedAt({ status, paidAt, providerUsed, delayedAt: markedAt }: Payment): number | null {
+  if (isClosed(status) || paidAt === null || providerUsed === null || markedAt !== null) return null
+  return unixMs(paidAt) + PROVIDERS[providerUsed].delayedAfterMinutes * 60_000
 }
 
 /** A partner that confirms for longer than the payment would wait for its late money counts as silent. */

@@ -217,7 +217,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
 async function extend(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const { payment, path } = await loadCheckout(deps, request)
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
-  if (await deps.db.transaction((tx) => extendPayment(tx, context, payment.id)))
+  if (await extendPayment(deps.db, context, payment.id))
     await deps.tellExtended(payment.id).catch((error: unknown) => {
       deps.log.warn({ err: error, payment_id: payment.id }, 'the workflow hears of the new expiry later')
     })

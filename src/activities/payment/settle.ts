@@ -1,0 +1,212 @@
+import { CompleteAsyncError } from '@temporalio/activity'
+import { answerWith, type Changed, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
+import { listUntried } from '../../db/webhooks/deliveries.ts'
+import type { Hex } from '../../domain/hex.ts'
+import { conversionKey } from '../../domain/ids.ts'
+import { nextEffect } from '../../domain/payment/funds/next.ts'
+import { findOpenSale, toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
+import type { Attempt, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
+import { noteOf } from '../../domain/timeline.ts'
+import type { Conversion, EndedConversion } from '../../providers/converter/converter.ts'
+import { isPartnerError, notYet, waitAfter } from '../failure.ts'
+import { changeMoney } from './change-money.ts'
+import { callSignal, newsOf, noAnswer, rateToLock, toAsk } from './partner-calls.ts'
+import { applyOrder } from './partner-news.ts'
+import type { PaymentDeps } from './payment-deps.ts'
+
+/** Money moves on only within this time after its partner has said that it is there. */
+const CONFIRMED_MS = 60_000
+/** A conversion that takes longer waits for an operator. */
+const OVERDUE_MS = 30 * 60_000
+const LONGEST_WAIT_SECONDS = 60
+/** The cache of rates asks the converter at most so often. */
+const NO_RATE_SECONDS = 10
+
+/**
+ * Sells the payment's money and hands the payout to the settlement engine, which completes this activity once the transfer is
+ * final, held or void. What another party is asked for is on record before it is asked, so each try goes on from the row. A
+ * party that is not ready fails the try: until the next one the workflow serves news, requests and operators.
+ */
+export async function settle(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+  let state: PaymentWithAttempts = await loadPayment(deps.db, paymentId)
+  for (;;) {
+    const effect = nextEffect(toFunds(state))
+    if (effect.do === 'end_sale') state = await endSale(deps, state)
+    else if (effect.do === 'sell' || effect.do === 'hand_over') state = await moveMoney(deps, state, effect.do)
+    else if (effect.do === 'wait' && effect.for === 'payout') throw new CompleteAsyncError()
+    // The answer of an earlier try, or of the engine, may be lost with the events that it named.
+    else return answerWith({ state, events: await listUntried(deps.db, paymentId) })
+  }
+}
+
+function moveMoney(
+  deps: PaymentDeps,
+  state: PaymentWithAttempts,
+  step: 'sell' | 'hand_over',
+): Promise<PaymentWithAttempts> {
+  const attempt = state.attempts.find(({ id }) => id === state.payment.paidAttemptId)
+  if (attempt === undefined) throw new Error(`${state.payment.id} has no money`)
+  if (!isConfirmed(deps, attempt)) return confirm(deps, attempt)
+  if (step === 'hand_over') return change(deps, state, (work) => handOver(deps, work))
+  const sale = findOpenSale(state)
+  return sale === null ? lockRate(deps, state, attempt) : sell(deps, state, { attempt, sale })
+}
+
+const isConfirmed = ({ context }: PaymentDeps, { confirmedAt }: Attempt): boolean =>
+  confirmedAt !== null && context.now() - Date.parse(confirmedAt) < CONFIRMED_MS
+
+/** The partner may have taken the money back while the payment waited. */
+async function confirm(deps: PaymentDeps, { id, paymentId, provider }: Attempt): Promise<PaymentWithAttempts> {
+  const before = await loadPayment(deps.db, paymentId)
+  const attempt = before.attempts.find((one) => one.id === id) as Attempt
+  const order = await deps.partners[provider].readOrder({ attemptId: id }, callSignal())
+  if (order === null) throw notYet('the partner does not know the order', LONGEST_WAIT_SECONDS)
+  const news = await newsOf(deps, toAsk(before, attempt), order)
+  return change(deps, before, (work) => {
+    const answer = applyOrder(work, deps, news)
+    if (answer === 'known') work.setAttempt(id, { confirmedAt: work.at })
+  })
+}
+
+type Selling = { readonly attempt: Attempt; readonly sale: StoredSale }
+
+async function sell(
+  deps: PaymentDeps,
+  state: PaymentWithAttempts,
+  { attempt, sale }: Selling,
+): Promise<PaymentWithAttempts> {
+  const { number, units } = sale
+  if (attempt.id !== sale.accountId || attempt.rate === null) throw new Error(`sale ${number} is of other money`)
+  const order = {
+    key: conversionKey(state.payment.id, number),
+    amount: toMoney(attempt, units),
+    rate: attempt.rate.rate,
+  }
+  // A converter that gives no answer may have filled the order: the same key asks about the same order again.
+  const answer: Conversion = await deps.converter.convert(order, callSignal()).catch(pendingIfPartner)
+  if (answer.kind === 'pending')
+    return waitOrMarkStuck(deps, state, {
+      why: 'the converter has not filled the order yet',
+      seconds: answer.retryAfterSeconds,
+    })
+  return change(deps, state, (work) => {
+    if (!isOpen(work, sale)) return
+    if (answer.kind === 'filled') recordFill(deps, work, { sale, fill: answer })
+    // A refused order is over: another try asks for another one.
+    else {
+      work.setSale({ ...sale, state: 'ended' })
+      work.set({ stuck: sale.accountId })
+    }
+  })
+}
+
+/** Has the converter fill the order, or never fill it, so that no money is sold without being in the books. */
+async function endSale(deps: PaymentDeps, state: PaymentWithAttempts): Promise<PaymentWithAttempts> {
+  const sale = findOpenSale(state) as StoredSale
+  const key = conversionKey(state.payment.id, sale.number)
+  const ended: EndedConversion = await deps.converter.cancel(key, callSignal()).catch(pendingIfPartner)
+  if (ended.kind === 'pending')
+    return waitOrMarkStuck(deps, state, {
+      why: 'the converter has not ended the order yet',
+      seconds: ended.retryAfterSeconds,
+    })
+  return change(deps, state, (work) => {
+    if (!isOpen(work, sale)) return
+    if (ended.kind === 'filled') return recordFill(deps, work, { sale, fill: ended })
+    work.setSale({ ...sale, state: 'ended' })
+    work.set({ stuck: null })
+  })
+}
+
+/** Another try may have recorded its end before. */
+const isOpen = ({ state }: PaymentWork, { number }: StoredSale): boolean => findOpenSale(state)?.number === number
+
+function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending' }> {
+  if (!isPartnerError(error)) throw error
+  return { kind: 'pending', retryAfterSeconds: waitAfter(error) }
+}
+
+type Fill = { readonly microUsdc: string; readonly reference: string }
+
+/** Nobody can have agreed to a fill before it was made. */
+function recordFill(
+  deps: PaymentDeps,
+  work: PaymentWork,
+  { sale, fill }: { readonly sale: StoredSale; readonly fill: Fill },
+): void {
+  const filled: StoredSale = { ...sale, state: 'filled', fill: BigInt(fill.microUsdc), reference: fill.reference }
+  work.setSale(filled)
+  work.set({ stuck: null, ...(isFillNear(filled, work) ? {} : { agreed: null }) })
+  work.advance()
+  const attempt = work.state.attempts.find(({ id }) => id === sale.accountId)
+  if (attempt !== undefined && isConfirmed(deps, attempt)) handOver(deps, work)
+}
+
+/** The operator's word about too little money stands; about a fill that is far off the rate nothing was said. */
+function isFillNear({ fill, gross }: StoredSale, { state }: PaymentWork): boolean {
+  const off = (fill ?? 0n) - gross
+  const distance = off < 0n ? -off : off
+  return distance * 100n <= gross * BigInt(state.payment.fillTolerancePercent)
+}
+
+/** One that waited is handed over again. */
+function handOver({ payouts }: PaymentDeps, work: PaymentWork): void {
+  const { payment } = work.state
+  if (nextEffect(toFunds(work.state)).do !== 'hand_over' || payment.usdc === null) return
+  work.set({ payout: 'handed' })
+  work.also(
+    payouts.queue({
+      paymentId: payment.id,
+      livemode: payment.livemode,
+      chainId: payment.chainId,
+      token: payment.token as Hex,
+      treasury: payouts.getTreasury(payment.id),
+      recipient: payment.destination as Hex,
+      microUsdc: payment.usdc.net,
+    }),
+  )
+}
+
+/** The money came when there was no current rate: it is locked now. USDC has the rate that its buyer was shown. */
+async function lockRate(deps: PaymentDeps, state: PaymentWithAttempts, attempt: Attempt): Promise<PaymentWithAttempts> {
+  const rate = await readRate(deps, attempt)
+  if (rate === null) return waitOrMarkStuck(deps, state, { why: 'there is no rate yet', seconds: NO_RATE_SECONDS })
+  return change(deps, state, (work) => {
+    if (work.state.attempts.find(({ id }) => id === attempt.id)?.rate !== null) return
+    work.setAttempt(attempt.id, { rate: { rate: rate.rate, source: rate.source, lockedAt: work.at } })
+    work.note(noteOf('payment.rate_locked', { rate: rate.rate }))
+  })
+}
+
+/** Only an order in USDC names its rate. */
+async function readRate(deps: PaymentDeps, attempt: Attempt): ReturnType<typeof rateToLock> {
+  if (attempt.provider !== 'crypto') return rateToLock(deps, attempt)
+  const order = await deps.partners.crypto.readOrder({ attemptId: attempt.id }, callSignal()).catch(noAnswer)
+  return order === null ? null : rateToLock(deps, attempt, order)
+}
+
+/** The longer the conversion lasts, the rarer it is tried. After half an hour an operator is asked. */
+async function waitOrMarkStuck(
+  deps: PaymentDeps,
+  state: PaymentWithAttempts,
+  { why, seconds }: { readonly why: string; readonly seconds: number },
+): Promise<PaymentWithAttempts> {
+  const { convertingSince, stuck } = state.payment
+  const lasted = convertingSince === null ? 0 : deps.context.now() - Date.parse(convertingSince)
+  if (lasted >= OVERDUE_MS && stuck === null) {
+    // The sale that hangs may be of other money than the payment has now.
+    return change(deps, state, (work) =>
+      work.set({ stuck: findOpenSale(work.state)?.accountId ?? work.state.payment.paidAttemptId }),
+    )
+  }
+  throw notYet(why, Math.max(seconds, Math.min(lasted / 1000, LONGEST_WAIT_SECONDS), 1))
+}
+
+async function change(
+  deps: PaymentDeps,
+  known: PaymentWithAttempts,
+  work: (work: PaymentWork) => void,
+): Promise<PaymentWithAttempts> {
+  return (await changeMoney(deps, { id: known.payment.id, work, known })).state
+}
