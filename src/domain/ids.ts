@@ -74,4 +74,4 @@ export const conversionKey = (paymentId: string, order: number): string => `${pa
 export const refundKey = (attemptId: string): string => `${attemptId}:refund`
 
 /** The activity that waits for the payout; the settlement runner completes it by this id. */
-export const TRANSFER_ACTIVITY_ID = 'transferUsdc'
+export const SETTLE_ACTIVITY_ID = 'settle'

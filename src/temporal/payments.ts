@@ -1,6 +1,6 @@
 import { type Client, WithStartWorkflowOperation, type WorkflowStartOptions } from '@temporalio/client'
 import type { SearchAttributePair } from '@temporalio/common'
-import { paymentWorkflowId, TRANSFER_ACTIVITY_ID } from '../domain/ids.ts'
+import { paymentWorkflowId, SETTLE_ACTIVITY_ID } from '../domain/ids.ts'
 import type { ProviderName } from '../domain/methods.ts'
 import { formatAmount, type Money } from '../domain/money.ts'
 import type { CancelAnswer, OpenAttemptAnswer, OpenAttemptRequest } from '../domain/payment/requests.ts'
@@ -108,7 +108,7 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
 
 async function completeTransfer(client: Client, paymentId: string, result: unknown): Promise<boolean> {
   try {
-    const waiting = { workflowId: paymentWorkflowId(paymentId), activityId: TRANSFER_ACTIVITY_ID }
+    const waiting = { workflowId: paymentWorkflowId(paymentId), activityId: SETTLE_ACTIVITY_ID }
     await client.activity.complete(waiting, result)
     return true
   } catch (error) {

@@ -3,7 +3,7 @@ import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
 import type { PaymentActivities } from '../activities/payment/payment.ts'
 import type { AnnounceActivities } from '../activities/webhooks/announce.ts'
 import type { WebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
-import { TRANSFER_ACTIVITY_ID } from '../domain/ids.ts'
+import { SETTLE_ACTIVITY_ID } from '../domain/ids.ts'
 
 /** How long each kind of step may take and how it is retried, with the reason for each number. */
 
@@ -74,7 +74,7 @@ export const money = steps<Pick<PaymentActivities, 'closeUnpaid' | 'giveBack'>>(
 /** Waits for the settlement engine, which completes the activity by its id. A retry goes on from the row. */
 export const settlement = proxyActivities<Pick<PaymentActivities, 'settle'>>({
   summary: 'Convert the money to USDC and send it to the merchant, until its block is final',
-  activityId: TRANSFER_ACTIVITY_ID,
+  activityId: SETTLE_ACTIVITY_ID,
   // A try takes at most two calls of 10 s, and finality 2 to 5 s. If the completion was lost, the next try finds the result.
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },

@@ -5,7 +5,7 @@ import { findImbalances } from '../../src/db/ledger.ts'
 import { changePayment } from '../../src/db/payments/payment-changes.ts'
 import { lockPayment } from '../../src/db/payments/payments.ts'
 import { holdPayout } from '../../src/db/settlement/payouts.ts'
-import { TRANSFER_ACTIVITY_ID } from '../../src/domain/ids.ts'
+import { SETTLE_ACTIVITY_ID } from '../../src/domain/ids.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { OTHER_TOKEN } from '../../src/domain/payment/reading.ts'
 import { sendDecision } from '../../src/temporal/decisions.ts'
@@ -156,7 +156,7 @@ describe('A payment in trouble', () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
-      await failByHand(paymentId, TRANSFER_ACTIVITY_ID)
+      await failByHand(paymentId, SETTLE_ACTIVITY_ID)
       expect(await decide(paymentId, 'hold')).toMatchObject({ message: 'hold: recorded' })
       expect(await decide(paymentId, 'release')).toMatchObject({ message: 'release: recorded' })
       await settled(paymentId)

@@ -207,7 +207,7 @@ const nameParts = (parts: readonly Statement[]): Statement =>
 
 /** Runs the parts of a change that changes nothing. */
 export async function writeParts(db: Queryable, parts: readonly Statement[]): Promise<readonly string[]> {
-  if (parts.length > 0) await execute(db, sql`with ${nameParts(parts)} done as (select) select`)
+  if (parts.length > 0) await execute(db, sql`with done as (select), ${nameParts(parts)} nothing as (select) select`)
   return []
 }
 

@@ -1,7 +1,7 @@
 import type { Offered, whyRefused } from '../../../src/domain/payment/decision.ts'
 import type { isHeld } from '../../../src/domain/payment/funds/review.ts'
 import type { Decision, Say } from '../../../src/domain/payment/requests.ts'
-import type { Requests } from '../../../src/workflows/payment/requests.ts'
+import type { Inbox } from '../../../src/workflows/inbox.ts'
 import { type Defect, NO_GUARD, neverAsked, plant, REVIEW } from './defect.ts'
 
 const DECISION = 'src/domain/payment/decision.ts'
@@ -54,11 +54,11 @@ export const DECISION_DEFECTS: readonly Defect[] = [
   {
     name: 'a request that fails is never answered',
     caughtBy: 'a hold that comes after the payout was signed is refused',
-    file: 'src/workflows/payment/requests.ts',
-    seam: 'createRequests',
-    plant: plant<() => Requests>((real) => () => {
-      const requests = real()
-      return { ...requests, ask: (work) => requests.ask(() => work().catch(() => new Promise(() => undefined))) }
+    file: 'src/workflows/inbox.ts',
+    seam: 'createInbox',
+    plant: plant<() => Inbox>((real) => () => {
+      const inbox = real()
+      return { ...inbox, ask: (request) => inbox.ask(() => request().catch(() => new Promise(() => undefined))) }
     }),
   },
 ]

@@ -1,3 +1,4 @@
+import type { writePayments } from '../../../src/db/payments/payment-writes.ts'
 import type { Account } from '../../../src/domain/payment/funds/account.ts'
 import type { Effect, nextEffect } from '../../../src/domain/payment/funds/next.ts'
 import type { AskReason, listReasons, StopReason } from '../../../src/domain/payment/funds/review.ts'
@@ -47,11 +48,16 @@ export const seenAs = (seam: string, change: (account: Account) => Account): Sea
   seam,
   plant: plant<(account: Account) => boolean>((real) => (account) => real(change(account))),
 })
-/** The database refuses what is not free to go. */
+/** The database refuses what is not free to go. It does so no more from the first write on. */
 export const NO_GUARD: Seam = {
   file: 'src/db/payments/payment-writes.ts',
-  seam: 'ifMoneyIsFree',
-  plant: plant<(before: { readonly takenSale: number | null }, after: object) => unknown>(
-    (real) => (before) => real(before, before),
-  ),
+  seam: 'writePayments',
+  plant: plant<typeof writePayments>((real) => {
+    let isOpen = false
+    return async (db, writes, more) => {
+      if (!isOpen) await db.query('drop trigger if exists money_is_free on payment')
+      isOpen = true
+      return real(db, writes, more)
+    }
+  }),
 }

@@ -3,7 +3,6 @@ import type { closeUnpaid } from '../../../src/activities/payment/partner-orders
 import type { toAccount } from '../../../src/domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import type { Orders } from '../../../src/workflows/payment/orders.ts'
 import { type Defect, NO_GUARD, neverAsked, plant, STORED, seenAs } from './defect.ts'
 
 const READING = 'src/domain/payment/reading.ts'
@@ -79,19 +78,15 @@ export const NEWS_DEFECTS: readonly Defect[] = [
     caughtBy: 'money of which nobody was told is found at the expiry',
     file: 'src/activities/payment/partner-orders.ts',
     seam: 'cancelAndRead',
-    plant: plant<(deps: Parameters<typeof closeUnpaid>[0], before: PaymentWithAttempts) => Promise<readonly []>>(
-      () => async () => [],
+    plant: plant<(deps: Parameters<typeof closeUnpaid>[0], before: PaymentWithAttempts) => Promise<object>>(
+      () => async (_deps, state) => ({ state, news: [] }),
     ),
   },
   {
     name: 'money of which nobody knows whether it is still there is sold',
     caughtBy: 'money of which news cannot be read is not sold when its conversion is filled',
-    file: 'src/workflows/payment/orders.ts',
-    seam: 'createOrders',
-    plant: plant<(face: never) => Orders>((real) => (face) => ({
-      ...real(face),
-      isPaidUnsure: () => false,
-      doubtPaid: () => undefined,
-    })),
+    file: 'src/activities/payment/settle.ts',
+    seam: 'isConfirmed',
+    plant: plant<() => boolean>(() => () => true),
   },
 ]

@@ -1,5 +1,3 @@
-import type { Changed } from '../../../src/db/payments/payment-changes.ts'
-import type { recordEvents } from '../../../src/db/webhooks/events.ts'
 import type { conversionKey } from '../../../src/domain/ids.ts'
 import type { Account } from '../../../src/domain/payment/funds/account.ts'
 import type { Funds, findOwnAccount } from '../../../src/domain/payment/funds/funds.ts'
@@ -39,11 +37,9 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
     name: 'a conversion is tried without end',
     caughtBy: 'a conversion that is not filled in time stands before an operator',
-    file: 'src/activities/payment/settlement.ts',
-    seam: 'convertToUsdc',
-    plant: plant<(deps: unknown, order: { readonly paymentId: string; readonly last: boolean }) => Promise<Changed>>(
-      (real) => (deps, order) => real(deps, { ...order, last: false }),
-    ),
+    file: 'src/activities/payment/settle.ts',
+    seam: 'OVERDUE_MS',
+    plant: plant<number>(() => Number.POSITIVE_INFINITY),
   },
   {
     name: 'a fill far off the locked rate is taken',
@@ -92,14 +88,10 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
     name: 'a chargeback is not reported to the merchant',
     caughtBy: 'money that is taken back after the payout',
-    file: 'src/db/webhooks/events.ts',
-    seam: 'recordEvents',
-    plant: plant<typeof recordEvents>(
-      (real) => (tx, events) =>
-        real(
-          tx,
-          events.filter(({ type }) => type !== 'payment.chargeback'),
-        ),
+    file: 'src/db/payments/payment-changes.ts',
+    seam: 'listEvents',
+    plant: plant<(context: unknown, told: unknown) => { readonly type: string }[]>(
+      (real) => (context, told) => real(context, told).filter(({ type }) => type !== 'payment.chargeback'),
     ),
   },
   {

@@ -216,7 +216,7 @@ async function standing(client: Client, id: string): Promise<Standing> {
     .catch(() => null)
   if (description === null) return { id, runs: false, works: false, pays: false, length: 0 }
   const activities = description.raw.pendingActivities ?? []
-  const isPaying = (activity: (typeof activities)[number]) => activity.activityType?.name === 'transferUsdc'
+  const isPaying = (activity: (typeof activities)[number]) => activity.activityType?.name === 'settle'
   const tries = activities.filter((activity) => !isPaying(activity) && (activity.attempt ?? 1) <= 1)
   const hasTask = description.raw.pendingWorkflowTask !== null && description.raw.pendingWorkflowTask !== undefined
   return {

@@ -134,7 +134,7 @@ async function act(playing: Playing, step: Told): Promise<void> {
 
 async function extend({ db, system, timeline, server, paymentId }: Shop, { told }: Extract<Step, { do: 'extend' }>) {
   const context = { publicUrl: 'http://127.0.0.1:9', now: timeline.now }
-  const isExtended = await db.transaction((tx) => system.extendPayment(tx, context, paymentId))
+  const isExtended = await system.extendPayment(db, context, paymentId)
   if (isExtended && told && server.running(paymentId) !== null) server.signal(paymentId, 'rowChanged')
 }
 

@@ -1,6 +1,7 @@
 import { newPayment } from '../../../scripts/test/new-payment.ts'
 import type { Db } from '../../../src/db/db.ts'
 import type { Currency } from '../../../src/domain/currencies.ts'
+import { SETTLE_ACTIVITY_ID } from '../../../src/domain/ids.ts'
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
 import { formatAmount } from '../../../src/domain/money.ts'
 import { newId } from '../../../src/ids.ts'
@@ -144,7 +145,7 @@ export async function openShop(
       else server.signal(paymentId, 'rowChanged')
     },
     completeTransfer: async (_id: string, result: unknown) => {
-      const complete = server.running(paymentId)?.waiting.get('transferUsdc')
+      const complete = server.running(paymentId)?.waiting.get(SETTLE_ACTIVITY_ID)
       complete?.(result)
       return complete !== undefined
     },
@@ -263,15 +264,17 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
     tolerancePercent: 1,
     clock: timeline.now,
   })
-  // A process may be killed before and after each of its transactions.
+  // A process may be killed before and after each of its statements and transactions.
+  const between = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    await point()
+    const result = await work()
+    await point()
+    return result
+  }
   const cut: Db = {
     ...db,
-    transaction: async (work) => {
-      await point()
-      const result = await db.transaction(work)
-      await point()
-      return result
-    },
+    query: (text, values) => between(() => db.query(text, values)),
+    transaction: (work) => between(() => db.transaction(work)),
   }
   return system.createPaymentActivities({
     db: cut,
@@ -287,8 +290,7 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
     context: { publicUrl: 'http://127.0.0.1:9', now: troubles.now },
     payouts: {
       getTreasury: () => CHAIN.treasury,
-      queue: system.queuePayout,
-      release: system.releasePayout,
+      queue: system.payoutInsert,
       hold: system.holdPayout,
       void: system.voidIfQueued,
       open: system.readOpenPayout,
