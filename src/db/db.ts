@@ -189,7 +189,12 @@ export function createDb(options: DbOptions): Db {
     lists: (tenant) => {
       const reading = `begin isolation level repeatable read, read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
       // What is filtered makes many texts, and the best plan depends on the values.
-      const list = { begin: `${reading}${asTenant(tenant)}`, livemode, asking: askOnce, slow: TooSlow }
+      const list = {
+        begin: `${reading}; set local plan_cache_mode = auto${asTenant(tenant)}`,
+        livemode,
+        asking: askOnce,
+        slow: TooSlow,
+      }
       const onMain = sessionOf(pool, list)
       return readPool === null ? onMain : eitherOf(sessionOf(readPool, list), onMain, either)
     },
