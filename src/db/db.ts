@@ -101,7 +101,10 @@ export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Stateme
       values.push(part)
       text += `$${values.length}`
     } else {
-      text += nested.text.replace(/\$(\d+)/g, (_match, position: string) => `$${Number(position) + values.length}`)
+      const isPlaced = values.length === 0 || nested.values.length === 0
+      text += isPlaced
+        ? nested.text
+        : nested.text.replace(/\$(\d+)/g, (_, place: string) => `$${+place + values.length}`)
       values.push(...nested.values)
     }
     text += strings[index + 1] ?? ''

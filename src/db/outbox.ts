@@ -29,6 +29,13 @@ export async function putOutbox(
   )
 }
 
+const messageRow = z.object({
+  id: z.string(),
+  kind: z.enum(['start_payment', 'complete_transfer']),
+  subject: z.string(),
+  payload: z.unknown(),
+})
+
 /** The oldest messages of a kind, if they are at least `minAgeMs` milliseconds old. Those of the other mode stay. */
 export function readOutbox(
   db: Queryable,
@@ -37,12 +44,7 @@ export function readOutbox(
 ): Promise<OutboxRow[]> {
   return many(
     db,
-    z.object({
-      id: z.string(),
-      kind: z.enum(['start_payment', 'complete_transfer']),
-      subject: z.string(),
-      payload: z.unknown(),
-    }),
+    messageRow,
     sql`select id::text, kind, subject, payload from outbox
         where kind = ${kind} and created_at <= now() - ${page.minAgeMs} * interval '1 millisecond'
           and not exists (select 1 from payment where payment.id = subject and livemode <> ${db.livemode})

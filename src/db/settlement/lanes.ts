@@ -20,6 +20,8 @@ const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 /** What keeps a lane from sending anything new: its own state, or a pause of everything. */
 type Stopped = 'quarantined' | 'paused' | null
 
+const laneRow = z.object({ status: z.enum(['open', 'paused_gas', 'quarantined']), paused: z.boolean() })
+
 /**
  * Locks the lane for this transaction and proves that this engine still leads: a newer epoch makes every write fail.
  * Answers what stops it now: an operator or the solvency watch may have done so since the round began.
@@ -28,7 +30,7 @@ async function fence(tx: Tx, { scope }: JournalContext, lane: Lane): Promise<Sto
   const { owner, epoch } = lane.lease
   const held = await maybeOne(
     tx,
-    z.object({ status: z.enum(['open', 'paused_gas', 'quarantined']), paused: z.boolean() }),
+    laneRow,
     sql`select l.status, c.pause is not null as paused from lane l join chain_cursor c using (chain_id)
         where l.chain_id = ${lane.chainId} and l.wallet = ${lane.wallet} and c.token = ${scope.token}
           and c.owner = ${owner} and c.epoch = ${epoch} for update of l`,
@@ -106,6 +108,10 @@ export function nextEnvelope(
               ${value.toString()}::numeric, 'reserved' from n)`
 }
 
+const payoutStateRow = z.object({ payment_id: z.string(), state: z.string() })
+
+const nonceRow = z.object({ nonce: z.coerce.number() })
+
 /**
  * Takes the lane's next nonce for these payouts, in the statement that writes the envelope, its items and the
  * payouts' new state; so a nonce without its row cannot exist. `encode` gets the payouts that were still free, which
@@ -121,7 +127,7 @@ export function reserve(
     const asked = payouts.map(({ paymentId }) => paymentId)
     const rows = await many(
       tx,
-      z.object({ payment_id: z.string(), state: z.string() }),
+      payoutStateRow,
       sql`select p.payment_id, p.state from payout p where ${ours(context)} and p.payment_id = any(${asked}) and p.lane_wallet is null
             and p.state in ('authorized', 'voiding') for update of p skip locked`,
     )
@@ -132,7 +138,7 @@ export function reserve(
     const sending = encode(free)
     const { nonce } = await one(
       tx,
-      z.object({ nonce: z.coerce.number() }),
+      nonceRow,
       sql`with ${nextEnvelope(lane, sending)},
           -- A payout may leave for another envelope; its item still says what this one carried.
           items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
@@ -149,6 +155,8 @@ export function reserve(
   })
 }
 
+const roomRow = z.object({ refused: z.enum(['pending', 'quarantined']).nullable(), left: z.string() })
+
 /**
  * Takes the funding lane's next nonce for gas money to `target`, or for what `maxWeiPerDay` leaves of it within 24 hours. Refused
  * while some is on its way there, in no block up to the one at which `mined` nonces were used, when less than `least` is left, while everything is paused, or when one of the two lanes is
@@ -163,7 +171,7 @@ export function reserveTopUp(
     if (stopped !== null) return { refused: stopped }
     const { refused, left } = await one(
       tx,
-      z.object({ refused: z.enum(['pending', 'quarantined']).nullable(), left: z.string() }),
+      roomRow,
       sql`select case
             when count(*) filter (where t.wallet = ${lane.wallet} and t.nonce >= ${ask.mined}
               and t.state in ('reserved', 'signed', 'broadcast')) > 0
@@ -179,7 +187,7 @@ export function reserveTopUp(
     if (value < ask.least) return { refused: 'limit' }
     const { nonce } = await one(
       tx,
-      z.object({ nonce: z.coerce.number() }),
+      nonceRow,
       sql`with ${nextEnvelope(lane, { ...ask, value, kind: 'topup', calldata: '0x' })} select nonce from n`,
     )
     return { nonce, value }
@@ -224,20 +232,24 @@ export function markSent(
   })
 }
 
+const calldataRow = z.object({ calldata: hex })
+
 export async function readCalldata(context: JournalContext, lane: Lane, nonce: number): Promise<Hex> {
   const row = await one(
     context.db,
-    z.object({ calldata: hex }),
+    calldataRow,
     sql`select '0x' || encode(calldata, 'hex') as calldata from lane_tx
         where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${nonce}`,
   )
   return row.calldata
 }
 
+const rawRow = z.object({ raw: hex })
+
 export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex> {
   const row = await one(
     context.db,
-    z.object({ raw: hex }),
+    rawRow,
     sql`select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where tx_hash = ${txHash}`,
   )
   return row.raw

@@ -7,6 +7,8 @@ import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { seen } from './queue.ts'
 
+const sentRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, is_mined: z.boolean() })
+
 /** Payouts that are on their way, and whether a new block has shown them. */
 export async function readSent(
   context: JournalContext,
@@ -14,7 +16,7 @@ export async function readSent(
 ): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex; isMined: boolean }[]> {
   const rows = await many(
     context.db,
-    z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, is_mined: z.boolean() }),
+    sentRow,
     sql`select p.payment_id, p.treasury, p.auth_nonce, p.mined_number is not null as is_mined from payout p
           where ${ours(context)} and p.lane_wallet is not null
         union select p.payment_id, p.treasury, p.auth_nonce, true from payout p where ${ours(context)} and ${seen}
