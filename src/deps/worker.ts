@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
-import { type Bell, createBell } from '../bell.ts'
+import type { Bell } from '../bell.ts'
 import type { DepositDeps } from '../chain/context.ts'
 import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
@@ -13,6 +13,7 @@ import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { holdPayout, queuePayout, releasePayout } from '../db/settlement/payouts.ts'
 import { readOpenPayout, voidIfQueued } from '../db/settlement/watch/forgotten.ts'
+import { WORK_CHANNEL } from '../db/work.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import type { Logger } from '../log.ts'
 import { traceActivities } from '../observe/activities.ts'
@@ -30,14 +31,15 @@ import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createRelay, type Relay } from '../worker/relay.ts'
+import { createWorkBells, ringFor, type WorkBells } from '../worker/work-look.ts'
 import { createWorkers, type WorkerSettings } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
-import { composeReconciliation, composeRetention, relayLoops } from './loops.ts'
+import { composeLook, composeReconciliation, composeRetention, relayLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
 import { composePartners } from './partners.ts'
-import { composeReceipts, composeSettlement } from './settlement.ts'
+import { composeReceiptLoop, composeSettlement } from './settlement.ts'
 import { type Composed, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
 import { watched } from './watched.ts'
 
@@ -64,36 +66,32 @@ export type WorkerOverrides = {
 /** People do not see the difference, and a busy process tells of many payments at once. */
 const PAGES_TOLD_EVERY_MS = 200
 
-/** A receipt can wait, and one look finds all that were settled meanwhile. */
-const RECEIPTS_EVERY_MS = 5000
-
 export async function composeWorker(
   config: WorkerConfig,
   log: Logger,
   { clock = Date.now, relayGraceMs }: WorkerOverrides = {},
 ): Promise<Composed<WorkerParts>> {
   const db = await openDb(config, log)
-  const toTell = createBell()
-  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed: tellers(db, toTell) }
+  const bells = createWorkBells()
+  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed: tellers(db, bells.notifications) }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
   const relay = createRelay({ db, client: temporal.client, workflows, clock, log, ...grace })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
-  const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, bell: toTell })
+  const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, bells })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
   const scope = { chainId: config.CHAIN_ID, livemode: db.livemode }
   if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
-  const hooks = createSettlementHooks(context)
-  const transfers = createBell()
-  const onEnded = (): void => transfers.ring()
-  const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits, onEnded })
+  const hooks = createSettlementHooks(context, (sweep) => bells[sweep].ring())
+  const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
   const tellOthers = createNotifier(db, PAYOUTS_CHANNEL)
-  const notices = listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, PAYOUTS_CHANNEL, () => settlement.wake())
+  const notices = listenForWork(config, bells, settlement)
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
-  const calls = composePartners(config, { db, log, durations: createCallDurations(registry), tracing })
+  const watching = { durations: createCallDurations(registry), tracing }
+  const calls = composePartners(config, { db, log, bell: bells.partners, ...watching })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
     calls,
@@ -117,10 +115,11 @@ export async function composeWorker(
     relay,
     hooks,
     loops: [
-      ...relayLoops(config, { relay, sweep, transfers, log }),
+      composeLook(config, { db, bells, clock, log }),
+      ...relayLoops(config, { relay, sweep, bells, log }),
       composeRetention(config, { db, log }),
       composeReconciliation({ db, log }),
-      { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
+      composeReceiptLoop(config, { db, log, clock, bell: bells.receipts }),
       calls.loop,
       ...notifications.loops,
     ],
@@ -136,7 +135,14 @@ export async function composeWorker(
   }
 }
 
-/** Told after the commit of a change: open pages, and the loop of notifications in this process. */
+/** The notices of Postgres that wake this process. */
+const listenForWork = (config: WorkerConfig, bells: WorkBells, settlement: SettlementRunner) =>
+  listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, {
+    [PAYOUTS_CHANNEL]: () => settlement.wake(),
+    [WORK_CHANNEL]: (sweeps) => ringFor(sweeps, bells),
+  })
+
+/** Called after the commit of a change: notifies open pages, and wakes the loop of notifications in this process. */
 function tellers(db: Db, bell: Bell): (paymentId?: string) => void {
   const tellPages = createNotifier(db, PAYMENTS_CHANNEL, PAGES_TOLD_EVERY_MS)
   return (paymentId) => {

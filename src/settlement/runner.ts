@@ -29,8 +29,6 @@ export type SettlementRunnerOptions = SettlementHooks & {
   readonly clock: () => Date
   readonly log: SettlementDeps['log']
   readonly everyMs: number
-  /** Told when payouts have ended, after the commit. */
-  readonly onEnded?: () => void
 }
 
 export type SettlementRunner = {
@@ -89,7 +87,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     async run(signal) {
       await untilReady(options, begin, signal)
       const renewal = setInterval(() => void engine.renew(), Math.max(SHORTEST_RENEWAL_MS, chain.options.leaseMs / 3))
-      const parts = createParts({ engine, bells, clock, ended: options.onEnded })
+      const parts = createParts({ engine, bells, clock })
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
       clearInterval(renewal)
       await engine
@@ -121,11 +119,10 @@ type Parts = {
   readonly engine: SettlementEngine
   readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
   readonly clock: () => Date
-  readonly ended: (() => void) | undefined
 }
 
 /** What goes round. The first looks what there is to do, in one statement, and wakes the others. */
-function createParts({ engine, bells, clock, ended }: Parts): Part[] {
+function createParts({ engine, bells, clock }: Parts): Part[] {
   const looks = createLooks(engine)
   let isAhead = false
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -140,7 +137,6 @@ function createParts({ engine, bells, clock, ended }: Parts): Part[] {
         if (found.lead.work.sign) bells.signing.ring()
         if (hasToSend(found.lead) || !isRecent(lookedAt, clock().getTime(), LANES_MS)) bells.sending.ring()
         const progress = await engine.observe(found)
-        if (progress.done > 0) ended?.()
         if (progress.hasDeposits) bells.deposits.ring()
         const { sign, send, sweep } = found.lead.work
         return { ...progress, rounds: !isBusy ? IDLE_ROUNDS : sign || send || sweep ? 1 : WAITING_ROUNDS }
