@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
 import type { Registry } from 'prom-client'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
@@ -86,8 +87,9 @@ export async function composeWorker(
   if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
   const hooks = createSettlementHooks(context, (sweep) => bells[sweep].ring())
   const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
+  const own = randomUUID()
   const tellOthers = createNotifier(db, PAYOUTS_CHANNEL)
-  const notices = listenForWork(config, bells, settlement)
+  const notices = listenForWork(config, { bells, settlement, own })
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
   const watching = { durations: createCallDurations(registry), tracing }
@@ -98,9 +100,9 @@ export async function composeWorker(
     context,
     treasuries: treasuries.list,
     deposits,
-    changed: () => {
-      settlement.wake()
-      tellOthers()
+    changed: (what) => {
+      settlement.wake(what)
+      tellOthers(`${what ?? ''}:${own}`)
     },
   })
 
@@ -135,10 +137,16 @@ export async function composeWorker(
   }
 }
 
-/** The notices of Postgres that wake this process. */
-const listenForWork = (config: WorkerConfig, bells: WorkBells, settlement: SettlementRunner) =>
+/** The notices of Postgres that wake this process. `own`: how it signs those that it sends to others. */
+const listenForWork = (
+  config: WorkerConfig,
+  { bells, settlement, own }: { bells: WorkBells; settlement: SettlementRunner; own: string },
+) =>
   listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, {
-    [PAYOUTS_CHANNEL]: () => settlement.wake(),
+    [PAYOUTS_CHANNEL]: (words) => {
+      for (const [what, from] of (words ?? ['']).map((word) => word.split(':')))
+        if (from !== own) settlement.wake(what === 'signing' ? what : undefined)
+    },
     [WORK_CHANNEL]: (sweeps) => ringFor(sweeps, bells),
   })
 
@@ -187,8 +195,8 @@ function composeActivities(
     context: ChangeContext
     treasuries: readonly Treasury[]
     deposits: DepositDeps | null
-    /** Told after what may have changed a payout. */
-    changed: () => void
+    /** Called after what may have changed a payout. */
+    changed: SettlementRunner['wake']
   },
 ) {
   const settings = partnerSettings(config)
@@ -230,8 +238,8 @@ function composeActivities(
   return {
     activities: {
       ...payment,
-      transferUsdc: (paymentId: string) => payment.transferUsdc(paymentId).finally(shared.changed),
-      decide: (asked: Parameters<typeof payment.decide>[0]) => payment.decide(asked).finally(shared.changed),
+      transferUsdc: (paymentId: string) => payment.transferUsdc(paymentId).finally(() => shared.changed('signing')),
+      decide: (asked: Parameters<typeof payment.decide>[0]) => payment.decide(asked).finally(() => shared.changed()),
       ...createAnnounceActivities(delivery),
       ...createWebhookDeliveryActivities(delivery),
     },

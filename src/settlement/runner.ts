@@ -9,7 +9,7 @@ import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
 import { createSettlementFigures, type SettlementFigures } from './figures.ts'
-import { createLooks } from './looks.ts'
+import { createLooks, type Looks } from './looks.ts'
 
 /** While nothing happens, a round takes so many times as long: a notice or another part ends the waiting. */
 const IDLE_ROUNDS = 10
@@ -38,8 +38,8 @@ export type SettlementRunner = {
   assertReady(): Promise<void>
   /** One round of each part, one after the other. A failure of one is thrown when all had their turn. */
   tick(): Promise<void>
-  /** Tells that there may be something to do: what waits because nothing happens, looks at once. */
-  wake(): void
+  /** Looks at once for what there may be to do: for a payout to sign, or for anything. */
+  wake(what?: 'signing'): void
   /** Checks the start, then goes round until the signal; gives its leases back at the end. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -52,6 +52,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const journal = createSettlementJournal({ db, scope, hooks: options })
   const deps: SettlementDeps = { ...chain, journal, clock, log }
   const engine = createSettlementEngine(deps)
+  const looks = createLooks(engine, 2 * IDLE_ROUNDS * options.everyMs)
   const bells = { observing: createBell(), deposits: createBell(), signing: createBell(), sending: createBell() }
   /** Does the work with a fresh look, unless another engine leads. */
   const withLook = async (work: (look: Look) => Promise<unknown>): Promise<void> => {
@@ -69,8 +70,9 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   return {
     figures: createSettlementFigures({ db, chain, clock }),
     assertReady: ready,
-    wake() {
-      bells.observing.ring()
+    wake(what) {
+      looks.forget()
+      if (what === undefined) bells.observing.ring()
       bells.signing.ring()
     },
     async tick() {
@@ -87,7 +89,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     async run(signal) {
       await untilReady(options, begin, signal)
       const renewal = setInterval(() => void engine.renew(), Math.max(SHORTEST_RENEWAL_MS, chain.options.leaseMs / 3))
-      const parts = createParts({ engine, bells, clock })
+      const parts = createParts({ engine, looks, bells, clock })
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
       clearInterval(renewal)
       await engine
@@ -117,13 +119,16 @@ async function untilReady(
 
 type Parts = {
   readonly engine: SettlementEngine
+  readonly looks: Looks
   readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
   readonly clock: () => Date
 }
 
-/** What goes round. The first looks what there is to do, in one statement, and wakes the others. */
-function createParts({ engine, bells, clock }: Parts): Part[] {
-  const looks = createLooks(engine)
+/**
+ * The parts that run in rounds. The first finds out what there is to do, in one statement, and wakes the others; if it hangs,
+ * they find out on their own.
+ */
+function createParts({ engine, looks, bells, clock }: Parts): Part[] {
   let isAhead = false
   let lookedAt = Number.NEGATIVE_INFINITY
   return [
@@ -146,8 +151,8 @@ function createParts({ engine, bells, clock }: Parts): Part[] {
     {
       name: 'deposits',
       bell: bells.deposits,
-      async work() {
-        const lead = await looks.lead()
+      async work(isWoken) {
+        const lead = isWoken || !looks.areTaken() ? await looks.lead() : null
         if (lead !== null) await engine.readDeposits(lead)
         return IDLE
       },
@@ -156,8 +161,8 @@ function createParts({ engine, bells, clock }: Parts): Part[] {
     {
       name: 'signing',
       bell: bells.signing,
-      async work() {
-        const lead = await looks.lead()
+      async work(isWoken) {
+        const lead = isWoken || !looks.areTaken() ? await looks.lead() : null
         if (lead?.work.sign !== true) return IDLE
         const progress = await engine.authorize(lead).catch((error: unknown) => {
           bells.sending.ring()
@@ -175,8 +180,8 @@ function createParts({ engine, bells, clock }: Parts): Part[] {
     {
       name: 'sending',
       bell: bells.sending,
-      async work() {
-        const found = await looks.share()
+      async work(isWoken) {
+        const found = isWoken || !looks.areTaken() ? await looks.share() : null
         if (found === null) return IDLE
         const now = clock().getTime()
         const isDue = !isRecent(lookedAt, now, LANES_MS)
@@ -194,7 +199,7 @@ type Round = Pick<Progress, 'more'> & { readonly rounds: number }
 
 const IDLE: Round = { more: false, rounds: IDLE_ROUNDS }
 
-type Part = { readonly name: string; readonly bell: Bell; readonly work: () => Promise<Round> }
+type Part = { readonly name: string; readonly bell: Bell; readonly work: (isWoken: boolean) => Promise<Round> }
 
 async function goRound(
   { log, everyMs }: SettlementRunnerOptions,
@@ -203,10 +208,11 @@ async function goRound(
 ): Promise<void> {
   signal.addEventListener('abort', () => bell.ring(), { once: true })
   let failing = false
+  let isWoken = true
   while (!signal.aborted) {
     let round: Round = { more: false, rounds: 1 }
     try {
-      round = await work()
+      round = await work(isWoken)
       if (failing) log.info({ round: name }, 'settlement works again')
       failing = false
     } catch (error) {
@@ -214,7 +220,7 @@ async function goRound(
       failing = true
     }
     // With a queue to work off, the rounds follow each other at once.
-    if (!round.more) await bell.wait(everyMs * round.rounds)
+    isWoken = round.more || (await bell.wait(everyMs * round.rounds)) || failing
   }
 }
 
