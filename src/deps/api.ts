@@ -4,7 +4,7 @@ import { notePayment } from '../api/http/metrics.ts'
 import { createOpenPayments, type OpenPayments } from '../api/limits/open-payments.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
-import { createDownPartners } from '../api/live/down-partners.ts'
+import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down-partners.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
 import { createLocate } from '../config/countries.ts'
 import { listOf } from '../config/secret.ts'
@@ -13,7 +13,7 @@ import type { Db } from '../db/db.ts'
 import { addToLimits, forgetLimits } from '../db/limits.ts'
 import { type NewDigest, storeDigests, touchApiKeys } from '../db/merchants/api-keys.ts'
 import { type ApiRequest, insertRequests } from '../db/merchants/requests.ts'
-import { listen, PAYMENTS_CHANNEL } from '../db/notices.ts'
+import { listen, PARTNERS_CHANNEL, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { countOpenPayments, readStamps } from '../db/payments/payments.ts'
@@ -65,12 +65,12 @@ export async function composeApi(
   const later = composeLater({ db, log })
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })
-  const pages = composePages(config, { db, log, registry })
-  const { limits, shared } = composeLimits(config, { db, log })
   const down = createDownPartners({
     read: () => listDown(db),
     onError: (error) => log.warn({ err: error }, 'which partners are down was not read; it is as it was'),
   })
+  const pages = composePages(config, { db, log, registry, down })
+  const { limits, shared } = composeLimits(config, { db, log })
   const deps: ApiDeps = {
     db,
     workflows: traceWorkflows(
@@ -192,17 +192,25 @@ function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
   }
 }
 
-/** What tells the pages of buyers: one connection of the process, which hears of every change. */
+/** What notifies the pages of buyers: one connection of the process, which receives every change. */
 function composePages(
   { DATABASE_URL, DATABASE_DIRECT_URL }: ApiConfig,
-  { db, log, registry }: { readonly db: Db; readonly log: Logger; readonly registry: Registry },
+  {
+    db,
+    log,
+    registry,
+    down,
+  }: { readonly db: Db; readonly log: Logger; readonly registry: Registry; readonly down: DownPartnersOfProcess },
 ) {
   const openPages = createOpenPages({
     readStamps: (ids) => readStamps(db, ids),
     onError: (error) => log.warn({ err: error }, 'open pages were not told of a change yet'),
   })
   watchPages(registry, openPages.count)
-  const notices = listen(DATABASE_DIRECT_URL ?? DATABASE_URL, PAYMENTS_CHANNEL, openPages.heard)
+  const notices = listen(DATABASE_DIRECT_URL ?? DATABASE_URL, {
+    [PAYMENTS_CHANNEL]: openPages.heard,
+    [PARTNERS_CHANNEL]: () => void down.look(),
+  })
   return {
     openPages,
     async close() {

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/db.ts'
-import { deleteOutbox, readOutbox } from '../db/outbox.ts'
+import { deleteOutbox, type OutboxRow, readOutbox } from '../db/outbox.ts'
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
-import { loadPayment } from '../db/payments/payments.ts'
+import { loadPayments } from '../db/payments/payments.ts'
 import { snapshotOf } from '../domain/payment/snapshot.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
@@ -48,20 +48,23 @@ export function createRelay(deps: RelayDeps): Relay {
         rows.map((row) => row.subject),
       )
       const byId = new Map(starts.map((start) => [start.id, start]))
-      return forEach(rows, async (row) => {
+      return passOn(rows, async (row) => {
         const start = byId.get(row.subject)
         if (start !== undefined) await workflows.resume(start)
-        await deleteOutbox(db, [row])
       })
     },
 
     completeTransfers: async () => {
       const rows = await readOutbox(db, 'complete_transfer', { minAgeMs: 0, limit: PER_ROUND })
-      return forEach(rows, async (row) => {
-        const payment = snapshotOf(await loadPayment(db, row.subject))
-        const completed = await workflows.completeTransfer(row.subject, { payment, events: eventsOf(row.payload) })
-        if (!completed) await workflows.tellRowChanged(row.subject)
-        await deleteOutbox(db, [row])
+      const payments = await loadPayments(
+        db,
+        rows.map((row) => row.subject),
+      )
+      return passOn(rows, async ({ subject, payload }) => {
+        const payment = payments.get(subject)
+        if (payment === undefined) throw new Error(`no payment ${subject}`)
+        const changed = { payment: snapshotOf(payment), events: eventsOf(payload) }
+        if (!(await workflows.completeTransfer(subject, changed))) await workflows.tellRowChanged(subject)
       })
     },
 
@@ -71,6 +74,17 @@ export function createRelay(deps: RelayDeps): Relay {
     },
 
     adoptOrphans: () => adoptOrphans({ ...deps, told, forEach }),
+  }
+
+  /** Deletes the messages that were sent. Returns how many there were. */
+  async function passOn(rows: readonly OutboxRow[], send: (row: OutboxRow) => Promise<void>): Promise<number> {
+    const sent: OutboxRow[] = []
+    await forEach(rows, async (row) => {
+      await send(row)
+      sent.push(row)
+    })
+    await deleteOutbox(db, sent)
+    return sent.length
   }
 
   /** An item that fails stops no other; the next round finds it again. Returns how many succeeded. */

@@ -161,15 +161,22 @@ export async function loadPayment(db: Queryable, id: string): Promise<PaymentWit
   return found
 }
 
+/** The same for many, by id. Those that are not there are left out. */
+export async function loadPayments(db: Queryable, ids: readonly string[]): Promise<Map<string, PaymentWithNews>> {
+  if (ids.length === 0) return new Map()
+  const which = sql`payment.id = any(${[...ids]}) and livemode = ${db.livemode}`
+  const found = await many(db, wholePaymentRow, selectWhole(which, 'with news'))
+  return new Map(found.map((each) => [each.payment.id, each]))
+}
+
 /** The payment and what hangs on it, of one snapshot, for whoever changes nothing. */
 function readWhole(db: Queryable, which: Statement, news?: 'with news'): Promise<PaymentWithNews | null> {
-  return maybeOne(
-    db,
-    wholePaymentRow,
-    sql`select payment.*, to_jsonb(state) as state
-        from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`,
-  )
+  return maybeOne(db, wholePaymentRow, selectWhole(which, news))
 }
+
+const selectWhole = (which: Statement, news?: 'with news'): Statement =>
+  sql`select payment.*, to_jsonb(state) as state
+      from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`
 
 /** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none in this mode. */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttempts> {

@@ -20,22 +20,24 @@ const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 /** What keeps a lane from sending anything new: its own state, or a pause of everything. */
 type Stopped = 'quarantined' | 'paused' | null
 
-const laneRow = z.object({ status: z.enum(['open', 'paused_gas', 'quarantined']), paused: z.boolean() })
+const fenceRow = z.object({ status: z.enum(['open', 'paused_gas', 'quarantined']), paused: z.boolean() })
+
+/** Locks the lane. No row if another engine leads. */
+const lockLane = ({ scope }: JournalContext, { chainId, wallet, lease }: Lane): Statement =>
+  sql`select l.status, c.pause is not null as paused from lane l join chain_cursor c using (chain_id)
+      where l.chain_id = ${chainId} and l.wallet = ${wallet} and c.token = ${scope.token}
+        and c.owner = ${lease.owner} and c.epoch = ${lease.epoch} for update of l`
+
+const lost = ({ wallet, lease }: Lane): LeaseLostError =>
+  new LeaseLostError(`lane ${wallet}: another engine leads since epoch ${lease.epoch}`)
 
 /**
  * Locks the lane for this transaction and proves that this engine still leads: a newer epoch makes every write fail.
  * Answers what stops it now: an operator or the solvency watch may have done so since the round began.
  */
-async function fence(tx: Tx, { scope }: JournalContext, lane: Lane): Promise<Stopped> {
-  const { owner, epoch } = lane.lease
-  const held = await maybeOne(
-    tx,
-    laneRow,
-    sql`select l.status, c.pause is not null as paused from lane l join chain_cursor c using (chain_id)
-        where l.chain_id = ${lane.chainId} and l.wallet = ${lane.wallet} and c.token = ${scope.token}
-          and c.owner = ${owner} and c.epoch = ${epoch} for update of l`,
-  )
-  if (held === null) throw new LeaseLostError(`lane ${lane.wallet}: another engine leads since epoch ${epoch}`)
+async function fence(tx: Tx, context: JournalContext, lane: Lane): Promise<Stopped> {
+  const held = await maybeOne(tx, fenceRow, lockLane(context, lane))
+  if (held === null) throw lost(lane)
   if (held.status === 'quarantined') return 'quarantined'
   return held.paused ? 'paused' : null
 }
@@ -47,6 +49,15 @@ export function fenced<T>(
   work: (tx: Tx, stopped: Stopped) => Promise<T>,
 ): Promise<T> {
   return context.db.transaction(async (tx) => work(tx, await fence(tx, context, lane)))
+}
+
+/**
+ * Makes a change of the lane's transactions in one statement. `change`: the parts of a `with`, each of which reads from
+ * `held` and so waits for the lane's lock. Throws LeaseLostError if another engine leads.
+ */
+async function changeFenced(context: JournalContext, lane: Lane, change: Statement): Promise<void> {
+  const statement = sql`with held as materialized (${lockLane(context, lane)}), ${change} select 1 from held`
+  if ((await execute(context.db, statement)) !== 1) throw lost(lane)
 }
 
 /** Opens a lane for a wallet that has none. `nextNonce`: how many the wallet has used. */
@@ -200,19 +211,20 @@ export function storeAttempt(
   lane: Lane,
   attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },
 ): Promise<void> {
-  return fenced(context, lane, async (tx) => {
-    await execute(
-      tx,
-      sql`with kept as (
-            insert into lane_tx_attempt (chain_id, wallet, nonce, attempt, tx_hash, raw, max_fee, tip, signed_block)
-            select ${lane.chainId}, ${lane.wallet}, ${attempt.nonce}::bigint, coalesce(max(attempt) + 1, 1), ${attempt.txHash},
-              ${bytes(attempt.raw)}, ${attempt.maxFee.toString()}::numeric, ${attempt.tip.toString()}::numeric,
-              ${attempt.signedBlock}::bigint
-            from lane_tx_attempt where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${attempt.nonce})
-          update lane_tx set state = 'signed' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
-            and nonce = ${attempt.nonce} and state = 'reserved'`,
-    )
-  })
+  return changeFenced(
+    context,
+    lane,
+    sql`kept as (
+          insert into lane_tx_attempt (chain_id, wallet, nonce, attempt, tx_hash, raw, max_fee, tip, signed_block)
+          select ${lane.chainId}, ${lane.wallet}, ${attempt.nonce}::bigint, known.attempt + 1, ${attempt.txHash},
+            ${bytes(attempt.raw)}, ${attempt.maxFee.toString()}::numeric, ${attempt.tip.toString()}::numeric,
+            ${attempt.signedBlock}::bigint
+          from held, lateral (select coalesce(max(attempt), 0) as attempt from lane_tx_attempt
+            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${attempt.nonce}) known),
+        signed as (update lane_tx t set state = 'signed' from held
+          where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = ${attempt.nonce}
+            and t.state = 'reserved')`,
+  )
 }
 
 /** Records what the nodes answered. Only when one accepted the transaction does the state change. */
@@ -221,15 +233,15 @@ export function markSent(
   lane: Lane,
   sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean },
 ): Promise<void> {
-  return fenced(context, lane, async (tx) => {
-    await execute(
-      tx,
-      sql`with sent as (update lane_tx_attempt set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer}
-            where tx_hash = ${sent.txHash})
-          update lane_tx set state = 'broadcast' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
-            and nonce = ${sent.nonce} and state = 'signed' and ${sent.accepted}`,
-    )
-  })
+  return changeFenced(
+    context,
+    lane,
+    sql`answered as (update lane_tx_attempt a set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer} from held
+          where a.tx_hash = ${sent.txHash}),
+        sent as (update lane_tx t set state = 'broadcast' from held
+          where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = ${sent.nonce}
+            and t.state = 'signed' and ${sent.accepted})`,
+  )
 }
 
 const calldataRow = z.object({ calldata: hex })
