@@ -10,8 +10,9 @@ export const SILENT_MS = 5000
 const SILENT = 'Query read timeout'
 export const isSilent = (error: unknown): error is Error => error instanceof Error && error.message === SILENT
 
+/** A statement is sent at once, without waiting for the answers to those before it. */
 export function openPool(options: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({ connectionTimeoutMillis: 5000, ...options })
+  const pool = new pg.Pool({ connectionTimeoutMillis: 5000, pipeline: true, ...options })
   // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
   pool.on('error', () => undefined)
   return pool
