@@ -4,7 +4,7 @@ import type { Db } from '../db/db.ts'
 import type { Logger } from '../log.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createReconciliation } from '../worker/reconcile.ts'
-import { PER_ROUND, type Relay } from '../worker/relay.ts'
+import { PER_ROUND, type Relay, STARTS_PER_ROUND } from '../worker/relay.ts'
 import { createRetention, MORE } from '../worker/retention.ts'
 import { tokenOf } from './keys.ts'
 
@@ -54,7 +54,13 @@ export function relayLoops(
       idle: { everyMs: transfersEveryMs * IDLE_ROUNDS, bell: transfers, pageSize: PER_ROUND },
       log,
     },
-    { name: 'starts', everyMs, tick: relay.startPayments, log },
+    {
+      name: 'starts',
+      everyMs,
+      tick: relay.startPayments,
+      idle: { everyMs, bell: createBell(), pageSize: STARTS_PER_ROUND },
+      log,
+    },
     { name: 'partner news', everyMs, tick: relay.tellPartnerNews, log },
     { name: 'deliveries', everyMs, tick: sweep.tick, log },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
