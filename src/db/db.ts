@@ -225,9 +225,7 @@ function sessionOf(pool: pg.Pool, beginning: Beginning): Session {
   return {
     livemode: beginning.livemode,
     query: (text, values) =>
-      askAlone(beginning.asking, (asking) =>
-        transaction(pool, { ...beginning, asking }, (tx) => tx.query(text, values)),
-      ),
+      askAlone(beginning.asking, (asking) => transactionOfOne(pool, beginning, asking(text, values))),
     transaction: (work) => transaction(pool, beginning, work),
   }
 }
@@ -253,10 +251,58 @@ export const sessionIn = (tx: Tx): Session => ({ ...tx, transaction: (work) => w
 /** Postgres' code for a statement that was cut off. */
 const CANCELED = '57014'
 
-async function transaction<T>(
+/**
+ * Begins, runs `work` and commits. The first statement of `work` is sent together with `begin`; if `begin` fails, Postgres
+ * refuses every statement after it.
+ */
+function transaction<T>(
   pool: pg.Pool,
   { begin, livemode, asking, slow }: Beginning,
   work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  return onClient(pool, slow, async (client) => {
+    const after: (() => void)[] = []
+    const begun = client.query(begin)
+    begun.catch(() => undefined)
+    const result = await work({
+      query: (text, values) => client.query(asking(text, values)),
+      livemode,
+      inTransaction: true,
+      afterCommit: (next) => void after.push(next),
+    }).catch(async (error: unknown) => {
+      // The reason why the statements were refused.
+      await begun
+      throw error
+    })
+    await begun
+    await client.query('commit')
+    for (const next of after) next()
+    return result
+  })
+}
+
+/**
+ * A transaction of one statement, in one trip to the server. Resolves when it is committed. `commit` rolls back what has
+ * failed.
+ */
+function transactionOfOne(
+  pool: pg.Pool,
+  { begin, slow }: Beginning,
+  statement: pg.QueryConfig,
+): Promise<pg.QueryResult> {
+  return onClient(pool, slow, async (client) => {
+    const sent = [client.query(begin), client.query(statement), client.query('commit')] as const
+    await Promise.allSettled(sent)
+    const [, result] = await Promise.all(sent)
+    return result
+  })
+}
+
+/** Takes a connection for `work`. After an error it rolls back, and a connection that cannot be used again is closed. */
+async function onClient<T>(
+  pool: pg.Pool,
+  slow: Beginning['slow'],
+  work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
   // A connection that breaks between two statements tells it by this event alone, which would end the process if nobody
@@ -266,19 +312,9 @@ async function transaction<T>(
     lost ??= error
   }
   client.on('error', lose)
-  const after: (() => void)[] = []
   let broken: Error | boolean = false
   try {
-    await client.query(begin)
-    const result = await work({
-      query: (text, values) => client.query(asking(text, values)),
-      livemode,
-      inTransaction: true,
-      afterCommit: (next) => void after.push(next),
-    })
-    await client.query('commit')
-    for (const next of after) next()
-    return result
+    return await work(client)
   } catch (error) {
     broken = isSilent(error)
       ? error

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { ApiDeps } from '../api/app.ts'
 import { notePayment } from '../api/http/metrics.ts'
+import { createBackground } from '../api/limits/background.ts'
 import { createOpenPayments, type OpenPayments } from '../api/limits/open-payments.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
@@ -41,6 +42,14 @@ const WRITE_BEHIND_MS = 100
 const REQUEST_LOG_MS = 1000
 /** Requests that wait to be noted: of ten kilobytes at most each. */
 const MOST_REQUESTS = 2000
+
+/**
+ * Payments whose workflows a process starts at once, and most that wait for it. Two cores start about eighty workflows a
+ * second: more at once are no faster, and beyond these the relay starts them.
+ */
+const STARTS = { inFlight: 16, waiting: 200 }
+/** With the deadline of a start this ends before the relay takes the payment, three seconds after its creation. */
+const START_WAIT_MS = 1200
 
 /** What takes the place of what the configuration says: for tests, which then compose nothing by hand. */
 export type ApiOverrides = {
@@ -104,6 +113,7 @@ export async function composeApi(
     healthChecks: listHealthChecks(db, temporal),
     openPages: pages.openPages,
     registry,
+    background: composeBackground(log),
     ...later.on,
   }
   return {
@@ -111,6 +121,7 @@ export async function composeApi(
     close: async () => {
       shared.close()
       down.close()
+      await deps.background.close()
       await later.flush()
       rates.close()
       await pages.close()
@@ -170,6 +181,13 @@ const countriesOf = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: 
   countryHeader,
   locate: file === undefined ? null : createLocate(file),
 })
+
+const composeBackground = (log: Logger) =>
+  createBackground({
+    ...STARTS,
+    waitMs: START_WAIT_MS,
+    onError: (error) => log.error({ err: error }, 'a payment was not started; the relay starts it'),
+  })
 
 /** Records that no answer waits for. */
 function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {

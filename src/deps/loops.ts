@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts'
 import { PER_ROUND as DELIVERIES_PER_ROUND, type DeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createReconciliation } from '../worker/reconcile.ts'
-import { PER_ROUND, type Relay } from '../worker/relay.ts'
+import { PER_ROUND, type Relay, STARTS_PER_ROUND } from '../worker/relay.ts'
 import { createRetention, MORE } from '../worker/retention.ts'
 import { createWorkLook, type WorkBells } from '../worker/work-look.ts'
 import { tokenOf } from './keys.ts'
@@ -46,7 +46,7 @@ export function relayLoops(
   return [
     // A payment waits for its settled payout.
     { ...woken('transfers'), everyMs: transfersEveryMs, tick: relay.completeTransfers },
-    { ...woken('starts'), everyMs, tick: relay.startPayments },
+    { ...woken('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
     { ...woken('news'), everyMs, tick: relay.tellPartnerNews },
     { ...woken('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/db.ts'
-import { deleteOutbox, type OutboxRow, readOutbox } from '../db/outbox.ts'
+import { deleteOutbox, type OutboxRow, readOutbox, takeOutbox } from '../db/outbox.ts'
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import { loadPayments } from '../db/payments/payments.ts'
@@ -34,6 +34,8 @@ export type RelayDeps = {
 const GRACE_MS = 3000
 /** Most messages of one round, so that rounds stay short. The next round takes the others. */
 export const PER_ROUND = 100
+/** Starts of one round, all at once. Each has three seconds to be answered, and two cores start about eighty a second. */
+export const STARTS_PER_ROUND = 16
 
 export function createRelay(deps: RelayDeps): Relay {
   const { db, workflows, log } = deps
@@ -41,18 +43,23 @@ export function createRelay(deps: RelayDeps): Relay {
   const told = new Map<string, number>()
 
   return {
-    startPayments: async () => {
-      const rows = await readOutbox(db, 'start_payment', { minAgeMs: graceMs, limit: PER_ROUND })
-      const starts = await readStarts(
-        db,
-        rows.map((row) => row.subject),
-      )
-      const byId = new Map(starts.map((start) => [start.id, start]))
-      return passOn(rows, async (row) => {
-        const start = byId.get(row.subject)
-        if (start !== undefined) await workflows.resume(start)
-      })
-    },
+    startPayments: () =>
+      db.transaction(async (tx) => {
+        const rows = await takeOutbox(tx, 'start_payment', { minAgeMs: graceMs, limit: STARTS_PER_ROUND })
+        const starts = await readStarts(
+          tx,
+          rows.map((row) => row.subject),
+        )
+        const byId = new Map(starts.map((start) => [start.id, start]))
+        const started: OutboxRow[] = []
+        await forEach(rows, async (row) => {
+          const start = byId.get(row.subject)
+          if (start !== undefined) await workflows.resume(start)
+          started.push(row)
+        })
+        await deleteOutbox(tx, started)
+        return started.length
+      }),
 
     completeTransfers: async () => {
       const rows = await readOutbox(db, 'complete_transfer', { minAgeMs: 0, limit: PER_ROUND })

@@ -19,8 +19,9 @@ const KEPT = { idleTimeoutMillis: 0, maxLifetimeSeconds: 3600 }
 /** Firewalls forget a silent connection after some minutes, without telling its ends. */
 const PROBED = { keepAlive: true, keepAliveInitialDelayMillis: 60_000 }
 
+/** A statement is sent at once, without waiting for the answers to those before it. */
 export function openPool(options: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({ connectionTimeoutMillis: 5000, ...KEPT, ...PROBED, ...options })
+  const pool = new pg.Pool({ connectionTimeoutMillis: 5000, pipeline: true, ...KEPT, ...PROBED, ...options })
   // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
   pool.on('error', () => undefined)
   return pool
