@@ -21,8 +21,11 @@ import {
   runSaturated,
 } from './measure.ts'
 import { createPipelineArm } from './pipeline.ts'
+import { createApiArm, startExpressArm } from './post/arms.ts'
+import { measurePosts } from './post/measure.ts'
 import { armLines, line, RATIOS, ratioLines } from './report.ts'
 import { measureStatements } from './statements.ts'
+import { measureWaiting } from './waiting.ts'
 
 const FOLDER_PREFIX = 'pinrail-bench-'
 
@@ -39,6 +42,8 @@ const OPTIONS = {
   'at-once': { type: 'string', default: '24' },
   'warm-up': { type: 'string', default: '250' },
   saturation: { type: 'string', default: '96' },
+  posts: { type: 'string', default: '300' },
+  waiting: { type: 'string', default: '0' },
 } as const
 
 type Sizes = Readonly<Record<keyof typeof OPTIONS, number>>
@@ -54,6 +59,7 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX))
   await chmod(folder, 0o755)
   process.env['LOG_LEVEL'] ??= 'warn'
+  process.env['OPEN_PAYMENTS'] ??= '1000000'
   try {
     const system = await startSystem({ dataFolder: folder, ports: 'free', progress })
     try {
@@ -68,30 +74,55 @@ export async function main(args: string[], progress: Progress): Promise<number> 
 }
 
 async function measure(system: System, sizes: Sizes, progress: Progress): Promise<void> {
-  const address = system.info.temporal_address
-  const connection = await Connection.connect({ address })
-  const client = new Client({ connection })
-  const { bare, lean, pid, stop } = await startBareArms(client, address)
+  const connection = await Connection.connect({ address: system.info.temporal_address })
   try {
+    const client = new Client({ connection })
     const pipeline = createPipelineArm({ system, merchant: createMerchant(system.info), client })
-    const meter = createCpuMeter(system, { bare_worker: pid })
-    await compare([pipeline, bare, lean], { client, meter, sizes, progress })
+    const parts: Parts = { system, client, sizes, progress }
+    await compareWithBare(pipeline, parts)
+    if (sizes.posts > 0) await comparePosts(parts)
     progress.line('counting statements')
     print(await measureStatements(system, pipeline, sizes['at-once']))
+    if (sizes.waiting === 0) return
+    progress.line(`opening ${sizes.waiting} payments`)
+    print(await measureWaiting({ system, client, api: createApiArm(system.info) }, sizes.waiting))
   } finally {
-    stop()
     await connection.close()
   }
 }
 
 type Parts = {
+  readonly system: System
   readonly client: Client
-  readonly meter: Meter
   readonly sizes: Sizes
   readonly progress: Progress
 }
 
-async function compare(arms: readonly Arm[], { client, meter, sizes, progress }: Parts): Promise<void> {
+async function compareWithBare(pipeline: Arm, { system, client, sizes, progress }: Parts): Promise<void> {
+  const { bare, lean, pid, stop } = await startBareArms(client, system.info.temporal_address)
+  try {
+    const meter = createCpuMeter(system, { bare_worker: pid })
+    await compare([pipeline, bare, lean], { client, meter, sizes, progress })
+  } finally {
+    stop()
+  }
+}
+
+async function comparePosts({ system, client, sizes, progress }: Parts): Promise<void> {
+  const { arm, pid, stop } = await startExpressArm(system.info)
+  try {
+    progress.line(`${sizes.posts} payments created one at a time, and ${sizes.posts} at once`)
+    const meter = createCpuMeter(system, { express: pid })
+    const arms = [createApiArm(system.info), arm] as const
+    print(await measurePosts(arms, { client, meter, posts: sizes.posts, warmUp: sizes['warm-up'] }))
+  } finally {
+    stop()
+  }
+}
+
+type Comparison = Pick<Parts, 'client' | 'sizes' | 'progress'> & { readonly meter: Meter }
+
+async function compare(arms: readonly Arm[], { client, meter, sizes, progress }: Comparison): Promise<void> {
   const { pairs, payments, 'at-once': atOnce, 'warm-up': warmUp, saturation } = sizes
   progress.line(`warming up with ${warmUp} payments`)
   for (const arm of arms) await runBatch(arm, meter, { payments: warmUp, atOnce })

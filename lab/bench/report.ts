@@ -5,12 +5,12 @@ import { type Batch, percentile } from './measure.ts'
 export type Figure = { readonly name: string; readonly unit: string; readonly of: (batch: Batch, arm: Arm) => number }
 
 export const RATE: Figure = { name: 'rate', unit: 'payments/s', of: (batch) => batch.payments / (batch.wallMs / 1000) }
-export const WORKER = cpuFigure('worker', ({ worker }) => [worker])
+const WORKER = cpuFigure('worker', ({ worker }) => [worker])
 export const TOOK: readonly Figure[] = [
   { name: 'took.p50', unit: 'ms', of: ({ tookMs }) => percentile(tookMs, 0.5) },
   { name: 'took.p95', unit: 'ms', of: ({ tookMs }) => percentile(tookMs, 0.95) },
 ]
-const ALL_OF_OURS = cpuFigure('all_of_ours', ({ ours }) => ours)
+export const ALL_OF_OURS = cpuFigure('all_of_ours', ({ ours }) => ours)
 
 /** The figures of a payment that are divided by those of a bare workflow. */
 export const RATIOS: readonly Figure[] = [ALL_OF_OURS, cpuFigure('temporal', () => ['temporal']), WORKER, RATE]
