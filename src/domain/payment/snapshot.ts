@@ -172,16 +172,19 @@ function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null
   return ends.length === 0 ? null : Math.max(...ends)
 }
 
-/** Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. */
+/**
+ * Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. A give-back that the buyer got
+ * from elsewhere too has hours from when that was recorded, also after the time for late money.
+ */
 function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | null {
   const ended = unixMs(payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt)
   const ends = attempts.flatMap((attempt) => {
     const isBack = isBackAnyway(toAccount(attempt))
-    if (!isBack && !mayStillBePaid(attempt.status)) return []
+    if (!isBack && (payment.listenEnded || !mayStillBePaid(attempt.status))) return []
     const since = isBack ? Math.max(ended, unixMs(attempt.updatedAt)) : ended
     return since + PROVIDERS[attempt.provider].listenHours * 3_600_000
   })
-  return payment.listenEnded || ends.length === 0 ? null : Math.max(...ends)
+  return ends.length === 0 ? null : Math.max(...ends)
 }
 
 /** Orders are read once more when the time for late money ends: what that finds came in time. */
