@@ -1,7 +1,18 @@
 import { PROVIDERS } from '../../../../src/domain/methods.ts'
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import { readStatement } from '../../world/books.ts'
-import { assetOf, balance, type Facts, findSold, freeOf, listDecided, type Order, positive } from './facts.ts'
+import {
+  assetOf,
+  balance,
+  type Facts,
+  findSold,
+  freeOf,
+  isHeardAfter,
+  lastThere,
+  listDecided,
+  type Order,
+  positive,
+} from './facts.ts'
 
 /** Every unit has one owner, and nothing is paid that is not there. */
 
@@ -130,15 +141,16 @@ export function checkListening(facts: Facts): string[] {
 }
 
 /** An order of another amount is sold only if an operator has said so. `sold` is what was sold before. */
-export function checkOdd(facts: Facts, sold: number | null): string[] {
+export async function checkOdd(facts: Facts, sold: number | null): Promise<string[]> {
   const { takenSale } = facts.row.payment
   const attempt = findSold(facts)?.attempt
   const order = facts.orders.find((one) => one.attempt.id === attempt?.id)?.order
   const isOdd = order?.status === 'paid' && order.minor !== attempt?.asked.minor && !facts.unread.has(attempt?.id ?? '')
   const isSettled = listDecided(facts.shop).some(({ what }) => what === 'settle')
-  return takenSale !== sold && isOdd && !isSettled
-    ? ['an order of another amount was sold, and no operator has said so']
-    : []
+  if (takenSale === sold || attempt === undefined || !isOdd || isSettled) return []
+  const said = { heard: "data ? 'misfit'", done: "kind = 'payment.converted'" }
+  const isLater = await isHeardAfter(facts.shop, attempt.id, said)
+  return isLater ? [] : ['an order of another amount was sold, and no operator has said so']
 }
 
 /** Too little, and what was sold far off the rate, is paid out only if an operator has said so. */
@@ -152,8 +164,9 @@ function checkSold({ shop, row }: Facts, { sale, attempt }: NonNullable<ReturnTy
 }
 
 /** The loss of an attempt, by those who have its money: what was paid for and is not there, or what the buyer has twice. */
-export function lossOf(facts: Facts, { attempt, there }: Order): bigint {
-  const [held, outside] = [there ?? BigInt(attempt.held), BigInt(attempt.outside)]
+export function lossOf(facts: Facts, order: Order): bigint {
+  const { attempt } = order
+  const [held, outside] = [lastThere(order), BigInt(attempt.outside)]
   const sold = findSold(facts)
   const isPaidFor = facts.paidOut !== null && sold?.attempt.id === attempt.id
   const short = isPaidFor ? positive(sold.sale.units - positive(held - outside)) : 0n
