@@ -1,5 +1,6 @@
 import type { Booking } from '../../ledger.ts'
 import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
+import { isTooLate } from '../late-money.ts'
 import { wordOf } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
 import { type Account, isOnChain, isWorth } from './account.ts'
@@ -19,6 +20,7 @@ export function toFunds(state: PaymentWithAttempts): Funds {
     paidOut: BigInt(payment.paidMicro ?? '0'),
     closed: payment.closedAs,
     listens: !payment.listenEnded,
+    late: attempts.filter((attempt) => isTooLate(payment, attempt)).map(({ id }) => id),
     hold: payment.held,
     stuck: payment.stuck,
     agreed: payment.agreed,

@@ -1,5 +1,6 @@
 import { PROVIDERS } from '../../../../src/domain/methods.ts'
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
+import type { Attempt } from '../../../../src/domain/payment/payment-object.ts'
 import { readStatement } from '../../world/books.ts'
 import {
   assetOf,
@@ -129,15 +130,17 @@ export function checkPayout(facts: Facts): string[] {
 
 /** What comes of a closed payment after its partner's time for late money is not the payment's. */
 export function checkListening(facts: Facts): string[] {
-  const { payment } = facts.row
   const sold = findSold(facts)
-  const paidAt = Date.parse(sold?.attempt.paidAt ?? '')
-  const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (facts.notes.get(kind) ?? Infinity) < paidAt)
-  if (sold === null || !wasClosed) return []
+  return sold !== null && isTooLate(facts, sold.attempt) ? ['money was sold after nobody listened any more'] : []
+}
+
+/** The money of the attempt came after the payment was closed, and after its partner's time for late money. */
+function isTooLate({ row: { payment }, notes }: Facts, { paidAt: at, provider }: Attempt): boolean {
+  const paidAt = Date.parse(at ?? '')
+  const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (notes.get(kind) ?? Infinity) < paidAt)
   const end = Date.parse(payment.canceledAt ?? payment.expiresAt)
-  const hours = PROVIDERS[sold.attempt.provider].listenHours
   // By the clock of who reads, which may be off.
-  return paidAt > end + hours * 3_600_000 + 60_000 ? ['money was sold after nobody listened any more'] : []
+  return wasClosed && paidAt > end + PROVIDERS[provider].listenHours * 3_600_000 + 60_000
 }
 
 /** An order of another amount is sold only if an operator has said so. `sold` is what was sold before. */
@@ -226,7 +229,7 @@ export function checkSettled(facts: Facts): string[] {
   const isOther = ['sale_stuck', 'far_fill', 'other_token'].some((reason) => isListed(facts, reason))
   if (isTaken || isOther || payout === 'void' || listDecided(shop).length > 0) return []
   if (listenEnded || closedAs === 'failed') return []
-  const whole = orders.find((order) => isWhole(order) && !order.attempt.returned)
+  const whole = orders.find((order) => isWhole(order) && !order.attempt.returned && !isTooLate(facts, order.attempt))
   return whole === undefined
     ? []
     : [`the whole price is there by ${whole.attempt.provider}, and the payment is ${status}`]
