@@ -5,7 +5,6 @@ import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { isCancelOver, withReading } from '../../domain/payment/reading.ts'
-import { isPastListening } from '../../domain/payment/snapshot.ts'
 import type { OrderNews } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -22,7 +21,6 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (isNews && attempt.revision !== asked.attempt.revision) return false
   if (asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   if (!isNews) return true
-  if (isPastListening(work.state, attempt, work.at)) work.set({ listenEnded: true })
   const cancelAsked = attempt.cancelAsked && !isCancelOver(read.status)
   work.setAttempt(attempt.id, { ...read, cancelAsked })
   failIfHopeless(work, read)
