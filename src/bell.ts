@@ -1,5 +1,5 @@
-/** Ends a waiting early; rung while nobody waits, it ends the next waiting. */
-export type Bell = { ring(): void; wait(ms: number): Promise<void> }
+/** Ends a waiting early; rung while nobody waits, it ends the next waiting. `wait` returns whether it was rung. */
+export type Bell = { readonly ring: () => void; readonly wait: (ms?: number) => Promise<boolean> }
 
 export function createBell(): Bell {
   let rung = false
@@ -12,13 +12,15 @@ export function createBell(): Bell {
     async wait(ms) {
       if (!rung)
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
+          const timer = ms === undefined ? undefined : setTimeout(resolve, ms)
           wake = () => {
             clearTimeout(timer)
             resolve()
           }
         })
+      const wasRung = rung
       rung = false
+      return wasRung
     },
   }
 }

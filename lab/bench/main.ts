@@ -2,48 +2,68 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Client, Connection } from '@temporalio/client'
 import { createMerchant } from '../../scripts/demo/merchant.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { type System, startSystem } from '../../scripts/system.ts'
 import { removeLeftovers } from '../../scripts/test/services/leftovers.ts'
-import { startBareArm } from './bare/arm.ts'
-import { type Batch, cpuOf, historyCost, type Processes, runBatch } from './measure.ts'
-import { pipelineArm } from './pipeline.ts'
-import { report, type StatementCost } from './report.ts'
-import { countStatements } from './statements.ts'
+import type { Arm } from './arm.ts'
+import { startBareArms } from './bare/arms.ts'
+import {
+  type Batch,
+  createCpuMeter,
+  historyCost,
+  idlePerSecond,
+  type Meter,
+  runBatch,
+  runInTurns,
+  runSaturated,
+} from './measure.ts'
+import { createPipelineArm } from './pipeline.ts'
+import { createApiArm, startExpressArm } from './post/arms.ts'
+import { measurePosts } from './post/measure.ts'
+import { armLines, line, RATIOS, ratioLines } from './report.ts'
+import { measureStatements } from './statements.ts'
+import { measureWaiting } from './waiting.ts'
 
 const FOLDER_PREFIX = 'pinrail-bench-'
 
-/** Long enough for ticks of 10 ms to add up (milliseconds). */
-const IDLE_MS = 10_000
-/** Payments whose history and SQL statements are counted. */
+/** Long enough for ticks of 10 ms to add up. */
+const IDLE_SECONDS = 10
+/** Payments whose history is counted. */
 const SAMPLE = 20
+/** Times that the open payments of the saturation are replaced while it is measured. */
+const SATURATED_ROUNDS = 3
+
+const OPTIONS = {
+  pairs: { type: 'string', default: '6' },
+  payments: { type: 'string', default: '120' },
+  'at-once': { type: 'string', default: '24' },
+  'warm-up': { type: 'string', default: '250' },
+  saturation: { type: 'string', default: '96' },
+  posts: { type: 'string', default: '300' },
+  waiting: { type: 'string', default: '0' },
+} as const
+
+type Sizes = Readonly<Record<keyof typeof OPTIONS, number>>
 
 /**
- * `npm run bench`: the whole pipeline beside a bare Temporal workflow of the same shape, on the same server and in
- * turns, so that a noisy machine disturbs both. Prints `name value unit`, one figure a line.
+ * `npm run bench`: the whole pipeline, compared with bare Temporal workflows on the same server, in turns, so that a noisy
+ * machine disturbs all of them. Prints `name value unit`, one figure a line. docs/benchmarks.md explains the options.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      pairs: { type: 'string', default: '4' },
-      payments: { type: 'string', default: '72' },
-      'at-once': { type: 'string', default: '24' },
-    },
-  })
-  const load = { payments: Number(values.payments), atOnce: Number(values['at-once']) }
+  const { values } = parseArgs({ args, options: OPTIONS })
+  const sizes = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)])) as Sizes
   await removeLeftovers(FOLDER_PREFIX)
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX))
   await chmod(folder, 0o755)
   process.env['LOG_LEVEL'] ??= 'warn'
+  process.env['OPEN_PAYMENTS'] ??= '1000000'
   try {
     const system = await startSystem({ dataFolder: folder, ports: 'free', progress })
     try {
-      await compare(system, { ...load, pairs: Number(values.pairs), progress })
+      await measure(system, sizes, progress)
     } finally {
       await system.stop()
     }
@@ -53,79 +73,85 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   }
 }
 
-type Load = { readonly payments: number; readonly atOnce: number; readonly pairs: number; readonly progress: Progress }
-
-async function compare(system: System, { pairs, progress, ...load }: Load): Promise<void> {
-  const address = system.info.temporal_address
-  const connection = await Connection.connect({ address })
-  const client = new Client({ connection })
-  const bare = await startBareArm(client, address)
+async function measure(system: System, sizes: Sizes, progress: Progress): Promise<void> {
+  const connection = await Connection.connect({ address: system.info.temporal_address })
   try {
-    const pipeline = pipelineArm({ system, merchant: createMerchant(system.info), client })
-    const processes = processesOf(system)
-    const arms = {
-      pipeline: () => runBatch(pipeline, processes, load),
-      bare: () => runBatch(bare.pay, { ...processes, bare_worker: bare.pid }, load),
-    }
-    progress.line('warming up')
-    await arms.pipeline()
-    await arms.bare()
-    const idle = await idleCpu(processes)
-    const batches: Record<keyof typeof arms, Batch[]> = { pipeline: [], bare: [] }
-    for (let pair = 0; pair < pairs; pair++) {
-      progress.line(`pair ${pair + 1} of ${pairs}`)
-      // A B, then B A, so that drift with time affects both alike.
-      const order = pair % 2 === 0 ? (['pipeline', 'bare'] as const) : (['bare', 'pipeline'] as const)
-      for (const name of order) batches[name].push(await arms[name]())
-    }
-    const sampleOf = (name: keyof typeof arms) => batches[name].at(-1)?.workflowIds.slice(0, SAMPLE) ?? []
-    const history = {
-      pipeline: await historyCost(client, sampleOf('pipeline')),
-      bare: await historyCost(client, sampleOf('bare')),
-    }
-    const statements = await statementsOf(system, () => runBatch(pipeline, processes, { ...load, payments: SAMPLE }))
-    for (const line of report({ ...batches, idle, history, statements })) process.stdout.write(`${line}\n`)
+    const client = new Client({ connection })
+    const pipeline = createPipelineArm({ system, merchant: createMerchant(system.info), client })
+    const parts: Parts = { system, client, sizes, progress }
+    await compareWithBare(pipeline, parts)
+    if (sizes.posts > 0) await comparePosts(parts)
+    progress.line('counting statements')
+    print(await measureStatements(system, pipeline, sizes['at-once']))
+    if (sizes.waiting === 0) return
+    progress.line(`opening ${sizes.waiting} payments`)
+    print(await measureWaiting({ system, client, api: createApiArm(system.info) }, sizes.waiting))
   } finally {
-    bare.stop()
     await connection.close()
   }
 }
 
-function processesOf(system: System): Processes {
-  return Object.fromEntries([...system.children].map(([name, child]) => [name, child.pid() ?? 0]))
+type Parts = {
+  readonly system: System
+  readonly client: Client
+  readonly sizes: Sizes
+  readonly progress: Progress
 }
 
-/** CPU of each process while nobody pays (ms per second). */
-async function idleCpu(processes: Processes): Promise<Record<string, number>> {
-  const before = cpuOf(processes)
-  await delay(IDLE_MS)
-  const after = cpuOf(processes)
-  return Object.fromEntries(
-    Object.keys(after).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / (IDLE_MS / 1000)]),
-  )
-}
-
-/** The statements of one payment, less those of the background in the same time. */
-async function statementsOf(system: System, pay: () => Promise<Batch>): Promise<StatementCost> {
-  const statements = await countStatements(system)
+async function compareWithBare(pipeline: Arm, { system, client, sizes, progress }: Parts): Promise<void> {
+  const { bare, lean, pid, stop } = await startBareArms(client, system.info.temporal_address)
   try {
-    await system.children.get('worker')?.untilReady()
-    // After one payment every connection is open again.
-    await pay()
-    await statements.since()
-    await delay(IDLE_MS)
-    const idle = await statements.since()
-    const batch = await pay()
-    const busy = await statements.since()
-    const per = (all: number, background: number): number =>
-      (all - (background / IDLE_MS) * batch.wallMs) / batch.payments
-    return {
-      calls: per(busy.calls, idle.calls),
-      commits: per(busy.commits, idle.commits),
-      walKb: per(busy.walBytes, idle.walBytes) / 1024,
-      idleCallsPerSecond: idle.calls / (IDLE_MS / 1000),
-    }
+    const meter = createCpuMeter(system, { bare_worker: pid })
+    await compare([pipeline, bare, lean], { client, meter, sizes, progress })
   } finally {
-    await statements.close()
+    stop()
   }
+}
+
+async function comparePosts({ system, client, sizes, progress }: Parts): Promise<void> {
+  const { arm, pid, stop } = await startExpressArm(system.info)
+  try {
+    progress.line(`${sizes.posts} payments created one at a time, and ${sizes.posts} at once`)
+    const meter = createCpuMeter(system, { express: pid })
+    const arms = [createApiArm(system.info), arm] as const
+    print(await measurePosts(arms, { client, meter, posts: sizes.posts, warmUp: sizes['warm-up'] }))
+  } finally {
+    stop()
+  }
+}
+
+type Comparison = Pick<Parts, 'client' | 'sizes' | 'progress'> & { readonly meter: Meter }
+
+async function compare(arms: readonly Arm[], { client, meter, sizes, progress }: Comparison): Promise<void> {
+  const { pairs, payments, 'at-once': atOnce, 'warm-up': warmUp, saturation } = sizes
+  progress.line(`warming up with ${warmUp} payments`)
+  for (const arm of arms) await runBatch(arm, meter, { payments: warmUp, atOnce })
+  const idle = await idlePerSecond(meter, IDLE_SECONDS)
+  print(Object.entries(idle).map(([name, value]) => line(`idle.cpu.${name}`, [value], 'ms/s')))
+
+  progress.line(`${pairs} rounds of ${payments} payments, ${atOnce} at once`)
+  const measured = await runInTurns(arms, pairs, (arm) => runBatch(arm, meter, { payments, atOnce }))
+  print(armLines('', measured))
+  for (const [arm, batches] of measured) print(await historyLines(client, arm, batches))
+  print(ratioLines('', measured, RATIOS))
+  if (saturation === 0) return
+
+  const load = { payments: saturation * SATURATED_ROUNDS, atOnce: saturation }
+  progress.line(`${saturation} payments held open`)
+  const saturated = await runInTurns(arms, Math.ceil(pairs / 2), (arm) => runSaturated(arm, meter, load))
+  print(armLines('saturation.', saturated))
+  print(ratioLines('saturation.', saturated, RATIOS))
+}
+
+async function historyLines(client: Client, { name }: Arm, batches: readonly Batch[]): Promise<string[]> {
+  const sample = batches.at(-1)?.workflowIds.slice(0, SAMPLE) ?? []
+  const { events, workflowTasks } = await historyCost(client, sample)
+  return [
+    line(`${name}.history_events`, [events], 'events/payment'),
+    line(`${name}.workflow_tasks`, [workflowTasks], 'tasks/payment'),
+  ]
+}
+
+function print(lines: readonly string[]): void {
+  for (const each of lines) process.stdout.write(`${each}\n`)
 }

@@ -1,55 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
+import type { System } from '../../scripts/system.ts'
+import type { Arm, Paid } from './arm.ts'
 import { cpuMs } from './cpu.ts'
-import type { Arm } from './pipeline.ts'
 
-/** Processes by the name that the figures give them. */
-export type Processes = Readonly<Record<string, number>>
+/** Reads counters that only grow. */
+export type Meter = () => Promise<Readonly<Record<string, number>>>
 
 export type Batch = {
   readonly payments: number
   readonly wallMs: number
   readonly tookMs: readonly number[]
   readonly workflowIds: readonly string[]
-  /** CPU that each process has spent (ms). */
-  readonly cpuMs: Readonly<Record<string, number>>
+  /** By how much each counter has grown. */
+  readonly spent: Readonly<Record<string, number>>
 }
 
-/** So many payments, never more than `atOnce` at the same time; each begins when one before it has ended. */
-export async function runBatch(
-  arm: Arm,
-  processes: Processes,
-  load: { readonly payments: number; readonly atOnce: number },
-): Promise<Batch> {
-  const before = cpuOf(processes)
-  const begun = Date.now()
-  const done: Awaited<ReturnType<Arm>>[] = []
+export type Load = { readonly payments: number; readonly atOnce: number }
+
+/** Makes `payments` payments, never more than `atOnce` at the same time. Each begins when one before it has ended. */
+export async function runBatch(arm: Arm, meter: Meter, load: Load): Promise<Batch> {
+  const begun = await look(meter)
+  const done: Paid[] = []
   let left = load.payments
   const lane = async (): Promise<void> => {
-    for (; left > 0; ) {
+    while (left > 0) {
       left -= 1
-      done.push(await arm())
+      done.push(await arm.pay())
     }
   }
   await Promise.all(Array.from({ length: load.atOnce }, lane))
-  const after = cpuOf(processes)
+  return batchBetween(begun, await look(meter), done)
+}
+
+/** Holds `atOnce` payments open, and measures from the end of the first `atOnce` to that of the `payments` after them. */
+export async function runSaturated(arm: Arm, meter: Meter, { payments, atOnce }: Load): Promise<Batch> {
+  const done: Paid[] = []
+  const looks: Look[] = []
+  const lane = async (): Promise<void> => {
+    while (done.length < atOnce + payments) {
+      const ended = done.push(await arm.pay())
+      if (ended === atOnce || ended === atOnce + payments) looks.push(await look(meter))
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, lane))
+  const [begun, ended] = looks as [Look, Look]
+  return batchBetween(begun, ended, done.slice(atOnce, atOnce + payments))
+}
+
+/** Runs each arm in every round: A B C, then C B A, so that drift with time affects all of them alike. */
+export async function runInTurns(
+  arms: readonly Arm[],
+  rounds: number,
+  run: (arm: Arm) => Promise<Batch>,
+): Promise<ReadonlyMap<Arm, Batch[]>> {
+  const batches = new Map<Arm, Batch[]>(arms.map((arm) => [arm, []]))
+  for (let round = 0; round < rounds; round++)
+    for (const arm of round % 2 === 0 ? arms : arms.toReversed()) batches.get(arm)?.push(await run(arm))
+  return batches
+}
+
+/** By how much each counter grows in a second while nothing is asked. */
+export async function idlePerSecond(meter: Meter, seconds: number): Promise<Readonly<Record<string, number>>> {
+  const before = await look(meter)
+  await delay(seconds * 1000)
+  const grown = growth(before, await look(meter))
+  return Object.fromEntries(Object.entries(grown).map(([name, value]) => [name, value / seconds]))
+}
+
+type Look = { readonly at: number; readonly counters: Readonly<Record<string, number>> }
+
+const look = async (meter: Meter): Promise<Look> => ({ counters: await meter(), at: Date.now() })
+
+function batchBetween(begun: Look, ended: Look, done: readonly Paid[]): Batch {
   return {
-    payments: load.payments,
-    wallMs: Date.now() - begun,
+    payments: done.length,
+    wallMs: ended.at - begun.at,
     tookMs: done.map(({ tookMs }) => tookMs),
     workflowIds: done.map(({ workflowId }) => workflowId),
-    cpuMs: Object.fromEntries(Object.keys(after).map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)])),
+    spent: growth(begun, ended),
   }
 }
 
-/** The CPU time of this process alone. Everything that is measured is one of its children. */
-function driverMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
+function growth({ counters: before }: Look, { counters: after }: Look): Record<string, number> {
+  return Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]))
 }
 
-export function cpuOf(processes: Processes): Record<string, number> {
-  const spent = Object.entries(processes).map(([name, pid]) => [name, cpuMs(pid)] as const)
-  return { ...Object.fromEntries(spent), driver: driverMs() }
+/** The CPU time of each process of the system, of the others that are given, and of this one alone (milliseconds). */
+export function createCpuMeter(system: System, others: Readonly<Record<string, number>>): Meter {
+  return async () => {
+    const children = [...system.children].map(([name, child]) => [name, child.pid() ?? 0] as const)
+    const spent = [...children, ...Object.entries(others)].map(([name, pid]) => [name, cpuMs(pid)] as const)
+    const { user, system: kernel } = process.cpuUsage()
+    return { ...Object.fromEntries(spent), driver: (user + kernel) / 1000 }
+  }
 }
 
 /** History events and workflow tasks of a payment: the average of the workflows. */
@@ -69,5 +113,3 @@ export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 }
-
-export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

@@ -1,93 +1,67 @@
-import { type Batch, percentile, sum } from './measure.ts'
+import type { Arm } from './arm.ts'
+import { type Batch, percentile } from './measure.ts'
 
-/** Processes of the service itself; the rest stands for partners, merchants and the chain. */
-const OURS = ['api', 'worker', 'temporal', 'postgres']
-/** What the bare workflow needs; it has no API and no database of its own. */
-const BARE = ['temporal', 'bare_worker']
+/** A number that a batch of an arm gives. */
+export type Figure = { readonly name: string; readonly unit: string; readonly of: (batch: Batch, arm: Arm) => number }
 
-/** What one payment asks of Postgres. */
-export type StatementCost = {
-  readonly calls: number
-  readonly commits: number
-  readonly walKb: number
-  readonly idleCallsPerSecond: number
+export const RATE: Figure = { name: 'rate', unit: 'payments/s', of: (batch) => batch.payments / (batch.wallMs / 1000) }
+const WORKER = cpuFigure('worker', ({ worker }) => [worker])
+export const TOOK: readonly Figure[] = [
+  { name: 'took.p50', unit: 'ms', of: ({ tookMs }) => percentile(tookMs, 0.5) },
+  { name: 'took.p95', unit: 'ms', of: ({ tookMs }) => percentile(tookMs, 0.95) },
+]
+export const ALL_OF_OURS = cpuFigure('all_of_ours', ({ ours }) => ours)
+
+/** The figures of a payment that are divided by those of a bare workflow. */
+export const RATIOS: readonly Figure[] = [ALL_OF_OURS, cpuFigure('temporal', () => ['temporal']), WORKER, RATE]
+
+function cpuFigure(name: string, processes: (arm: Arm) => readonly string[]): Figure {
+  const of = (batch: Batch, arm: Arm): number =>
+    processes(arm).reduce((total, process) => total + (batch.spent[process] ?? 0), 0) / batch.payments
+  return { name: `cpu.${name}`, unit: 'ms/payment', of }
 }
 
-export type Measured = {
-  readonly pipeline: readonly Batch[]
-  readonly bare: readonly Batch[]
-  /** CPU of each process while nobody pays (ms per second). */
-  readonly idle: Readonly<Record<string, number>>
-  readonly history: Readonly<Record<'pipeline' | 'bare', { events: number; workflowTasks: number }>>
-  readonly statements: StatementCost
-}
+type Measured = ReadonlyMap<Arm, readonly Batch[]>
 
-/** `name value unit`, one figure a line. Where batches differ, the range over them follows. */
-export function report({ pipeline, bare, idle, history, statements }: Measured): string[] {
-  const cpu = (batch: Batch, names: readonly string[]): number =>
-    sum(names.map((name) => batch.cpuMs[name] ?? 0)) / batch.payments
-  const armLines = (arm: 'pipeline' | 'bare', batches: readonly Batch[], ours: readonly string[]): string[] => [
-    line(`${arm}.rate`, batches.map(rateOf), 'payments/s'),
-    ...Object.keys(batches[0]?.cpuMs ?? {}).map((name) =>
+/** The figures of each arm: `name value unit`, one a line. If there are several batches, their range follows. */
+export function armLines(prefix: string, measured: Measured): string[] {
+  return [...measured].flatMap(([arm, batches]) => {
+    const processes = Object.keys(batches[0]?.spent ?? {}).map((name) => cpuFigure(name, () => [name]))
+    return [RATE, ...processes, ALL_OF_OURS, ...TOOK].map(({ name, unit, of }) =>
       line(
-        `${arm}.cpu.${name}`,
-        batches.map((batch) => cpu(batch, [name])),
-        'ms/payment',
+        `${prefix}${arm.name}.${name}`,
+        batches.map((batch) => of(batch, arm)),
+        unit,
+      ),
+    )
+  })
+}
+
+/** The figures of the arm that is compared, divided by those of each other arm in the same round. */
+export function ratioLines(prefix: string, measured: Measured, figures: readonly Figure[]): string[] {
+  const [compared, ...others] = measured
+  if (compared === undefined) return []
+  const [arm, batches] = compared
+  return others.flatMap(([other, floor]) =>
+    figures.map(({ name, of }) =>
+      line(
+        `${prefix}${other.ratio}.${name}`,
+        batches.map((batch, round) => of(batch, arm) / of(floor[round] as Batch, other)),
+        'x',
       ),
     ),
-    line(
-      `${arm}.cpu.all_of_ours`,
-      batches.map((batch) => cpu(batch, ours)),
-      'ms/payment',
-    ),
-    line(
-      `${arm}.took.p50`,
-      batches.map(({ tookMs }) => percentile(tookMs, 0.5)),
-      'ms',
-    ),
-    line(
-      `${arm}.took.p95`,
-      batches.map(({ tookMs }) => percentile(tookMs, 0.95)),
-      'ms',
-    ),
-    line(`${arm}.history_events`, [history[arm].events], 'events/payment'),
-    line(`${arm}.workflow_tasks`, [history[arm].workflowTasks], 'tasks/payment'),
-  ]
-  const ratio = (of: (batch: Batch, arm: 'pipeline' | 'bare') => number): number[] =>
-    pipeline.map((batch, index) => of(batch, 'pipeline') / of(bare[index] ?? batch, 'bare'))
-  return [
-    ...armLines('pipeline', pipeline, OURS),
-    ...armLines('bare', bare, BARE),
-    ...Object.entries(idle).map(([name, value]) => line(`idle.cpu.${name}`, [value], 'ms/s')),
-    line('pipeline.sql_statements', [statements.calls], 'statements/payment'),
-    line('pipeline.sql_commits', [statements.commits], 'transactions/payment'),
-    line('pipeline.wal', [statements.walKb], 'KB/payment'),
-    line('idle.sql_statements', [statements.idleCallsPerSecond], 'statements/s'),
-    line(
-      'ratio.cpu.all_of_ours',
-      ratio((batch, arm) => cpu(batch, arm === 'bare' ? BARE : OURS)),
-      'x',
-    ),
-    line(
-      'ratio.cpu.temporal',
-      ratio((batch) => cpu(batch, ['temporal'])),
-      'x',
-    ),
-    line(
-      'ratio.cpu.worker',
-      ratio((batch, arm) => cpu(batch, [arm === 'bare' ? 'bare_worker' : 'worker'])),
-      'x',
-    ),
-    line('ratio.rate', ratio(rateOf), 'x'),
-  ]
+  )
 }
 
-const rateOf = (batch: Batch): number => batch.payments / (batch.wallMs / 1000)
-
-function line(name: string, values: readonly number[], unit: string): string {
-  const median = percentile(values, 0.5)
+export function line(name: string, values: readonly number[], unit: string): string {
   const range = values.length > 1 ? `  (${short(Math.min(...values))} to ${short(Math.max(...values))})` : ''
-  return `${name} ${short(median)} ${unit}${range}`
+  return `${name} ${short(median(values))} ${unit}${range}`
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  return (low + high) / 2
 }
 
 const short = (value: number): string => (Math.abs(value) < 10 ? value.toFixed(2) : value.toFixed(1))

@@ -27,6 +27,7 @@ import { createDocsSite } from './document/docs-site.ts'
 import { accessLog } from './http/metrics.ts'
 import { Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
+import type { Background } from './limits/background.ts'
 import { holding } from './limits/hold.ts'
 import type { OpenPayments } from './limits/open-payments.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
@@ -99,6 +100,8 @@ export type ApiDeps = {
   /** What the process is measured by. */
   readonly registry: Registry
   readonly tracing: Tracing
+  /** Starts workflows while requests are answered. */
+  readonly background: Background
   readonly onStarted: (paymentId: string) => void
   readonly onKeyUsed: (keyId: string) => void
   readonly onOldPepper: (digest: NewDigest) => void

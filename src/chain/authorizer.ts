@@ -190,8 +190,11 @@ export async function hold(
 export type Authorizer = {
   /** Before anything is signed: stamps the list of treasuries. Throws SettlementRefusal if it is not the stamped one. */
   record(): Promise<void>
-  /** queued → authorized: checks the token, reserves funds, signs. `final`: the last final block that was read. */
-  authorize(final: number): Promise<Progress>
+  /**
+   * queued → authorized: checks the token, reserves funds, signs. `final`: the last final block that was read. `isBehind`: something
+   * that is signed waits to be sent.
+   */
+  authorize(final: number, isBehind: boolean): Promise<Progress>
 }
 
 /**
@@ -216,9 +219,10 @@ export function createAuthorizer(
 
   return {
     record,
-    async authorize(final) {
+    async authorize(final, isBehind) {
       await record()
-      if ((await journal.countWaiting(rests.treasuries())) >= AHEAD) return { ...NOTHING, ahead: true }
+      const waiting = isBehind ? await journal.countWaiting(rests.treasuries()) : 0
+      if (waiting >= AHEAD) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ keys, limit: ROUND, after: lastRecipient })
       if (payouts.length === 0) return NOTHING
       lastRecipient = next

@@ -166,7 +166,7 @@ function createSending(
     const isFreed = await freeStranded(stuck, view)
     const done = work.send || isFreed ? await fillLanes(deps, { rounds, view, rests }) : 0
     if (rounds.length > 0) await leadership.ended('sending', done === 0 && rounds.every(({ isRefused }) => isRefused))
-    if (isAll) await sweep(rounds, view).catch((error: unknown) => failures.push(error))
+    if (work.sweep) await sweep(rounds, view).catch((error: unknown) => failures.push(error))
     // Everything signed is sent, or every lane is full.
     return { ...NOTHING, done, rest: rest ?? rests.first() }
   }
@@ -210,18 +210,20 @@ function createSigning(
   const cancel = createCancellations(deps, stillLeads)
   return {
     begin: () => authorizer.record(),
-    async authorize({ cursor }) {
+    async authorize({ cursor, work }) {
       if (cursor.pausedReason !== null) return NOTHING
       let refusal: string | null = null
-      const cancelled = await cancel().catch((error: unknown) => {
-        log.error({ err: error }, 'cancellations could not be signed; tried again next round')
-        refusal = describeError(error)
-        return 0
-      })
+      const trySigning = (): Promise<number> =>
+        cancel().catch((error: unknown) => {
+          log.error({ err: error }, 'cancellations could not be signed; tried again next round')
+          refusal = describeError(error)
+          return 0
+        })
+      const cancelled = work.voiding ? await trySigning() : 0
       let isFruitless = true
       try {
         return await reporter.report(async () => {
-          const signed = await authorizer.authorize(cursor.number)
+          const signed = await authorizer.authorize(cursor.number, work.send)
           isFruitless = refusal !== null && signed.done === 0
           return { ...signed, done: signed.done + cancelled, failure: refusal }
         })

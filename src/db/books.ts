@@ -5,22 +5,26 @@ import { many, type Queryable, sql } from './db.ts'
 
 const waiting = { count: z.coerce.number(), oldest_seconds: z.coerce.number() }
 
+const waitingPaymentsRow = z.object({ status: z.string(), method: z.string(), ...waiting })
+
 /** Payments that are not closed. */
 export function countPayments(db: Queryable) {
   return many(
     db,
-    z.object({ status: z.string(), method: z.string(), ...waiting }),
+    waitingPaymentsRow,
     sql`select status, coalesce(method_used, provider, 'any') as method, count(*) as count,
           extract(epoch from now() - min(updated_at)) as oldest_seconds
         from payment where closed_at is null and livemode = ${db.livemode} group by 1, 2 order by 1, 2`,
   )
 }
 
+const waitingMessagesRow = z.object({ queue: z.string(), ...waiting })
+
 /** What is to be passed on to Temporal, to merchants or to people; an empty queue is told as 0. */
 export function countBacklog(db: Queryable) {
   return many(
     db,
-    z.object({ queue: z.string(), ...waiting }),
+    waitingMessagesRow,
     sql`select queue, count(since) as count, coalesce(extract(epoch from now() - min(since)), 0) as oldest_seconds from (
           select unnest(array['start_payment', 'complete_transfer', 'partner_news', 'deliveries', 'mails']) as queue,
             null::timestamptz as since
@@ -32,11 +36,13 @@ export function countBacklog(db: Queryable) {
   )
 }
 
+const settledRow = z.object({ count: z.coerce.number(), fee_usdc: z.coerce.number() })
+
 /** What succeeded in the last 24 hours; amounts in USDC. */
 export function countSettled(db: Queryable) {
   return many(
     db,
-    z.object({ count: z.coerce.number(), fee_usdc: z.coerce.number() }),
+    settledRow,
     sql`select count(*) as count, coalesce(sum(fee_micro), 0) / 1000000 as fee_usdc
         from payment where succeeded_at > now() - interval '1 day' and livemode = ${db.livemode}`,
   )

@@ -101,7 +101,10 @@ export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Stateme
       values.push(part)
       text += `$${values.length}`
     } else {
-      text += nested.text.replace(/\$(\d+)/g, (_match, position: string) => `$${Number(position) + values.length}`)
+      const isPlaced = values.length === 0 || nested.values.length === 0
+      text += isPlaced
+        ? nested.text
+        : nested.text.replace(/\$(\d+)/g, (_, place: string) => `$${+place + values.length}`)
       values.push(...nested.values)
     }
     text += strings[index + 1] ?? ''
@@ -189,7 +192,12 @@ export function createDb(options: DbOptions): Db {
     lists: (tenant) => {
       const reading = `begin isolation level repeatable read, read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
       // What is filtered makes many texts, and the best plan depends on the values.
-      const list = { begin: `${reading}${asTenant(tenant)}`, livemode, asking: askOnce, slow: TooSlow }
+      const list = {
+        begin: `${reading}; set local plan_cache_mode = auto${asTenant(tenant)}`,
+        livemode,
+        asking: askOnce,
+        slow: TooSlow,
+      }
       const onMain = sessionOf(pool, list)
       return readPool === null ? onMain : eitherOf(sessionOf(readPool, list), onMain, either)
     },
@@ -217,9 +225,7 @@ function sessionOf(pool: pg.Pool, beginning: Beginning): Session {
   return {
     livemode: beginning.livemode,
     query: (text, values) =>
-      askAlone(beginning.asking, (asking) =>
-        transaction(pool, { ...beginning, asking }, (tx) => tx.query(text, values)),
-      ),
+      askAlone(beginning.asking, (asking) => transactionOfOne(pool, beginning, asking(text, values))),
     transaction: (work) => transaction(pool, beginning, work),
   }
 }
@@ -245,10 +251,58 @@ export const sessionIn = (tx: Tx): Session => ({ ...tx, transaction: (work) => w
 /** Postgres' code for a statement that was cut off. */
 const CANCELED = '57014'
 
-async function transaction<T>(
+/**
+ * Begins, runs `work` and commits. The first statement of `work` is sent together with `begin`; if `begin` fails, Postgres
+ * refuses every statement after it.
+ */
+function transaction<T>(
   pool: pg.Pool,
   { begin, livemode, asking, slow }: Beginning,
   work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  return onClient(pool, slow, async (client) => {
+    const after: (() => void)[] = []
+    const begun = client.query(begin)
+    begun.catch(() => undefined)
+    const result = await work({
+      query: (text, values) => client.query(asking(text, values)),
+      livemode,
+      inTransaction: true,
+      afterCommit: (next) => void after.push(next),
+    }).catch(async (error: unknown) => {
+      // The reason why the statements were refused.
+      await begun
+      throw error
+    })
+    await begun
+    await client.query('commit')
+    for (const next of after) next()
+    return result
+  })
+}
+
+/**
+ * A transaction of one statement, in one trip to the server. Resolves when it is committed. `commit` rolls back what has
+ * failed.
+ */
+function transactionOfOne(
+  pool: pg.Pool,
+  { begin, slow }: Beginning,
+  statement: pg.QueryConfig,
+): Promise<pg.QueryResult> {
+  return onClient(pool, slow, async (client) => {
+    const sent = [client.query(begin), client.query(statement), client.query('commit')] as const
+    await Promise.allSettled(sent)
+    const [, result] = await Promise.all(sent)
+    return result
+  })
+}
+
+/** Takes a connection for `work`. After an error it rolls back, and a connection that cannot be used again is closed. */
+async function onClient<T>(
+  pool: pg.Pool,
+  slow: Beginning['slow'],
+  work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
   // A connection that breaks between two statements tells it by this event alone, which would end the process if nobody
@@ -258,19 +312,9 @@ async function transaction<T>(
     lost ??= error
   }
   client.on('error', lose)
-  const after: (() => void)[] = []
   let broken: Error | boolean = false
   try {
-    await client.query(begin)
-    const result = await work({
-      query: (text, values) => client.query(asking(text, values)),
-      livemode,
-      inTransaction: true,
-      afterCommit: (next) => void after.push(next),
-    })
-    await client.query('commit')
-    for (const next of after) next()
-    return result
+    return await work(client)
   } catch (error) {
     broken = isSilent(error)
       ? error

@@ -32,16 +32,20 @@ async function stamp(db: Queryable): Promise<void> {
   await execute(db, sql`insert into deployment (livemode) values (${livemode}) on conflict do nothing`)
 }
 
+const deploymentRow = z.object({ livemode: z.boolean() })
+
 async function readMode(db: Queryable): Promise<boolean | null> {
-  const row = await maybeOne(db, z.object({ livemode: z.boolean() }), sql`select livemode from deployment`)
+  const row = await maybeOne(db, deploymentRow, sql`select livemode from deployment`)
   return row?.livemode ?? null
 }
+
+const modesRow = z.object({ live: z.boolean(), test: z.boolean() })
 
 /** Null when there is no payment. */
 async function modeOfPayments(db: Queryable): Promise<boolean | null> {
   const { live, test } = await one(
     db,
-    z.object({ live: z.boolean(), test: z.boolean() }),
+    modesRow,
     sql`select exists (select 1 from payment where livemode) as live,
           exists (select 1 from payment where not livemode) as test`,
   )

@@ -92,11 +92,13 @@ export function readBalances(db: Queryable): Promise<z.infer<typeof balance>[]> 
   )
 }
 
+const imbalanceRow = z.object({ transaction_id: z.string(), asset: z.string(), amount: z.string() })
+
 /** Transactions that do not balance in some asset, with the excess. The database refuses them, so there is none. */
 export function findImbalances(db: Queryable): Promise<{ transaction_id: string; asset: string; amount: string }[]> {
   return many(
     db,
-    z.object({ transaction_id: z.string(), asset: z.string(), amount: z.string() }),
+    imbalanceRow,
     sql`select transaction_id::text, asset, sum(amount)::text as amount from ledger_entry
         group by transaction_id, asset having sum(amount) <> 0`,
   )

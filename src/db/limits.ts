@@ -6,13 +6,15 @@ import { execute, many, type Queryable, sql } from './db.ts'
 /** `endsAt`: when its window ends, in Unix milliseconds. */
 export type Counted = { readonly key: string; readonly endsAt: number; readonly count: number }
 
+const limitRow = z.object({ key: z.string(), count: z.number() })
+
 /** Adds, and answers by key what was counted in the window by all. Each key must come once. */
 export async function addToLimits(db: Queryable, counts: readonly Counted[]): Promise<ReadonlyMap<string, number>> {
   // In one order, so that two processes do not wait for each other.
   const sorted = counts.toSorted((left, right) => (left.key < right.key ? -1 : 1))
   const rows = await many(
     db,
-    z.object({ key: z.string(), count: z.number() }),
+    limitRow,
     sql`insert into limit_count as stored (key, ends_at, count)
         select key, to_timestamp(ends_at / 1000.0), count
         from unnest(${sorted.map(({ key }) => key)}::text[], ${sorted.map(({ endsAt }) => endsAt)}::float8[],

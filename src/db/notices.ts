@@ -14,6 +14,8 @@ const RECONNECT_MS = 5000
 export const PAYOUTS_CHANNEL = 'pinrail_payouts'
 /** Payments have changed: their ids. */
 export const PAYMENTS_CHANNEL = 'pinrail_payments'
+/** A partner is down, or works again. */
+export const PARTNERS_CHANNEL = 'pinrail_partners'
 
 /** Postgres refuses a notice of 8,000 bytes. An id of ours has 30 and a space. */
 const IDS_OF_NOTICE = 250
@@ -42,15 +44,12 @@ export function createNotifier(db: Queryable, channel: string, togetherMs = TOGE
   }
 }
 
-/**
- * Calls `heard` for each notice with the ids in it, and with null when the connection was made anew: some may have been
- * missed.
- */
-export function listen(
-  url: string,
-  channel: string,
-  heard: (ids: readonly string[] | null) => void,
-): { close(): Promise<void> } {
+/** Receives the words of each notice, and null when the connection is new: notices may have been missed. */
+export type Listener = (words: readonly string[] | null) => void
+
+/** Listens to channels by one connection. */
+export function listen(url: string, listeners: Readonly<Record<string, Listener>>): { close(): Promise<void> } {
+  const channels = Object.keys(listeners)
   let closed = false
   let client: pg.Client | null = null
   let timer: NodeJS.Timeout | undefined
@@ -65,13 +64,13 @@ export function listen(
       timer = setTimeout(connect, RECONNECT_MS)
       timer.unref()
     }
-    fresh.on('notification', ({ payload = '' }) => heard(payload.split(' ')))
+    fresh.on('notification', ({ channel, payload = '' }) => listeners[channel]?.(payload.split(' ')))
     fresh.on('error', again)
     fresh.on('end', again)
     fresh
       .connect()
-      .then(() => fresh.query(`listen ${fresh.escapeIdentifier(channel)}`))
-      .then(() => heard(null), again)
+      .then(() => fresh.query(channels.map((channel) => `listen ${fresh.escapeIdentifier(channel)}`).join('; ')))
+      .then(() => channels.forEach((channel) => listeners[channel]?.(null)), again)
   }
 
   connect()

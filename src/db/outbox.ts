@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { execute, many, type Queryable, sql, type Tx } from './db.ts'
+import { execute, many, type Queryable, type Statement, sql, type Tx } from './db.ts'
 
 /** A message to Temporal: stored with the change, and sent again until the row is deleted. */
 export type OutboxKind = 'start_payment' | 'complete_transfer'
@@ -29,26 +29,30 @@ export async function putOutbox(
   )
 }
 
+const outboxRow = z.object({
+  id: z.string(),
+  kind: z.enum(['start_payment', 'complete_transfer']),
+  subject: z.string(),
+  payload: z.unknown(),
+})
+
+type Page = { readonly minAgeMs: number; readonly limit: number }
+
 /** The oldest messages of a kind, if they are at least `minAgeMs` milliseconds old. Those of the other mode stay. */
-export function readOutbox(
-  db: Queryable,
-  kind: OutboxKind,
-  page: { minAgeMs: number; limit: number },
-): Promise<OutboxRow[]> {
-  return many(
-    db,
-    z.object({
-      id: z.string(),
-      kind: z.enum(['start_payment', 'complete_transfer']),
-      subject: z.string(),
-      payload: z.unknown(),
-    }),
-    sql`select id::text, kind, subject, payload from outbox
-        where kind = ${kind} and created_at <= now() - ${page.minAgeMs} * interval '1 millisecond'
-          and not exists (select 1 from payment where payment.id = subject and livemode <> ${db.livemode})
-        order by id limit ${page.limit}`,
-  )
+export function readOutbox(db: Queryable, kind: OutboxKind, page: Page): Promise<OutboxRow[]> {
+  return many(db, outboxRow, selectOutbox(db, kind, page))
 }
+
+/** The same, locked until the transaction ends. Skips what another relay has locked, so that several share the work. */
+export function takeOutbox(tx: Tx, kind: OutboxKind, page: Page): Promise<OutboxRow[]> {
+  return many(tx, outboxRow, sql`${selectOutbox(tx, kind, page)} for update skip locked`)
+}
+
+const selectOutbox = ({ livemode }: Queryable, kind: OutboxKind, page: Page): Statement =>
+  sql`select id::text, kind, subject, payload from outbox
+      where kind = ${kind} and created_at <= now() - ${page.minAgeMs} * interval '1 millisecond'
+        and not exists (select 1 from payment where payment.id = subject and livemode <> ${livemode})
+      order by id limit ${page.limit}`
 
 /** Deletes messages that were sent. One that was replaced meanwhile has another id and stays. */
 export async function deleteOutbox(db: Queryable, rows: readonly Pick<OutboxRow, 'id'>[]): Promise<void> {

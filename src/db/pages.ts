@@ -34,6 +34,8 @@ export function cutPage<T>(rows: readonly T[], page: PageOf): { rows: T[]; hasMo
   return { rows: isBackwards(page) ? kept.reverse() : kept, hasMore: rows.length > page.limit }
 }
 
+const countRow = z.object({ count: z.coerce.number() })
+
 /** Whether every cursor is an item of the list, or the empty one, before which nothing stands; `list` is `from … where …`, `id` the column of the cursor. */
 export async function hasCursors(
   db: Queryable,
@@ -43,7 +45,7 @@ export async function hasCursors(
   const cursors = new Set([after, before].filter((cursor) => cursor !== null && cursor !== ''))
   if (cursors.size === 0) return true
   const asked = sql`select count(*) as count ${list} and ${id} = any(${[...cursors]}::text[])`
-  return (await one(db, z.object({ count: z.coerce.number() }), asked)).count === cursors.size
+  return (await one(db, countRow, asked)).count === cursors.size
 }
 
 /** The pattern of `like` for text that has these words in it. */

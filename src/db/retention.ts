@@ -16,13 +16,16 @@ export type Pruned = {
   readonly requests: number
 }
 
-/** Deletes tries of webhooks, events, stored answers and noted requests that are older than is promised. `now` is ISO 8601 UTC. */
+/**
+ * Deletes tries of webhooks, events, stored answers and noted requests that are older than is promised. `now` is ISO 8601 UTC.
+ * Each is read in the order of its age: Postgres would search the whole table if it did not know how few rows are old.
+ */
 export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
   const before = (days: number): Statement => sql`${now}::timestamptz - make_interval(days => ${days})`
   const attempts = await execute(
     db,
     sql`delete from delivery_attempt where ctid = any(array(
-          select ctid from delivery_attempt where at < ${before(ATTEMPTS_DAYS)} limit ${PRUNED_AT_ONCE}))`,
+          select ctid from delivery_attempt where at < ${before(ATTEMPTS_DAYS)} order by at limit ${PRUNED_AT_ONCE}))`,
   )
   const events = await execute(
     db,
@@ -33,18 +36,19 @@ export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
           and not exists (select 1 from delivery where event_id = event.id and status = 'pending')
         order by created_at limit ${PRUNED_AT_ONCE}),
       -- A delivery refers to its event, so it must go with it.
-      gone as (delete from delivery using old where event_id = old.id)
-      delete from event using old where event.id = old.id`,
+      gone as (delete from delivery where event_id = any(array(select id from old)))
+      delete from event where id = any(array(select id from old))`,
   )
   const idempotencyKeys = await execute(
     db,
     sql`delete from idempotency_key where ctid = any(array(
-          select ctid from idempotency_key where created_at < ${before(IDEMPOTENCY_DAYS)} limit ${PRUNED_AT_ONCE}))`,
+          select ctid from idempotency_key where created_at < ${before(IDEMPOTENCY_DAYS)}
+          order by created_at limit ${PRUNED_AT_ONCE}))`,
   )
   const requests = await execute(
     db,
     sql`delete from api_request where ctid = any(array(
-          select ctid from api_request where at < ${before(REQUESTS_DAYS)} limit ${PRUNED_AT_ONCE}))`,
+          select ctid from api_request where at < ${before(REQUESTS_DAYS)} order by at limit ${PRUNED_AT_ONCE}))`,
   )
   return { attempts, events, idempotencyKeys, requests }
 }

@@ -1,10 +1,11 @@
 import type { Registry } from 'prom-client'
 import type { ApiDeps } from '../api/app.ts'
 import { notePayment } from '../api/http/metrics.ts'
+import { createBackground } from '../api/limits/background.ts'
 import { createOpenPayments, type OpenPayments } from '../api/limits/open-payments.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
-import { createDownPartners } from '../api/live/down-partners.ts'
+import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down-partners.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
 import { createLocate } from '../config/countries.ts'
 import { listOf } from '../config/secret.ts'
@@ -13,7 +14,7 @@ import type { Db } from '../db/db.ts'
 import { addToLimits, forgetLimits } from '../db/limits.ts'
 import { type NewDigest, storeDigests, touchApiKeys } from '../db/merchants/api-keys.ts'
 import { type ApiRequest, insertRequests } from '../db/merchants/requests.ts'
-import { listen, PAYMENTS_CHANNEL } from '../db/notices.ts'
+import { listen, PARTNERS_CHANNEL, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { countOpenPayments, readStamps } from '../db/payments/payments.ts'
@@ -42,6 +43,14 @@ const REQUEST_LOG_MS = 1000
 /** Requests that wait to be noted: of ten kilobytes at most each. */
 const MOST_REQUESTS = 2000
 
+/**
+ * Payments whose workflows a process starts at once, and most that wait for it. Two cores start about eighty workflows a
+ * second: more at once are no faster, and beyond these the relay starts them.
+ */
+const STARTS = { inFlight: 16, waiting: 200 }
+/** With the deadline of a start this ends before the relay takes the payment, three seconds after its creation. */
+const START_WAIT_MS = 1200
+
 /** What takes the place of what the configuration says: for tests, which then compose nothing by hand. */
 export type ApiOverrides = {
   /** Where workflows are started; a queue that no worker polls leaves them waiting. */
@@ -65,12 +74,12 @@ export async function composeApi(
   const later = composeLater({ db, log })
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })
-  const pages = composePages(config, { db, log, registry })
-  const { limits, shared } = composeLimits(config, { db, log })
   const down = createDownPartners({
     read: () => listDown(db),
     onError: (error) => log.warn({ err: error }, 'which partners are down was not read; it is as it was'),
   })
+  const pages = composePages(config, { db, log, registry, down })
+  const { limits, shared } = composeLimits(config, { db, log })
   const deps: ApiDeps = {
     db,
     workflows: traceWorkflows(
@@ -104,6 +113,7 @@ export async function composeApi(
     healthChecks: listHealthChecks(db, temporal),
     openPages: pages.openPages,
     registry,
+    background: composeBackground(log),
     ...later.on,
   }
   return {
@@ -111,6 +121,7 @@ export async function composeApi(
     close: async () => {
       shared.close()
       down.close()
+      await deps.background.close()
       await later.flush()
       rates.close()
       await pages.close()
@@ -171,6 +182,13 @@ const countriesOf = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: 
   locate: file === undefined ? null : createLocate(file),
 })
 
+const composeBackground = (log: Logger) =>
+  createBackground({
+    ...STARTS,
+    waitMs: START_WAIT_MS,
+    onError: (error) => log.error({ err: error }, 'a payment was not started; the relay starts it'),
+  })
+
 /** Records that no answer waits for. */
 function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
   const later = {
@@ -192,17 +210,25 @@ function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
   }
 }
 
-/** What tells the pages of buyers: one connection of the process, which hears of every change. */
+/** What notifies the pages of buyers: one connection of the process, which receives every change. */
 function composePages(
   { DATABASE_URL, DATABASE_DIRECT_URL }: ApiConfig,
-  { db, log, registry }: { readonly db: Db; readonly log: Logger; readonly registry: Registry },
+  {
+    db,
+    log,
+    registry,
+    down,
+  }: { readonly db: Db; readonly log: Logger; readonly registry: Registry; readonly down: DownPartnersOfProcess },
 ) {
   const openPages = createOpenPages({
     readStamps: (ids) => readStamps(db, ids),
     onError: (error) => log.warn({ err: error }, 'open pages were not told of a change yet'),
   })
   watchPages(registry, openPages.count)
-  const notices = listen(DATABASE_DIRECT_URL ?? DATABASE_URL, PAYMENTS_CHANNEL, openPages.heard)
+  const notices = listen(DATABASE_DIRECT_URL ?? DATABASE_URL, {
+    [PAYMENTS_CHANNEL]: openPages.heard,
+    [PARTNERS_CHANNEL]: () => void down.look(),
+  })
   return {
     openPages,
     async close() {

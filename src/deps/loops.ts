@@ -1,15 +1,17 @@
-import { type Bell, createBell } from '../bell.ts'
+import { createBell } from '../bell.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Logger } from '../log.ts'
+import { PER_ROUND as DELIVERIES_PER_ROUND, type DeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createReconciliation } from '../worker/reconcile.ts'
-import { PER_ROUND, type Relay } from '../worker/relay.ts'
+import { PER_ROUND, type Relay, STARTS_PER_ROUND } from '../worker/relay.ts'
 import { createRetention, MORE } from '../worker/retention.ts'
+import { createWorkLook, type WorkBells } from '../worker/work-look.ts'
 import { tokenOf } from './keys.ts'
 
-/** While nothing ends, messages about payouts are looked for that much less: the engine of this process tells of its own. */
-const IDLE_ROUNDS = 10
+/** The look that all sweeps share takes so many rounds of one of them: ten seconds by default. */
+const LOOK_ROUNDS = 10
 
 /** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
 const ORPHANS_EVERY_MS = 20_000
@@ -38,25 +40,24 @@ export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; lo
 
 export function relayLoops(
   { RELAY_TICK_MS: everyMs, SETTLEMENT_TICK_MS: transfersEveryMs }: WorkerConfig,
-  {
-    relay,
-    sweep,
-    transfers,
-    log,
-  }: { relay: Relay; sweep: { readonly tick: () => Promise<unknown> }; transfers: Bell; log: Logger },
+  { relay, sweep, bells, log }: { relay: Relay; sweep: DeliverySweep; bells: WorkBells; log: Logger },
 ): Loop[] {
+  const woken = (name: keyof WorkBells, pageSize = PER_ROUND) => ({ name, log, idle: { bell: bells[name], pageSize } })
   return [
-    // A settled payout is waited for by its payment: as often as the engine looks.
-    {
-      name: 'transfers',
-      everyMs: transfersEveryMs,
-      tick: relay.completeTransfers,
-      idle: { everyMs: transfersEveryMs * IDLE_ROUNDS, bell: transfers, pageSize: PER_ROUND },
-      log,
-    },
-    { name: 'starts', everyMs, tick: relay.startPayments, log },
-    { name: 'partner news', everyMs, tick: relay.tellPartnerNews, log },
-    { name: 'deliveries', everyMs, tick: sweep.tick, log },
+    // A payment waits for its settled payout.
+    { ...woken('transfers'), everyMs: transfersEveryMs, tick: relay.completeTransfers },
+    { ...woken('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
+    { ...woken('news'), everyMs, tick: relay.tellPartnerNews },
+    { ...woken('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
   ]
+}
+
+export function composeLook(
+  { RELAY_TICK_MS }: WorkerConfig,
+  { db, bells, clock, log }: { db: Db; bells: WorkBells; clock: () => number; log: Logger },
+): Loop {
+  const everyMs = RELAY_TICK_MS * LOOK_ROUNDS
+  const tick = createWorkLook({ db, bells, clock })
+  return { name: 'look', everyMs, tick, idle: { everyMs, bell: bells.look }, log }
 }

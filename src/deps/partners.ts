@@ -1,3 +1,4 @@
+import type { Bell } from '../bell.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Logger } from '../log.ts'
@@ -9,17 +10,23 @@ import type { Loop } from '../worker/loop.ts'
 import { createPartnerWatch } from '../worker/partners/partner-watch.ts'
 import { converterOf, partnerSettings } from './shared.ts'
 
-/** One statement each while every partner works. */
+/** Milliseconds between two rounds while a partner is suspected or down. */
 const ASKED_EVERY_MS = 2500
 
 /** Partners and converter, measured and bounded, and the loop that finds out which partners are down. */
 export function composePartners(
   config: WorkerConfig,
-  { db, log, ...watching }: { readonly db: Db; readonly log: Logger } & Watching,
+  { db, log, bell, ...watching }: { readonly db: Db; readonly log: Logger; readonly bell: Bell } & Watching,
 ) {
   const measured = watchPartners(createPartners(partnerSettings(config)), watching)
-  const watch = createPartnerWatch({ db, ask: (name) => askPartner(measured[name]), log })
-  const loop: Loop = { name: 'partners', everyMs: ASKED_EVERY_MS, tick: watch.tick, log }
+  const watch = createPartnerWatch({ db, ask: (name) => askPartner(measured[name]), log, wake: bell.ring })
+  const loop: Loop = {
+    name: 'partners',
+    everyMs: ASKED_EVERY_MS,
+    tick: watch.tick,
+    idle: { bell },
+    log,
+  }
   return {
     partners: tellStanding(keepRoom(measured), watch),
     converter: keepRoomBeside(watchConverter(converterOf(config), watching)),

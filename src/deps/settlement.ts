@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Bell } from '../bell.ts'
 import { multicallCodec } from '../chain/codec.ts'
 import { type DepositDeps, SETTLEMENT_DEFAULTS } from '../chain/context.ts'
 import { connectRpc } from '../chain/rpc/rpc.ts'
@@ -10,6 +11,7 @@ import type { Logger } from '../log.ts'
 import { createReceiptIssuer } from '../settlement/receipts/issue.ts'
 import { createReceiptSigner } from '../settlement/receipts/sign.ts'
 import { createSettlementRunner, type SettlementRunner } from '../settlement/runner.ts'
+import type { Loop } from '../worker/loop.ts'
 import { openFunding, openKeys, type Treasuries, tokenOf } from './keys.ts'
 
 /** The receipts of a full block have some megabytes, and nobody waits for them. */
@@ -23,7 +25,6 @@ export async function composeSettlement(
     hooks: SettlementHooks
     treasuries: Treasuries
     deposits: DepositDeps | null
-    onEnded: () => void
   },
 ): Promise<SettlementRunner> {
   const relayers = await openKeys(config, config.RELAYER_KEYS)
@@ -33,7 +34,6 @@ export async function composeSettlement(
     clock: () => new Date(),
     log: shared.log,
     everyMs: config.SETTLEMENT_TICK_MS,
-    onEnded: shared.onEnded,
     chain: {
       rpc: connectRpc({
         urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
@@ -61,11 +61,18 @@ export async function composeSettlement(
   })
 }
 
-export function composeReceipts(config: WorkerConfig, shared: { db: Db; log: Logger; clock: () => number }) {
-  const token = tokenOf(config).address
-  return createReceiptIssuer({
-    ...shared,
-    scope: { livemode: shared.db.livemode, chainId: config.CHAIN_ID, token },
+/** Milliseconds between two rounds: a receipt can wait, and one round proves all that was settled since the last one. */
+const RECEIPTS_EVERY_MS = 5000
+
+export function composeReceiptLoop(
+  config: WorkerConfig,
+  { db, log, clock, bell }: { db: Db; log: Logger; clock: () => number; bell: Bell },
+): Loop {
+  const issueReceipts = createReceiptIssuer({
+    db,
+    log,
+    clock,
+    scope: { livemode: db.livemode, chainId: config.CHAIN_ID, token: tokenOf(config).address },
     rpc: connectRpc({
       urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
       quorum: config.FINALITY_QUORUM,
@@ -75,4 +82,12 @@ export function composeReceipts(config: WorkerConfig, shared: { db: Db; log: Log
     signer: createReceiptSigner(config.RECEIPT_KEY.reveal()),
     issuer: config.PUBLIC_URL,
   })
+  return {
+    name: 'receipts',
+    everyMs: RECEIPTS_EVERY_MS,
+    // A round leaves nothing that could be proved now.
+    tick: () => issueReceipts().then(() => 0),
+    idle: { bell, apartMs: RECEIPTS_EVERY_MS },
+    log,
+  }
 }

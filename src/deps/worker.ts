@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
 import type { Registry } from 'prom-client'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
-import { type Bell, createBell } from '../bell.ts'
+import type { Bell } from '../bell.ts'
 import type { DepositDeps } from '../chain/context.ts'
 import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
@@ -13,6 +14,7 @@ import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { holdPayout, payoutInsert } from '../db/settlement/payouts.ts'
 import { readOpenPayout, voidIfQueued } from '../db/settlement/watch/forgotten.ts'
+import { WORK_CHANNEL } from '../db/work.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import type { Logger } from '../log.ts'
 import { traceActivities } from '../observe/activities.ts'
@@ -30,14 +32,15 @@ import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createRelay, type Relay } from '../worker/relay.ts'
+import { createWorkBells, ringFor, type WorkBells } from '../worker/work-look.ts'
 import { createWorkers, type WorkerSettings } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
-import { composeReconciliation, composeRetention, relayLoops } from './loops.ts'
+import { composeLook, composeReconciliation, composeRetention, relayLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
 import { composePartners } from './partners.ts'
-import { composeReceipts, composeSettlement } from './settlement.ts'
+import { composeReceiptLoop, composeSettlement } from './settlement.ts'
 import { type Composed, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
 import { watched } from './watched.ts'
 
@@ -64,45 +67,42 @@ export type WorkerOverrides = {
 /** People do not see the difference, and a busy process tells of many payments at once. */
 const PAGES_TOLD_EVERY_MS = 200
 
-/** A receipt can wait, and one look finds all that were settled meanwhile. */
-const RECEIPTS_EVERY_MS = 5000
-
 export async function composeWorker(
   config: WorkerConfig,
   log: Logger,
   { clock = Date.now, relayGraceMs }: WorkerOverrides = {},
 ): Promise<Composed<WorkerParts>> {
   const db = await openDb(config, log)
-  const toTell = createBell()
-  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed: tellers(db, toTell) }
+  const bells = createWorkBells()
+  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed: tellers(db, bells.notifications) }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
   const relay = createRelay({ db, client: temporal.client, workflows, clock, log, ...grace })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
-  const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, bell: toTell })
+  const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, bells })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
   const scope = { chainId: config.CHAIN_ID, livemode: db.livemode }
   if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
-  const hooks = createSettlementHooks(context)
-  const transfers = createBell()
-  const onEnded = (): void => transfers.ring()
-  const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits, onEnded })
+  const hooks = createSettlementHooks(context, (sweep) => bells[sweep].ring())
+  const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
+  const own = randomUUID()
   const tellOthers = createNotifier(db, PAYOUTS_CHANNEL)
-  const notices = listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, PAYOUTS_CHANNEL, () => settlement.wake())
+  const notices = listenForWork(config, { bells, settlement, own })
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
-  const calls = composePartners(config, { db, log, durations: createCallDurations(registry), tracing })
+  const watching = { durations: createCallDurations(registry), tracing }
+  const calls = composePartners(config, { db, log, bell: bells.partners, ...watching })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
     calls,
     context,
     treasuries: treasuries.list,
     deposits,
-    changed: () => {
-      settlement.wake()
-      tellOthers()
+    changed: (what) => {
+      settlement.wake(what)
+      tellOthers(`${what ?? ''}:${own}`)
     },
   })
 
@@ -117,10 +117,11 @@ export async function composeWorker(
     relay,
     hooks,
     loops: [
-      ...relayLoops(config, { relay, sweep, transfers, log }),
+      composeLook(config, { db, bells, clock, log }),
+      ...relayLoops(config, { relay, sweep, bells, log }),
       composeRetention(config, { db, log }),
       composeReconciliation({ db, log }),
-      { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
+      composeReceiptLoop(config, { db, log, clock, bell: bells.receipts }),
       calls.loop,
       ...notifications.loops,
     ],
@@ -136,7 +137,20 @@ export async function composeWorker(
   }
 }
 
-/** Told after the commit of a change: open pages, and the loop of notifications in this process. */
+/** The notices of Postgres that wake this process. `own`: how it signs those that it sends to others. */
+const listenForWork = (
+  config: WorkerConfig,
+  { bells, settlement, own }: { bells: WorkBells; settlement: SettlementRunner; own: string },
+) =>
+  listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, {
+    [PAYOUTS_CHANNEL]: (words) => {
+      for (const [what, from] of (words ?? ['']).map((word) => word.split(':')))
+        if (from !== own) settlement.wake(what === 'signing' ? what : undefined)
+    },
+    [WORK_CHANNEL]: (sweeps) => ringFor(sweeps, bells),
+  })
+
+/** Called after the commit of a change: notifies open pages, and wakes the loop of notifications in this process. */
 function tellers(db: Db, bell: Bell): (paymentId?: string) => void {
   const tellPages = createNotifier(db, PAYMENTS_CHANNEL, PAGES_TOLD_EVERY_MS)
   return (paymentId) => {
@@ -180,8 +194,8 @@ function composeActivities(
     context: ChangeContext
     treasuries: readonly Treasury[]
     deposits: DepositDeps | null
-    /** Told after what may have changed a payout. */
-    changed: () => void
+    /** Called after what may have changed a payout. */
+    changed: SettlementRunner['wake']
   },
 ) {
   const settings = partnerSettings(config)
@@ -223,8 +237,8 @@ function composeActivities(
   return {
     activities: {
       ...payment,
-      settle: (paymentId: string) => payment.settle(paymentId).finally(shared.changed),
-      decide: (asked: Parameters<typeof payment.decide>[0]) => payment.decide(asked).finally(shared.changed),
+      settle: (paymentId: string) => payment.settle(paymentId).finally(() => shared.changed('signing')),
+      decide: (asked: Parameters<typeof payment.decide>[0]) => payment.decide(asked).finally(() => shared.changed()),
       ...createAnnounceActivities(delivery),
       ...createWebhookDeliveryActivities(delivery),
     },

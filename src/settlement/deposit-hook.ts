@@ -7,9 +7,10 @@ import { deposited } from '../domain/ledger.ts'
 import { OTHER_TOKEN } from '../domain/payment/reading.ts'
 import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { noteOf } from '../domain/timeline.ts'
+import type { Wake } from './settled.ts'
 
 /** Stores a final deposit like a partner's callback. The relay passes it on, and the payment then reads its deposit. */
-export function createDepositHook(context: ChangeContext) {
+export function createDepositHook(context: ChangeContext, wake: Wake) {
   return async function onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void> {
     const { paymentId, attemptId, expected, token, sender, units } = deposit
     const at = new Date(context.now()).toISOString()
@@ -24,6 +25,7 @@ export function createDepositHook(context: ChangeContext) {
       noteDeposit(locked, deposit)
     }
     await changePaymentIn(tx, context, { id: paymentId, work })
+    tx.afterCommit(() => wake('news'))
   }
 }
 

@@ -16,23 +16,22 @@ import {
 } from '../domain/settlement/payout.ts'
 import { noteOf } from '../domain/timeline.ts'
 import { createDepositHook } from './deposit-hook.ts'
-import { createSettledHook } from './settled.ts'
+import { createSettledHook, type Wake } from './settled.ts'
 
 /**
  * What the payments learn from the settlement engine, in the engine's own transactions: the one that marks a payout
  * settled moves the payment to `succeeded`, books the ledger, and writes event and outbox.
  */
-export function createSettlementHooks(context: ChangeContext) {
-  const onSettled = createSettledHook(context)
+export function createSettlementHooks(context: ChangeContext, wake: Wake = () => undefined) {
   return {
-    onSettled,
+    onSettled: createSettledHook(context, wake),
     onHeld,
     onReleased,
     onVoided,
     onTreasuryMovement,
     onGas,
     onBalanceDifference: (tx: Tx, difference: BalanceDifference) => bookDifference(tx, difference, context.now()),
-    onDeposit: createDepositHook(context),
+    onDeposit: createDepositHook(context, wake),
   }
 
   async function onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void> {
@@ -101,6 +100,7 @@ export function createSettlementHooks(context: ChangeContext) {
   async function changeAndTell(tx: Tx, id: string, work: LockedWork): Promise<void> {
     const { events } = await changePaymentIn(tx, context, { id, work })
     await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events } }])
+    tx.afterCommit(() => wake('transfers'))
   }
 }
 

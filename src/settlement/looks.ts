@@ -9,12 +9,18 @@ export type Looks = {
   /** The latest look, once, if it is fresh; else a new one. */
   share(): Promise<Look | null>
   lead(): Promise<Lead | null>
+  /** True if the part that looks for all others has taken one lately: it has woken those that have something to do. */
+  areTaken(): boolean
   /** After a change that only a look shows which is asked for later. */
   forget(): void
 }
 
-/** Looks that are shared, so that there is one statement for what several parts ask. A look is as old as its question. */
-export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>): Looks {
+/**
+ * Looks that are shared, so that there is one statement for what several parts ask. A look is as old as its question.
+ * `outdatedMs`: milliseconds after which one says nothing about what there is to do now.
+ */
+export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>, outdatedMs: number): Looks {
+  let takenAt = Number.NEGATIVE_INFINITY
   let latest: { readonly look: Look; readonly at: number } | null = null
   let changedAt = Number.NEGATIVE_INFINITY
   const fresh = (): Look | null =>
@@ -24,6 +30,7 @@ export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>): Lo
       const at = performance.now()
       const look = await engine.look()
       latest = look && { look, at }
+      takenAt = at
       return look
     },
     async share() {
@@ -34,6 +41,7 @@ export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>): Lo
     async lead() {
       return fresh()?.lead ?? engine.lead()
     },
+    areTaken: () => performance.now() - takenAt < outdatedMs,
     forget() {
       changedAt = performance.now()
     },

@@ -9,7 +9,7 @@ import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
 import { createSettlementFigures, type SettlementFigures } from './figures.ts'
-import { createLooks } from './looks.ts'
+import { createLooks, type Looks } from './looks.ts'
 
 /** While nothing happens, a round takes so many times as long: a notice or another part ends the waiting. */
 const IDLE_ROUNDS = 10
@@ -29,8 +29,6 @@ export type SettlementRunnerOptions = SettlementHooks & {
   readonly clock: () => Date
   readonly log: SettlementDeps['log']
   readonly everyMs: number
-  /** Told when payouts have ended, after the commit. */
-  readonly onEnded?: () => void
 }
 
 export type SettlementRunner = {
@@ -40,8 +38,8 @@ export type SettlementRunner = {
   assertReady(): Promise<void>
   /** One round of each part, one after the other. A failure of one is thrown when all had their turn. */
   tick(): Promise<void>
-  /** Tells that there may be something to do: what waits because nothing happens, looks at once. */
-  wake(): void
+  /** Looks at once for what there may be to do: for a payout to sign, or for anything. */
+  wake(what?: 'signing'): void
   /** Checks the start, then goes round until the signal; gives its leases back at the end. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -54,6 +52,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const journal = createSettlementJournal({ db, scope, hooks: options })
   const deps: SettlementDeps = { ...chain, journal, clock, log }
   const engine = createSettlementEngine(deps)
+  const looks = createLooks(engine, 2 * IDLE_ROUNDS * options.everyMs)
   const bells = { observing: createBell(), deposits: createBell(), signing: createBell(), sending: createBell() }
   /** Does the work with a fresh look, unless another engine leads. */
   const withLook = async (work: (look: Look) => Promise<unknown>): Promise<void> => {
@@ -71,8 +70,9 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   return {
     figures: createSettlementFigures({ db, chain, clock }),
     assertReady: ready,
-    wake() {
-      bells.observing.ring()
+    wake(what) {
+      looks.forget()
+      if (what === undefined) bells.observing.ring()
       bells.signing.ring()
     },
     async tick() {
@@ -89,7 +89,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     async run(signal) {
       await untilReady(options, begin, signal)
       const renewal = setInterval(() => void engine.renew(), Math.max(SHORTEST_RENEWAL_MS, chain.options.leaseMs / 3))
-      const parts = createParts({ engine, bells, clock, ended: options.onEnded })
+      const parts = createParts({ engine, looks, bells, clock })
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
       clearInterval(renewal)
       await engine
@@ -119,14 +119,16 @@ async function untilReady(
 
 type Parts = {
   readonly engine: SettlementEngine
+  readonly looks: Looks
   readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
   readonly clock: () => Date
-  readonly ended: (() => void) | undefined
 }
 
-/** What goes round. The first looks what there is to do, in one statement, and wakes the others. */
-function createParts({ engine, bells, clock, ended }: Parts): Part[] {
-  const looks = createLooks(engine)
+/**
+ * The parts that run in rounds. The first finds out what there is to do, in one statement, and wakes the others; if it hangs,
+ * they find out on their own.
+ */
+function createParts({ engine, looks, bells, clock }: Parts): Part[] {
   let isAhead = false
   let lookedAt = Number.NEGATIVE_INFINITY
   return [
@@ -140,7 +142,6 @@ function createParts({ engine, bells, clock, ended }: Parts): Part[] {
         if (found.lead.work.sign) bells.signing.ring()
         if (hasToSend(found.lead) || !isRecent(lookedAt, clock().getTime(), LANES_MS)) bells.sending.ring()
         const progress = await engine.observe(found)
-        if (progress.done > 0) ended?.()
         if (progress.hasDeposits) bells.deposits.ring()
         const { sign, send, sweep } = found.lead.work
         return { ...progress, rounds: !isBusy ? IDLE_ROUNDS : sign || send || sweep ? 1 : WAITING_ROUNDS }
@@ -150,8 +151,8 @@ function createParts({ engine, bells, clock, ended }: Parts): Part[] {
     {
       name: 'deposits',
       bell: bells.deposits,
-      async work() {
-        const lead = await looks.lead()
+      async work(isWoken) {
+        const lead = isWoken || !looks.areTaken() ? await looks.lead() : null
         if (lead !== null) await engine.readDeposits(lead)
         return IDLE
       },
@@ -160,8 +161,8 @@ function createParts({ engine, bells, clock, ended }: Parts): Part[] {
     {
       name: 'signing',
       bell: bells.signing,
-      async work() {
-        const lead = await looks.lead()
+      async work(isWoken) {
+        const lead = isWoken || !looks.areTaken() ? await looks.lead() : null
         if (lead?.work.sign !== true) return IDLE
         const progress = await engine.authorize(lead).catch((error: unknown) => {
           bells.sending.ring()
@@ -179,8 +180,8 @@ function createParts({ engine, bells, clock, ended }: Parts): Part[] {
     {
       name: 'sending',
       bell: bells.sending,
-      async work() {
-        const found = await looks.share()
+      async work(isWoken) {
+        const found = isWoken || !looks.areTaken() ? await looks.share() : null
         if (found === null) return IDLE
         const now = clock().getTime()
         const isDue = !isRecent(lookedAt, now, LANES_MS)
@@ -198,7 +199,7 @@ type Round = Pick<Progress, 'more'> & { readonly rounds: number }
 
 const IDLE: Round = { more: false, rounds: IDLE_ROUNDS }
 
-type Part = { readonly name: string; readonly bell: Bell; readonly work: () => Promise<Round> }
+type Part = { readonly name: string; readonly bell: Bell; readonly work: (isWoken: boolean) => Promise<Round> }
 
 async function goRound(
   { log, everyMs }: SettlementRunnerOptions,
@@ -207,10 +208,11 @@ async function goRound(
 ): Promise<void> {
   signal.addEventListener('abort', () => bell.ring(), { once: true })
   let failing = false
+  let isWoken = true
   while (!signal.aborted) {
     let round: Round = { more: false, rounds: 1 }
     try {
-      round = await work()
+      round = await work(isWoken)
       if (failing) log.info({ round: name }, 'settlement works again')
       failing = false
     } catch (error) {
@@ -218,7 +220,7 @@ async function goRound(
       failing = true
     }
     // With a queue to work off, the rounds follow each other at once.
-    if (!round.more) await bell.wait(everyMs * round.rounds)
+    isWoken = round.more || (await bell.wait(everyMs * round.rounds)) || failing
   }
 }
 

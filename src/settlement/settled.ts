@@ -17,13 +17,20 @@ import type { PaymentWithAttempts } from '../domain/payment/payment-object.ts'
 import type { Settlement } from '../domain/settlement/payout.ts'
 import { noteOf } from '../domain/timeline.ts'
 
+/** Called after a commit that left work to a sweep. */
+export type Wake = (sweep: 'transfers' | 'receipts' | 'news') => void
+
 /**
  * A payout that is final on chain moves its payment to `succeeded`, books the ledger and writes event and outbox. What is
  * as expected, and nearly everything is, is written together, in one statement for each table; every other payment by
  * itself.
  */
-export function createSettledHook(context: ChangeContext) {
+export function createSettledHook(context: ChangeContext, wake: Wake) {
   return async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+    tx.afterCommit(() => {
+      wake('transfers')
+      wake('receipts')
+    })
     const states = await lockPayments(
       tx,
       settlements.map(({ paymentId }) => paymentId),

@@ -8,7 +8,7 @@ import type { webhookDelivery } from '../workflows/webhook-delivery.ts'
 /** Starts the workflow of every overdue delivery that has none, after a lost announcement or a lost Temporal store. */
 export type DeliverySweep = {
   /** Runs one round. Returns how many workflows it started. */
-  tick(): Promise<number>
+  readonly tick: () => Promise<number>
 }
 
 export type DeliverySweepDeps = {
@@ -28,7 +28,7 @@ const GRACE_SECONDS = 15 * 60
 /** A delivery that proves to have a workflow is checked again after half of its age, others soon (seconds). */
 const AGAIN = { least: 60, most: 30 * 60 } as const
 /** Most deliveries of one round. Rounds stay short, and a lost store is refilled by at least a thousand a minute. */
-const PER_ROUND = 50
+export const PER_ROUND = 50
 
 export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
   return {

@@ -7,13 +7,14 @@ export type Loop = {
   readonly everyMs: number
   readonly tick: () => Promise<unknown>
   /**
-   * For one that is told when there may be something to do: while a round finds nothing, it waits that long for the bell.
-   * Rounds that the bell starts are `apartMs` apart, for one that is often told in vain.
+   * For a loop that is woken when there may be something to do: after a round that found nothing it waits for the bell, and no
+   * longer than `everyMs` if that is given. Rounds that the bell starts are `apartMs` apart, for one that often rings in vain.
    */
   readonly idle?: {
-    readonly everyMs: number
+    readonly everyMs?: number
     readonly bell: Bell
-    readonly pageSize: number
+    /** A round that found so much goes on at once. */
+    readonly pageSize?: number
     readonly apartMs?: number
   }
   readonly log: Logger
@@ -35,11 +36,11 @@ export async function runLoop({ name, everyMs, tick, idle, log }: Loop, signal: 
       failing = true
     }
     // There is more.
-    if (idle !== undefined && found === idle.pageSize) continue
+    if (idle?.pageSize !== undefined && found === idle.pageSize) continue
     const pause = idle !== undefined && found === 0 ? idle.everyMs : everyMs
-    const apart = Math.min(idle?.apartMs ?? 0, pause)
+    const apart = Math.min(idle?.apartMs ?? 0, pause ?? Number.POSITIVE_INFINITY)
     // The signal ends it early.
     if (apart > 0) await delay(apart, null, { signal }).catch(() => undefined)
-    await bell.wait(pause - apart)
+    await bell.wait(pause === undefined ? undefined : pause - apart)
   }
 }

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/db.ts'
-import { deleteOutbox, readOutbox } from '../db/outbox.ts'
+import { deleteOutbox, type OutboxRow, readOutbox, takeOutbox } from '../db/outbox.ts'
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
-import { loadPayment } from '../db/payments/payments.ts'
+import { loadPayments } from '../db/payments/payments.ts'
 import { snapshotOf } from '../domain/payment/snapshot.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
@@ -34,6 +34,8 @@ export type RelayDeps = {
 const GRACE_MS = 3000
 /** Most messages of one round, so that rounds stay short. The next round takes the others. */
 export const PER_ROUND = 100
+/** Starts of one round, all at once. Each has three seconds to be answered, and two cores start about eighty a second. */
+export const STARTS_PER_ROUND = 16
 
 export function createRelay(deps: RelayDeps): Relay {
   const { db, workflows, log } = deps
@@ -41,27 +43,35 @@ export function createRelay(deps: RelayDeps): Relay {
   const told = new Map<string, number>()
 
   return {
-    startPayments: async () => {
-      const rows = await readOutbox(db, 'start_payment', { minAgeMs: graceMs, limit: PER_ROUND })
-      const starts = await readStarts(
-        db,
-        rows.map((row) => row.subject),
-      )
-      const byId = new Map(starts.map((start) => [start.id, start]))
-      return forEach(rows, async (row) => {
-        const start = byId.get(row.subject)
-        if (start !== undefined) await workflows.resume(start)
-        await deleteOutbox(db, [row])
-      })
-    },
+    startPayments: () =>
+      db.transaction(async (tx) => {
+        const rows = await takeOutbox(tx, 'start_payment', { minAgeMs: graceMs, limit: STARTS_PER_ROUND })
+        const starts = await readStarts(
+          tx,
+          rows.map((row) => row.subject),
+        )
+        const byId = new Map(starts.map((start) => [start.id, start]))
+        const started: OutboxRow[] = []
+        await forEach(rows, async (row) => {
+          const start = byId.get(row.subject)
+          if (start !== undefined) await workflows.resume(start)
+          started.push(row)
+        })
+        await deleteOutbox(tx, started)
+        return started.length
+      }),
 
     completeTransfers: async () => {
       const rows = await readOutbox(db, 'complete_transfer', { minAgeMs: 0, limit: PER_ROUND })
-      return forEach(rows, async (row) => {
-        const payment = snapshotOf(await loadPayment(db, row.subject))
-        const completed = await workflows.completeTransfer(row.subject, { payment, events: eventsOf(row.payload) })
-        if (!completed) await workflows.tellRowChanged(row.subject)
-        await deleteOutbox(db, [row])
+      const payments = await loadPayments(
+        db,
+        rows.map((row) => row.subject),
+      )
+      return passOn(rows, async ({ subject, payload }) => {
+        const payment = payments.get(subject)
+        if (payment === undefined) throw new Error(`no payment ${subject}`)
+        const changed = { payment: snapshotOf(payment), events: eventsOf(payload) }
+        if (!(await workflows.completeTransfer(subject, changed))) await workflows.tellRowChanged(subject)
       })
     },
 
@@ -71,6 +81,17 @@ export function createRelay(deps: RelayDeps): Relay {
     },
 
     adoptOrphans: () => adoptOrphans({ ...deps, told, forEach }),
+  }
+
+  /** Deletes the messages that were sent. Returns how many there were. */
+  async function passOn(rows: readonly OutboxRow[], send: (row: OutboxRow) => Promise<void>): Promise<number> {
+    const sent: OutboxRow[] = []
+    await forEach(rows, async (row) => {
+      await send(row)
+      sent.push(row)
+    })
+    await deleteOutbox(db, sent)
+    return sent.length
   }
 
   /** An item that fails stops no other; the next round finds it again. Returns how many succeeded. */

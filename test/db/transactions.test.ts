@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest, test } from '@jest/globals'
 import { z } from 'zod'
 import { newPayment } from '../../scripts/test/new-payment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
@@ -280,9 +280,34 @@ describe('prepared statements', () => {
     expect(await plansLike(db, 'from owned')).toMatchObject([{ calls: 24 }])
   })
 
+  const Kinds = z.object({ generic_plans: z.coerce.number(), custom_plans: z.coerce.number() })
+  test('Postgres plans a statement once, for all values', async () => {
+    for (const right of [1, 2, 3]) await one(db, Sum, sql`select 4 + ${right}::int as sum`)
+    const plans = sql`select generic_plans, custom_plans from pg_prepared_statements where statement like ${'select 4 + %'}`
+    expect(await one(db, Kinds, plans)).toEqual({ generic_plans: 3, custom_plans: 0 })
+  })
+
   test('a statement of a list is planned for its values each time, because filters make many texts', async () => {
     expect(await one(db.lists(MERCHANT), Sum, sql`select 2 + ${1}::int as sum`)).toEqual({ sum: 3 })
     expect(await plansLike(db, '2 + ')).toEqual([])
+    const { rows } = await db.lists(MERCHANT).query(`select current_setting('plan_cache_mode') as mode`)
+    expect(rows).toEqual([{ mode: 'auto' }])
+  })
+
+  test('an idle connection is kept for an hour, because a new one would plan all statements again', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
+    const fresh = createDb({ url: database.url, livemode: false, pool: 1 })
+    const readPid = async () => (await fresh.query('select pg_backend_pid() as pid')).rows[0].pid as number
+    try {
+      const first = await readPid()
+      jest.advanceTimersByTime(59 * 60_000)
+      expect(await readPid()).toBe(first)
+      jest.advanceTimersByTime(60_000)
+      expect(await readPid()).not.toBe(first)
+    } finally {
+      jest.useRealTimers()
+      await fresh.close()
+    }
   })
 
   test('behind a pooler no statement has a name, because the next transaction has another connection', async () => {

@@ -18,6 +18,7 @@ import { createMailSender, type MailSender } from '../../src/notify/mail.ts'
 import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/inbox/mailbox.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { sendDueMail } from '../../src/worker/notify/mail-round.ts'
+import { createWorkBells } from '../../src/worker/work-look.ts'
 
 const log = pino({ level: 'silent' })
 const box = createSecretBox(BOX_KEY)
@@ -124,7 +125,7 @@ test('a mail that was written before the key changed is sent after it, by a work
     WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     RETIRED_WEBHOOK_ENCRYPTION_KEYS: BOX_KEY,
   })
-  const mails = composeMail(config, { db, log, clock: () => now })
+  const mails = composeMail(config, { db, log, clock: () => now, bells: createWorkBells() })
   try {
     await mails.loops.find(({ name }) => name === 'mail')?.tick()
   } finally {

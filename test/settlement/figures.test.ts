@@ -287,7 +287,7 @@ describe('a worker that waits for hours', () => {
     await poll(isQuiet, { withinMs: 20_000, everyMs: 300, what: 'the end of its first rounds' })
     const [queued] = await world.queue([{}])
     const heard: unknown[] = []
-    const notice = listen(world.databaseUrl, CHANNEL, () => heard.push(runner.wake()))
+    const notice = listen(world.databaseUrl, { [CHANNEL]: () => heard.push(runner.wake()) })
     try {
       // The first one is of the connection itself.
       await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the listening' })

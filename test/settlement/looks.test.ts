@@ -5,10 +5,10 @@ import { createLooks } from '../../src/settlement/looks.ts'
 const newLook = (): Look => ({ lead: {}, head: null }) as Look
 
 /** Asks as an engine does, and answers when a test lets it. */
-function createAsked() {
+function createAsked(outdatedMs = 60_000) {
   const answers: ((look: Look) => void)[] = []
   const look = () => new Promise<Look>((resolve) => answers.push(resolve))
-  return { answers, looks: createLooks({ look, lead: async () => (await look()).lead }) }
+  return { answers, looks: createLooks({ look, lead: async () => (await look()).lead }, outdatedMs) }
 }
 
 describe('looks that parts share', () => {
@@ -38,5 +38,20 @@ describe('looks that parts share', () => {
     const later = newLook()
     answers[1]?.(later)
     expect(await asked).toBe(use === 'share' ? later : later.lead)
+  })
+
+  test('count as taken for as long as they are not outdated', async () => {
+    const { answers, looks } = createAsked()
+    expect(looks.areTaken()).toBe(false)
+    const taken = looks.take()
+    expect(looks.areTaken()).toBe(false)
+    answers[0]?.(newLook())
+    await taken
+    expect(looks.areTaken()).toBe(true)
+    const outdated = createAsked(0)
+    const late = outdated.looks.take()
+    outdated.answers[0]?.(newLook())
+    await late
+    expect(outdated.looks.areTaken()).toBe(false)
   })
 })

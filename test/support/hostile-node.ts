@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { forward, type RpcCall } from './anvil.ts'
 
@@ -12,6 +13,10 @@ export type Malice =
   | 'drip'
   /** Takes the request and never answers. */
   | 'black_hole'
+  /** Sends the headers and half of the answer, and closes the connection. */
+  | 'cut_off'
+  /** Honest, and compressed. */
+  | 'zipped'
   /** Answers with this instead; computed from the honest answer. */
   | { readonly lie: (result: unknown) => unknown }
   /** Honest, so many milliseconds later. */
@@ -90,8 +95,13 @@ export async function startHostileNode(target: string): Promise<HostileNode> {
           status: 200,
           text: JSON.stringify(Array.isArray(honest) ? answers : answers[0]),
         }
-        outgoing.writeHead(status, { 'content-type': 'application/json' })
-        outgoing.end(text)
+        if (malices.includes('cut_off')) return cutOff(outgoing, text)
+        const isZipped = malices.includes('zipped')
+        outgoing.writeHead(status, {
+          'content-type': 'application/json',
+          ...(isZipped && { 'content-encoding': 'gzip' }),
+        })
+        outgoing.end(isZipped ? gzipSync(text) : text)
       }
       const passing = pass()
       underWay.add(passing)
@@ -124,6 +134,11 @@ function drip(outgoing: ServerResponse, dripping: Set<NodeJS.Timeout>): void {
   const timer = setInterval(() => outgoing.write(' '), 50)
   dripping.add(timer)
   outgoing.on('close', () => clearInterval(timer))
+}
+
+function cutOff(outgoing: ServerResponse, text: string): void {
+  outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length })
+  outgoing.write(text.slice(0, text.length / 2), () => outgoing.destroy())
 }
 
 function twist(answer: { id: number; result?: unknown }, malice: Malice): object {

@@ -200,6 +200,16 @@ describe('A payment in trouble', () => {
       await settled(paymentId)
     })
 
+    test('a buyer who is faster than the start opens an order at once, and the start changes nothing', async () => {
+      const paymentId = await world.createPaymentWithoutStart()
+      const attemptId = await open(paymentId)
+      const { runId } = await handle(paymentId).describe()
+      expect(await world.relay.startPayments()).toBe(1)
+      expect((await handle(paymentId).describe()).runId).toBe(runId)
+      await world.pay('wallet_app', attemptId)
+      await settled(paymentId)
+    })
+
     test('a callback that was stored and not passed on is passed on by the relay', async () => {
       const { paymentId, attemptId } = await opened()
       await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })

@@ -6,6 +6,7 @@ import {
   defineUpdate,
   isCancellation,
   proxyActivities,
+  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -14,19 +15,21 @@ import {
 import { PAYMENT_STATUS } from '../../../src/workflows/search-attributes.ts'
 import type { BareActivities } from './activities.ts'
 
-/**
- * The floor: what a payment of this shape costs Temporal when its activities do nothing. One update with its activity,
- * one signal, five activities of which one completes asynchronously, three upserts, one timer; then a delivery.
- */
+/** Two floors: what a payment of this shape costs Temporal when its activities do nothing. */
 
 export const open = defineUpdate<string, []>('open')
 export const news = defineSignal('news')
 
 const quick = proxyActivities<BareActivities>({ startToCloseTimeout: '30 s' })
+const local = proxyLocalActivities<BareActivities>({ startToCloseTimeout: '30 s' })
 const waiting = proxyActivities<BareActivities>({ startToCloseTimeout: '60 s', activityId: 'transfer' })
 
 const DAY_MS = 86_400_000
 
+/**
+ * One update with its activity, one signal, five activities of which one completes asynchronously, three upserts, one
+ * timer; then a delivery.
+ */
 export async function bare(id: string): Promise<string> {
   let opening: 'no' | 'asked' | 'done' = 'no'
   let hasNews = false
@@ -53,6 +56,34 @@ export async function bare(id: string): Promise<string> {
   await waiting.transfer(id)
   show('succeeded')
   await quick.announce(id)
+  expiry.cancel()
+  await condition(allHandlersFinished)
+  return status
+}
+
+/**
+ * The fewest tasks for the same messages: the order is opened within the task of its update and read within that of the
+ * signal, one activity completes asynchronously, and the task after it announces the end. One upsert, one timer.
+ */
+export async function lean(id: string): Promise<string> {
+  let hasNews = false
+  let status = ''
+  setHandler(open, async () => {
+    status = await local.openOrder(id)
+    return status
+  })
+  setHandler(news, () => {
+    hasNews = true
+  })
+  const expiry = new CancellationScope()
+  void expiry.run(() => sleep(DAY_MS)).catch(ignoreCancellation)
+
+  await condition(() => hasNews)
+  await local.readOrder(id)
+  show('settling')
+  await waiting.transfer(id)
+  setCurrentDetails('### succeeded')
+  await local.deliver(id)
   expiry.cancel()
   await condition(allHandlersFinished)
   return status

@@ -10,8 +10,9 @@ import { readMemory } from '../../../scripts/system/data-folder.ts'
 import { type System, startSystem } from '../../../scripts/system.ts'
 import { removeLeftovers } from '../../../scripts/test/services/leftovers.ts'
 import { createPinrail, type Pinrail } from '../../../src/client/index.ts'
+import type { Arm } from '../arm.ts'
 import { percentile } from '../measure.ts'
-import { pipelineArm } from '../pipeline.ts'
+import { createPipelineArm } from '../pipeline.ts'
 import { addNeighbour, fillMerchant } from './merchants.ts'
 import { type Answers, type Noise, startNoise } from './noise.ts'
 
@@ -87,7 +88,7 @@ async function compare({ system, sizes, key, progress }: Parts): Promise<void> {
     const client = new Client({ connection })
     const [noisy, merchant] = [createMerchant(system.info), createMerchant({ ...system.info, secret_key: key })]
     const quiet = createPinrail({ apiKey: key, baseUrl: system.info.api_url })
-    const work = () => measure(quiet, pipelineArm({ system, merchant, client }), sizes)
+    const work = () => measure(quiet, createPipelineArm({ system, merchant, client }), sizes)
     const all: Readonly<Record<'clicks' | 'searches' | 'pages', () => Promise<Noise>>> = {
       clicks: () => clicksOn(noisy, sizes),
       searches: async () => searchesOf(system, sizes),
@@ -114,13 +115,13 @@ async function compare({ system, sizes, key, progress }: Parts): Promise<void> {
 }
 
 /** Payments from the creation to the end, while lists are read. */
-async function measure({ payments }: Pinrail, arm: ReturnType<typeof pipelineArm>, sizes: Sizes): Promise<Waited> {
+async function measure({ payments }: Pinrail, arm: Arm, sizes: Sizes): Promise<Waited> {
   const waited: Waited = { list: [], create: [], payment: [] }
   let left = sizes.payments
   const buyer = async (): Promise<void> => {
     for (; left > 0; ) {
       left -= 1
-      waited.payment.push((await arm()).tookMs)
+      waited.payment.push((await arm.pay()).tookMs)
     }
   }
   const timed = async (into: number[], work: () => Promise<unknown>): Promise<void> => {

@@ -5,7 +5,6 @@ import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { isCancelOver, withReading } from '../../domain/payment/reading.ts'
-import { isPastListening } from '../../domain/payment/snapshot.ts'
 import type { OrderNews } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -22,7 +21,6 @@ export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews
   if (isNews && attempt.revision !== asked.attempt.revision) return 'nothing'
   if (asked.unread !== null) work.also(newsApplied(attempt.id, asked.unread))
   if (!isNews) return 'known'
-  if (isPastListening(work.state, attempt, work.at)) work.set({ listenEnded: true })
   const cancelAsked = attempt.cancelAsked && !isCancelOver(read.status)
   work.setAttempt(attempt.id, { ...read, cancelAsked })
   failIfHopeless(work, read)

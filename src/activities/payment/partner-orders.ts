@@ -131,7 +131,11 @@ function hasUnsold({ state }: PaymentWork): boolean {
 function endListening(work: PaymentWork): void {
   work.set({ listenEnded: true })
   work.note(noteOf('payment.listening_ended'))
-  for (const { id, cancelAsked } of work.state.attempts) if (cancelAsked) work.setAttempt(id, { cancelAsked: false })
+  for (const attempt of work.state.attempts)
+    work.setAttempt(attempt.id, {
+      cancelAsked: false,
+      back: isBackAnyway(toAccount(attempt)) ? 'no' : attempt.back,
+    })
 }
 
 /**

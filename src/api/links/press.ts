@@ -72,7 +72,7 @@ export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press
       throw error
     })
   if ('kind' in answer) return answer
-  await startWorkflows(deps, tenant, { payment: asked, event: answer })
+  startWorkflows(deps, tenant, { payment: asked, event: answer })
   return { kind: 'made', path }
 }
 

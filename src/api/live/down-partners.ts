@@ -7,12 +7,15 @@ type Deps = {
   readonly onError: (error: unknown) => void
 }
 
-/** Milliseconds. A buyer who goes on meanwhile waits for a partner that is down, and can go back. */
-const EVERY_MS = 3000
+/**
+ * Milliseconds between two looks. A notice of Postgres ends the waiting; if it is lost, a buyer who goes on waits for a partner
+ * that is down, and can go back.
+ */
+const EVERY_MS = 10_000
 
 export type DownPartnersOfProcess = {
   readonly now: () => DownPartners
-  /** Reads them. It is done every three seconds by itself. */
+  /** Reads them: every ten seconds, and when a partner goes down or comes back. */
   readonly look: () => Promise<void>
   readonly close: () => void
 }

@@ -1,4 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
+import type { LaneBooks } from '../../domain/settlement/lead.ts'
 import { isRecent, type SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import type { ChainView } from './sender.ts'
@@ -24,11 +25,13 @@ export function createRescue(deps: SettlementDeps) {
   const { journal, options, log, clock } = deps
   const carriers = deps.relayers.map(({ address }) => address.toLowerCase() as Hex)
   let looked = Number.NEGATIVE_INFINITY
+  const isStopped = ({ lane, envelopes }: LaneBooks): boolean =>
+    envelopes.length > 0 && (lane.status === 'quarantined' || !carriers.includes(lane.wallet))
 
   /** Returns whether anything was freed. */
   return async function freeStranded(stuck: readonly Stuck[], view: ChainView): Promise<boolean> {
     const now = clock().getTime()
-    if (stuck.length === 0 && isRecent(looked, now, LOOK_MS)) return false
+    if (stuck.length === 0 && (!view.lanes.some(isStopped) || isRecent(looked, now, LOOK_MS))) return false
     looked = now
     // At the cap of the price another lane would be as slow.
     const expensive = chooseFees(view.fees, options.maxFeeWei).maxFee >= options.maxFeeWei

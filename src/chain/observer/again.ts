@@ -44,7 +44,7 @@ export async function readAgain(deps: SettlementDeps, lead: Pick<Lead, 'lease' |
   }
   await journal.moveDeposits(lease, { number: cursor.number, timestamp: final.timestamp })
   await applyPending()
-  await applyProven()
+  await applyProven(null)
 }
 
 const unread = (block: number): Error =>

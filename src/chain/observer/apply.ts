@@ -29,9 +29,13 @@ export function createApplier({ journal, log }: Pick<SettlementDeps, 'journal' |
     return sum
   }
 
-  /** Several groups at the same time: each takes payouts that no other has locked. Throws the first failure when all are over. */
-  async function applyProven(): Promise<number> {
-    const ended = await settleAll(Array.from({ length: GROUPS_AT_ONCE }, applyGroups))
+  /**
+   * Several groups at the same time, unless it is known that one suffices: each takes payouts that no other has locked. Throws the
+   * first failure when all are over. `most`: the number of payouts that are proved, at most; null: it is not known.
+   */
+  async function applyProven(most: number | null): Promise<number> {
+    const groups = most === null || most > ENDED_AT_ONCE ? GROUPS_AT_ONCE : 1
+    const ended = await settleAll(Array.from({ length: groups }, applyGroups))
     return ended.reduce((sum, count) => sum + count, 0)
   }
 

@@ -58,7 +58,14 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
     if (known.length > 0) await conclude(lane, known, place)
     // What a wallet without a key here sent after its envelopes is looked at if its key comes back.
     const unknown = isFinal && keyed.has(lane.wallet) ? range(lane.nextNonce, count) : []
-    return { lane, hasEnded: known.length > 0, foreign: ended.filter(({ end }) => end.state === 'foreign'), unknown }
+    const payouts = known.reduce((sum, { logs }) => sum + logs.length, 0)
+    return {
+      lane,
+      hasEnded: known.length > 0,
+      payouts,
+      foreign: ended.filter(({ end }) => end.state === 'foreign'),
+      unknown,
+    }
   }
 
   /** Judges who has used nonces that no transaction known here did; ends their envelopes, and adopts the nonces. */
@@ -107,6 +114,8 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
 export type LaneEnds = {
   readonly lane: Lane
   readonly hasEnded: boolean
+  /** Payouts that the ended envelopes have moved, at most. */
+  readonly payouts: number
   /** Envelopes whose nonces somebody else has used. */
   readonly foreign: readonly Ended[]
   /** Used nonces without an envelope. */

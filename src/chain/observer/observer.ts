@@ -76,7 +76,11 @@ export function createObserver(deps: SettlementDeps, doubts: Doubts) {
         async () => at && void (isRead = await balance.readLogs(lease, at, work.again || ends.some(hasStrangers))),
         async () => at && balance.hasLogs(at.cursor) && endings.judge(ends, at),
         async () => (work.pending || isRead || ends.some(hasEnded)) && applyPending(),
-        async () => (work.proven || isRead || ends.some(hasEnded)) && void (observed.ended = await applyProven()),
+        async () => {
+          const isUnknown = work.proven || isRead
+          const payouts = ends.reduce((sum, end) => sum + end.payouts, 0)
+          if (isUnknown || payouts > 0) observed.ended = await applyProven(isUnknown ? null : payouts)
+        },
         async () => at && balance.compareFinal(lease, at),
         async () => at && void (observed.hasDeposits = await deposits.compare(lease, at)),
         async () => at && reconcile(lease, at),

@@ -121,15 +121,25 @@ export const lacksMethod = (failure: unknown): failure is NodeFailure =>
   failure.kind === 'refused' &&
   (failure.code === -32601 || (failure.code !== null && LACKING.test(failure.answer)))
 
-/** The failure in an answer that is not JSON, or whose HTTP status is not a success. */
-export const isBusy = ({ status }: Response): boolean => BUSY_STATUS.includes(status)
+/** One HTTP answer, with its whole body. */
+export type HttpAnswer = {
+  readonly status: number
+  readonly retryAfter: string | string[] | undefined
+  readonly text: string
+}
 
-export function createHttpFailure({ ok, status, headers }: Response, text: string): Unanswered {
+export const isSuccess = ({ status }: HttpAnswer): boolean => status >= 200 && status < 300
+
+export const isBusy = ({ status }: HttpAnswer): boolean => BUSY_STATUS.includes(status)
+
+/** The failure in an answer that is not JSON, or whose HTTP status is not a success. */
+export function createHttpFailure(http: HttpAnswer): Unanswered {
+  const { status, text } = http
   const words = text.replaceAll(/\s+/g, ' ').trim() || 'an empty body'
-  const answer = `HTTP ${status}: ${ok ? 'not JSON: ' : ''}${words}`
+  const answer = `HTTP ${status}: ${isSuccess(http) ? 'not JSON: ' : ''}${words}`
   const isRefused = TOO_MUCH.test(answer) || (REFUSING.includes(status) && !BUSY.test(answer))
-  const failure: Failure = { kind: isRefused ? 'refused' : 'silent', answer, retryAfterMs: readRetryAfter(headers) }
-  return new Unanswered(failure, !BUSY_STATUS.includes(status))
+  const failure: Failure = { kind: isRefused ? 'refused' : 'silent', answer, retryAfterMs: readRetryAfter(http) }
+  return new Unanswered(failure, !isBusy(http))
 }
 
 /** Returns the result in a JSON-RPC answer. Throws Unanswered. */
@@ -153,8 +163,8 @@ export function createFailure(place: string, thrown: unknown, redact: (text: str
 }
 
 /** `Retry-After` in seconds (RFC 9110, 10.2.3), at most a minute. */
-function readRetryAfter(headers: Headers): number {
-  const seconds = Number(headers.get('retry-after'))
+function readRetryAfter({ retryAfter }: HttpAnswer): number {
+  const seconds = Number(retryAfter)
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(60, seconds) * 1000 : 0
 }
 

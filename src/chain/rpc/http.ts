@@ -1,4 +1,7 @@
-import { bloated, createHttpFailure, cutOff, isBusy, Unanswered } from './failure.ts'
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { Agent, request } from 'undici'
+import { bloated, createHttpFailure, cutOff, type HttpAnswer, isBusy, isSuccess, Unanswered } from './failure.ts'
 
 /** One HTTP request to a node, and the limits of its answer. */
 
@@ -23,11 +26,18 @@ export type Request = (call: Call) => Promise<unknown>
 /** Sends the body as JSON and returns the parsed answer. Throws Unanswered. */
 export type Post = (body: unknown, bounds: { readonly limits: Limits; readonly timeoutMs: number }) => Promise<unknown>
 
-/** Credentials in the address become a header: `fetch` refuses them. */
+/** A connection stays open between two blocks. An idle one does not keep the process alive. */
+const agent = new Agent({ keepAliveTimeout: 30_000 })
+
+/** undici's own `request`: `fetch` takes six times the CPU. Credentials in the address become a header. */
 export function createPost(url: string): Post {
   const address = new URL(url)
   const { username, password } = address
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'accept-encoding': 'gzip',
+    'user-agent': 'Pinrail/1',
+  }
   if (username !== '') {
     const credentials = [username, password].map(decodeURIComponent).join(':')
     headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
@@ -35,34 +45,40 @@ export function createPost(url: string): Post {
     address.password = ''
   }
   return async (body, { limits, timeoutMs }) => {
-    const init = { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(timeoutMs) }
-    // Another host than the configured one would count for the quorum.
-    const { response, text } = await fetchText(address, { ...init, redirect: 'error' }, limits).catch(silence)
-    const answer = parseJson(text)
+    const asked = { headers, body: JSON.stringify(body), signal: AbortSignal.timeout(timeoutMs) }
+    const http = await ask(address, asked, limits).catch(silence)
+    const answer = parseJson(http.text)
     // A status that asks for patience counts before the words of the body.
-    if (!isBusy(response) && (response.ok ? answer !== undefined : isError(answer))) return answer
-    throw createHttpFailure(response, text)
+    if (!isBusy(http) && (isSuccess(http) ? answer !== undefined : isError(answer))) return answer
+    throw createHttpFailure(http)
   }
 }
 
+type Asked = { readonly headers: Record<string, string>; readonly body: string; readonly signal: AbortSignal }
+
 /** The signal bounds the whole body too: one that comes byte by byte would be waited for without end. */
-async function fetchText(address: URL, init: RequestInit, limits: Limits) {
-  const response = await fetch(address, init)
+async function ask(address: URL, asked: Asked, limits: Limits): Promise<HttpAnswer> {
+  const { statusCode: status, headers, body } = await request(address, { ...asked, method: 'POST', dispatcher: agent })
   const meter = createMeter(limits)
   const chunks: Uint8Array[] = []
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of headers['content-encoding'] === 'gzip' ? unzip(body) : body) {
     meter.take(chunk)
     chunks.push(chunk)
   }
-  return { response, text: Buffer.concat(chunks).toString() }
+  // Another host than the configured one would count for the quorum.
+  if (status >= 300 && status < 400) throw new Unanswered({ kind: 'silent', answer: `HTTP ${status}: a redirect` })
+  return { status, retryAfter: headers['retry-after'], text: Buffer.concat(chunks).toString() }
 }
 
-/** `fetch` says only that it failed; the code of the cause says why. */
-function silence(thrown: Error & { cause?: { code?: unknown } }): never {
+/** The failure of either stream ends both, and the reader gets it. */
+const unzip = (body: Readable): Readable => pipeline(body, createGunzip(), () => undefined)
+
+/** The code alone says why: a message can hold the address. */
+function silence(thrown: Error & { code?: unknown }): never {
   if (thrown instanceof Unanswered) throw thrown
   if (thrown.name === 'TimeoutError') throw new Unanswered({ kind: 'silent', answer: 'no whole answer in time' })
-  const code = thrown.cause?.code
-  throw new Unanswered({ kind: 'silent', answer: thrown.message + (typeof code === 'string' ? `: ${code}` : '') })
+  const code = typeof thrown.code === 'string' ? thrown.code : thrown.name
+  throw new Unanswered({ kind: 'silent', answer: `no whole answer: ${code}` })
 }
 
 function parseJson(text: string): unknown {

@@ -23,6 +23,8 @@ export async function writeAudit(db: Queryable, note: AuditNote): Promise<void> 
   )
 }
 
+const countRow = z.object({ count: z.coerce.number() })
+
 /**
  * Writes the entry unless the log has the same one, from any address, within the last hour: what a person may try as often
  * as they like does not fill the log.
@@ -31,12 +33,14 @@ export async function writeAuditHourly(tx: Tx, note: AuditNote): Promise<void> {
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`audit_entry ${note.actor}`}, 0))`)
   const { count } = await one(
     tx,
-    z.object({ count: z.coerce.number() }),
+    countRow,
     sql`select count(*) as count from audit_entry where merchant_id = ${note.merchantId} and actor = ${note.actor}
           and action = ${note.action} and data = ${JSON.stringify(note.data)}::jsonb and at > now() - interval '1 hour'`,
   )
   if (count === 0) await writeAudit(tx, note)
 }
+
+const failedSignInRow = z.object({ merchantId: z.string(), actor: z.string() })
 
 /** A failed try to sign in as the person, or to confirm it, in the log of each of their accounts. */
 export async function writeFailedSignIn(
@@ -47,7 +51,7 @@ export async function writeFailedSignIn(
   const [column, value] = 'personId' in person ? [sql`person.id`, person.personId] : [sql`person.email`, person.email]
   const memberships = await many(
     tx,
-    z.object({ merchantId: z.string(), actor: z.string() }),
+    failedSignInRow,
     sql`select membership.merchant_id as "merchantId", person.id as actor
         from membership join person on person.id = membership.person_id where ${column} = ${value}`,
   )

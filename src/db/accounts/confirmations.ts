@@ -27,6 +27,8 @@ export async function insertConfirmation(tx: Tx, asked: NewConfirmation): Promis
   )
 }
 
+const sealedRow = z.object({ sealed: z.string() })
+
 /** The sealed request; null: the session asked for no such thing, or too long ago. */
 export async function findConfirmation(
   db: Queryable,
@@ -34,7 +36,7 @@ export async function findConfirmation(
 ): Promise<string | null> {
   const found = await maybeOne(
     db,
-    z.object({ sealed: z.string() }),
+    sealedRow,
     sql`select sealed from confirmation
         where id = ${id} and session_id = ${sessionId} and expires_at > ${now}::timestamptz`,
   )

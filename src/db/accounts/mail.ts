@@ -44,11 +44,13 @@ export function takeDueMail(
   )
 }
 
+const untriedRow = z.object({ waiting: z.coerce.number() })
+
 /** How many mails wait for their first try, counted up to `most`. */
 export async function countUntried(db: Queryable, { now, most }: { now: string; most: number }): Promise<number> {
   const { waiting } = await one(
     db,
-    z.object({ waiting: z.coerce.number() }),
+    untriedRow,
     sql`select count(*) as waiting from (
           select from mail where sealed is not null and tries = 0 and expires_at > ${now}::timestamptz limit ${most}) as untried`,
   )

@@ -40,6 +40,8 @@ export async function readOwnData(db: Queryable, { id, email }: { id: string; em
   }
 }
 
+const nameRow = z.object({ name: z.string() })
+
 /**
  * The accounts that need the person: of which nobody else is an owner, and that have other people, a key that works, a
  * link that takes payments, or money on its way, which may ask for another wallet.
@@ -47,7 +49,7 @@ export async function readOwnData(db: Queryable, { id, email }: { id: string; em
 export async function accountsThatNeed(db: Queryable, personId: string): Promise<string[]> {
   const found = await many(
     db,
-    z.object({ name: z.string() }),
+    nameRow,
     sql`select merchant.name from membership own join merchant on merchant.id = own.merchant_id
         where own.person_id = ${personId} and own.role = 'owner'
           and not exists (select from membership other where other.merchant_id = own.merchant_id

@@ -49,9 +49,10 @@ export function listPasskeys(db: Queryable, personId: string): Promise<Passkey[]
   )
 }
 
+const countRow = z.object({ n: z.coerce.number() })
+
 export async function countPasskeys(db: Queryable, personId: string): Promise<number> {
-  const counted = z.object({ n: z.coerce.number() })
-  return (await one(db, counted, sql`select count(*) as n from passkey where person_id = ${personId}`)).n
+  return (await one(db, countRow, sql`select count(*) as n from passkey where person_id = ${personId}`)).n
 }
 
 export function findPasskey(db: Queryable, id: string): Promise<Passkey | null> {

@@ -81,6 +81,8 @@ export function listMembers(db: Queryable, merchantId: string): Promise<Member[]
   )
 }
 
+const roleRow = z.object({ role })
+
 /** Changes the role. Null when there is no such member. An account without an owner is refused by the caller, who holds its lock. */
 export function setRole(
   tx: Tx,
@@ -88,7 +90,7 @@ export function setRole(
 ): Promise<{ role: Role } | null> {
   return maybeOne(
     tx,
-    z.object({ role }),
+    roleRow,
     sql`update membership set role = ${member.role}
         where merchant_id = ${member.merchantId} and person_id = ${member.personId} returning role`,
   )
@@ -165,7 +167,7 @@ export function takeInvitation(
 ): Promise<{ role: Role } | null> {
   return maybeOne(
     tx,
-    z.object({ role }),
+    roleRow,
     sql`delete from invitation where merchant_id = ${merchantId} and email = ${email}
         and expires_at > ${now}::timestamptz returning role`,
   )

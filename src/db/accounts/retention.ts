@@ -9,11 +9,12 @@ export async function pruneAccounts(db: Queryable, now: string): Promise<number>
   const before = sql`${now}::timestamptz - make_interval(days => ${TRACES_DAYS})`
   const statements = [
     sql`delete from sign_in_link where ctid = any(array(
-          select ctid from sign_in_link where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
+          select ctid from sign_in_link where created_at < ${before} order by created_at limit ${PRUNED_AT_ONCE}))`,
     sql`delete from session where ctid = any(array(
-          select ctid from session where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
+          select ctid from session where created_at < ${before} order by created_at limit ${PRUNED_AT_ONCE}))`,
     sql`delete from mail where ctid = any(array(
-          select ctid from mail where created_at < ${before} and expires_at < ${now}::timestamptz limit ${PRUNED_AT_ONCE}))`,
+          select ctid from mail where created_at < ${before} and expires_at < ${now}::timestamptz
+          order by created_at limit ${PRUNED_AT_ONCE}))`,
     sql`delete from invitation where ctid = any(array(
           select ctid from invitation where expires_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from wallet_stop where ctid = any(array(

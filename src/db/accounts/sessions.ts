@@ -63,11 +63,13 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<void> 
   await execute(tx, sql`update person set seen_at = ${session.now}::timestamptz where id = ${session.personId}`)
 }
 
+const devicesRow = z.object({ before: z.coerce.number(), same: z.coerce.number() })
+
 /** Whether the person has signed in before, and never with this browser, as far as sessions are kept. */
 export async function isNewDevice(db: Queryable, personId: string, userAgent: string): Promise<boolean> {
   const { before, same } = await one(
     db,
-    z.object({ before: z.coerce.number(), same: z.coerce.number() }),
+    devicesRow,
     sql`select count(*) as before, count(*) filter (where user_agent = ${userAgent}) as same
         from session where person_id = ${personId}`,
   )

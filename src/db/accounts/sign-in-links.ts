@@ -41,6 +41,8 @@ async function lockAddress(tx: Tx, email: string): Promise<void> {
 /** The value of `asked_from` for a browser in which the address signed in before. Otherwise it is a network. */
 export const KNOWN_BROWSER = 'known'
 
+const linkCountRow = z.object({ same: z.coerce.number(), strangers: z.coerce.number() })
+
 /**
  * Links that the address was sent since the time: those that sign in, or those that confirm the session. They are
  * counted apart, because anybody may ask for the first. `same`: those that the same network asked for. `strangers`:
@@ -53,7 +55,7 @@ export async function countLinks(
   await lockAddress(tx, email)
   return one(
     tx,
-    z.object({ same: z.coerce.number(), strangers: z.coerce.number() }),
+    linkCountRow,
     sql`select count(*) filter (where asked_from = ${askedFrom}) as same,
           count(*) filter (where asked_from <> ${KNOWN_BROWSER}) as strangers
         from sign_in_link where email = ${email}
@@ -101,18 +103,18 @@ export function useLink(
   )
 }
 
+const emailRow = z.object({ email: z.string() })
+
 /** The address that was sent the link of this browser; null if there is no such link. */
 export async function addressOfBrowser(db: Queryable, browserDigest: Uint8Array): Promise<string | null> {
-  const row = await maybeOne(
-    db,
-    z.object({ email: z.string() }),
-    sql`select email from sign_in_link where browser_digest = ${browserDigest}`,
-  )
+  const row = await maybeOne(db, emailRow, sql`select email from sign_in_link where browser_digest = ${browserDigest}`)
   return row?.email ?? null
 }
 
 /** The most tries to type a code. `same`: for one address, of one network; `strangers`: of all networks together. */
 export type CodeTries = { readonly each: number; readonly same: number; readonly strangers: number }
+
+const askedRow = z.object({ email: z.string(), askedFrom: z.string() })
 
 /**
  * Uses up the link that this browser asked for by the code from the same mail. Each try counts, also a wrong one, so it
@@ -131,14 +133,14 @@ export async function useCode(
 ): Promise<SignInLink | null> {
   const asked = await maybeOne(
     tx,
-    z.object({ email: z.string(), askedFrom: z.string() }),
+    askedRow,
     sql`select email, asked_from as "askedFrom" from sign_in_link where browser_digest = ${code.browserDigest}`,
   )
   if (asked === null) return null
   await lockAddress(tx, asked.email)
   const wrong = await one(
     tx,
-    z.object({ same: z.coerce.number(), strangers: z.coerce.number() }),
+    linkCountRow,
     sql`select coalesce(sum(code_tries) filter (where asked_from = ${asked.askedFrom}), 0) as same,
           coalesce(sum(code_tries) filter (where asked_from <> ${KNOWN_BROWSER}), 0) as strangers
         from sign_in_link where email = ${asked.email} and used_at is null and created_at > ${code.since}::timestamptz`,

@@ -3,15 +3,15 @@ import type pg from 'pg'
 /** A statement as the driver takes it. */
 export type Asking = (text: string, values?: unknown[]) => pg.QueryConfig
 
-/** Each is planned anew, and nothing of it stays on the connection. */
+/** Plans it again each time. Nothing of it stays on the connection. */
 export const askOnce: Asking = (text, values) => ({ text, ...(values && { values }) })
 
 /** The code has some four hundred. Each costs some 20 KB in every connection that has run it. */
 const MOST_NAMED = 600
 
 /**
- * Statements with values get a name, so that a connection parses and plans each of them once: a quarter of what a
- * payment costs Postgres. After 600 different texts the rest is planned anew, whoever makes so many of them.
+ * Statements with values get a name, so that a connection parses and plans each of them once: that is half of what a
+ * payment would cost Postgres. After 600 different texts the rest is planned each time.
  */
 export function createPrepared(): Asking {
   const names = new Map<string, string>()

@@ -88,13 +88,21 @@ export const BEYOND_SETTINGS: readonly Setting[] = [
   },
 ]
 
-/** A mark that a direct connection sends with its settings. Where it is missing, they did not arrive. */
+const PAST_THE_POOLER = 'Connect past the pooler, or set DATABASE_POOLER=transaction.'
+
+/** Set by a direct connection alone. The first one marks it: if it is missing, no setting arrived. */
 export const DIRECT: readonly Setting[] = [
   {
     name: 'pinrail.session',
     must: 'direct',
     because: 'without the settings of its first packet a session has no limits',
-    advice: 'Connect past the pooler, or set DATABASE_POOLER=transaction.',
+    advice: PAST_THE_POOLER,
+  },
+  {
+    name: 'plan_cache_mode',
+    must: 'force_generic_plan',
+    because: 'a connection plans each statement once, for all values',
+    advice: PAST_THE_POOLER,
   },
 ]
 

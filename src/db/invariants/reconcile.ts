@@ -53,11 +53,18 @@ export async function reconcile(db: Db, scope: Scope): Promise<Reconciliation> {
   }
 }
 
-/** One moment of the database, for an invariant that asks more than once. */
+/**
+ * One moment of the database, for an invariant that asks more than once. Statements are planned for their values: how much
+ * of a table has changed since a time decides how it is read.
+ */
 function readOnly<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
     await execute(tx, sql`set transaction isolation level repeatable read, read only`)
-    await execute(tx, sql`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`)
+    await execute(
+      tx,
+      sql`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true),
+            set_config('plan_cache_mode', 'force_custom_plan', true)`,
+    )
     return work(tx)
   })
 }

@@ -6,11 +6,13 @@ import type { Reconciliation } from './reconcile.ts'
 
 /** The differences that the workers found when they last compared, for metrics and operators. */
 
+const runRow = z.object({ done_at: time })
+
 /** Takes the run that is due now, for one worker. Returns when all invariants were last compared; null: none is due. */
 export async function takeRun(db: Queryable, everyMs: number): Promise<string | null> {
   const row = await maybeOne(
     db,
-    z.object({ done_at: time }),
+    runRow,
     sql`update reconciliation set due_at = now() + ${everyMs} * interval '1 millisecond'
         where due_at <= now() returning done_at`,
   )
@@ -35,22 +37,18 @@ export function storeRun(db: Db, { differences, unread }: Reconciliation): Promi
   })
 }
 
+const violationsRow = z.object({ invariant: z.string(), count: z.coerce.number() })
+
 /** The number of subjects of each invariant, including those that hold. */
 export async function countViolations(db: Queryable): Promise<{ invariant: string; count: number }[]> {
-  const rows = await many(
-    db,
-    z.object({ invariant: z.string(), count: z.coerce.number() }),
-    sql`select invariant, count(*) as count from violation group by invariant`,
-  )
+  const rows = await many(db, violationsRow, sql`select invariant, count(*) as count from violation group by invariant`)
   const counts = new Map(rows.map(({ invariant, count }) => [invariant, count]))
   return INVARIANTS.map(({ name }) => ({ invariant: name, count: counts.get(name) ?? 0 }))
 }
 
+const ageRow = z.object({ age_seconds: z.coerce.number() })
+
 /** Seconds since all invariants were last compared. */
 export function readAge(db: Queryable): Promise<{ age_seconds: number }> {
-  return one(
-    db,
-    z.object({ age_seconds: z.coerce.number() }),
-    sql`select extract(epoch from now() - done_at) as age_seconds from reconciliation`,
-  )
+  return one(db, ageRow, sql`select extract(epoch from now() - done_at) as age_seconds from reconciliation`)
 }

@@ -29,6 +29,8 @@ export async function completeLinks(tx: Tx, context: Context, payments: readonly
   }))
 }
 
+const idRow = z.object({ id: z.string() })
+
 /** Marks those of the links that have as many successful payments as they take, and returns the event of each. */
 export async function completeFullLinks(
   tx: Tx,
@@ -39,7 +41,7 @@ export async function completeFullLinks(
   // One after the other: of two transactions with the last two payments, the second counts both.
   const open = await many(
     tx,
-    z.object({ id: z.string() }),
+    idRow,
     sql`select id from payment_link where id = any(${ids}) and max_payments is not null and completed_at is null
         order by id for no key update`,
   )

@@ -121,13 +121,15 @@ export async function waitForLink(tx: Tx): Promise<void> {
   await execute(tx, sql`set local lock_timeout = '10s'`)
 }
 
+const idRow = z.object({ id: z.string() })
+
 /**
  * Locks the link until the transaction ends, and counts its places after that: of two presses for the last place the
  * second sees that it is taken.
  */
 export async function lockLink(tx: Tx, tenant: Tenant, id: string): Promise<PaymentLink | null> {
   const locked = sql`select id from payment_link where id = ${id} and ${ownedBy(tenant)} for no key update`
-  if ((await maybeOne(tx, z.object({ id: z.string() }), locked)) === null) return null
+  if ((await maybeOne(tx, idRow, locked)) === null) return null
   return findLink(tx, tenant, id)
 }
 

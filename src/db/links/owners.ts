@@ -56,6 +56,10 @@ export async function issueTicket(
   return (await execute(db, issue)) === 1
 }
 
+const paymentLinkRow = z.object({ payment_link: z.string() })
+
+const merchantIdRow = z.object({ merchant_id: z.string() })
+
 /**
  * Uses the ticket up, and makes the link the merchant's. What presses were answered goes with it, so that a press that
  * is sent again is still the same one. Payments that exist stay where they are booked. Null: the ticket does not work.
@@ -66,7 +70,7 @@ export async function claimLink(
 ): Promise<PaymentLink | null> {
   const taken = await maybeOne(
     tx,
-    z.object({ payment_link: z.string() }),
+    paymentLinkRow,
     sql`update link_owner set claimed_at = ${now}::timestamptz, ticket_digest = null, ticket_ends_at = null
         where ticket_digest = ${digest} and ticket_ends_at > ${now}::timestamptz and claimed_at is null
           and exists (select 1 from payment_link where id = payment_link and livemode = ${tx.livemode})
@@ -77,7 +81,7 @@ export async function claimLink(
   // Locked as a press locks it: no payment is made for the owner of before after this.
   const { merchant_id: before } = await one(
     tx,
-    z.object({ merchant_id: z.string() }),
+    merchantIdRow,
     sql`select merchant_id from payment_link where id = ${id} for no key update`,
   )
   await execute(
@@ -101,6 +105,8 @@ export type ClaimOfLink = {
   readonly pressRoute: (linkId: string) => string
 }
 
+const linkCountRow = z.object({ made: z.coerce.number(), stopped: z.boolean() })
+
 /**
  * How many links were made for the wallet without an account since then, and whether an operator has stopped one, also
  * where they were brought into an account. Who counts waits for who counts the same wallet, until the end of the
@@ -114,7 +120,7 @@ export async function countLinksTo(
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`link to ${wallet.toLowerCase()}`}, 0))`)
   return one(
     tx,
-    z.object({ made: z.coerce.number(), stopped: z.boolean() }),
+    linkCountRow,
     sql`select count(*) filter (where created_at > ${since}::timestamptz) as made,
           coalesce(bool_or(stopped_at is not null), false) as stopped
         from payment_link where wallet is not null and lower(wallet) = ${wallet.toLowerCase()} and livemode = ${tx.livemode}`,

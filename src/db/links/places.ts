@@ -3,6 +3,8 @@ import type { PaymentLink } from '../../domain/link/link.ts'
 import { many, sql, type Tx } from '../db.ts'
 import { type ChangeContext, changePaymentIn } from '../payments/payment-changes.ts'
 
+const idRow = z.object({ id: z.string() })
+
 /**
  * Makes room on a locked link with a limit, and returns false if there is none. A payment that its buyer has not continued
  * for five minutes does not count as a place (`link_places_taken`), and gives way here if another buyer needs the place: the
@@ -16,7 +18,7 @@ export async function makeRoom(
   if (link.maxPayments === null) return true
   const idle = await many(
     tx,
-    z.object({ id: z.string() }),
+    idRow,
     sql`select id from payment where payment_link = ${link.id} and gives_way(status, created_at) order by created_at, id`,
   )
   let missing = link.paymentsCount + idle.length + 1 - link.maxPayments

@@ -84,11 +84,13 @@ export function findOwnApiKey(db: Queryable, tenant: Tenant, id: string): Promis
   return maybeOne(db, keyRow, sql`select * from api_key where id = ${id} and ${ownedBy(tenant)}`)
 }
 
+const keyCountRow = z.object({ keys: z.coerce.number() })
+
 /** Keys that may be used at the time. */
 export async function countActiveKeys(tx: Tx, tenant: Tenant, now: string): Promise<number> {
   const row = await one(
     tx,
-    z.object({ keys: z.coerce.number() }),
+    keyCountRow,
     sql`select count(*) as keys from api_key
         where ${ownedBy(tenant)} and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)`,
   )

@@ -104,11 +104,13 @@ export function countDeliveries(db: Queryable, tenant: Tenant, since: string): P
   )
 }
 
+const paymentCountRow = z.object({ payments: z.coerce.number() })
+
 /** Payments that were settled to the address. */
 export async function countPaidTo(db: Queryable, tenant: Tenant, address: string): Promise<number> {
   const row = await one(
     db,
-    z.object({ payments: z.coerce.number() }),
+    paymentCountRow,
     sql`select count(*) as payments from payment
         where ${owned(tenant)} and status = 'succeeded' and lower(destination) = lower(${address})`,
   )

@@ -96,11 +96,13 @@ export function readRequest(db: Queryable, tenant: Tenant, id: string): Promise<
   )
 }
 
+const requestCountRow = z.object({ requests: z.coerce.number() })
+
 /** How many were answered with an error; not counted beyond `most`. */
 export async function countErrors(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const row = await one(
     db,
-    z.object({ requests: z.coerce.number() }),
+    requestCountRow,
     sql`select count(*) as requests
         from (select from api_request where ${owned(tenant)} and status >= 400 limit ${most}) as counted`,
   )

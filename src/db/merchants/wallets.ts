@@ -8,11 +8,13 @@ const current = sql`case when ${isDue} then next_address else address end`
 const currentProved = sql`case when ${isDue} then next_proved else proved end`
 const currentSince = sql`case when ${isDue} then next_at else created_at end`
 
+const currentWalletRow = z.object({ address: z.string() })
+
 /** The address a merchant is paid to in this mode; null when none is set. */
 export async function readWallet(db: Queryable, tenant: Tenant): Promise<string | null> {
   const row = await maybeOne(
     db,
-    z.object({ address: z.string() }),
+    currentWalletRow,
     sql`select ${current} as address from wallet where ${ownedBy(tenant)}`,
   )
   return row?.address ?? null
@@ -33,6 +35,8 @@ export async function setWallet(db: Queryable, tenant: Tenant, address: string):
   )
 }
 
+const plannedRow = z.object({ next_at: time })
+
 /**
  * Plans the address for payments that are created after so many seconds. A change that was planned before is replaced,
  * or taken over if it was due. Null when no wallet is set: then there is nothing to change. Answers the time (ISO 8601).
@@ -44,7 +48,7 @@ export async function planWallet(
 ): Promise<string | null> {
   const row = await maybeOne(
     tx,
-    z.object({ next_at: time }),
+    plannedRow,
     sql`update wallet set address = ${current}, created_at = ${currentSince}, proved = ${currentProved},
           next_address = ${address}, next_proved = false,
           -- To the millisecond, as it is told: the links that stop it name it.
@@ -93,9 +97,11 @@ export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<Wallet
   )
 }
 
+const ownRow = z.object({ own: z.boolean() })
+
 /** True for a relayer, a treasury of any time or a deposit address, in upper or lower case: none of them can be a merchant's. */
 export async function isOwnAddress(db: Queryable, address: string): Promise<boolean> {
-  const { own } = await one(db, z.object({ own: z.boolean() }), sql`select is_own_address(${address}) as own`)
+  const { own } = await one(db, ownRow, sql`select is_own_address(${address}) as own`)
   return own
 }
 

@@ -44,6 +44,13 @@ create function tenant_merchant() returns text stable parallel safe language sql
 create function tenant_livemode() returns boolean stable parallel safe language sql
   return nullif(current_setting('pinrail.livemode', true), '')::boolean;
 
+-- Wakes the processes that listen to the channel, when the transaction commits.
+create function wake() returns trigger language plpgsql as $$
+begin
+  perform pg_notify(tg_argv[0], tg_argv[1]);
+  return null;
+end $$;
+
 create table deployment (
   is_only boolean primary key default true check (is_only),
   livemode boolean not null

@@ -331,6 +331,9 @@ comment on column partner_standing.fell_at is 'When it last went down; null: nev
 comment on column partner_standing.ask_at is
   'When it is asked next; null: there is no need. The process that asks moves it ahead, so that only one does.';
 
+create trigger wakes_api after insert or update of down_since on partner_standing for each statement
+  execute function wake('pinrail_partners', '');
+
 create table timeline_entry (
   id bigint generated always as identity primary key,
   payment_id text not null references payment,

@@ -154,6 +154,7 @@ comment on column mail.next_at is 'When a worker can try to send it: a worker th
 comment on column mail.failure is 'Why the last try failed, or why it was given up; null: no failure.';
 create index mail_due on mail (next_at) where sealed is not null;
 create index on mail (created_at);
+create trigger wakes_worker after insert on mail for each statement execute function wake('pinrail_work', 'mail');
 
 create table audit_entry (
   id bigint generated always as identity primary key,

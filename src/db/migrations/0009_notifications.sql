@@ -16,6 +16,9 @@ comment on column notice.sent_at is
 -- The worker takes the accounts in turn, the oldest notice of each first: one account's many notices delay no other.
 create index notice_unsent_of_account on notice (livemode, merchant_id, created_at, id) where sent_at is null;
 
+create trigger wakes_worker after insert on notice for each statement
+  execute function wake('pinrail_work', 'notices notifications');
+
 -- A merchant's own request leaves a notice too, such as about a change of wallet.
 alter table notice enable row level security;
 create policy own on notice to pinrail_tenant
@@ -104,6 +107,10 @@ comment on column channel_message.next_at is
 create index channel_message_open on channel_message (next_at) where state in ('sending', 'waiting', 'unknown');
 create index on channel_message (channel_id, created_at);
 create index on channel_message (created_at);
+
+-- A person waits for it.
+create trigger wakes_worker after insert on channel_message for each row when (new.kind = 'test')
+  execute function wake('pinrail_work', 'notifications');
 
 alter table channel_message enable row level security;
 create policy own on channel_message to pinrail_tenant

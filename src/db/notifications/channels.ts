@@ -176,6 +176,8 @@ export function listMessages(
   )
 }
 
+const waitingRow = z.object({ channel_id: z.string(), count: z.coerce.number() })
+
 /** How many notifications of the account no message has told of, by channel. */
 export async function countWaiting(
   db: Queryable,
@@ -183,7 +185,7 @@ export async function countWaiting(
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await many(
     db,
-    z.object({ channel_id: z.string(), count: z.coerce.number() }),
+    waitingRow,
     sql`select channel_id, count(*) from notification
         where merchant_id = ${merchantId} and livemode = ${livemode} and message_id is null
           and channel_id in (select id from channel where ${owned({ merchantId, livemode })})

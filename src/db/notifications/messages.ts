@@ -231,6 +231,8 @@ export async function restChannel(tx: Tx, channelId: string): Promise<void> {
   await execute(tx, sql`update channel set swept_at = null where id = ${channelId} and swept_at is not null`)
 }
 
+const idRow = z.object({ id: z.string() })
+
 /**
  * Takes channels that have something to be told now, and marks them, so that the next round leaves them to the workflow
  * that this one starts. Rows of a channel that cannot be told now take no place: however many wait for a service that is
@@ -247,7 +249,7 @@ export async function takeDueChannels(
     and (swept_at is null or swept_at <= ${at} - make_interval(secs => ${againSeconds}))`
   const rows = await many(
     db,
-    z.object({ id: z.string() }),
+    idRow,
     sql`with due as (
           (select channel_id from notification join channel on channel.id = channel_id
             where message_id is null and due_at <= ${at} and ${mayStart}

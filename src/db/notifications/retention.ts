@@ -9,9 +9,9 @@ export async function pruneNotifications(db: Queryable, now: string): Promise<nu
   const before = sql`${now}::timestamptz - make_interval(days => ${KEPT_DAYS})`
   const statements = [
     sql`delete from notification where ctid = any(array(
-          select ctid from notification where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
+          select ctid from notification where created_at < ${before} order by created_at limit ${PRUNED_AT_ONCE}))`,
     sql`delete from channel_message where ctid = any(array(
-          select ctid from channel_message where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
+          select ctid from channel_message where created_at < ${before} order by created_at limit ${PRUNED_AT_ONCE}))`,
   ]
   let most = 0
   for (const statement of statements) most = Math.max(most, await execute(db, statement))

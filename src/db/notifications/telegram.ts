@@ -47,11 +47,13 @@ export function takeTelegramLink(
 /** Seconds after which a bot that no process speaks of any more counts as gone: its token was taken away. */
 const BOT_GONE_SECONDS = 300
 
+const botNameRow = z.object({ username: z.string() })
+
 /** The name of the bot that writes to chats now; null where no worker has the token of one. `now` is ISO 8601. */
 export async function findBotName(db: Queryable, now: string): Promise<string | null> {
   const bot = await maybeOne(
     db,
-    z.object({ username: z.string() }),
+    botNameRow,
     sql`select username from telegram_bot
         where seen_at > ${now}::timestamptz - make_interval(secs => ${BOT_GONE_SECONDS})`,
   )
@@ -76,11 +78,13 @@ export async function nameBot(tx: Tx, { id, username, now }: { id: string; usern
   )
 }
 
+const nextUpdateRow = z.object({ next_update: z.coerce.number() })
+
 /** The update to begin with, for who reads them until then. Null while no link is open, or another one reads. */
 export async function leaseUpdates(db: Queryable, { id, now, until }: BotLease): Promise<number | null> {
   const leased = await maybeOne(
     db,
-    z.object({ next_update: z.coerce.number() }),
+    nextUpdateRow,
     sql`update telegram_bot set leased_until = ${until}::timestamptz
         where id = ${id} and leased_until <= ${now}::timestamptz and exists (
           select from telegram_link where used_at is null and expires_at > ${now}::timestamptz)

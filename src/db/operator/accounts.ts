@@ -34,20 +34,20 @@ export function listMerchants(
   )
 }
 
+const merchantNameRow = z.object({ id: z.string(), name: z.string() })
+
 /** Null when there is no such merchant. */
 export function findMerchant(db: Queryable, id: string): Promise<{ id: string; name: string } | null> {
-  return maybeOne(
-    db,
-    z.object({ id: z.string(), name: z.string() }),
-    sql`select id, name from merchant where id = ${id}`,
-  )
+  return maybeOne(db, merchantNameRow, sql`select id, name from merchant where id = ${id}`)
 }
+
+const ownerRow = z.object({ merchant_id: z.string() })
 
 /** Whose endpoint it is; null for one of the other mode too. */
 export async function ownerOfEndpoint(db: Queryable, id: string): Promise<Tenant | null> {
   const row = await maybeOne(
     db,
-    z.object({ merchant_id: z.string() }),
+    ownerRow,
     sql`select merchant_id from webhook_endpoint where id = ${id} and livemode = ${db.livemode}`,
   )
   return row === null ? null : { merchantId: row.merchant_id, livemode: db.livemode }

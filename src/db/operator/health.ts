@@ -5,9 +5,11 @@ import { time } from '../payments/payment-rows.ts'
 
 /** What the database says about its own health, for `pinrail doctor` and `pinrail backup check`. */
 
+const migrationRow = z.object({ name: z.string() })
+
 /** Migrations of this version that the database lacks, and of a newer version that it has. */
 export async function compareSchema(db: Queryable): Promise<{ missing: string[]; newer: string[] }> {
-  const rows = await many(db, z.object({ name: z.string() }), sql`select name from migration order by id`)
+  const rows = await many(db, migrationRow, sql`select name from migration order by id`)
   const [there, ours] = [rows.map(({ name }) => name), await listMigrations()]
   return {
     missing: ours.filter((name) => !there.includes(name)),

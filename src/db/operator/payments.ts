@@ -18,11 +18,13 @@ const foundRow = z.object({
 })
 export type FoundPayment = z.output<typeof foundRow>
 
+const idRow = z.object({ id: z.string() })
+
 /** The payment with this id, or of the attempt with this id; null when this mode has none. */
 export async function findPaymentId(db: Queryable, id: string): Promise<string | null> {
   const row = await maybeOne(
     db,
-    z.object({ id: z.string() }),
+    idRow,
     sql`select id from payment where livemode = ${db.livemode}
           and (id = ${id} or id = (select payment_id from attempt where attempt.id = ${id}))`,
   )

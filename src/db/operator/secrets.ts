@@ -4,11 +4,13 @@ import { sealedSecretRow } from '../webhooks/webhook-endpoints.ts'
 
 /** What rests on which secret, so that a retired one can be taken away when nothing needs it. */
 
+const pepperRow = z.object({ pepper_id: z.string(), keys: z.coerce.number() })
+
 /** Counts the keys in use for each pepper. */
 export function countPeppers(db: Queryable): Promise<{ pepper_id: string; keys: number }[]> {
   return many(
     db,
-    z.object({ pepper_id: z.string(), keys: z.coerce.number() }),
+    pepperRow,
     sql`select pepper_id, count(*) as keys from api_key
         where livemode = ${db.livemode} and revoked_at is null and (expires_at is null or expires_at > now())
         group by pepper_id order by pepper_id`,
@@ -55,21 +57,25 @@ export async function storeSealedChannel(tx: Tx, { id, sealed }: SealedChannel):
   await execute(tx, sql`update channel set sealed = ${sealed} where id = ${id}`)
 }
 
+const sealedAnswerRow = z.object({ body: z.string(), created_at: z.date() })
+
 /** Answers that are kept sealed for their Idempotency-Key, and until when the last of them is kept. */
 export function listSealedAnswers(db: Queryable): Promise<{ body: string; created_at: Date }[]> {
   return many(
     db,
-    z.object({ body: z.string(), created_at: z.date() }),
+    sealedAnswerRow,
     sql`select body, created_at from idempotency_key where livemode = ${db.livemode} and body ~ '^v[12][.]'
         order by created_at desc limit 10000`,
   )
 }
 
+const sealedMailRow = z.object({ sealed: z.string() })
+
 /** Mails that are still to be sent. */
 export function listSealedMails(db: Queryable): Promise<{ sealed: string }[]> {
   return many(
     db,
-    z.object({ sealed: z.string() }),
+    sealedMailRow,
     sql`select sealed from mail where sealed is not null and expires_at > now() limit 10000`,
   )
 }

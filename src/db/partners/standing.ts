@@ -36,6 +36,8 @@ export function listStandings(db: Queryable): Promise<Standing[]> {
   return many(db, standingRow, sql`select ${columns} from partner_standing order by provider`)
 }
 
+const nowRow = z.object({ now: ms })
+
 /**
  * Changes the standing of a partner: one process at a time. `now` is the database's clock, in Unix milliseconds. Answers
  * what it was before and is now.
@@ -52,22 +54,20 @@ export function changeStanding(
         standingRow,
         sql`select ${columns} from partner_standing where provider = ${provider} for update`,
       )) ?? working(provider)
-    const { now } = await one(
-      tx,
-      z.object({ now: ms }),
-      sql`select extract(epoch from clock_timestamp()) * 1000 as now`,
-    )
+    const { now } = await one(tx, nowRow, sql`select extract(epoch from clock_timestamp()) * 1000 as now`)
     const after = change(before, now)
     if (after !== before) await store(tx, after)
     return { before, after }
   })
 }
 
+const suspectRow = z.object({ paymentId: z.string(), merchantId: z.string() })
+
 /** The payment of an attempt could not be carried on. Nothing is known of an attempt that is not there. */
 export async function suspectPartner(db: Db, { provider, attemptId, isOpening }: FailedCall): Promise<void> {
   const found = await maybeOne(
     db,
-    z.object({ paymentId: z.string(), merchantId: z.string() }),
+    suspectRow,
     sql`select p.id as "paymentId", p.merchant_id as "merchantId" from attempt a join payment p on p.id = a.payment_id
         where a.id = ${attemptId} and p.livemode = ${db.livemode}`,
   )
@@ -87,11 +87,13 @@ export async function clearPartner(db: Db, provider: ProviderName): Promise<void
 /** Who asks has so long for it, in seconds; if it dies meanwhile, another asks then. */
 const ASKING_SECONDS = 20
 
+const providerRow = z.object({ provider: z.enum(PROVIDER_NAMES) })
+
 /** Partners that are to be asked now, each given to one process. */
 export async function claimQuestions(db: Queryable): Promise<ProviderName[]> {
   const rows = await many(
     db,
-    z.object({ provider: z.enum(PROVIDER_NAMES) }),
+    providerRow,
     sql`update partner_standing set ask_at = clock_timestamp() + make_interval(secs => ${ASKING_SECONDS})
         where ask_at <= clock_timestamp() returning provider`,
   )

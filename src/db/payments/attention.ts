@@ -39,11 +39,13 @@ export function listAttention(db: Queryable, limit: number): Promise<Attention[]
   )
 }
 
+const attentionCountRow = z.object({ kind: z.string(), count: z.coerce.number(), oldest_seconds: z.coerce.number() })
+
 /** How many entries there are of each kind, and the age of the oldest in seconds. A kind without any is absent. */
 export function countAttention(db: Queryable): Promise<{ kind: string; count: number; oldest_seconds: number }[]> {
   return many(
     db,
-    z.object({ kind: z.string(), count: z.coerce.number(), oldest_seconds: z.coerce.number() }),
+    attentionCountRow,
     sql`select kind, count(*) as count, extract(epoch from now() - min(since)) as oldest_seconds from attention
         where livemode = ${db.livemode} group by kind order by kind`,
   )

@@ -27,6 +27,8 @@ export async function insertDecision(tx: Tx, decision: NewDecision): Promise<voi
   )
 }
 
+const answerRow = z.object({ say: z.enum(ANSWERS), operator: z.string() })
+
 /** The decision by which the payment got this version; null: it got it otherwise. */
 export function findDecision(
   tx: Tx,
@@ -34,16 +36,18 @@ export function findDecision(
 ): Promise<{ say: Say; operator: string } | null> {
   return maybeOne(
     tx,
-    z.object({ say: z.enum(ANSWERS), operator: z.string() }),
+    answerRow,
     sql`select say, operator from decision where payment_id = ${paymentId} and version = ${version}`,
   )
 }
+
+const usedRow = z.object({ used: z.boolean() })
 
 /** True if the proof was recorded for a give-back, however it was written. */
 export async function isProofUsed(tx: Tx, proof: string): Promise<boolean> {
   const row = await maybeOne(
     tx,
-    z.object({ used: z.boolean() }),
+    usedRow,
     sql`select true as used from decision where plain_proof(proof) = plain_proof(${proof})`,
   )
   return row !== null

@@ -19,11 +19,13 @@ export type NewDeposit = {
   readonly watchSeconds: number
 }
 
+const paymentIdRow = z.object({ payment_id: z.string() })
+
 /** Opens the payment's address for the attempt, once: a second time nothing changes, not even the rate. */
 export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<void> {
   const { payment_id: paymentId } = await one(
     db,
-    z.object({ payment_id: z.string() }),
+    paymentIdRow,
     sql`select payment_id from attempt a join payment m on m.id = a.payment_id
         where a.id = ${deposit.attemptId} and m.livemode = ${db.livemode}`,
   )
@@ -38,6 +40,8 @@ export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<v
   )
 }
 
+const oldDepositRow = z.object({ payment_id: z.string(), address: hex })
+
 /** One of the oldest deposits: its address tells whether the deposit seed has been changed. Null when there is none. */
 export async function readOldDeposit(
   db: Queryable,
@@ -45,7 +49,7 @@ export async function readOldDeposit(
 ): Promise<{ paymentId: string; address: Hex } | null> {
   const row = await maybeOne(
     db,
-    z.object({ payment_id: z.string(), address: hex }),
+    oldDepositRow,
     sql`select payment_id, address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
         order by watch_until limit 1`,
   )

@@ -2,13 +2,15 @@ import { z } from 'zod'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { many, type Queryable, sql } from '../db.ts'
 
+const givenBackRow = z.object({ attempt_id: z.string(), held: z.string().transform(BigInt) })
+
 /** Reads what each refunded order held before it was refunded, by attempt: minor units of its currency. */
 export async function readGivenBack(db: Queryable, attempts: readonly Attempt[]): Promise<ReadonlyMap<string, bigint>> {
   const ids = attempts.filter(({ status }) => status === 'refunded').map(({ id }) => id)
   if (ids.length === 0) return new Map()
   const rows = await many(
     db,
-    z.object({ attempt_id: z.string(), held: z.string().transform(BigInt) }),
+    givenBackRow,
     sql`select distinct on (attempt_id) attempt_id, held::text from reading
         where attempt_id = any(${ids}) and held > 0 order by attempt_id, revision desc`,
   )

@@ -24,7 +24,8 @@ const startRow = z
   }))
 
 /** What is needed to start the workflows of these payments. None for a payment of the other mode. */
-export function readStarts(db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> {
+export async function readStarts(db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> {
+  if (ids.length === 0) return []
   return many(
     db,
     startRow,

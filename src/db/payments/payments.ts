@@ -77,11 +77,13 @@ export async function insertPayment(
   return made ? { eventId: event.id, endpointIds } : null
 }
 
+const openCountRow = z.object({ open: z.coerce.number() })
+
 /** Returns how many payments of the account are open, and no more than `most`. Reads an entry of an index for each. */
 export async function countOpenPayments(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const { open } = await one(
     db,
-    z.object({ open: z.coerce.number() }),
+    openCountRow,
     sql`select count(*) as open from (
           select from payment
           where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} and status in ('created', 'pending')
@@ -122,11 +124,13 @@ export function readPaymentByToken(db: Queryable, token: string): Promise<Paymen
   return readWhole(db, sql`checkout_token = ${token} and livemode = ${db.livemode}`)
 }
 
+const tokenRow = z.object({ id: z.string(), checkout_token: z.string() })
+
 /** The ids of the payments behind checkout links, by the link's token. Without those of the other mode. */
 export async function findPaymentIds(db: Queryable, tokens: readonly string[]): Promise<Map<string, string>> {
   const rows = await many(
     db,
-    z.object({ id: z.string(), checkout_token: z.string() }),
+    tokenRow,
     sql`select id, checkout_token from payment
         where checkout_token = any(${tokens}::text[]) and livemode = ${db.livemode}`,
   )
@@ -136,11 +140,13 @@ export async function findPaymentIds(db: Queryable, tokens: readonly string[]): 
 /** With the newest unread news of each attempt that has any, by the attempt's id. */
 export type PaymentWithNews = PaymentWithAttempts & { readonly unread: ReadonlyMap<string, string> }
 
+const stampRow = z.object({ id: z.string(), stamp: z.string() })
+
 /** What changes whenever the page of a payment may: see `stampOf` of the checkout. */
 export async function readStamps(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await many(
     db,
-    z.object({ id: z.string(), stamp: z.string() }),
+    stampRow,
     sql`select payment.id, concat_ws('-', version, (select count(*) from attempt where payment_id = payment.id),
           (select status from attempt where payment_id = payment.id order by created_at desc, id desc limit 1)) as stamp
         from payment where id = any(${[...ids]}) and livemode = ${db.livemode}`,
@@ -155,15 +161,22 @@ export async function loadPayment(db: Queryable, id: string): Promise<PaymentWit
   return found
 }
 
+/** The same for many, by id. Those that are not there are left out. */
+export async function loadPayments(db: Queryable, ids: readonly string[]): Promise<Map<string, PaymentWithNews>> {
+  if (ids.length === 0) return new Map()
+  const which = sql`payment.id = any(${[...ids]}) and livemode = ${db.livemode}`
+  const found = await many(db, wholePaymentRow, selectWhole(which, 'with news'))
+  return new Map(found.map((each) => [each.payment.id, each]))
+}
+
 /** The payment and what hangs on it, of one snapshot, for whoever changes nothing. */
 function readWhole(db: Queryable, which: Statement, news?: 'with news'): Promise<PaymentWithNews | null> {
-  return maybeOne(
-    db,
-    wholePaymentRow,
-    sql`select payment.*, to_jsonb(state) as state
-        from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`,
-  )
+  return maybeOne(db, wholePaymentRow, selectWhole(which, news))
 }
+
+const selectWhole = (which: Statement, news?: 'with news'): Statement =>
+  sql`select payment.*, to_jsonb(state) as state
+      from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`
 
 /** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none in this mode. */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttempts> {
@@ -215,6 +228,8 @@ async function readState(db: Queryable, paymentId: string): Promise<Rest> {
   return state
 }
 
+const paymentStateRow = z.object({ id: z.string(), state: stateRow })
+
 /**
  * Attempts and sales of payments. After a lock it must be a statement of its own: one that waited for the lock would still see
  * what was there before.
@@ -222,7 +237,7 @@ async function readState(db: Queryable, paymentId: string): Promise<Rest> {
 async function readStates(db: Queryable, ids: readonly string[]): Promise<Map<string, Rest>> {
   const rows = await many(
     db,
-    z.object({ id: z.string(), state: stateRow }),
+    paymentStateRow,
     sql`select given.id, to_jsonb(state) as state
         from unnest(${[...ids]}::text[]) as given(id), lateral (${stateColumns(sql`given.id`)}) as state`,
   )

@@ -152,12 +152,10 @@ export async function readReceipt(db: Queryable, tenant: Tenant, paymentId: stri
   }
 }
 
+const receiptKeyRow = z.object({ kid: z.string(), x: z.string() })
+
 /** Every key that ever signed a receipt, the newest first. */
 export async function listReceiptKeys(db: Queryable): Promise<ReceiptKey[]> {
-  const rows = await many(
-    db,
-    z.object({ kid: z.string(), x: z.string() }),
-    sql`select kid, x from receipt_key order by first_used_at desc, kid`,
-  )
+  const rows = await many(db, receiptKeyRow, sql`select kid, x from receipt_key order by first_used_at desc, kid`)
   return rows.map((row) => ({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA', ...row }))
 }

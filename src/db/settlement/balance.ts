@@ -29,21 +29,23 @@ export type TreasuryBooks = {
   readonly isStale: boolean
 }
 
+const booksRow = z.object({
+  number: z.coerce.number(),
+  micro: z.string(),
+  promised: z.string(),
+  rows: z.coerce.number(),
+  known: z.array(hex).nullable(),
+  opened: z.coerce.number(),
+  missing: z.string().nullable(),
+  stale: z.boolean(),
+})
+
 export async function readTreasuryBooks(context: JournalContext, given: readonly Hex[]): Promise<TreasuryBooks> {
   const { db, scope } = context
   const { chainId, token } = scope
   const row = await one(
     db,
-    z.object({
-      number: z.coerce.number(),
-      micro: z.string(),
-      promised: z.string(),
-      rows: z.coerce.number(),
-      known: z.array(hex).nullable(),
-      opened: z.coerce.number(),
-      missing: z.string().nullable(),
-      stale: z.boolean(),
-    }),
+    booksRow,
     sql`select c.scanned_number as number, (booked.micro + stored.micro + taken_back.micro)::text as micro, booked.rows, c.missing_micro::text as missing, signed.micro::text as promised,
           t.known, t.opened, c.compared_at < now() - interval '1 minute' as stale
         from (select coalesce(sum(micro), 0) as micro, count(*) as rows from treasury_change) booked,
@@ -130,6 +132,8 @@ export async function bookMovement(tx: Tx, booking: Booking, movement: TreasuryM
   await explainDifference(tx, booking, movement)
 }
 
+const usedRow = z.object({ used: z.string() })
+
 /** Books back as much of a difference as the transfer explains, which was in an earlier block or the same. */
 async function explainDifference(
   tx: Tx,
@@ -140,7 +144,7 @@ async function explainDifference(
   const sign = direction === 'in' ? 1 : -1
   const rows = await many(
     tx,
-    z.object({ used: z.string() }),
+    usedRow,
     sql`with open as (select d.block_number, abs(d.micro) as micro from treasury_difference d
           where d.chain_id = ${chainId} and d.token = ${token} and d.block_number >= ${blockNumber} and sign(d.micro) = ${sign} for update),
           -- The oldest first, as much of each as the transfer leaves for it.
@@ -155,6 +159,8 @@ async function explainDifference(
   await hooks.onBalanceDifference(tx, { chainId, blockNumber, micro: used, explainedBy: `${txHash}:${logIndex}` })
 }
 
+const missingRow = z.object({ number: z.coerce.number(), micro: z.string().nullable() })
+
 /** Books what is missing as spent, and ends the pause for it. Null if nothing is missing. */
 export async function acknowledgeMissing(
   tx: Tx,
@@ -163,7 +169,7 @@ export async function acknowledgeMissing(
   const where = sql`chain_id = ${chainId} and token = ${token}`
   const row = await one(
     tx,
-    z.object({ number: z.coerce.number(), micro: z.string().nullable() }),
+    missingRow,
     sql`select scanned_number as number, missing_micro::text as micro from chain_cursor where ${where} for update`,
   )
   if (row.micro === null) return null

@@ -58,6 +58,7 @@ export async function change(
  * whose hook waits for the payment. In the order of their ids, so that no two such locks wait for each other.
  */
 export async function lockPaymentsFirst(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
   await execute(tx, sql`select 1 from payment where id = any(${[...ids]}) order by id for update`)
 }
 

@@ -45,11 +45,13 @@ export async function readWatchedDeposits({ db, scope }: JournalContext, kind: W
   return rows.map(({ others, ...row }) => ({ ...row, others: new Map(Object.entries(others ?? {})) }))
 }
 
+const addressRow = z.object({ address: hex })
+
 /** All addresses of payments. */
 export async function listDepositAddresses({ db, scope }: JournalContext): Promise<Hex[]> {
   const rows = await many(
     db,
-    z.object({ address: hex }),
+    addressRow,
     sql`select address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode} order by address`,
   )
   return rows.map(({ address }) => address)
@@ -119,11 +121,13 @@ export const worthSweeping = ({ scope }: JournalContext): Statement => sql`
   d.unswept_micro > 0 and d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.chain_id = ${scope.chainId}
     and d.livemode = ${scope.livemode} and d.token = ${scope.token}`
 
+const unsweptRow = z.object({ payment_id: z.string(), address: hex, idx: z.coerce.number(), micro: z.string() })
+
 /** Deposits of which money is at the address that no sweep is bringing to the treasury, in the order of their payments. */
 export async function readUnswept(context: JournalContext, ask: { after: string; limit: number }): Promise<Unswept[]> {
   const rows = await many(
     context.db,
-    z.object({ payment_id: z.string(), address: hex, idx: z.coerce.number(), micro: z.string() }),
+    unsweptRow,
     sql`select d.payment_id, d.address, d.unswept_micro::text as micro,
           (select count(*) from deposit_sweep s where s.payment_id = d.payment_id) as idx
         from deposit d where ${worthSweeping(context)}
@@ -209,6 +213,8 @@ export async function readSendableSweeps(
   return (await many(db, sweepRow, selectSweeps(where))).map(sweepOf)
 }
 
+const nonceRow = z.object({ nonce: z.coerce.number() })
+
 /** Takes the lane's next nonce for those of the sweeps that are still free. Null when none is, or when nothing may be sent. */
 export function reserveSweeps(
   context: JournalContext,
@@ -226,7 +232,7 @@ export function reserveSweeps(
     const sending = ask.encode(sweeps)
     const { nonce } = await one(
       tx,
-      z.object({ nonce: z.coerce.number() }),
+      nonceRow,
       sql`with ${nextEnvelope(lane, sending)},
           -- From here on no other envelope may carry them.
           moved as (update deposit_sweep s set state = 'assigned', lane_wallet = ${lane.wallet}, lane_nonce = n.nonce
@@ -276,13 +282,15 @@ export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<s
   return id
 }
 
+const paymentIdRow = z.object({ payment_id: z.string() })
+
 /** The payment from whose address the movement came; null: it came from elsewhere, or went. Its deposit is locked. */
 export async function sweptFrom(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
   const { direction, counterparty, chainId } = movement
   if (direction !== 'in') return null
   const deposit = await maybeOne(
     tx,
-    z.object({ payment_id: z.string() }),
+    paymentIdRow,
     sql`select payment_id from deposit where address = ${counterparty} and chain_id = ${chainId}
           and livemode = ${tx.livemode} for update`,
   )

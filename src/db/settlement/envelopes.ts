@@ -64,11 +64,13 @@ const toAttempt = (row: z.infer<typeof attemptRow>): EnvelopeAttempt => ({
   isTooDear: row.too_dear,
 })
 
+const wantedRow = z.object({ wanted: z.boolean() })
+
 /** Whether anything is left to the envelope that has not ended: what another one carries now is not. */
 export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
   const row = await one(
     db,
-    z.object({ wanted: z.boolean() }),
+    wantedRow,
     sql`select exists (select 1 from lane_tx_item i join payout p using (payment_id)
             where i.chain_id = ${lane.chainId} and i.wallet = ${lane.wallet} and i.nonce = ${nonce}
               and i.outcome is null and p.state not in ('settled', 'voided'))
@@ -88,6 +90,8 @@ export type EnvelopesEnded = {
   /** Unix seconds of the final block. */
   readonly chainTime: number
 }
+
+const freedRow = z.object({ payment_id: z.string(), outcome: z.string().nullable() })
 
 /**
  * Ends envelopes inside the caller's fenced transaction, which has stored their logs. Returns the payouts that a finalized one
@@ -115,7 +119,7 @@ export async function concludeEnvelopes(
   )
   const freed = await many(
     tx,
-    z.object({ payment_id: z.string(), outcome: z.string().nullable() }),
+    freedRow,
     sql`with freed as (
           update payout p set lane_wallet = null, lane_nonce = null, mined_number = null, updated_at = now(),
             state = case when p.state in ('assigned', 'mined') then 'authorized' else p.state end,
@@ -139,12 +143,14 @@ export async function concludeEnvelopes(
   return freed.filter((row) => row.outcome === 'refused').map((row) => row.payment_id)
 }
 
+const hashRow = z.object({ hash: hex })
+
 /** Gas, in wei, of finalized envelopes without a stored log to share it. */
 export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<GasSpent[]> {
   const won = ends.filter((end) => end.state === 'finalized')
   const rows = await many(
     tx,
-    z.object({ hash: hex }),
+    hashRow,
     sql`select hash from unnest(${won.map(({ txHash }) => txHash)}::text[]) as w(hash) where not exists (
           select 1 from treasury_log l where l.chain_id = ${lane.chainId} and l.tx_hash = w.hash and l.gas_share is not null)`,
   )
@@ -195,6 +201,10 @@ export function freeStranded(context: JournalContext, ask: Stranded): Promise<{ 
   return context.db.transaction((tx) => leaveEnvelopes(tx, context.scope.chainId, sql`${stranded} and ${carrier}`))
 }
 
+const leftEnvelopeRow = z.object({ wallet: hex, nonce: z.string() })
+
+const leftRow = z.object({ wallet: hex, count: z.coerce.number() })
+
 /**
  * Takes payouts and sweeps out of the open envelopes `t` of lanes `l` for which the condition holds. The envelopes are
  * found first: a payout is looked up by its envelope then, instead of each payout on the way asking about all envelopes.
@@ -206,7 +216,7 @@ export async function leaveEnvelopes(
 ): Promise<{ wallet: Hex; count: number }[]> {
   const left = await many(
     tx,
-    z.object({ wallet: hex, nonce: z.string() }),
+    leftEnvelopeRow,
     sql`select t.wallet, t.nonce::text from lane_tx t join lane l using (chain_id, wallet)
         where t.chain_id = ${chainId} and t.kind = 'batch' and t.state in ('reserved', 'signed', 'broadcast') and ${condition}`,
   )
@@ -220,7 +230,7 @@ export async function leaveEnvelopes(
   )
   return many(
     tx,
-    z.object({ wallet: hex, count: z.coerce.number() }),
+    leftRow,
     sql`with
         -- What another transaction has locked leaves in the next round.
         carried as (select p.payment_id, p.lane_wallet, p.lane_nonce from ${envelopes} join payout p

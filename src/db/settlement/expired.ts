@@ -95,6 +95,8 @@ export type ExpiryProof = { readonly number: number; readonly hash: Hex; readonl
 /** A payout whose treasury can pay it no more, with the treasury that pays it from now on and the nonce that it uses. */
 export type Moving = Expiring & { readonly to: Hex; readonly toNonce: Hex }
 
+const paymentIdRow = z.object({ payment_id: z.string() })
+
 /**
  * Moves payouts whose nonce is unused at a final block that is later than all their signatures. One that something holds stays
  * held, and one that is to be voided stays so. Returns how many were moved: a signature that was stored since keeps its payout.
@@ -113,7 +115,7 @@ export function moveDead(
     await execute(tx, sql`select 1 from payout where payment_id = any(${ids}) order by payment_id for update`)
     const rows = await many(
       tx,
-      z.object({ payment_id: z.string() }),
+      paymentIdRow,
       sql`with signed as (select p.payment_id, g.treasury, g."authNonce", g."to", g."toNonce",
               greatest(g."validBefore", (select max(s.valid_before) from payout_signature s where s.payment_id = p.payment_id)) as dead,
               (select coalesce(jsonb_agg(jsonb_build_object('kind', s.kind, 'valid_before', s.valid_before, 'signed_at', s.signed_at,

@@ -20,20 +20,24 @@ const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 /** What keeps a lane from sending anything new: its own state, or a pause of everything. */
 type Stopped = 'quarantined' | 'paused' | null
 
+const fenceRow = z.object({ status: z.enum(['open', 'paused_gas', 'quarantined']), paused: z.boolean() })
+
+/** Locks the lane. No row if another engine leads. */
+const lockLane = ({ scope }: JournalContext, { chainId, wallet, lease }: Lane): Statement =>
+  sql`select l.status, c.pause is not null as paused from lane l join chain_cursor c using (chain_id)
+      where l.chain_id = ${chainId} and l.wallet = ${wallet} and c.token = ${scope.token}
+        and c.owner = ${lease.owner} and c.epoch = ${lease.epoch} for update of l`
+
+const lost = ({ wallet, lease }: Lane): LeaseLostError =>
+  new LeaseLostError(`lane ${wallet}: another engine leads since epoch ${lease.epoch}`)
+
 /**
  * Locks the lane for this transaction and proves that this engine still leads: a newer epoch makes every write fail.
  * Answers what stops it now: an operator or the solvency watch may have done so since the round began.
  */
-async function fence(tx: Tx, { scope }: JournalContext, lane: Lane): Promise<Stopped> {
-  const { owner, epoch } = lane.lease
-  const held = await maybeOne(
-    tx,
-    z.object({ status: z.enum(['open', 'paused_gas', 'quarantined']), paused: z.boolean() }),
-    sql`select l.status, c.pause is not null as paused from lane l join chain_cursor c using (chain_id)
-        where l.chain_id = ${lane.chainId} and l.wallet = ${lane.wallet} and c.token = ${scope.token}
-          and c.owner = ${owner} and c.epoch = ${epoch} for update of l`,
-  )
-  if (held === null) throw new LeaseLostError(`lane ${lane.wallet}: another engine leads since epoch ${epoch}`)
+async function fence(tx: Tx, context: JournalContext, lane: Lane): Promise<Stopped> {
+  const held = await maybeOne(tx, fenceRow, lockLane(context, lane))
+  if (held === null) throw lost(lane)
   if (held.status === 'quarantined') return 'quarantined'
   return held.paused ? 'paused' : null
 }
@@ -45,6 +49,15 @@ export function fenced<T>(
   work: (tx: Tx, stopped: Stopped) => Promise<T>,
 ): Promise<T> {
   return context.db.transaction(async (tx) => work(tx, await fence(tx, context, lane)))
+}
+
+/**
+ * Makes a change of the lane's transactions in one statement. `change`: the parts of a `with`, each of which reads from
+ * `held` and so waits for the lane's lock. Throws LeaseLostError if another engine leads.
+ */
+async function changeFenced(context: JournalContext, lane: Lane, change: Statement): Promise<void> {
+  const statement = sql`with held as materialized (${lockLane(context, lane)}), ${change} select 1 from held`
+  if ((await execute(context.db, statement)) !== 1) throw lost(lane)
 }
 
 /** Opens a lane for a wallet that has none. `nextNonce`: how many the wallet has used. */
@@ -106,6 +119,10 @@ export function nextEnvelope(
               ${value.toString()}::numeric, 'reserved' from n)`
 }
 
+const payoutStateRow = z.object({ payment_id: z.string(), state: z.string() })
+
+const nonceRow = z.object({ nonce: z.coerce.number() })
+
 /**
  * Takes the lane's next nonce for these payouts, in the statement that writes the envelope, its items and the
  * payouts' new state; so a nonce without its row cannot exist. `encode` gets the payouts that were still free, which
@@ -121,7 +138,7 @@ export function reserve(
     const asked = payouts.map(({ paymentId }) => paymentId)
     const rows = await many(
       tx,
-      z.object({ payment_id: z.string(), state: z.string() }),
+      payoutStateRow,
       sql`select p.payment_id, p.state from payout p where ${ours(context)} and p.payment_id = any(${asked}) and p.lane_wallet is null
             and p.state in ('authorized', 'voiding') for update of p skip locked`,
     )
@@ -132,7 +149,7 @@ export function reserve(
     const sending = encode(free)
     const { nonce } = await one(
       tx,
-      z.object({ nonce: z.coerce.number() }),
+      nonceRow,
       sql`with ${nextEnvelope(lane, sending)},
           -- A payout may leave for another envelope; its item still says what this one carried.
           items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
@@ -149,6 +166,8 @@ export function reserve(
   })
 }
 
+const roomRow = z.object({ refused: z.enum(['pending', 'quarantined']).nullable(), left: z.string() })
+
 /**
  * Takes the funding lane's next nonce for gas money to `target`, or for what `maxWeiPerDay` leaves of it within 24 hours. Refused
  * while some is on its way there, in no block up to the one at which `mined` nonces were used, when less than `least` is left, while everything is paused, or when one of the two lanes is
@@ -163,7 +182,7 @@ export function reserveTopUp(
     if (stopped !== null) return { refused: stopped }
     const { refused, left } = await one(
       tx,
-      z.object({ refused: z.enum(['pending', 'quarantined']).nullable(), left: z.string() }),
+      roomRow,
       sql`select case
             when count(*) filter (where t.wallet = ${lane.wallet} and t.nonce >= ${ask.mined}
               and t.state in ('reserved', 'signed', 'broadcast')) > 0
@@ -179,7 +198,7 @@ export function reserveTopUp(
     if (value < ask.least) return { refused: 'limit' }
     const { nonce } = await one(
       tx,
-      z.object({ nonce: z.coerce.number() }),
+      nonceRow,
       sql`with ${nextEnvelope(lane, { ...ask, value, kind: 'topup', calldata: '0x' })} select nonce from n`,
     )
     return { nonce, value }
@@ -192,19 +211,20 @@ export function storeAttempt(
   lane: Lane,
   attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },
 ): Promise<void> {
-  return fenced(context, lane, async (tx) => {
-    await execute(
-      tx,
-      sql`with kept as (
-            insert into lane_tx_attempt (chain_id, wallet, nonce, attempt, tx_hash, raw, max_fee, tip, signed_block)
-            select ${lane.chainId}, ${lane.wallet}, ${attempt.nonce}::bigint, coalesce(max(attempt) + 1, 1), ${attempt.txHash},
-              ${bytes(attempt.raw)}, ${attempt.maxFee.toString()}::numeric, ${attempt.tip.toString()}::numeric,
-              ${attempt.signedBlock}::bigint
-            from lane_tx_attempt where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${attempt.nonce})
-          update lane_tx set state = 'signed' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
-            and nonce = ${attempt.nonce} and state = 'reserved'`,
-    )
-  })
+  return changeFenced(
+    context,
+    lane,
+    sql`kept as (
+          insert into lane_tx_attempt (chain_id, wallet, nonce, attempt, tx_hash, raw, max_fee, tip, signed_block)
+          select ${lane.chainId}, ${lane.wallet}, ${attempt.nonce}::bigint, known.attempt + 1, ${attempt.txHash},
+            ${bytes(attempt.raw)}, ${attempt.maxFee.toString()}::numeric, ${attempt.tip.toString()}::numeric,
+            ${attempt.signedBlock}::bigint
+          from held, lateral (select coalesce(max(attempt), 0) as attempt from lane_tx_attempt
+            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${attempt.nonce}) known),
+        signed as (update lane_tx t set state = 'signed' from held
+          where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = ${attempt.nonce}
+            and t.state = 'reserved')`,
+  )
 }
 
 /** Records what the nodes answered. Only when one accepted the transaction does the state change. */
@@ -213,31 +233,35 @@ export function markSent(
   lane: Lane,
   sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean },
 ): Promise<void> {
-  return fenced(context, lane, async (tx) => {
-    await execute(
-      tx,
-      sql`with sent as (update lane_tx_attempt set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer}
-            where tx_hash = ${sent.txHash})
-          update lane_tx set state = 'broadcast' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
-            and nonce = ${sent.nonce} and state = 'signed' and ${sent.accepted}`,
-    )
-  })
+  return changeFenced(
+    context,
+    lane,
+    sql`answered as (update lane_tx_attempt a set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer} from held
+          where a.tx_hash = ${sent.txHash}),
+        sent as (update lane_tx t set state = 'broadcast' from held
+          where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = ${sent.nonce}
+            and t.state = 'signed' and ${sent.accepted})`,
+  )
 }
+
+const calldataRow = z.object({ calldata: hex })
 
 export async function readCalldata(context: JournalContext, lane: Lane, nonce: number): Promise<Hex> {
   const row = await one(
     context.db,
-    z.object({ calldata: hex }),
+    calldataRow,
     sql`select '0x' || encode(calldata, 'hex') as calldata from lane_tx
         where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${nonce}`,
   )
   return row.calldata
 }
 
+const rawRow = z.object({ raw: hex })
+
 export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex> {
   const row = await one(
     context.db,
-    z.object({ raw: hex }),
+    rawRow,
     sql`select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where tx_hash = ${txHash}`,
   )
   return row.raw

@@ -34,6 +34,8 @@ const sheetRow = cursorRow.extend({ epoch: z.string(), lanes: z.array(laneRow) }
 /** Seconds after which is noted again that a leader has looked at a lane. */
 const NOTED_SECONDS = 60
 
+const msRow = z.object({ ms: z.coerce.number() })
+
 /**
  * Takes or renews the lead, and returns how far the chain was read, the lanes of these wallets and those with open envelopes,
  * and what there is to do: one statement, which is all that is asked while nothing happens. If another engine leads, for how
@@ -59,7 +61,7 @@ export async function lead(
   if (row !== null) return toLead(context, ask.owner, row)
   const other = await maybeOne(
     db,
-    z.object({ ms: z.coerce.number() }),
+    msRow,
     // Another part of this engine may have opened the cursor and taken the lead since.
     sql`select case when owner = ${ask.owner} then 0 else greatest(0, extract(epoch from lease_until - now()) * 1000) end as ms
         from chain_cursor where ${here(context)}`,

@@ -45,6 +45,8 @@ function isMovement(log: TreasuryLog, treasuries: readonly string[], known: Know
   return log.counterparty !== null && !treasuries.includes(log.counterparty)
 }
 
+const logKeyRow = z.object({ tx_hash: z.string(), log_index: z.number() })
+
 /** Returns the keys of the logs that were not stored before. */
 async function insertLogs(
   tx: Tx,
@@ -65,7 +67,7 @@ async function insertLogs(
   })
   const rows = await many(
     tx,
-    z.object({ tx_hash: z.string(), log_index: z.number() }),
+    logKeyRow,
     sql`with stored as (
           insert into treasury_log (chain_id, tx_hash, log_index, told_index, token, treasury, kind, counterparty, micro_usdc,
             auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, nonce_of, applied_at)
@@ -86,16 +88,20 @@ async function insertLogs(
   return new Set(rows.map((row) => keyOf({ txHash: row.tx_hash, logIndex: row.log_index })))
 }
 
+const nonceRow = z.object({ nonce: hex })
+
 /** Those of the nonces that no payout here has. */
 export async function listStrange({ db, scope }: JournalContext, nonces: readonly Hex[]): Promise<Set<Hex>> {
   const rows = await many(
     db,
-    z.object({ nonce: hex }),
+    nonceRow,
     sql`select nonce from unnest(${[...nonces]}::text[]) as given(nonce) where not exists (select 1 from payout p
           where p.auth_nonce = given.nonce and p.chain_id = ${scope.chainId} and p.token = ${scope.token})`,
   )
   return new Set(rows.map(({ nonce }) => nonce))
 }
+
+const txHashRow = z.object({ tx_hash: hex })
 
 /**
  * Final transactions, the newest first, that lanes may have sent and that this journal does not know as its own: payouts
@@ -104,7 +110,7 @@ export async function listStrange({ db, scope }: JournalContext, nonces: readonl
 export async function readForgottenTransactions({ db, scope }: JournalContext, limit: number): Promise<Hex[]> {
   const rows = await many(
     db,
-    z.object({ tx_hash: hex }),
+    txHashRow,
     sql`select l.tx_hash from treasury_log l where l.chain_id = ${scope.chainId} and l.token = ${scope.token}
           and (l.auth_nonce is not null or l.kind = 'in' and exists (select 1 from deposit d
             where d.address = l.counterparty and d.chain_id = l.chain_id))

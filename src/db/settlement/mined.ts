@@ -7,6 +7,8 @@ import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { seen } from './queue.ts'
 
+const sentRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, is_mined: z.boolean() })
+
 /** Payouts that are on their way, and whether a new block has shown them. */
 export async function readSent(
   context: JournalContext,
@@ -14,7 +16,7 @@ export async function readSent(
 ): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex; isMined: boolean }[]> {
   const rows = await many(
     context.db,
-    z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, is_mined: z.boolean() }),
+    sentRow,
     sql`select p.payment_id, p.treasury, p.auth_nonce, p.mined_number is not null as is_mined from payout p
           where ${ours(context)} and p.lane_wallet is not null
         union select p.payment_id, p.treasury, p.auth_nonce, true from payout p where ${ours(context)} and ${seen}
@@ -36,22 +38,18 @@ export function markMined(
 ): Promise<void> {
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
-    await execute(
-      tx,
-      sql`update payout p set mined_number = ${number}, updated_at = now(),
+    const shown = sql`update payout p set mined_number = ${number}, updated_at = now(),
             state = case when p.state in ('queued', 'authorized', 'assigned') then 'mined' else p.state end
-          where ${ours(context)} and p.payment_id = any(${[...mined]}) and p.state not in ('settled', 'voided')`,
-    )
-    await execute(
-      tx,
-      sql`update payout p set mined_number = null, updated_at = now(),
+          where ${ours(context)} and p.payment_id = any(${[...mined]}) and p.state not in ('settled', 'voided')`
+    const hidden = sql`update payout p set mined_number = null, updated_at = now(),
             state = case when p.state <> 'mined' then p.state when p.lane_wallet is not null then 'assigned'
               when exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
                 then 'authorized'
               else 'queued' end
           where ${ours(context)} and p.payment_id = any(${[...gone]}) and ${seen}
             and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
-              and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)`,
-    )
+              and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)`
+    if (mined.length > 0) await execute(tx, shown)
+    if (gone.length > 0) await execute(tx, hidden)
   })
 }

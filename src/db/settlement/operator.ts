@@ -47,6 +47,8 @@ export async function listUnclaimed(
   return { all: await listMovements(tx, chainId, these), unbooked }
 }
 
+const countRow = z.object({ count: z.coerce.number() })
+
 /**
  * Declares the unclaimed transfers of a transaction known and, when no unknown one is left, ends the pause. Returns how
  * many unknown transfers remain; null if the transaction had none and no other is unknown.
@@ -59,7 +61,7 @@ export async function acknowledgeTransfers(tx: Tx, scope: Place, txHash: Hex): P
   )
   const left = await maybeOne(
     tx,
-    z.object({ count: z.coerce.number() }),
+    countRow,
     sql`select count(*) from treasury_log where chain_id = ${scope.chainId} and token = ${scope.token}
           and kind = 'out' and known_as is null`,
   )

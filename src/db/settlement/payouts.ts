@@ -140,6 +140,8 @@ export async function readPayout(db: Queryable, paymentId: string): Promise<Payo
   }
 }
 
+const paymentIdRow = z.object({ payment_id: z.string() })
+
 /** The payments whose payouts are stopped for the reason, the oldest first. */
 export async function listStopped(
   db: Queryable,
@@ -147,7 +149,7 @@ export async function listStopped(
 ): Promise<string[]> {
   const rows = await many(
     db,
-    z.object({ payment_id: z.string() }),
+    paymentIdRow,
     sql`select payment_id from payout where state = 'held' and hold_reason = ${reason} and livemode = ${db.livemode}
         order by created_at, payment_id limit ${limit}`,
   )

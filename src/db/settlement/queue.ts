@@ -155,11 +155,13 @@ async function payableBetween(
   return rows.map(toPayout)
 }
 
+const countRow = z.object({ count: z.coerce.number() })
+
 /** Payouts that are signed and in no envelope. */
 export async function countWaiting(context: JournalContext, resting: readonly Hex[]): Promise<number> {
   const row = await one(
     context.db,
-    z.object({ count: z.coerce.number() }),
+    countRow,
     sql`select count(*) from payout p where ${ours(context)} and ${sendable} and p.state = 'authorized'
           and p.treasury <> all(${[...resting]}::text[])`,
   )

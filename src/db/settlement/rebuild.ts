@@ -50,11 +50,13 @@ export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGe
   }
 }
 
+const treasuryRow = z.object({ treasury: hex })
+
 /** The treasuries that payouts were queued on, that signed anything, or that an engine has ever named. */
 export async function listTreasuries(db: Queryable, scope: SettlementScope): Promise<Hex[]> {
   const rows = await many(
     db,
-    z.object({ treasury: hex }),
+    treasuryRow,
     sql`select treasury from treasury_hour where chain_id = ${scope.chainId} and token = ${scope.token}
         union select treasury from payout where chain_id = ${scope.chainId} and token = ${scope.token}
           and livemode = ${scope.livemode}
@@ -63,9 +65,11 @@ export async function listTreasuries(db: Queryable, scope: SettlementScope): Pro
   return rows.map(({ treasury }) => treasury)
 }
 
+const walletRow = z.object({ wallet: hex })
+
 /** The wallets of all lanes that this database knows. */
 export async function listRelayers(db: Queryable, chainId: number): Promise<Hex[]> {
-  const rows = await many(db, z.object({ wallet: hex }), sql`select wallet from lane where chain_id = ${chainId}`)
+  const rows = await many(db, walletRow, sql`select wallet from lane where chain_id = ${chainId}`)
   return rows.map(({ wallet }) => wallet)
 }
 

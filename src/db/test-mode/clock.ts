@@ -18,7 +18,7 @@ export async function moveIntoPast(
           version = version + 1
         where id = ${paymentId} and livemode = false returning id),
       entries as (update timeline_entry set at = at - ${by} from moved where payment_id = moved.id)
-      update attempt set created_at = created_at - ${by}, updated_at = updated_at - ${by}
+      update attempt set created_at = created_at - ${by}, updated_at = updated_at - ${by}, paid_at = paid_at - ${by}
       from moved where payment_id = moved.id`,
   )
 }

@@ -48,11 +48,13 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
   )
 }
 
+const eventIdRow = z.object({ event_id: z.string() })
+
 /** The payment's events that nobody has tried to deliver yet, oldest first. */
 export async function listUntried(db: Queryable, paymentId: string): Promise<string[]> {
   const rows = await many(
     db,
-    z.object({ event_id: z.string() }),
+    eventIdRow,
     sql`select distinct event_id from event join delivery on event_id = event.id
       where payment_id = ${paymentId} and event.livemode = ${db.livemode} and status = 'pending' and attempts = 0
       order by event_id`,

@@ -74,11 +74,13 @@ export async function listEventRows(
   return cutPage(found, page)
 }
 
+const eventCountRow = z.object({ events: z.coerce.number() })
+
 /** How many events wait for an endpoint or failed; not counted beyond `most`. */
 export async function countUndelivered(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const row = await one(
     db,
-    z.object({ events: z.coerce.number() }),
+    eventCountRow,
     sql`select count(*) as events from (select distinct event_id from (${waiting(tenant)}) as open limit ${most}) as counted`,
   )
   return row.events

@@ -49,6 +49,8 @@ export async function readEvent(db: Queryable, tenant: Tenant, id: string): Prom
 /** The type of a test event. It is tried once, so it is pending for seconds (`recordTries`). */
 const TEST_TYPE = 'webhook.test'
 
+const eventIdRow = z.object({ event_id: z.string() })
+
 /**
  * A signed event of no consequence for one endpoint. It takes no place in the merchant's sequence. Null if one is still
  * pending: whoever asks at the same time waits until the transaction ends.
@@ -61,7 +63,7 @@ export async function recordTestEvent(
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`test event ${endpointId}`}, 0))`)
   const open = sql`select event_id from delivery join event on event.id = event_id
     where endpoint_id = ${endpointId} and status = 'pending' and type = ${TEST_TYPE} limit 1`
-  if ((await maybeOne(tx, z.object({ event_id: z.string() }), open)) !== null) return null
+  if ((await maybeOne(tx, eventIdRow, open)) !== null) return null
   const id = newId('event')
   const body = JSON.stringify({
     id,
@@ -74,7 +76,7 @@ export async function recordTestEvent(
   })
   await one(
     tx,
-    z.object({ event_id: z.string() }),
+    eventIdRow,
     sql`with recorded as (
         insert into event (id, merchant_id, livemode, sequence, type, payment_id, body, created_at)
         values (${id}, ${tenant.merchantId}, ${tenant.livemode}, null, ${TEST_TYPE}, null, ${Buffer.from(body)}, ${at}::timestamptz)

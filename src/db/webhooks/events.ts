@@ -26,6 +26,8 @@ export async function recordEvent(tx: Tx, event: NewEvent): Promise<string | nul
   return id ?? null
 }
 
+const eventIdRow = z.object({ event_id: z.string() })
+
 /**
  * The same for many events in one statement, in the order of their merchants' sequences. Answers for each its id, or null
  * when nobody subscribes to it.
@@ -35,7 +37,7 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   const rows = events.map(eventRow)
   const announced = await many(
     tx,
-    z.object({ event_id: z.string() }),
+    eventIdRow,
     sql`with ${recordedEvents(rows, sql`true`)} select distinct event_id from delivery_of`,
   )
   const heard = new Set(announced.map((row) => row.event_id))

@@ -118,6 +118,8 @@ export async function deleteEndpoint(db: Queryable, tenant: Tenant, id: string):
   return (await execute(db, sql`delete from webhook_endpoint where id = ${id} and ${ownedBy(tenant)}`)) > 0
 }
 
+const deletedRow = z.object({ gone: z.coerce.number(), last: z.string().nullable() })
+
 /** Of the events after this one, by id. Answers the last one; null: there were no more than these. */
 async function deleteDeliveries(
   db: Queryable,
@@ -126,7 +128,7 @@ async function deleteDeliveries(
 ): Promise<string | null> {
   const { gone, last } = await one(
     db,
-    z.object({ gone: z.coerce.number(), last: z.string().nullable() }),
+    deletedRow,
     sql`with
       -- In the order of the index: what is gone already is not looked at again.
       next as (select event_id from delivery where endpoint_id = ${id} and ${ownedBy(tenant)} and event_id > ${after}

@@ -9,11 +9,12 @@ import { createSecretBox } from '../../webhooks/secret-box.ts'
 import type { Loop } from '../../worker/loop.ts'
 import { type MailRoundDeps, sendDueMail } from '../../worker/notify/mail-round.ts'
 import { createNoticeRound, type NoticeRoundDeps } from '../../worker/notify/notice-round.ts'
+import type { WorkBells } from '../../worker/work-look.ts'
 
 /** The loops that write and send mails; none without a mail server. */
 export function composeMail(
   config: WorkerConfig,
-  { db, log, clock }: { db: Db; log: Logger; clock: () => number },
+  { db, log, clock, bells }: { db: Db; log: Logger; clock: () => number; bells: WorkBells },
 ): { loops: Loop[]; close: () => void } {
   if (config.SMTP_URL === undefined) return { loops: [], close: () => undefined }
   const sender = createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
@@ -33,10 +34,11 @@ export function composeMail(
     publicUrl: config.PUBLIC_URL,
     noticeMail,
   }
+  const everyMs = config.RELAY_TICK_MS
   return {
     loops: [
-      { name: 'notices', everyMs: config.RELAY_TICK_MS, tick: createNoticeRound(notices), log },
-      { name: 'mail', everyMs: config.RELAY_TICK_MS, tick: () => sendDueMail(deps), log },
+      { name: 'notices', everyMs, tick: createNoticeRound(notices), idle: { bell: bells.notices }, log },
+      { name: 'mail', everyMs, tick: () => sendDueMail(deps), idle: { bell: bells.mail }, log },
     ],
     close: () => sender.close(),
   }

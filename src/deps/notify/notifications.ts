@@ -3,7 +3,6 @@ import {
   createNotificationActivities,
   type NotificationActivities,
 } from '../../activities/notifications/tell-channel.ts'
-import type { Bell } from '../../bell.ts'
 import { listOf } from '../../config/secret.ts'
 import type { WorkerConfig } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
@@ -18,15 +17,13 @@ import { createSecretBox } from '../../webhooks/secret-box.ts'
 import { createSender, type Sender } from '../../webhooks/send.ts'
 import type { Loop } from '../../worker/loop.ts'
 import { DUE_PER_ROUND, sweepNotifications } from '../../worker/notify/notification-sweep.ts'
+import type { WorkBells } from '../../worker/work-look.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
 import { composeMail } from './mail.ts'
 import { composeTelegram } from './telegram.ts'
 
 /** Telegram takes thirty messages a second from a bot. Two workers at this pace stay below it. */
 const BOT_MESSAGES_PER_SECOND = 14
-
-/** While nothing is to be told, channels are looked for that much less: payments of this process ring. */
-const IDLE_ROUNDS = 5
 
 export type Notifications = {
   readonly activities: NotificationActivities
@@ -37,9 +34,9 @@ export type Notifications = {
 /** What tells people: mails with their loops, the activity that sends to channels, and the loop that starts their workflows. */
 export function composeNotifications(
   config: WorkerConfig,
-  deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; bell: Bell },
+  deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; bells: WorkBells },
 ): Notifications {
-  const { db, log, clock, client, bell } = deps
+  const { db, log, clock, client, bells } = deps
   const box = createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS))
   const mail =
     config.SMTP_URL === undefined ? null : createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
@@ -78,7 +75,7 @@ export function composeNotifications(
         everyMs,
         tick: () => sweepNotifications(sweep),
         // Each change of a payment rings, and most are of merchants without a channel.
-        idle: { everyMs: everyMs * IDLE_ROUNDS, bell, pageSize: DUE_PER_ROUND, apartMs: everyMs },
+        idle: { bell: bells.notifications, pageSize: DUE_PER_ROUND, apartMs: everyMs },
         log,
       },
     ],

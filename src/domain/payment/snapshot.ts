@@ -2,7 +2,6 @@ import { PROVIDERS } from '../methods.ts'
 import { formatUsdc } from '../money.ts'
 import { listOffered, type Offered } from './decision.ts'
 import { isBackAnyway } from './funds/account.ts'
-import { findOwnAccount } from './funds/funds.ts'
 import { type Effect, nextEffect } from './funds/next.ts'
 import { hasMoney, toAccount, toFunds } from './funds/stored-funds.ts'
 import {
@@ -171,30 +170,19 @@ function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null
   return ends.length === 0 ? null : Math.max(...ends)
 }
 
-/** Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. */
+/**
+ * Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. A give-back that the buyer got
+ * from elsewhere too has hours from when that was recorded, also after the time for late money.
+ */
 function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | null {
   const ended = unixMs(payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt)
   const ends = attempts.flatMap((attempt) => {
     const isBack = isBackAnyway(toAccount(attempt))
-    if (!isBack && !mayStillBePaid(attempt.status)) return []
+    if (!isBack && (payment.listenEnded || !mayStillBePaid(attempt.status))) return []
     const since = isBack ? Math.max(ended, unixMs(attempt.updatedAt)) : ended
     return since + PROVIDERS[attempt.provider].listenHours * 3_600_000
   })
-  return payment.listenEnded || ends.length === 0 ? null : Math.max(...ends)
-}
-
-/** Orders are read once more when the time for late money ends: what that finds came in time. */
-const LAST_READING_MS = 60_000
-
-/**
- * True if money of the attempt that comes now (ISO 8601) is too late to be the payment's: it was closed, and its partner's time
- * for late money is over, although no clock had to ring for an order that was over too.
- */
-export function isPastListening(state: PaymentWithAttempts, { provider }: Attempt, at: string): boolean {
-  const { closedAs, failedAt, canceledAt, expiresAt } = state.payment
-  if (closedAs === null || findOwnAccount(toFunds(state)) !== null) return false
-  const end = unixMs(failedAt ?? canceledAt ?? expiresAt) + PROVIDERS[provider].listenHours * 3_600_000
-  return unixMs(at) > end + LAST_READING_MS
+  return ends.length === 0 ? null : Math.max(...ends)
 }
 
 /** Unix milliseconds of an ISO 8601 time. */

@@ -33,20 +33,20 @@ const WORTH_MS = 3 * 86_400_000
 
 /**
  * Writes a mail to each person of the account for each notice that nobody was told of. Mails and the mark on the notice
- * are one transaction: none is written twice, and none is forgotten. A round answers how many notices there were; the next one
- * begins with the account that follows.
+ * are one transaction: none is written twice, and none is forgotten. A round returns how many notices there were, or null if they
+ * must wait because of the mails that nobody has tried to send; the next one begins with the account that follows.
  */
-export function createNoticeRound(deps: NoticeRoundDeps): () => Promise<number> {
+export function createNoticeRound(deps: NoticeRoundDeps): () => Promise<number | null> {
   let after = ''
   return async function tellNotices() {
     const notices = await deps.db.transaction(async (tx) => {
-      if ((await countUntried(tx, { now: iso(deps.clock()), most: MOST_UNTRIED })) === MOST_UNTRIED) return []
+      if ((await countUntried(tx, { now: iso(deps.clock()), most: MOST_UNTRIED })) === MOST_UNTRIED) return null
       const taken = await takeNotices(tx, iso(deps.clock()), { limit: PER_ROUND, after })
       for (const notice of taken) await tell(deps, tx, notice)
       return taken
     })
-    after = notices.at(-1)?.merchantId ?? after
-    return notices.length
+    after = notices?.at(-1)?.merchantId ?? after
+    return notices?.length ?? null
   }
 }
 

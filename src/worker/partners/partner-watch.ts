@@ -14,17 +14,20 @@ import type { Logger } from '../../log.ts'
 export type PartnerWatch = {
   readonly failed: (call: FailedCall) => Promise<void>
   readonly opened: (provider: ProviderName) => Promise<void>
-  readonly tick: () => Promise<unknown>
+  /** Returns how many partners are suspected or down. */
+  readonly tick: () => Promise<number>
 }
 
 type WatchDeps = {
   readonly db: Db
   /** A question of our own. */
   readonly ask: (provider: ProviderName) => Promise<Asked>
+  /** Starts rounds: a partner is suspected. */
+  readonly wake: () => void
   readonly log: Logger
 }
 
-export function createPartnerWatch({ db, ask, log }: WatchDeps): PartnerWatch {
+export function createPartnerWatch({ db, ask, wake, log }: WatchDeps): PartnerWatch {
   let known: readonly Standing[] = []
   const telling = new Set<ProviderName>()
 
@@ -55,7 +58,9 @@ export function createPartnerWatch({ db, ask, log }: WatchDeps): PartnerWatch {
   return {
     async failed(call) {
       const isDown = (standingOf(call.provider)?.downSince ?? null) !== null
-      if (!isDown) await tell(call.provider, () => suspectPartner(db, call))
+      if (isDown) return
+      await tell(call.provider, () => suspectPartner(db, call))
+      wake()
     },
     async opened(provider) {
       // Of a partner that nobody suspects there is nothing to write.
@@ -63,9 +68,15 @@ export function createPartnerWatch({ db, ask, log }: WatchDeps): PartnerWatch {
     },
     async tick() {
       known = await listStandings(db)
-      if (known.every(({ askAt }) => askAt === null)) return
-      await Promise.all((await claimQuestions(db)).map(find))
-      known = await listStandings(db)
+      if (known.some(({ askAt }) => askAt !== null)) {
+        await Promise.all((await claimQuestions(db)).map(find))
+        known = await listStandings(db)
+      }
+      return known.filter(isDoubtful).length
     },
   }
 }
+
+/** True while there is something to find out about it, or an order that it opens would clear it. */
+const isDoubtful = ({ askAt, downSince, suspects }: Standing): boolean =>
+  askAt !== null || downSince !== null || suspects.length > 0

@@ -50,7 +50,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     readStamps: (ids) => readStamps(db, ids),
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   })
-  const notices = listenFor(database.url, PAYMENTS_CHANNEL, openPages.heard)
+  const notices = listenFor(database.url, { [PAYMENTS_CHANNEL]: openPages.heard })
   let answer: 'opens' | 'declines' | 'is unavailable' | 'throws' = 'opens'
 
   const deps: CheckoutDeps = {

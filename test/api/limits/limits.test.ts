@@ -6,6 +6,7 @@ import express, { type ErrorRequestHandler } from 'express'
 import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { Problem } from '../../../src/api/http/problems.ts'
 import { createApiServer } from '../../../src/api/http/server.ts'
+import { createBackground } from '../../../src/api/limits/background.ts'
 import { createCounter } from '../../../src/api/limits/counter.ts'
 import { holding, PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
 import { networkOf } from '../../../src/api/limits/network.ts'
@@ -463,6 +464,57 @@ describe('Counters', () => {
       await expect(first).rejects.toThrow('no')
       expect(await second).toBe('yes')
     })
+  })
+})
+
+describe('Background work', () => {
+  const failed: unknown[] = []
+  const openBackground = (waitMs: number) =>
+    createBackground({ inFlight: 1, waiting: 1, waitMs, onError: (error) => failed.push(error) })
+  const createGate = () => {
+    let open = (): void => undefined
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    return { gate, open }
+  }
+
+  test('work that waits too long for a place is left', async () => {
+    const { gate, open } = createGate()
+    const done: number[] = []
+    const background = openBackground(1)
+    background.run(() => gate.then(() => void done.push(1)))
+    background.run(async () => void done.push(2))
+    // A timer of the same length that was set later ends later.
+    await once(AbortSignal.timeout(1), 'abort')
+    open()
+    await background.settled()
+    expect(done).toEqual([1])
+  })
+
+  test('work that fails is reported, and gives its place to the next', async () => {
+    const done: number[] = []
+    const background = openBackground(60_000)
+    background.run(() => Promise.reject(new Error('no')))
+    background.run(async () => void done.push(2))
+    await background.settled()
+    expect([failed, done]).toEqual([[new Error('no')], [2]])
+  })
+
+  test('work that waits is left when the process ends, and work that runs is waited for', async () => {
+    const [{ gate, open }, begun] = [createGate(), createGate()]
+    const done: number[] = []
+    const background = openBackground(60_000)
+    background.run(() => {
+      begun.open()
+      return gate.then(() => void done.push(1))
+    })
+    background.run(async () => void done.push(2))
+    await begun.gate
+    const closed = background.close()
+    open()
+    await closed
+    expect(done).toEqual([1])
   })
 })
 

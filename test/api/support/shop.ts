@@ -134,13 +134,17 @@ export async function openShop({
       return row.n
     },
 
-    /** Resolves when everything is stored that is written behind an answer. */
-    written: () => Promise.all(writing).then(() => undefined),
+    /** Resolves when everything is started and stored that no answer waits for. */
+    async written(): Promise<void> {
+      await deps.background.settled()
+      await Promise.all(writing)
+    },
 
     async close(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
       await closed
+      await deps.background.close()
       await Promise.all(writing)
       await close()
       await db.close()

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { createTestClient, http } from 'viem'
 import { hexOf } from '../../../src/chain/rpc/answers.ts'
@@ -315,6 +317,56 @@ describe('the calls of a node', () => {
   ])('a node that answers "%s" is quoted as it is', async (text, quoted) => {
     nodes[0]!.behave = () => ({ status: 200, text })
     await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({ answer: quoted })
+  })
+
+  describe('one HTTP answer of a node', () => {
+    test('is not looked for at another address: who answers there has no vote', async () => {
+      const [first, second] = nodes
+      const headers = { location: second!.url, 'content-type': 'application/json' }
+      const text = '{"jsonrpc":"2.0","id":1,"result":"0x7a69"}'
+      const before = second!.calls.length
+      for (const status of [301, 302, 307, 308]) {
+        first!.behave = () => ({ status, text, headers })
+        await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({
+          kind: 'silent',
+          answer: `HTTP ${status}: a redirect`,
+        })
+      }
+      expect(second!.calls).toHaveLength(before)
+    })
+
+    test('ends with a failure, and not as half an answer, when the connection closes in its body', async () => {
+      nodes[0]!.behave = () => 'cut_off'
+      await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({
+        kind: 'silent',
+        answer: expect.stringMatching(/^no whole answer: UND_ERR_\w+$/),
+      })
+    })
+
+    test('has one deadline for headers and body', async () => {
+      nodes[0]!.behave = () => 'drip'
+      await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({
+        kind: 'silent',
+        answer: 'no whole answer in time',
+      })
+    })
+
+    test('is read when the node has compressed it', async () => {
+      nodes[0]!.behave = () => 'zipped'
+      await expect(connect().nodes[0]!.block(0)).resolves.toMatchObject({ number: 0 })
+    })
+
+    test('gives the code of a failed connection, and not the address', async () => {
+      const closed = createServer().listen(0, '127.0.0.1')
+      await once(closed, 'listening')
+      const { port } = closed.address() as AddressInfo
+      await new Promise((resolve) => closed.close(resolve))
+      const rpc = connectRpc({ ...CHAIN, urls: [`http://127.0.0.1:${port}`], quorum: 1 })
+      await expect(rpc.nodes[0]!.block(0)).rejects.toMatchObject({
+        kind: 'silent',
+        answer: 'no whole answer: ECONNREFUSED',
+      })
+    })
   })
 
   describe('the errors of a node', () => {

@@ -241,7 +241,7 @@ describe('through PgBouncer in transaction mode', () => {
 
   test('notices are heard past it', async () => {
     const heard: (readonly string[] | null)[] = []
-    const notices = listen(database.url, PAYMENTS_CHANNEL, (ids) => heard.push(ids))
+    const notices = listen(database.url, { [PAYMENTS_CHANNEL]: (ids) => heard.push(ids) })
     try {
       // Null: it is connected.
       await until(

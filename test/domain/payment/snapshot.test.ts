@@ -127,6 +127,14 @@ describe('listening for late money', () => {
     expect(snapshotOf(opened(attempt({ status: 'declined' }))).listenUntil).toBeNull()
     expect(seen(one, sets({ listenEnded: true })).listenUntil).toBeNull()
   })
+
+  test('lasts a day from a give-back that the buyer got from elsewhere too, also after the time for late money', () => {
+    const updatedAt = iso(EXPIRES + 100 * HOUR)
+    const twice = setsAttempt({ held: '10000', status: 'paid', back: 'asked', outside: '10000', updatedAt })
+    const late = sets({ closedAs: 'expired', listenEnded: true })
+    expect(seen(opened(attempt(), upi()), late, twice).listenUntil).toBe(EXPIRES + 124 * HOUR)
+    expect(seen(one, late, twice, setsAttempt({ back: 'no' })).listenUntil).toBeNull()
+  })
 })
 
 describe('a cancellation by the merchant', () => {

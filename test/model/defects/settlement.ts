@@ -20,7 +20,7 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
     caughtBy: 'money that comes after the listening has ended, and goes back',
     file: FUNDS,
     seam: 'findOwnAccount',
-    plant: plant<typeof findOwnAccount>((real) => (funds) => real({ ...funds, listens: true })),
+    plant: plant<typeof findOwnAccount>((real) => (funds) => real({ ...funds, listens: true, late: [] })),
   },
   {
     name: 'another amount is converted under the old key',

@@ -142,6 +142,34 @@ export const HAND_WRITTEN: readonly Found[] = [
     steps: [click('wallet_app'), wait(4500), partner('pay late')],
   },
   {
+    title: 'money of a partner whose time is over is not settled because money of another partner is in time',
+    was: 'Half the price was settled though it came two days after its time, because there was a little USDC.',
+    steps: [
+      click('wallet_app'),
+      click('crypto'),
+      wait(4500),
+      deposit(1),
+      wait(1),
+      partner('pay late', 0, { percent: 50 }),
+      decide('settle'),
+    ],
+    ends: { paidBy: 1 },
+  },
+  {
+    title: 'USDC that comes in time is settled although money of another partner came too late',
+    was: 'The listening ended with the first money that was too late, and the USDC had to go back.',
+    steps: [
+      click('wallet_app'),
+      click('crypto'),
+      wait(4500),
+      partner('pay late'),
+      deposit(100),
+      wait(1),
+      engine('settle'),
+    ],
+    ends: { status: 'succeeded', asks: ['excess'] },
+  },
+  {
     title: 'money that comes after the cancellation, and goes again: take all back',
     steps: [
       click('wallet_app'),

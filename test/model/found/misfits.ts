@@ -224,4 +224,38 @@ export const MISFITS: readonly Found[] = [
     ],
     ends: { status: 'refunded', asks: [] },
   },
+  {
+    title: 'a second payment of which the partner does not say the amount any more is still a second payment',
+    was: 'The check, and not the payment, was wrong: it took for gone what the partner did not name.',
+    steps: [
+      click('card_partner'),
+      click('wallet_app'),
+      partner('pay', 1),
+      partner('pay late'),
+      partner('change the amount', 0, { percent: 0 }),
+    ],
+    ends: { status: 'settling', asks: ['odd_order'] },
+  },
+  {
+    title: 'an order that is changed during its conversion is not paid out before an operator has decided',
+    was: 'The check, and not the payment, was wrong: nobody had heard of the change when the sale was taken.',
+    steps: [click('wallet_app'), once('convert', 'slow'), partner('pay'), partner('change the amount'), wait(1)],
+    ends: { status: 'under_review', asks: ['odd_order'], payout: 'none' },
+  },
+  {
+    title: 'money that its partner has given back when the payment expires was no money that came before its end',
+    was: 'The check, and not the payment, was wrong: it forgot what the partner had given back later.',
+    steps: [
+      click('card_partner'),
+      click('wallet_app'),
+      partner('change the amount'),
+      partner('change the amount', 1),
+      outside(1),
+      together(partner('change the amount', 1, { percent: 60, news: 'later' })),
+      together(partner('fit again', 0, { percent: 10, news: 'twice' })),
+      simulator('refund_pending'),
+      decide('give_back', 0),
+      partner('top up', 0, { news: 'stored' }),
+    ],
+  },
 ]

@@ -1,4 +1,4 @@
-import { click, decide, engine, once, partner, simulator, wait } from '../story/ideas/idea.ts'
+import { click, decide, engine, once, outside, partner, simulator, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
 /** Stories at whose end something waited forever, each at its shortest, with what went wrong. */
@@ -107,6 +107,34 @@ export const WAITING: readonly Found[] = [
       decide('give_back'),
       partner('take all back'),
     ],
+  },
+  {
+    title:
+      'late money that its partner gives back although the buyer got it from elsewhere is a loss that a person sees',
+    was: 'Nobody read the order any more, because the time for late money was over: the buyer had the money twice.',
+    steps: [
+      click('wallet_app'),
+      wait(8000),
+      partner('pay late'),
+      simulator('refund_pending'),
+      decide('give_back', 0),
+      outside(0),
+    ],
+    ends: { status: 'expired', asks: [] },
+  },
+  {
+    title:
+      'late money that its partner does not give back, because the buyer got it from elsewhere, is waited for a day',
+    steps: [
+      click('wallet_app'),
+      wait(8000),
+      partner('pay late'),
+      simulator('refund_pending', 2_000_000),
+      decide('give_back', 0),
+      outside(0),
+      wait(25 * 60),
+    ],
+    ends: { status: 'expired', asks: [], runs: false },
   },
   {
     title: 'late money of a payment that was held goes back',

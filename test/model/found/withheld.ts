@@ -108,6 +108,31 @@ export const WITHHELD: readonly Found[] = [
     ends: { status: 'pending', converted: false },
   },
   {
+    title: 'an order that its partner holds back after the payment was refunded stands before an operator',
+    was: 'The check, and not the payment, was wrong: nobody could know of the order when the payment ended.',
+    steps: [
+      click('wallet_app'),
+      click('local_partner'),
+      partner('change the amount'),
+      decide('give_back'),
+      partner('hold', 1),
+    ],
+    ends: { status: 'refunded', asks: ['withheld'] },
+  },
+  {
+    title:
+      'an order that its partner holds back, as is heard after the payment was refunded, stands before an operator',
+    was: 'The check, and not the payment, was wrong.',
+    steps: [
+      click('local_partner'),
+      click('wallet_app'),
+      partner('hold', 1, { news: 'stored' }),
+      partner('pay late', 0, { percent: 50 }),
+      partner('send all back'),
+    ],
+    ends: { status: 'refunded' },
+  },
+  {
     title:
       'money that is held back, with an operator’s hold, beside a surplus of another order: each can be named, and goes back',
     pinned: true,

@@ -35,6 +35,23 @@ const ON_ITS_WAY: readonly Found[] = [
   },
 ]
 
+const AFTER_THE_PAYOUT: readonly Found[] = [
+  {
+    title: 'money that was confirmed without a word, and taken back after the payout, is won back once',
+    was: 'The check, and not the payment, was wrong: it did not count the money that had come first.',
+    steps: [
+      buyer,
+      partner('pay slowly'),
+      wait(1500),
+      partner('take all back', 0, { news: 'stored' }),
+      engine('settle'),
+      wait(60),
+      partner('pay late'),
+    ],
+    ends: { status: 'succeeded', asks: [] },
+  },
+]
+
 const silentlyGone = [partner('take all back', 0, { news: 'later' }), wait(120)]
 const FOUND_BY_POLLS = 'money that goes without a word while its payment waits for an operator is found by the polls:'
 const unchanged = { excess: false, givingBack: false }
@@ -89,7 +106,7 @@ const WITHOUT_A_WORD: readonly Found[] = [
 ]
 
 /** Money that its partner takes back, and may have again before anybody knows whether the payout or the void was faster. */
-export const WON_BACK: readonly Found[] = [...ON_ITS_WAY, ...WITHOUT_A_WORD].map((found) => ({
+export const WON_BACK: readonly Found[] = [...ON_ITS_WAY, ...AFTER_THE_PAYOUT, ...WITHOUT_A_WORD].map((found) => ({
   ...found,
   minor: '5000',
 }))

@@ -33,7 +33,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkSettled(facts),
     ...(await checkWakers(facts)),
     ...checkVisible(facts),
-    ...checkHeldThere(facts),
+    ...(await checkHeldThere(facts)),
     ...(await checkTokens(facts)),
     ...checkWithheld(facts),
     ...checkRate(facts),

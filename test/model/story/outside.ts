@@ -16,6 +16,8 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
   if (attempt === undefined || attempt.provider === 'crypto') return
   const order = await orderOf(shop, attempt)
   if (order === null) return
+  // It was confirmed by the time alone.
+  if (order.status === 'paid' && !shop.came.has(attempt.id)) shop.came.set(attempt.id, 1)
   const { book, faults } = shop.stage.sandbox.partners[attempt.provider as ProviderName]
   const shareOf = (minor: string) => ((BigInt(minor) * BigInt(step.percent)) / 100n).toString()
   const share = shareOf(order.minor)

@@ -42,6 +42,7 @@ function startProcess({ on = db, secret }: { on?: Db; secret?: string } = {}) {
   const watch = createPartnerWatch({
     db: on,
     log,
+    wake: () => undefined,
     ask: (name) => {
       questions += 1
       return askPartner(partners[name])
@@ -100,7 +101,7 @@ describe('a partner whose server fails', () => {
   })
 
   test('is asked by another process when the one that asks dies', async () => {
-    const dies = createPartnerWatch({ db, log, ask: () => new Promise(() => undefined) })
+    const dies = createPartnerWatch({ db, log, wake: () => undefined, ask: () => new Promise(() => undefined) })
     const lives = startProcess()
     await fault({})
     await buys(lives)

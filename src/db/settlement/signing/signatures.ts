@@ -8,6 +8,8 @@ import { hex } from '../payouts.ts'
 import { onLostTreasury, passing, seen, sendable } from '../queue.ts'
 import { readUnclaimed } from '../watch/known.ts'
 
+const reservedRow = z.object({ micro: z.string(), final: z.coerce.number() })
+
 /**
  * Micro-USDC promised by signatures, which the chain has not shown up to the block. What is settled is promised no more: it
  * was paid in `final` or a block before, and is in the balance of any that is older.
@@ -20,7 +22,7 @@ export async function readReserved(
   const mine = sql`${ours(context)} and p.treasury = ${treasury}`
   const row = await one(
     context.db,
-    z.object({ micro: z.string(), final: z.coerce.number() }),
+    reservedRow,
     // Both of one moment, or a payout would be settled in between.
     sql`select coalesce(sum(micro_usdc), 0)::text as micro,
           (select scanned_number from chain_cursor where ${here(context)}) as final from (
@@ -37,15 +39,19 @@ export async function readReserved(
   return { micro: BigInt(row.micro), final: row.final }
 }
 
+const paymentIdRow = z.object({ payment_id: z.string() })
+
 /** Which of the payments have a payout that was signed before: the limit of a day has counted it. */
 export async function readSignedBefore({ db }: JournalContext, paymentIds: readonly string[]): Promise<Set<string>> {
   const rows = await many(
     db,
-    z.object({ payment_id: z.string() }),
+    paymentIdRow,
     sql`select distinct payment_id from payout_signature where payment_id = any(${[...paymentIds]}) and kind = 'transfer'`,
   )
   return new Set(rows.map((row) => row.payment_id))
 }
+
+const microRow = z.object({ micro: z.string() })
 
 /**
  * Micro-USDC that a treasury authorized since the beginning of the hour of `since`, and what left it within a day without a
@@ -55,7 +61,7 @@ export async function readAuthorizedSince(context: JournalContext, treasury: Hex
   const { chainId, token } = context.scope
   const row = await one(
     context.db,
-    z.object({ micro: z.string() }),
+    microRow,
     sql`select coalesce(sum(micro_usdc), 0)::text as micro from treasury_hour where chain_id = ${chainId}
           and token = ${token} and treasury = ${treasury} and hour >= date_trunc('hour', ${since}::timestamptz)`,
   )
@@ -63,6 +69,8 @@ export async function readAuthorizedSince(context: JournalContext, treasury: Hex
 }
 
 const signable = sql`(p.state in ('queued', 'authorized') or ${passing})`
+
+const storedRow = z.object({ released: z.string().nullable(), spender: hex.nullable() })
 
 /**
  * Stores signatures; a payout that waited becomes authorized, unless its state has changed meanwhile. A hook that throws
@@ -87,7 +95,7 @@ export function storeSignatures(
     }))
     const told = await many(
       tx,
-      z.object({ released: z.string().nullable(), spender: hex.nullable() }),
+      storedRow,
       sql`with
           -- Two parts below read it: it is parsed once.
           given as (select g.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
@@ -134,6 +142,8 @@ async function lockHeldFirst(tx: Tx, ids: readonly string[]): Promise<void> {
   )
 }
 
+const spentRow = z.object({ treasury: hex, micro: z.string() })
+
 /**
  * Checks the limit of 24 hours once more, for treasuries that spent, and throws when it is passed. Every hour's row is
  * locked: when two engines each saw room for one sum, the second sees what the first has added.
@@ -146,7 +156,7 @@ async function checkSpending(
   if (spenders.length === 0) return
   const rows = await many(
     tx,
-    z.object({ treasury: hex, micro: z.string() }),
+    spentRow,
     sql`with hours as (
           select treasury, micro_usdc from treasury_hour where chain_id = ${scope.chainId} and token = ${scope.token}
             and treasury = any(${[...spenders]}) and hour >= date_trunc('hour', now() - interval '24 hours') for update)

@@ -65,11 +65,13 @@ export function stampTreasuries(
   })
 }
 
+const idRow = z.object({ id: z.string() })
+
 /** The newest payment that has this id or a later one; null: none. */
 async function findPaymentSince(tx: Tx, { chainId, token }: Place, id: string): Promise<string | null> {
   const row = await maybeOne(
     tx,
-    z.object({ id: z.string() }),
+    idRow,
     sql`select id from payment where id collate "C" >= ${id} and chain_id = ${chainId} and lower(token) = ${token}
         order by id collate "C" desc limit 1`,
   )

@@ -50,13 +50,20 @@ export async function nameForgotten(
   )
 }
 
+const openPayoutRow = z.object({
+  has_payout: z.boolean(),
+  is_open: z.boolean(),
+  tx_hash: hex.nullable(),
+  is_older: z.boolean(),
+})
+
 /**
  * Reads what keeps the money of a payment from going back; null: nothing. A payment that was converted knows its payout itself.
  */
 export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPayout | null> {
   const row = await maybeOne(
     tx,
-    z.object({ has_payout: z.boolean(), is_open: z.boolean(), tx_hash: hex.nullable(), is_older: z.boolean() }),
+    openPayoutRow,
     sql`select p.payment_id is not null as has_payout,
           m.net_micro is null and p.state is distinct from 'settled' and p.state is distinct from 'voided' as is_open, l.tx_hash, c.restored_at is not null as is_older from payment m
           left join payout p on p.payment_id = m.id
@@ -84,6 +91,8 @@ export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding'
   return 'voiding'
 }
 
+const unsureRow = z.object({ chain_id: z.number(), token: hex, recipient: z.string(), micro: z.string() })
+
 /** Queues the payout of a payment: of its net amount, or of its quote if it is not converted. */
 async function queueUnsure(tx: Tx, paymentId: string): Promise<void> {
   const {
@@ -93,7 +102,7 @@ async function queueUnsure(tx: Tx, paymentId: string): Promise<void> {
     micro,
   } = await one(
     tx,
-    z.object({ chain_id: z.number(), token: hex, recipient: z.string(), micro: z.string() }),
+    unsureRow,
     sql`select chain_id, lower(token) as token, destination as recipient, coalesce(net_micro::text, quote ->> 'netMicro') as micro
         from payment where id = ${paymentId}`,
   )

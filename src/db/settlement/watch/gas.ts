@@ -26,11 +26,13 @@ export async function bookGas(tx: Tx, { hooks }: JournalContext, spent: readonly
   return failed
 }
 
+const unbookedGasRow = z.object({ wallet: hex, nonce: z.coerce.number(), wei: z.coerce.bigint() })
+
 /** Gas that could not be booked when its envelope ended, and is due again. */
 export async function readUnbookedGas(tx: Tx, { scope }: JournalContext, limit: number): Promise<GasSpent[]> {
   const rows = await many(
     tx,
-    z.object({ wallet: hex, nonce: z.coerce.number(), wei: z.coerce.bigint() }),
+    unbookedGasRow,
     sql`select wallet, nonce, (gas_used * gas_price)::text as wei from lane_tx
         where chain_id = ${scope.chainId} and gas_error is not null and gas_retry_at <= now()
         order by gas_retry_at limit ${limit} for update skip locked`,

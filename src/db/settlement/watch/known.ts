@@ -50,6 +50,8 @@ export async function explain(db: Queryable, scope: SettlementScope, scan: Logs)
 /** A day of Polygon, with a block every two seconds. */
 const BLOCKS_OF_A_DAY = 43_200
 
+const microRow = z.object({ micro: z.string() })
+
 /** Micro-USDC that left in the blocks of a day without a payout that claims it: of one treasury, or of all. */
 export async function readUnclaimed(
   db: Queryable,
@@ -58,7 +60,7 @@ export async function readUnclaimed(
 ): Promise<bigint> {
   const { micro } = await one(
     db,
-    z.object({ micro: z.string() }),
+    microRow,
     sql`select coalesce(sum(l.micro_usdc), 0)::numeric::text as micro from treasury_log l join chain_cursor c using (chain_id, token)
         where l.chain_id = ${chainId} and l.token = ${token} and ${unclaimed}
           and (${treasury}::text is null or l.treasury = ${treasury}) and l.block_number > c.scanned_number - ${BLOCKS_OF_A_DAY}`,
@@ -95,6 +97,8 @@ type Agreed = { readonly recipient: Hex; readonly micro: string }
 const isAsAgreed = (agreed: Agreed, log: TreasuryLog): boolean =>
   agreed.recipient === log.counterparty && agreed.micro === log.microUsdc
 
+const knownPayoutRow = z.object({ auth_nonce: z.string(), treasury: hex, recipient: hex, micro: z.string() })
+
 async function readPayouts(
   db: Queryable,
   scope: SettlementScope,
@@ -103,7 +107,7 @@ async function readPayouts(
   const nonces = scan.logs.flatMap((log) => log.authNonce ?? [])
   const rows = await many(
     db,
-    z.object({ auth_nonce: z.string(), treasury: hex, recipient: hex, micro: z.string() }),
+    knownPayoutRow,
     sql`select auth_nonce, treasury, recipient, micro_usdc::text as micro from payout
         where chain_id = ${scope.chainId} and token = ${scope.token} and livemode = ${scope.livemode}
           and auth_nonce = any(${nonces})`,
@@ -113,6 +117,14 @@ async function readPayouts(
 
 type Spent = TreasuryLog & { readonly authNonce: Hex }
 type Unpaid = UnpaidPayment & { readonly id: string; readonly isPaid: boolean }
+
+const knownPaymentRow = z.object({
+  id: z.string(),
+  recipient: hex,
+  net: z.string().nullable(),
+  quoted: z.string(),
+  is_paid: z.boolean(),
+})
 
 /** Payments whose nonce one of the logs has used although they have no payout on that treasury. By nonce. */
 async function findPayments(
@@ -126,7 +138,7 @@ async function findPayments(
   const treasuries = new Set(logs.map(({ treasury }) => treasury))
   const payments = await many(
     db,
-    z.object({ id: z.string(), recipient: hex, net: z.string().nullable(), quoted: z.string(), is_paid: z.boolean() }),
+    knownPaymentRow,
     sql`select m.id, lower(m.destination) as recipient, m.net_micro::text as net, m.quote ->> 'netMicro' as quoted,
           -- Taken over, the earlier nonce is dead to everybody but a thief.
           coalesce(p.state = 'settled', false) or exists (select 1 from payout_takeover t where t.payment_id = m.id) as is_paid

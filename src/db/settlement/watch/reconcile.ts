@@ -4,6 +4,8 @@ import { execute, many, sql } from '../../db.ts'
 import { type JournalContext, ours } from '../context.ts'
 import { hex } from '../payouts.ts'
 
+const openNonceRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, micro: z.string() })
+
 /** Payouts that have not ended and of which no log is stored, in the order of their ids after one of them. */
 export async function readOpenNonces(
   context: JournalContext,
@@ -11,7 +13,7 @@ export async function readOpenNonces(
 ): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex; micro: bigint }[]> {
   const rows = await many(
     context.db,
-    z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, micro: z.string() }),
+    openNonceRow,
     sql`select p.payment_id, p.treasury, p.auth_nonce, p.micro_usdc::text as micro from payout p
         where ${ours(context)} and p.state not in ('settled', 'voided') and p.payment_id > ${ask.after}
           and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token

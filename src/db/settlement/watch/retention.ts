@@ -12,6 +12,8 @@ export const ENVELOPES_AT_ONCE = 50
  */
 const KEPT_BLOCKS = 4 * REVERSIBLE_BLOCKS
 
+const countRow = z.object({ count: z.coerce.number() })
+
 /**
  * Drops what was needed to send an envelope again: calldata, signed bytes, the list of its items, and the signatures of
  * payouts that are settled. Only of envelopes that ended more than `days` ago, and so many blocks before the cursor that
@@ -25,7 +27,7 @@ export async function dropBytes(
 ): Promise<number> {
   const { count } = await one(
     db,
-    z.object({ count: z.coerce.number() }),
+    countRow,
     sql`with
         safe as (select scanned_number - ${KEPT_BLOCKS} as block from chain_cursor
           where chain_id = ${chainId} and token = ${token}),

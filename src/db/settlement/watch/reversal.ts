@@ -20,11 +20,13 @@ export const REVERSIBLE_BLOCKS = COMPARED_BLOCKS + READ_AGAIN
 
 type Block = { readonly number: number; readonly hash: Hex }
 
+const proofBlockRow = z.object({ number: z.coerce.number(), hash: hex })
+
 /** Blocks that something stored here rests on, the newest first. */
 export function listProofBlocks(db: Queryable, scope: SettlementScope, from: number): Promise<Block[]> {
   return many(
     db,
-    z.object({ number: z.coerce.number(), hash: hex }),
+    proofBlockRow,
     sql`select block_number as number, block_hash as hash from treasury_log
           where chain_id = ${scope.chainId} and token = ${scope.token} and block_number >= ${from}
         union select block_number, block_hash from deposit_log
@@ -42,6 +44,10 @@ export type TakenBack = {
   readonly unsendable: readonly { readonly wallet: Hex; readonly nonce: number }[]
 }
 
+const paymentIdRow = z.object({ payment_id: z.string() })
+
+const reopenedRow = z.object({ wallet: hex, nonce: z.coerce.number(), dropped: z.boolean() })
+
 /**
  * Takes back what rests on blocks that have left the chain, keeps a record of each lost proof, and has the observer read
  * again after `to`. Payouts go back to the queue: their nonce is the same, so the token decides whether they are paid.
@@ -57,7 +63,7 @@ export async function takeBack(
   await fence(context, tx, ask.lease)
   const ended = await many(
     tx,
-    z.object({ payment_id: z.string() }),
+    paymentIdRow,
     sql`insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
         select payment_id, tx_hash, log_index, block_hash from treasury_log
           where ${here(context)} and block_hash = ${gone} and payment_id is not null
@@ -80,7 +86,7 @@ export async function takeBack(
   // Their stored bytes are sent again: without them the lane's next nonces would wait for ever.
   const lanes = await many(
     tx,
-    z.object({ wallet: hex, nonce: z.coerce.number(), dropped: z.boolean() }),
+    reopenedRow,
     sql`update lane_tx set state = 'broadcast', block_number = null, gas_used = null, gas_price = null,
           ended_at = null, gas_error = null, gas_retry_at = null
         where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}
@@ -165,21 +171,23 @@ export type Gone =
   | { readonly movement: TreasuryMovement }
   | { readonly paymentId: string; readonly units: string; readonly token: Hex; readonly txHash: Hex }
 
+const goneRow = z.object({
+  tx_hash: hex,
+  told_index: z.number(),
+  block_number: z.coerce.number(),
+  token: hex,
+  sender: hex,
+  recipient: hex,
+  units: z.string(),
+  direction: z.enum(['in', 'out']).nullable(),
+  payment_id: z.string().nullable(),
+})
+
 /** Ends the wait for what the new chain, read again, has not shown. Answers it, each once. */
 export async function concludeGone(tx: Tx, { chainId, token, livemode }: SettlementScope): Promise<Gone[]> {
   const rows = await many(
     tx,
-    z.object({
-      tx_hash: hex,
-      told_index: z.number(),
-      block_number: z.coerce.number(),
-      token: hex,
-      sender: hex,
-      recipient: hex,
-      units: z.string(),
-      direction: z.enum(['in', 'out']).nullable(),
-      payment_id: z.string().nullable(),
-    }),
+    goneRow,
     sql`with concluded as (
           update gone_transfer set concluded_at = now() where chain_id = ${chainId} and concluded_at is null
             and (token = ${token} or stored_as = 'deposit_log') returning *)

@@ -146,11 +146,13 @@ export function countSettlementAttention(db: Queryable): Promise<z.infer<typeof 
   )
 }
 
+const latelySettledRow = z.object({ count: z.coerce.number(), secondsAgo: z.coerce.number().nullable() })
+
 /** Payments that were settled within the last ten minutes, and when the last one was. */
 export async function readLatelySettled(db: Queryable): Promise<Standing['settled']> {
   const row = await maybeOne(
     db,
-    z.object({ count: z.coerce.number(), secondsAgo: z.coerce.number().nullable() }),
+    latelySettledRow,
     sql`select (select count(*) from payment where succeeded_at > now() - interval '10 minutes' and livemode = ${db.livemode}),
           (select extract(epoch from now() - succeeded_at) from payment
             where succeeded_at is not null and livemode = ${db.livemode} order by succeeded_at desc limit 1) as "secondsAgo"`,

@@ -58,10 +58,14 @@ function mayBeHeld(funds: Funds): boolean {
 function hasQuestion(funds: Funds): boolean {
   const { stops, asks } = listReasons(funds)
   const isOver = ['voiding', 'void', 'paid'].includes(funds.payout) || (!funds.listens && funds.taken === null)
-  return !isOver && (stops.length > 0 || (asks.includes('odd_order') && funds.accounts.some(hasOddMoney)))
+  return (
+    !isOver &&
+    (stops.length > 0 || (asks.includes('odd_order') && funds.accounts.some((account) => hasOddMoney(funds, account))))
+  )
 }
 
-const hasOddMoney = (account: Account): boolean => isUnanswered(account) && freeUnits(account) > 0n
+const hasOddMoney = ({ late }: Funds, account: Account): boolean =>
+  isUnanswered(account) && freeUnits(account) > 0n && !late.includes(account.id)
 
 function mayWriteOff(funds: Funds): boolean {
   const { asks } = listReasons(funds)

@@ -39,6 +39,8 @@ export type Funds = {
   readonly closed: 'expired' | 'canceled' | 'failed' | null
   /** False once late money is no longer expected: from then on no money can become the payment's. */
   readonly listens: boolean
+  /** The accounts whose money came after their partner's time for late money: it can never become the payment's. */
+  readonly late: readonly string[]
   readonly hold: boolean
   /** The account whose sale the converter has refused, or has not answered for half an hour; null: none. */
   readonly stuck: string | null
@@ -62,7 +64,9 @@ export function findSoldAccount({ accounts, taken, payout }: Funds): Account | n
 export function findOwnAccount(funds: Funds): Account | null {
   if (funds.taken !== null || funds.payout === 'void') return findSoldAccount(funds)
   if (!funds.listens) return null
-  const able = funds.accounts.filter((account) => isSellable(account) && isWorth(account))
+  const able = funds.accounts.filter(
+    (account) => isSellable(account) && isWorth(account) && !funds.late.includes(account.id),
+  )
   const whole = able.filter((account) => isEnough(account, funds.tolerancePercent))
   return whole.find((account) => isBeingSold(funds, account)) ?? whole[0] ?? able[0] ?? null
 }

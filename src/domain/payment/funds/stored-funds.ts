@@ -1,8 +1,9 @@
 import type { Booking } from '../../ledger.ts'
 import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
+import { isTooLate } from '../late-money.ts'
 import { wordOf } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
-import { type Account, isBackAnyway, isOnChain, isWorth } from './account.ts'
+import { type Account, isOnChain, isWorth } from './account.ts'
 import { type Funds, getLoss, type TakenSale } from './funds.ts'
 import { nextEffect } from './next.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
@@ -19,6 +20,7 @@ export function toFunds(state: PaymentWithAttempts): Funds {
     paidOut: BigInt(payment.paidMicro ?? '0'),
     closed: payment.closedAs,
     listens: !payment.listenEnded,
+    late: attempts.filter((attempt) => isTooLate(payment, attempt)).map(({ id }) => id),
     hold: payment.held,
     stuck: payment.stuck,
     agreed: payment.agreed,
@@ -100,7 +102,7 @@ export function toMoney({ asked, askedMicro, provider }: Attempt, units: bigint)
  * before it is asked; and a filled sale, with its fee.
  */
 export function advance(changed: PaymentWithAttempts): PaymentWithAttempts {
-  const state = forgetWhatIsOver(changed)
+  const state = forgetWhatWasWon(changed)
   const effect = nextEffect(toFunds(state))
   if (effect.do === 'take') return advance(take(state, effect.number))
   if (effect.do !== 'sell') return state
@@ -110,16 +112,12 @@ export function advance(changed: PaymentWithAttempts): PaymentWithAttempts {
   return sale.state === 'filled' ? advance(sold) : sold
 }
 
-/**
- * Money that was written off and won back is asked for when it is lost again. After the listening no order is read for a
- * give-back that the buyer got from elsewhere, too.
- */
-function forgetWhatIsOver(state: PaymentWithAttempts): PaymentWithAttempts {
+/** Money that was written off and won back is asked for when it is lost again. */
+function forgetWhatWasWon(state: PaymentWithAttempts): PaymentWithAttempts {
   const funds = toFunds(state)
   const accounts = funds.accounts.map((account) => {
     const loss = getLoss(funds, account)
-    const back = !funds.listens && isBackAnyway(account) ? 'no' : account.back
-    return { ...account, back, writtenOff: account.writtenOff > loss ? loss : account.writtenOff }
+    return { ...account, writtenOff: account.writtenOff > loss ? loss : account.writtenOff }
   })
   return withFunds(state, { ...funds, accounts })
 }

@@ -88,6 +88,7 @@ const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
       },
     },
   ],
+  ['money of a partner whose time is over is settled', { next: (funds) => MODEL.next({ ...funds, late: [] }) }],
   [
     'nobody is asked about money that comes after the listening',
     { next: (funds) => (funds.listens || MODEL.next(funds).do !== 'review' ? MODEL.next(funds) : { do: 'done' }) },

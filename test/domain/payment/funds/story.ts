@@ -40,8 +40,11 @@ const DUST = 10_000n
 const ASSETS = ['EUR', 'INR', 'USDC'] as const
 const GROSS_OF_UNIT = 11_600n
 
-/** `oddRead`: what the last reading has said of it. A reading that says the same again changes no decision. */
-type Truth = { word: Word; held: bigint; odd: boolean; oddRead: boolean; refunded: boolean }
+/**
+ * `oddRead`: what the last reading has said of it. A reading that says the same again changes no decision. `timeOver`: its
+ * partner's time for late money is over.
+ */
+type Truth = { word: Word; held: bigint; odd: boolean; oddRead: boolean; refunded: boolean; timeOver: boolean }
 
 export const newAccount = (id: string, asset: string, fields: Partial<Account> = {}): Account => ({
   id,
@@ -68,6 +71,7 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   paidOut: 0n,
   closed: null,
   listens: true,
+  late: [],
   hold: false,
   stuck: null,
   agreed: null,
@@ -168,7 +172,7 @@ class FundsStory {
       case 8:
         return this.#decide()
       case 9:
-        return this.#close()
+        return this.#close(truth)
       case 10:
         return this.#awaitOthers()
       case 11:
@@ -182,7 +186,7 @@ class FundsStory {
   #open(asset: string): void {
     const id = 'abc'.charAt(this.#funds.accounts.length)
     this.#funds = { ...this.#funds, accounts: [...this.#funds.accounts, newAccount(id, asset)] }
-    this.#truth.set(id, { word: 'open', held: 0n, odd: false, oddRead: false, refunded: false })
+    this.#truth.set(id, { word: 'open', held: 0n, odd: false, oddRead: false, refunded: false, timeOver: false })
   }
 
   /** What is seen without a reading: a partner’s silence, and another token at an address. */
@@ -194,10 +198,11 @@ class FundsStory {
     )
   }
 
-  /** Nobody closes a payment that has money. One that is closed stops to listen some day. */
-  #close(): void {
+  /** Nobody closes a payment that has money. One that is closed stops to listen some day, to one partner before the others. */
+  #close(truth: Truth): void {
     const { accounts, closed, payout } = this.#funds
-    if (closed !== null || payout === 'paid' || payout === 'void') this.#funds = { ...this.#funds, listens: false }
+    if (closed !== null && this.#random.chance(0.5)) truth.timeOver = true
+    else if (closed !== null || payout === 'paid' || payout === 'void') this.#funds = { ...this.#funds, listens: false }
     else if (accounts.every((account) => freeUnits(account) === 0n) && payout === 'none')
       this.#funds = { ...this.#funds, closed: this.#random.pick(['expired', 'canceled', 'failed'] as const) }
   }
@@ -211,6 +216,7 @@ class FundsStory {
     const truth = this.#truth.get(id) as Truth
     const { word, held, odd, oddRead, refunded } = truth
     truth.oddRead = odd
+    this.#noteLate(id, truth)
     this.#change(id, (account) => {
       const isGone = held === 0n && account.held > 0n
       return {
@@ -224,6 +230,15 @@ class FundsStory {
       }
     })
     this.#protectPayout()
+  }
+
+  /** Money that was there in time stays in time. */
+  #noteLate(id: string, truth: Truth): void {
+    const isPaid = (one: Pick<Account, 'word' | 'held'>): boolean => one.word === 'paid' && one.held > 0n
+    const { accounts, late } = this.#funds
+    if (isPaid(truth) && accounts.some((account) => account.id === id && isPaid(account))) return
+    const others = late.filter((one) => one !== id)
+    this.#funds = { ...this.#funds, late: isPaid(truth) && truth.timeOver ? [...others, id] : others }
   }
 
   #decide(): void {
@@ -298,6 +313,7 @@ class FundsStory {
         return this.#endSale(effect.number)
       case 'take': {
         const sale = this.#funds.sales.find(({ number }) => number === effect.number) as Sale
+        if (this.#funds.late.includes(sale.accountId)) this.#fail('sold, and it came too late')
         this.#funds = { ...this.#funds, taken: { ...sale, fee: (sale.gross * 45n) / 1000n } }
         return
       }
@@ -392,9 +408,14 @@ class FundsStory {
 
   /** One account has the whole price, nobody has decided, and the payment may still take it. */
   #isWhole(): boolean {
-    const { accounts, payout, taken, closed, listens } = this.#funds
+    const { accounts, payout, taken, closed, listens, late } = this.#funds
     const isFree = !this.#hasDecided && payout === 'none' && taken === null && closed !== 'failed' && listens
-    return isFree && accounts.some((account) => isSellable(account) && freeUnits(account) >= account.asked)
+    return (
+      isFree &&
+      accounts.some(
+        (account) => isSellable(account) && !late.includes(account.id) && freeUnits(account) >= account.asked,
+      )
+    )
   }
 
   #check(): void {

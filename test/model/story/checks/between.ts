@@ -12,7 +12,7 @@ export async function checkBetween(shop: Shop, sold: number | null): Promise<{ w
     ...checkOwed(facts),
     ...checkOurs(facts),
     ...checkFunds(facts),
-    ...checkOdd(facts, sold),
+    ...(await checkOdd(facts, sold)),
   ]
   return { wrong: wrong.map((each) => `${each}, after a step`), sold: facts.row.payment.takenSale }
 }

@@ -93,6 +93,23 @@ export function findSold({ row: { payment, attempts, sales } }: Facts) {
   return sale === undefined || attempt === undefined ? null : { sale, attempt }
 }
 
+/** Units that are there, or, if the partner does not name them, were there when it last did. */
+export const lastThere = ({ there, attempt }: Order): bigint => there ?? BigInt(attempt.held)
+
+/** True if the timeline says `heard` of the attempt after it says `done`: nobody could know it when it was done. Both are SQL. */
+export async function isHeardAfter(
+  { db, paymentId }: Pick<Shop, 'db' | 'paymentId'>,
+  attemptId: string,
+  { heard, done }: { readonly heard: string; readonly done: string },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select max(id) filter (where data ->> 'attempt_id' = $2 and ${heard}) > max(id) filter (where ${done}) as after
+     from timeline_entry where payment_id = $1`,
+    [paymentId, attemptId],
+  )
+  return rows[0]?.['after'] === true
+}
+
 /** The decisions that were carried out, or whose answer was lost with the run. */
 export const listDecided = ({ asks }: Shop) =>
   asks.filter(({ what, answer }) => SAYS.includes(what) && (answer === null || isNotRefused(answer)))

@@ -1,7 +1,19 @@
 import { PROVIDERS } from '../../../../src/domain/methods.ts'
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
+import type { Attempt } from '../../../../src/domain/payment/payment-object.ts'
 import { readStatement } from '../../world/books.ts'
-import { assetOf, balance, type Facts, findSold, freeOf, listDecided, type Order, positive } from './facts.ts'
+import {
+  assetOf,
+  balance,
+  type Facts,
+  findSold,
+  freeOf,
+  isHeardAfter,
+  lastThere,
+  listDecided,
+  type Order,
+  positive,
+} from './facts.ts'
 
 /** Every unit has one owner, and nothing is paid that is not there. */
 
@@ -118,27 +130,30 @@ export function checkPayout(facts: Facts): string[] {
 
 /** What comes of a closed payment after its partner's time for late money is not the payment's. */
 export function checkListening(facts: Facts): string[] {
-  const { payment } = facts.row
   const sold = findSold(facts)
-  const paidAt = Date.parse(sold?.attempt.paidAt ?? '')
-  const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (facts.notes.get(kind) ?? Infinity) < paidAt)
-  if (sold === null || !wasClosed) return []
+  return sold !== null && isTooLate(facts, sold.attempt) ? ['money was sold after nobody listened any more'] : []
+}
+
+/** The money of the attempt came after the payment was closed, and after its partner's time for late money. */
+function isTooLate({ row: { payment }, notes }: Facts, { paidAt: at, provider }: Attempt): boolean {
+  const paidAt = Date.parse(at ?? '')
+  const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (notes.get(kind) ?? Infinity) < paidAt)
   const end = Date.parse(payment.canceledAt ?? payment.expiresAt)
-  const hours = PROVIDERS[sold.attempt.provider].listenHours
   // By the clock of who reads, which may be off.
-  return paidAt > end + hours * 3_600_000 + 60_000 ? ['money was sold after nobody listened any more'] : []
+  return wasClosed && paidAt > end + PROVIDERS[provider].listenHours * 3_600_000 + 60_000
 }
 
 /** An order of another amount is sold only if an operator has said so. `sold` is what was sold before. */
-export function checkOdd(facts: Facts, sold: number | null): string[] {
+export async function checkOdd(facts: Facts, sold: number | null): Promise<string[]> {
   const { takenSale } = facts.row.payment
   const attempt = findSold(facts)?.attempt
   const order = facts.orders.find((one) => one.attempt.id === attempt?.id)?.order
   const isOdd = order?.status === 'paid' && order.minor !== attempt?.asked.minor && !facts.unread.has(attempt?.id ?? '')
   const isSettled = listDecided(facts.shop).some(({ what }) => what === 'settle')
-  return takenSale !== sold && isOdd && !isSettled
-    ? ['an order of another amount was sold, and no operator has said so']
-    : []
+  if (takenSale === sold || attempt === undefined || !isOdd || isSettled) return []
+  const said = { heard: "data ? 'misfit'", done: "kind = 'payment.converted'" }
+  const isLater = await isHeardAfter(facts.shop, attempt.id, said)
+  return isLater ? [] : ['an order of another amount was sold, and no operator has said so']
 }
 
 /** Too little, and what was sold far off the rate, is paid out only if an operator has said so. */
@@ -152,8 +167,9 @@ function checkSold({ shop, row }: Facts, { sale, attempt }: NonNullable<ReturnTy
 }
 
 /** The loss of an attempt, by those who have its money: what was paid for and is not there, or what the buyer has twice. */
-export function lossOf(facts: Facts, { attempt, there }: Order): bigint {
-  const [held, outside] = [there ?? BigInt(attempt.held), BigInt(attempt.outside)]
+export function lossOf(facts: Facts, order: Order): bigint {
+  const { attempt } = order
+  const [held, outside] = [lastThere(order), BigInt(attempt.outside)]
   const sold = findSold(facts)
   const isPaidFor = facts.paidOut !== null && sold?.attempt.id === attempt.id
   const short = isPaidFor ? positive(sold.sale.units - positive(held - outside)) : 0n
@@ -213,7 +229,7 @@ export function checkSettled(facts: Facts): string[] {
   const isOther = ['sale_stuck', 'far_fill', 'other_token'].some((reason) => isListed(facts, reason))
   if (isTaken || isOther || payout === 'void' || listDecided(shop).length > 0) return []
   if (listenEnded || closedAs === 'failed') return []
-  const whole = orders.find((order) => isWhole(order) && !order.attempt.returned)
+  const whole = orders.find((order) => isWhole(order) && !order.attempt.returned && !isTooLate(facts, order.attempt))
   return whole === undefined
     ? []
     : [`the whole price is there by ${whole.attempt.provider}, and the payment is ${status}`]

@@ -2,7 +2,7 @@ import { type Currency, isCurrency } from '../../../../src/domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../../../src/domain/money.ts'
 import { isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
-import { assetOf, type Facts, findSold } from './facts.ts'
+import { assetOf, type Facts, findSold, lastThere } from './facts.ts'
 import { lossOf } from './money.ts'
 
 /** What operators were answered, and merchants told. */
@@ -40,8 +40,8 @@ type Event = { readonly type: string; readonly object: Told }
 
 const isLoss = ({ type }: Event): boolean => type === 'payment.chargeback' || type === 'payment.chargeback_won'
 
-/** Whoever closes a payment asks the partners first: money that one of them had before is not news after the end. */
-export async function checkClosing({ shop, row }: Facts): Promise<string[]> {
+/** Whoever closes a payment asks the partners first: money that one of them had before, and has still, is not news after the end. */
+export async function checkClosing({ shop, row, orders }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
     `select max(at) as at from timeline_entry
      where payment_id = $1 and kind in ('payment.canceled', 'payment.expired') and from_status in ('created', 'pending')`,
@@ -49,7 +49,9 @@ export async function checkClosing({ shop, row }: Facts): Promise<string[]> {
   )
   const end = (rows[0] as { at: Date | null }).at?.getTime() ?? 0
   // By the clock of who closes, which may be off.
-  const isEarly = [...shop.paidSince.values()].some((since) => since + MINUTE_MS < end)
+  const isEarly = orders.some(
+    ({ attempt, order }) => order?.status === 'paid' && (shop.paidSince.get(attempt.id) ?? Infinity) + MINUTE_MS < end,
+  )
   return isEarly && !shop.troubles.wasSilent() && !shop.hasLost() ? ['closed, and a partner had been paid before'] : []
 }
 
@@ -128,7 +130,7 @@ function checkException(facts: Facts): string[] {
   if (units === asked && (exception === 'underpaid' || exception === 'overpaid'))
     return [`exactly the price was settled, and the merchant reads ${exception}`]
   const others = facts.orders.filter((order) => order.attempt.id !== attempt.id && order.order?.status === 'paid')
-  const isTwice = others.some(({ attempt: other, there }) => (there ?? 0n) > BigInt(other.outside))
+  const isTwice = others.some((other) => lastThere(other) > BigInt(other.attempt.outside))
   if (isTwice && exception !== 'duplicate_payment') return [`the buyer paid twice, and the merchant reads ${exception}`]
   return !isTwice && exception === 'duplicate_payment' && !hasMore(facts)
     ? ['the second payment is gone, and the merchant reads duplicate_payment']
@@ -138,9 +140,9 @@ function checkException(facts: Facts): string[] {
 /** More of the settled order, or USDC beside it, is there. */
 const hasMore = (facts: Facts): boolean => {
   const sold = findSold(facts)
-  return facts.orders.some(({ attempt, there }) => {
-    const settled = attempt.id === sold?.attempt.id ? sold.sale.units : 0n
-    return (there ?? 0n) - settled - BigInt(attempt.outside) > 0n
+  return facts.orders.some((order) => {
+    const settled = order.attempt.id === sold?.attempt.id ? sold.sale.units : 0n
+    return lastThere(order) - settled - BigInt(order.attempt.outside) > 0n
   })
 }
 

@@ -1,5 +1,5 @@
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
-import { assetOf, type Facts, findSold, freeOf } from './facts.ts'
+import { assetOf, type Facts, findSold, freeOf, isHeardAfter } from './facts.ts'
 
 /** After all that time only what waits for an operator, visibly, is open. */
 export async function checkWakers({ shop, row, listed }: Facts): Promise<string[]> {
@@ -56,11 +56,12 @@ export function checkVisible(facts: Facts): string[] {
 
 const isLoss = (detail: string | null): boolean => detail?.startsWith('loss: ') === true
 
-/** A payment does not end while a partner withholds its money, as far as its news have come. */
-export function checkHeldThere({ row: { payment, attempts } }: Facts): string[] {
-  const isWithheld = attempts.some((attempt) => attempt.status === 'on_hold' && freeOf(attempt) > 0n)
-  const isEmpty = payment.takenSale === null && isClosed(payment.status)
-  return isWithheld && isEmpty && payment.closedAs === null
-    ? [`${payment.status}, and a partner withholds money for it`]
-    : []
+/** A payment does not end while a partner withholds its money, as far as its news had come by then. */
+export async function checkHeldThere({ shop, row: { payment, attempts } }: Facts): Promise<string[]> {
+  if (payment.takenSale !== null || !isClosed(payment.status) || payment.closedAs !== null) return []
+  const withheld = attempts.filter((attempt) => attempt.status === 'on_hold' && freeOf(attempt) > 0n)
+  const said = { heard: "kind = 'attempt.on_hold'", done: `to_status = '${payment.status}'` }
+  for (const { id } of withheld)
+    if (!(await isHeardAfter(shop, id, said))) return [`${payment.status}, and a partner withholds money for it`]
+  return []
 }

@@ -5,6 +5,8 @@ import { type NewPayment, returnUrl } from '../../../../domain/payment/new-payme
 import type { Price } from '../../../../domain/payment/price.ts'
 import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
+import { notePayment } from '../../../http/metrics.ts'
+import type { Background } from '../../../limits/background.ts'
 import { QUOTE_MS } from '../../prices.ts'
 
 /** What every way to make a payment has in common: the API, and the page of a link. */
@@ -63,15 +65,22 @@ export type StartDeps = {
   readonly deliveries: DeliveryWorkflows
   /** Called when the workflow was started: the outbox row may be deleted. */
   readonly onStarted: (paymentId: string) => void
+  readonly background: Background
 }
 
 export type Created = { readonly payment: NewPayment; readonly event: CreatedEvent }
 
-/** Never throws: what Temporal does not start now, the relay starts within seconds, and the sweep of deliveries in minutes. */
-export async function startWorkflows(deps: StartDeps, caller: Tenant, { payment, event }: Created): Promise<void> {
+/**
+ * No response waits for it. What is not started now, the relay starts within seconds, and the sweep of deliveries in minutes;
+ * a buyer who is faster starts the payment's workflow with the first request to it.
+ */
+export function startWorkflows(deps: StartDeps, caller: Tenant, { payment, event }: Created): void {
   const { eventId, endpointIds } = event
-  const told = endpointIds.map((endpointId) => deps.deliveries.deliverNow({ eventId, endpointId, attemptsDone: 0 }))
-  await Promise.all([startPayment(deps, caller, payment), ...told])
+  notePayment(payment.id)
+  deps.background.run(async () => {
+    const told = endpointIds.map((endpointId) => deps.deliveries.deliverNow({ eventId, endpointId, attemptsDone: 0 }))
+    await Promise.all([startPayment(deps, caller, payment), ...told])
+  })
 }
 
 async function startPayment(deps: StartDeps, caller: Tenant, payment: NewPayment): Promise<void> {

@@ -62,7 +62,7 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
       // Without a key it waited for the account's other events, and not for a request of the same key.
       const event = await (claim === null ? created : created.catch(refuseWhileRunning))
       if (event === null) return replayOr(asked, stillRunning())
-      await startWorkflows(deps, caller, { payment, event })
+      startWorkflows(deps, caller, { payment, event })
       return { status: 201, body: text, headers: { location } }
     },
   })

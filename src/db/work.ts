@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { one, type Queryable, sql } from './db.ts'
+
+/** The work that the sweeps of a worker may find, in one statement. */
+
+/** A notice of Postgres names the sweeps for which its commit made work: see the triggers `wakes_…`. */
+export const WORK_CHANNEL = 'pinrail_work'
+
+export const SWEEPS = [
+  'starts',
+  'transfers',
+  'news',
+  'deliveries',
+  'partners',
+  'notices',
+  'mail',
+  'notifications',
+  'receipts',
+] as const
+export type Sweep = (typeof SWEEPS)[number]
+
+const foundRow = z.object({ found: z.array(z.enum(SWEEPS)) })
+
+/**
+ * Returns the sweeps that may find something at `now` (ISO 8601). Each condition is wider than the sweep's own and reads a few
+ * entries of an index: a sweep that finds nothing costs a statement, and work that no condition covers is lost.
+ */
+export async function findWork(db: Queryable, now: string): Promise<readonly Sweep[]> {
+  const at = sql`${now}::timestamptz`
+  const { found } = await one(
+    db,
+    foundRow,
+    sql`select array_remove(array[
+        case when exists (select from outbox where kind = 'start_payment') then 'starts' end,
+        case when exists (select from outbox where kind = 'complete_transfer') then 'transfers' end,
+        case when exists (select from partner_event where applied_at is null and due_at <= now()) then 'news' end,
+        case when exists (select from delivery where status = 'pending' and attempts = 0)
+            or exists (select from delivery where status = 'pending' and attempts > 0 and last_attempt_at <= ${at})
+          then 'deliveries' end,
+        case when exists (select from partner_standing
+            where ask_at is not null or down_since is not null or suspects <> '[]') then 'partners' end,
+        case when exists (select from notice where sent_at is null) then 'notices' end,
+        case when exists (select from mail where sealed is not null) then 'mail' end,
+        case when exists (select from notification where message_id is null and due_at <= ${at})
+            or exists (select from channel_message where state in ('sending', 'waiting', 'unknown') and next_at <= ${at})
+          then 'notifications' end,
+        case when exists (select from treasury_log
+            where receipt_due_at <= now() and payment_id is not null and kind = 'out') then 'receipts' end
+      ], null) as found`,
+  )
+  return found
+}

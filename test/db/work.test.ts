@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { newPayment } from '../../scripts/test/new-payment.ts'
+import { until } from '../../scripts/test/until.ts'
+import { leaveNotice } from '../../src/db/accounts/account-notices.ts'
+import { insertMail } from '../../src/db/accounts/mail.ts'
+import type { Db, Tenant } from '../../src/db/db.ts'
+import { listen, PARTNERS_CHANNEL } from '../../src/db/notices.ts'
+import { insertTestMessage } from '../../src/db/notifications/messages.ts'
+import { putOutbox } from '../../src/db/outbox.ts'
+import { insertPayment } from '../../src/db/payments/payments.ts'
+import { findWork, SWEEPS, type Sweep, WORK_CHANNEL } from '../../src/db/work.ts'
+import { newId } from '../../src/ids.ts'
+import { createWorkBells, createWorkLook, ringFor } from '../../src/worker/work-look.ts'
+import { addEndpoint, addEvent, type Seeded, seedDatabase } from '../webhooks/seed.ts'
+
+const NOW = '2026-11-20T21:00:00.000Z'
+const [WALLET, HASH] = [`0x${'ab'.repeat(20)}`, `0x${'cd'.repeat(32)}`]
+
+let seeded: Seeded
+let db: Db
+let tenant: Tenant
+beforeAll(async () => {
+  seeded = await seedDatabase()
+  ;({ db, tenant } = seeded)
+})
+afterAll(() => seeded?.close())
+beforeEach(() =>
+  db.query(`truncate outbox, partner_event, delivery, partner_standing, notice, notification, channel_message, mail,
+    treasury_log cascade`),
+)
+
+async function addPayment(): Promise<string> {
+  const payment = newPayment({ id: newId('payment'), createdAt: NOW })
+  await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'https://pay.example' })
+  return payment.id
+}
+
+async function addAttempt(): Promise<string> {
+  const id = newId('attempt')
+  await db.query(
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+     values ($1, $2, 'card_partner', 'card', 'open', 100, 'EUR', now(), now())`,
+    [id, await addPayment()],
+  )
+  await db.query('delete from outbox')
+  return id
+}
+
+async function addChannel(): Promise<string> {
+  const id = newId('channel')
+  await db.query(
+    `insert into channel (id, merchant_id, livemode, kind, name, sealed, events, language, created_at, updated_at)
+     values ($1, $2, false, 'slack', 'Slack', '', '{}', 'en', now(), now())`,
+    [id, tenant.merchantId],
+  )
+  return id
+}
+
+/** Leaves work for the sweep as the rest of the code does. */
+const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
+  starts: addPayment,
+  transfers: () => db.transaction((tx) => putOutbox(tx, 'complete_transfer', [{ subject: 'pay_1', payload: {} }])),
+  news: async () =>
+    db.query(
+      `insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
+       values ('card_partner', $1, $1, sha256(''), now())`,
+      [await addAttempt()],
+    ),
+  deliveries: async () => {
+    await addEndpoint(db, tenant)
+    await addEvent(db, tenant, { at: NOW })
+  },
+  partners: () =>
+    db.query(`insert into partner_standing (provider, ask_at) values ('card_partner', now() + interval '1 hour')`),
+  notices: () => db.transaction((tx) => leaveNotice(tx, tenant, { kind: 'wallet.kept', data: {} })),
+  mail: () => insertMail(db, { id: newId('mail'), sealed: 'x', now: NOW, expiresAt: '2026-11-20T22:00:00.000Z' }),
+  notifications: async () =>
+    insertTestMessage(db, tenant, { id: newId('channelMessage'), channelId: await addChannel(), now: NOW }),
+  receipts: async () => {
+    const id = await addPayment()
+    await db.query('delete from outbox')
+    await db.query(
+      `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
+       values ($1, false, 1, $2, $2, $2, 5, $3)`,
+      [id, WALLET, HASH],
+    )
+    await db.query(
+      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
+         block_number, block_hash, gas_share, finalized_at, known_as, applied_at, payment_id)
+       values (1, $3, 1, $2, $2, 'out', $2, 5, $3, 1, $3, 7, now(), 'payout', now(), $1)`,
+      [id, WALLET, HASH],
+    )
+  },
+}
+
+test('finds no work where none waits', async () => {
+  expect(await findWork(db, NOW)).toEqual([])
+})
+
+for (const sweep of SWEEPS)
+  test(`finds the work of the sweep "${sweep}" and of no other one, and rings for it`, async () => {
+    await LEAVE[sweep]()
+    expect(await findWork(db, NOW)).toEqual([sweep])
+    const bells = createWorkBells()
+    await createWorkLook({ db, bells, clock: () => Date.parse(NOW) })()
+    expect(await bells[sweep].wait(0)).toBe(true)
+  })
+
+test('leaves what becomes due later to a later look', async () => {
+  await LEAVE.notifications()
+  expect(await findWork(db, '2026-11-20T20:59:59.000Z')).toEqual([])
+})
+
+test('a commit notifies of the work that people wait for, and of a partner that is down', async () => {
+  const heard: (string | null)[] = []
+  const note = (words: readonly string[] | null) => void heard.push(words === null ? null : words.join(' '))
+  const listener = listen(seeded.url, { [WORK_CHANNEL]: note, [PARTNERS_CHANNEL]: () => note(['partners']) })
+  try {
+    await until(
+      async () => heard.length,
+      (count) => count === 2,
+    )
+    heard.length = 0
+    await LEAVE.mail()
+    await LEAVE.notices()
+    await LEAVE.notifications()
+    await db.query(`insert into partner_standing (provider) values ('card_partner')`)
+    await until(
+      async () => heard.length,
+      (count) => count >= 4,
+    )
+    expect(heard).toEqual(['mail', 'notices notifications', 'notifications', 'partners'])
+  } finally {
+    await listener.close()
+  }
+})
+
+test('a notice rings for the sweeps that it names, and a new connection for a look at all of them', async () => {
+  const bells = createWorkBells()
+  ringFor(['mail', 'unknown'], bells)
+  expect(await bells.mail.wait(0)).toBe(true)
+  expect(await bells.look.wait(0)).toBe(false)
+  ringFor(null, bells)
+  expect(await bells.look.wait(0)).toBe(true)
+})
