@@ -199,8 +199,9 @@ class PaymentRun {
     for (const say of ANSWERS)
       setHandler(messages.operatorUpdates[say], (decision) => this.#inbox.ask(() => this.#decide(say, decision)), {
         description: `Operator: ${say}. Give ${payloadOf(say)}`,
-        // Before the row is read only what is written can be refused; the rest is checked when it is the decision's turn.
-        validator: (decision) => this.#refuse(whyRefused(say, decision, this.#isKnown ? this.#payment : null)),
+        // Of a row that this run does not know only what is written can be refused; the rest is checked when it is its turn.
+        validator: (decision) =>
+          this.#refuse(whyRefused(say, decision, this.#knows(decision) ? this.#payment : null)),
       })
     setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
   }
@@ -222,7 +223,13 @@ class PaymentRun {
     return opened.answer
   }
 
+  /** The settlement changes the row without this run. */
+  #knows({ version }: Decision): boolean {
+    return this.#isKnown && (version ?? 0) <= this.#payment.version
+  }
+
   async #decide(say: Say, decision: Decision): Promise<DecisionAnswer> {
+    if (!this.#knows(decision)) await this.#load()
     this.#refuse(whyRefused(say, decision, this.#payment))
     // The row may have changed without a signal to this run: the operator must see the reason for the refusal.
     const decided = await this.#loadAfterFailure(records.decide({ ...decision, paymentId: this.#id, say }))

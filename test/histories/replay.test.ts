@@ -76,33 +76,33 @@ describe('code that would do something else is refused', () => {
     return { codePath }
   }
 
-  test('another activity in the place of the conversion', async () => {
-    const other = changed('money.convertToUsdc(', 'money.closeUnpaid(')
+  test('another activity in the place of the settlement', async () => {
+    const other = changed('settlement.settle(', 'settlement.giveBack(')
     expect((await refusal(read('paid-wallet-app'), other))?.message).toMatch(/Nondeterminism|determinis/i)
   })
 
-  test('a step left out: the transfer before the conversion', async () => {
-    const other = changed("next === 'sell' || next === 'end_sale'", "next === 'end_sale'")
+  test('a step left out: the settlement', async () => {
+    const other = changed('this.#settle();', '')
     expect((await refusal(read('paid-wallet-app'), other))?.message).toMatch(/Nondeterminism|determinis/i)
   })
 
   test('a history in which one event is another one', async () => {
     const history = read('paid-wallet-app')
     const scheduled = history.events.find(
-      ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType.name === 'transferUsdc',
+      ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType.name === 'settle',
     )
-    if (scheduled?.activityTaskScheduledEventAttributes === undefined) throw new Error('there is no transfer')
-    scheduled.activityTaskScheduledEventAttributes.activityType.name = 'transferTwice'
+    if (scheduled?.activityTaskScheduledEventAttributes === undefined) throw new Error('there is no settlement')
+    scheduled.activityTaskScheduledEventAttributes.activityType.name = 'settleTwice'
     expect((await refusal(history))?.message).toMatch(/Nondeterminism|determinis/i)
   })
 })
 
 describe('what was recorded', () => {
-  test('a payment that succeeds costs at most 44 history events and 7 workflow tasks, its webhook included', () => {
+  test('a payment that succeeds costs at most 28 history events and 4 workflow tasks, its webhook included', () => {
     for (const name of ['paid-wallet-app', 'paid-card-partner', 'paid-local-partner']) {
       const history = read(name)
-      expect(history.events.length).toBeLessThanOrEqual(44)
-      expect(count(history, 'WORKFLOW_TASK_COMPLETED')).toBeLessThanOrEqual(7)
+      expect(history.events.length).toBeLessThanOrEqual(28)
+      expect(count(history, 'WORKFLOW_TASK_COMPLETED')).toBeLessThanOrEqual(4)
     }
   })
 

@@ -32,13 +32,19 @@ export async function settle(deps: PaymentDeps, paymentId: string): Promise<Chan
   let state: PaymentWithAttempts = await loadPayment(deps.db, paymentId)
   for (;;) {
     const effect = nextEffect(toFunds(state))
+    const { stuck } = state.payment
     if (effect.do === 'end_sale') state = await endSale(deps, state)
     else if (effect.do === 'sell' || effect.do === 'hand_over') state = await moveMoney(deps, state, effect.do)
     else if (effect.do === 'wait' && effect.for === 'payout') throw new CompleteAsyncError()
-    // The answer of an earlier try, or of the engine, may be lost with the events that it named.
-    else return answerWith({ state, events: await listUntried(deps.db, paymentId) })
+    else return answer(deps, state)
+    // The workflow must know of it before the converter is asked again.
+    if (stuck === null && state.payment.stuck !== null) return answer(deps, state)
   }
 }
+
+/** The answer of an earlier try, or of the engine, may be lost, with the events that it named. */
+const answer = async ({ db }: PaymentDeps, state: PaymentWithAttempts): Promise<Changed> =>
+  answerWith({ state, events: await listUntried(db, state.payment.id) })
 
 function moveMoney(
   deps: PaymentDeps,
@@ -64,8 +70,8 @@ async function confirm(deps: PaymentDeps, { id, paymentId, provider }: Attempt):
   if (order === null) throw notYet('the partner does not know the order', LONGEST_WAIT_SECONDS)
   const news = await newsOf(deps, toAsk(before, attempt), order)
   return change(deps, before, (work) => {
-    const answer = applyOrder(work, deps, news)
-    if (answer === 'known') work.setAttempt(id, { confirmedAt: work.at })
+    const heard = applyOrder(work, deps, news)
+    if (heard === 'known') work.setAttempt(id, { confirmedAt: work.at })
   })
 }
 
@@ -84,15 +90,15 @@ async function sell(
     rate: attempt.rate.rate,
   }
   // A converter that gives no answer may have filled the order: the same key asks about the same order again.
-  const answer: Conversion = await deps.converter.convert(order, callSignal()).catch(pendingIfPartner)
-  if (answer.kind === 'pending')
+  const conversion: Conversion = await deps.converter.convert(order, callSignal()).catch(pendingIfPartner)
+  if (conversion.kind === 'pending')
     return waitOrMarkStuck(deps, state, {
       why: 'the converter has not filled the order yet',
-      seconds: answer.retryAfterSeconds,
+      seconds: conversion.retryAfterSeconds,
     })
   return change(deps, state, (work) => {
     if (!isOpen(work, sale)) return
-    if (answer.kind === 'filled') recordFill(deps, work, { sale, fill: answer })
+    if (conversion.kind === 'filled') recordFill(deps, work, { sale, fill: conversion })
     // A refused order is over: another try asks for another one.
     else {
       work.setSale({ ...sale, state: 'ended' })
