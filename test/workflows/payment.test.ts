@@ -16,6 +16,7 @@ import {
   payment,
   result,
   settled,
+  skipUntilReviewed,
   skipWhileConverting,
   untilReadFailed,
   untilReviewed,
@@ -175,8 +176,7 @@ describe('Long waits', () => {
         () => payment(paymentId),
         (row) => row.exception === 'settlement_delayed',
       )
-      await world.skip('15 minutes')
-      await untilReviewed(paymentId, 'sale_stuck')
+      await skipUntilReviewed(paymentId, 'sale_stuck')
       await decide(paymentId, 'give_back')
       await untilStatus(paymentId, 'refunded')
     })
@@ -190,22 +190,9 @@ describe('Long waits', () => {
       expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null, usdc: null })
     })
 
-    test('what was filled at a try that took long is not paid out when the money has gone meanwhile', async () => {
-      const { paymentId, attemptId } = await opened()
-      await world.faultAt('converter', { fault: 'timeout_after_effect', operation: 'convert', times: 1 })
-      await world.pay('wallet_app', attemptId)
-      await untilStatus(paymentId, 'processing')
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
-      await skipWhileConverting(paymentId)
-      await untilStatus(paymentId, 'pending')
-      expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null, usdc: null })
-    })
-
     test('after half an hour it is an operator’s: refunded, it ends when the converter has filled the order', async () => {
       const { paymentId } = await converting(7200)
-      await world.skip('16 minutes')
-      await world.skip('16 minutes')
-      await untilReviewed(paymentId, 'sale_stuck')
+      await skipUntilReviewed(paymentId, 'sale_stuck')
       await decide(paymentId, 'give_back')
       await untilStatus(paymentId, 'refunded')
       expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'asked', fill: null }])
@@ -226,12 +213,13 @@ describe('Long waits', () => {
       await untilStatus(made.paymentId, 'settling')
       expect(await decide(made.paymentId, 'hold')).toMatchObject({ status: 'under_review' })
       expect(await payoutOf(made.paymentId)).toBe('held')
+      await world.relay.completeTransfers()
+      await world.skip('2 minutes')
       return made
     }
 
     test('a hold stops it before it is signed; released, it is paid', async () => {
       const { paymentId } = await heldPayout()
-      await world.relay.completeTransfers()
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
       await untilStatus(paymentId, 'settling')
       expect(await payoutOf(paymentId)).toBe('queued')
@@ -241,7 +229,6 @@ describe('Long waits', () => {
     test('a release pays nothing out whose money went without a word during the hold', async () => {
       const { paymentId, attemptId } = await heldPayout()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
-      // Also a release that comes before the relay has passed the hold on.
       await decide(paymentId, 'release')
       await untilStatus(paymentId, 'under_review')
       expect([(await payment(paymentId)).statusReason, await payoutOf(paymentId)]).toEqual(['voiding', 'voiding'])
@@ -250,14 +237,13 @@ describe('Long waits', () => {
     })
 
     test('a release pays nothing out before the partner has answered', async () => {
-      const { paymentId, attemptId } = await heldPayout()
-      await world.relay.completeTransfers()
+      const { paymentId } = await heldPayout()
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await decide(paymentId, 'release')
-      await untilReadFailed(paymentId)
+      await world.skip('10 seconds')
       expect([(await payment(paymentId)).status, await payoutOf(paymentId)]).toEqual(['processing', 'held'])
       await world.clearFaults()
-      await world.workflows.tellPartnerNews(paymentId, attemptId)
+      await skipWhileConverting(paymentId)
       await untilStatus(paymentId, 'settling')
       await settled(paymentId)
     })

@@ -75,6 +75,16 @@ export async function open(paymentId: string): Promise<string> {
   return answer.attemptId
 }
 
+/** In steps of five minutes, as the worker's clock follows after each, until the payment waits for an operator. */
+export async function skipUntilReviewed(paymentId: string, reason: string) {
+  await until(async () => {
+    const isReviewed = (await reasons(paymentId)).includes(reason)
+    if (!isReviewed) await world.skip('5 minutes')
+    return isReviewed
+  }, Boolean, 40_000)
+  return untilReviewed(paymentId, reason)
+}
+
 /**
  * In small steps until the money is sold, for at most a quarter of an hour: the converter may have asked to be left alone for ten
  * minutes. Time stands still once the transfer runs: a step in which it begins ends with the transfer, and is not waited for.

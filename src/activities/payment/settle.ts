@@ -200,13 +200,15 @@ async function waitOrMarkStuck(
 ): Promise<PaymentWithAttempts> {
   const { convertingSince, stuck } = state.payment
   const lasted = convertingSince === null ? 0 : deps.context.now() - Date.parse(convertingSince)
-  if (lasted >= OVERDUE_MS && stuck === null) {
+  const isAsked = stuck !== null
+  if (lasted >= OVERDUE_MS && !isAsked) {
     // The sale that hangs may be of other money than the payment has now.
     return change(deps, state, (work) =>
       work.set({ stuck: findOpenSale(work.state)?.accountId ?? work.state.payment.paidAttemptId }),
     )
   }
-  throw notYet(why, Math.max(seconds, Math.min(lasted / 1000, LONGEST_WAIT_SECONDS), 1))
+  const wait = Math.max(seconds, Math.min(lasted / 1000, LONGEST_WAIT_SECONDS), 1)
+  throw notYet(why, isAsked ? wait : Math.min(wait, Math.ceil((OVERDUE_MS - lasted) / 1000)))
 }
 
 async function change(
