@@ -15,7 +15,14 @@ import { createDb, type Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { finishSweep } from '../../src/db/settlement/deposits.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
-import { holdPayout, payoutInsert, queuePayout, readPayout, releasePayout, requestVoid } from '../../src/db/settlement/payouts.ts'
+import {
+  holdPayout,
+  payoutInsert,
+  queuePayout,
+  readPayout,
+  releasePayout,
+  requestVoid,
+} from '../../src/db/settlement/payouts.ts'
 import { listOwing, listTreasuries } from '../../src/db/settlement/rebuild.ts'
 import { readQueue } from '../../src/db/settlement/watch/standing.ts'
 import { listUntried } from '../../src/db/webhooks/deliveries.ts'

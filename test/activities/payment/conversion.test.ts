@@ -398,3 +398,187 @@ describe('money that changes after the converter was asked', () => {
     expect((await world.payment(made.id)).usdc).toEqual(AMOUNTS)
   })
 })
+
+/** Money that waited may be gone: a callback is lost, or comes late. */
+describe('money that its partner has confirmed more than a minute ago', () => {
+  type Partners = PaymentDeps['partners']
+  type Read = Partners['wallet_app']['readOrder']
+
+  /** As if so many milliseconds had passed; \`readings\` counts how often the partner was asked. */
+  function after(ms: number, readOrder: Read = world.deps.partners.wallet_app.readOrder) {
+    const readings: number[] = []
+    const { partners, context } = world.deps
+    const counting: Read = (...asked) => {
+      readings.push(1)
+      return readOrder(...asked)
+    }
+    const changes: Partial<PaymentDeps> = {
+      partners: { ...partners, wallet_app: { ...partners.wallet_app, readOrder: counting } },
+      context: { ...context, now: () => Date.now() + ms },
+    }
+    return { changes, readings: () => readings.length }
+  }
+  const MINUTE = 60_000
+  const sold = async (): Promise<Made> => {
+    const made = await world.paid()
+    await world.convert(made.id)
+    expect([await world.standing(made.id), await step(made.id)]).toEqual(['processing', 'hand_over'])
+    return made
+  }
+
+  test('is read again once before it is sold and handed over, and fresh money is not', async () => {
+    for (const [ms, readings] of [
+      [MINUTE / 2, 0],
+      [MINUTE, 1],
+    ] as const) {
+      const { id } = await world.paid()
+      const later = after(ms)
+      expect(await settle(id, later.changes)).toBe('handed over')
+      expect([later.readings(), await sales(id), await world.payout(id)]).toEqual([
+        readings,
+        ['1 filled 10000'],
+        'queued',
+      ])
+    }
+  })
+
+  test('is not sold when its partner took it back', async () => {
+    const made = await world.paid()
+    await world.act(made.attemptId, { action: 'reverse' })
+    expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
+    expect((await statement(made.id)).sold).toEqual([])
+    expect([await world.standing(made.id), await world.held(made.id), await world.payout(made.id)]).toEqual([
+      'pending',
+      ['declined 0'],
+      null,
+    ])
+    await expectStatement(made.id)
+  })
+
+  test('is read again before it is handed over', async () => {
+    const { id } = await sold()
+    const later = after(MINUTE)
+    expect(await settle(id, later.changes)).toBe('handed over')
+    expect([later.readings(), await world.payout(id)]).toEqual([1, 'queued'])
+  })
+
+  test('is not handed over when its partner took it back, and what was sold belongs to the platform', async () => {
+    const made = await sold()
+    await world.act(made.attemptId, { action: 'reverse' })
+    expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
+    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['pending', null])
+    expect((await world.books(made.id)).filter((line) => /payable|fee/.test(line))).toEqual([])
+    await expectStatement(made.id)
+  })
+
+  test('is not handed over when its partner has less of it', async () => {
+    const made = await sold()
+    await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
+    expect(await settle(made.id, after(MINUTE).changes)).toBe('review')
+    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['under_review too_little', null])
+  })
+
+  test.each<[string, Read, object]>([
+    [
+      'gives no answer',
+      () => Promise.reject(new PartnerError('unknown', 'no answer')),
+      { type: 'Partner.unknown', message: 'no answer' },
+    ],
+    ['does not know the order', async () => null, { type: 'NotYet', nextRetryDelay: MINUTE }],
+  ])('is neither sold nor handed over while its partner %s', async (_what, readOrder, failure) => {
+    for (const { id } of [await world.paid(), await sold()]) {
+      const before = await world.state(id)
+      const trying = perform(world.activities(after(MINUTE, readOrder).changes).settle, id)
+      await expect(trying).rejects.toMatchObject(failure)
+      expect([await world.state(id), await world.payout(id)]).toEqual([before, null])
+    }
+  })
+
+  test('is read again when its partner refused to give it back', async () => {
+    const made = await world.paid()
+    await world.decide(made.id, 'hold')
+    await world.giveBack(made, world.says({}, { refund: 'refused' }))
+    await world.decide(made.id, 'release')
+    await world.act(made.attemptId, { action: 'reverse' })
+    expect(await settle(made.id)).toBe('await_buyer')
+    expect((await statement(made.id)).sold).toEqual([])
+  })
+})
+
+describe('a settlement that was cut off', () => {
+  const payoutsOf = async (id: string) =>
+    (await world.checkout.db.query('select micro_usdc::text as micro from payout where payment_id = $1', [id])).rows
+  const unasked = () => {
+    const never = () => Promise.reject(new Error('the converter was asked again'))
+    return { converter: { ...world.deps.converter, convert: never, cancel: never } }
+  }
+
+  test('after the fill was stored is carried on by the next try, and handed over once', async () => {
+    const { id } = await world.paid()
+    await world.convert(id)
+    expect([await sales(id), await payoutsOf(id)]).toEqual([['1 filled 10000'], []])
+    expect(await settle(id, unasked())).toBe('handed over')
+    const handed = await world.state(id)
+    // The answer may be lost: then Temporal tries again.
+    for (const changes of [unasked(), {}]) expect(await settle(id, changes)).toBe('handed over')
+    expect(await world.state(id)).toEqual(handed)
+    expect(await payoutsOf(id)).toEqual([{ micro: AMOUNTS.net }])
+    expect((await statement(id)).sold).toEqual(['convert 10000'])
+  })
+
+  test('after the fill and before it was stored asks the converter for the same order', async () => {
+    const { id } = await world.paid()
+    await fillWith(id, '108000000')
+    const getTreasury = () => {
+      throw new Error('the process was killed here')
+    }
+    const killed = settle(id, { payouts: { ...world.payouts, getTreasury } })
+    await expect(killed).rejects.toThrow('killed here')
+    expect([await sales(id), await payoutsOf(id)]).toEqual([['1 asked 10000'], []])
+    expect(await settle(id)).toBe('handed over')
+    expect([(await statement(id)).sold, await payoutsOf(id)]).toEqual([['convert 10000'], [{ micro: AMOUNTS.net }]])
+    await expectStatement(id)
+  })
+
+  test('and is tried twice at the same moment hands the payout over once', async () => {
+    for (let round = 0; round < 3; round++) {
+      const { id } = await world.paid()
+      await fillWith(id, '108000000')
+      expect(await Promise.all([settle(id), settle(id)])).toEqual(['handed over', 'handed over'])
+      expect([await sales(id), await payoutsOf(id)]).toEqual([['1 filled 10000'], [{ micro: AMOUNTS.net }]])
+      expect(await world.checkout.timeline(id, 'payment.settling')).toHaveLength(1)
+      await expectStatement(id)
+    }
+  })
+})
+
+describe('a conversion that lasts', () => {
+  const PENDING = { kind: 'pending' as const, retryAfterSeconds: 5 }
+  const MINUTE = 60_000
+  const tryAfter = (id: string, ms: number) => {
+    const context = { ...world.deps.context, now: () => Date.now() + ms }
+    const pending = async () => PENDING
+    return perform(
+      world.activities({ context, converter: { ...world.deps.converter, convert: pending, cancel: pending } }).settle,
+      id,
+    )
+  }
+
+  test('is tried the rarer the longer it lasts, and at least once a minute', async () => {
+    const { id } = await world.paid()
+    const waits: number[] = []
+    for (const ms of [0, 20_000, MINUTE, 20 * MINUTE])
+      await tryAfter(id, ms).catch(({ nextRetryDelay }) => waits.push(Math.floor(nextRetryDelay / 1000)))
+    expect(waits).toEqual([5, 20, 60, 60])
+  })
+
+  test('waits for an operator after half an hour, and for the converter if the operator says so', async () => {
+    const { id } = await world.paid()
+    await expect(tryAfter(id, 29 * MINUTE)).rejects.toMatchObject({ type: 'NotYet' })
+    expect((await tryAfter(id, 30 * MINUTE)).payment.reviews).toMatchObject([{ reason: 'sale_stuck' }])
+    expect([await world.standing(id), await sales(id)]).toEqual(['under_review sale_stuck', ['1 asked 10000']])
+    await world.decide(id, 'settle')
+    expect(await settle(id)).toBe('handed over')
+    await expectStatement(id)
+  })
+})

@@ -56,7 +56,12 @@ export async function createMoneyWorld() {
   const act = (attemptId: string, action: Record<string, unknown>) => base.sandbox.act('wallet_app', attemptId, action)
 
   const fillExactly = (id: string) =>
-    base.sandbox.fault('converter', { fault: 'fill_off_rate', minor: '108000000', times: 1, attemptId: `${id}:convert` })
+    base.sandbox.fault('converter', {
+      fault: 'fill_off_rate',
+      minor: '108000000',
+      times: 1,
+      attemptId: `${id}:convert`,
+    })
 
   /** Every payment of the tests must hold together, whatever has become of it. */
   async function expectSound(): Promise<void> {
@@ -118,7 +123,10 @@ export async function createMoneyWorld() {
       return made
     },
     /** One try of the settlement: it hands the payout over, cannot go on yet, or returns what is next. */
-    async trySettle(id: string, changes: Partial<typeof base.deps> = {}): Promise<'handed over' | 'not yet' | NextStep> {
+    async trySettle(
+      id: string,
+      changes: Partial<typeof base.deps> = {},
+    ): Promise<'handed over' | 'not yet' | NextStep> {
       try {
         return (await perform(activities(changes).settle, id)).payment.next
       } catch (error) {
@@ -237,7 +245,10 @@ function mapValues<Key extends string, Value>(
   record: Readonly<Record<Key, Value>>,
   change: (value: Value) => Value,
 ): Record<Key, Value> {
-  return Object.fromEntries(Object.entries<Value>(record).map(([key, value]) => [key, change(value)])) as Record<Key, Value>
+  return Object.fromEntries(Object.entries<Value>(record).map(([key, value]) => [key, change(value)])) as Record<
+    Key,
+    Value
+  >
 }
 
 function proof(paymentId: string) {

@@ -16,6 +16,7 @@ import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { withReading } from '../../../src/domain/payment/reading.ts'
 import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { plant } from '../../support/plant.ts'
 
 export type BooksWorld = Awaited<ReturnType<typeof createBooksWorld>>
 export type Ids = { readonly id: string; readonly attemptId: string }
@@ -207,11 +208,6 @@ export async function createBooksWorld() {
       return Object.fromEntries(differences.map(({ invariant, difference }) => [invariant, difference]))
     },
     state: (id: string) => loadPayment(db, id),
-    /** As somebody with the rights of the owner would write to the tables by hand: past triggers. */
-    plant: (text: string, values: unknown[]) =>
-      db.transaction(async (tx) => {
-        await tx.query('set local session_replication_role = replica')
-        await tx.query(text, values)
-      }),
+    plant: (text: string, values: unknown[]) => plant(db, text, values),
   }
 }
