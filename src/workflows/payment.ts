@@ -200,8 +200,7 @@ class PaymentRun {
       setHandler(messages.operatorUpdates[say], (decision) => this.#inbox.ask(() => this.#decide(say, decision)), {
         description: `Operator: ${say}. Give ${payloadOf(say)}`,
         // Of a row that this run does not know only what is written can be refused; the rest is checked when it is its turn.
-        validator: (decision) =>
-          this.#refuse(whyRefused(say, decision, this.#knows(decision) ? this.#payment : null)),
+        validator: (decision) => this.#refuse(whyRefused(say, decision, this.#knows(decision) ? this.#payment : null)),
       })
     setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
   }

@@ -56,6 +56,12 @@ export const untilReadFailed = (paymentId: string, times = 1) =>
 export const hasFailedToRead = (event: { markerRecordedEventAttributes?: { failure?: unknown } | null }): boolean =>
   Boolean(event.markerRecordedEventAttributes?.failure)
 
+/** As if the partner had confirmed the money two minutes ago: it must be asked again before the money moves. */
+export async function confirmedBefore(attemptId: string): Promise<void> {
+  const earlier = "update attempt set confirmed_at = confirmed_at - interval '2 minutes' where id = $1"
+  expect((await world.db.query(earlier, [attemptId])).rowCount).toBe(1)
+}
+
 /** An operator decides about the payment as it is now. */
 export async function decide(id: string, say: Say, more: Partial<Decision> = {}) {
   const { version } = await payment(id)
@@ -77,11 +83,15 @@ export async function open(paymentId: string): Promise<string> {
 
 /** In steps of five minutes, as the worker's clock follows after each, until the payment waits for an operator. */
 export async function skipUntilReviewed(paymentId: string, reason: string) {
-  await until(async () => {
-    const isReviewed = (await reasons(paymentId)).includes(reason)
-    if (!isReviewed) await world.skip('5 minutes')
-    return isReviewed
-  }, Boolean, 40_000)
+  await until(
+    async () => {
+      const isReviewed = (await reasons(paymentId)).includes(reason)
+      if (!isReviewed) await world.skip('5 minutes')
+      return isReviewed
+    },
+    Boolean,
+    40_000,
+  )
   return untilReviewed(paymentId, reason)
 }
 
