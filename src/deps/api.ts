@@ -186,6 +186,7 @@ const composeBackground = (log: Logger) =>
   createBackground({
     ...STARTS,
     waitMs: START_WAIT_MS,
+    clock: () => performance.now(),
     onError: (error) => log.error({ err: error }, 'a payment was not started; the relay starts it'),
   })
 

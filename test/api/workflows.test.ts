@@ -522,7 +522,13 @@ describe('Starts of workflows', () => {
       })
       busy = await openShop({
         deps: ({ workflows }) => ({
-          background: createBackground({ inFlight: 2, waiting: 3, waitMs: 60_000, onError: () => undefined }),
+          background: createBackground({
+            inFlight: 2,
+            waiting: 3,
+            waitMs: 0,
+            clock: () => 0,
+            onError: () => undefined,
+          }),
           workflows: {
             ...workflows,
             start: async (payment) => {

@@ -1,5 +1,3 @@
-import { createSlots } from '../../limits/slots.ts'
-
 /** Work that no response waits for, bounded in one process. What finds no place in time is left to others. */
 export type Background = {
   /** Does the work when there is a place for it. */
@@ -14,35 +12,44 @@ export type BackgroundRules = {
   /** Most that runs at once, and most that waits for a place. */
   readonly inFlight: number
   readonly waiting: number
-  /** Milliseconds after which work that still waits is left. */
+  /** Milliseconds. Work whose turn comes later is left. */
   readonly waitMs: number
+  /** Milliseconds, of any clock that only runs forward. */
+  readonly clock: () => number
   readonly onError: (error: unknown) => void
 }
 
-export function createBackground({ waitMs, onError, ...rules }: BackgroundRules): Background {
-  const slots = createSlots(rules)
-  const open = new Set<Promise<void>>()
-  let isClosed = false
+export function createBackground({ inFlight, waiting, waitMs, clock, onError }: BackgroundRules): Background {
+  const queue: { readonly work: () => Promise<void>; readonly until: number }[] = []
+  const ends: (() => void)[] = []
+  let running = 0
 
-  async function runInPlace(work: () => Promise<void>): Promise<void> {
-    const free = await slots.take('all', AbortSignal.timeout(waitMs))
-    if (free === null) return
-    if (!isClosed) await work().catch(onError)
-    free()
+  async function start(work: () => Promise<void>): Promise<void> {
+    running += 1
+    await work().catch(onError)
+    running -= 1
+    startNext()
+    if (running === 0) for (const end of ends.splice(0)) end()
   }
 
-  const settled = async (): Promise<void> => {
-    while (open.size > 0) await Promise.all(open)
+  function startNext(): void {
+    const now = clock()
+    let next = queue.shift()
+    while (next !== undefined && next.until < now) next = queue.shift()
+    if (next !== undefined) void start(next.work)
   }
+
+  const settled = (): Promise<void> =>
+    running === 0 ? Promise.resolve() : new Promise((resolve) => void ends.push(resolve))
 
   return {
     run(work) {
-      const ended: Promise<void> = runInPlace(work).finally(() => open.delete(ended))
-      open.add(ended)
+      if (running < inFlight) void start(work)
+      else if (queue.length < waiting) queue.push({ work, until: clock() + waitMs })
     },
     settled,
     close() {
-      isClosed = true
+      queue.length = 0
       return settled()
     },
   }

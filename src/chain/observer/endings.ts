@@ -58,14 +58,7 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
     if (known.length > 0) await conclude(lane, known, place)
     // What a wallet without a key here sent after its envelopes is looked at if its key comes back.
     const unknown = isFinal && keyed.has(lane.wallet) ? range(lane.nextNonce, count) : []
-    const payouts = known.reduce((sum, { logs }) => sum + logs.length, 0)
-    return {
-      lane,
-      hasEnded: known.length > 0,
-      payouts,
-      foreign: ended.filter(({ end }) => end.state === 'foreign'),
-      unknown,
-    }
+    return { lane, ended: known, foreign: ended.filter(({ end }) => end.state === 'foreign'), unknown }
   }
 
   /** Judges who has used nonces that no transaction known here did; ends their envelopes, and adopts the nonces. */
@@ -113,9 +106,8 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
 /** How a lane stands at a final block. */
 export type LaneEnds = {
   readonly lane: Lane
-  readonly hasEnded: boolean
-  /** Payouts that the ended envelopes have moved, at most. */
-  readonly payouts: number
+  /** Envelopes that one of the lane's own transactions has ended. */
+  readonly ended: readonly Ended[]
   /** Envelopes whose nonces somebody else has used. */
   readonly foreign: readonly Ended[]
   /** Used nonces without an envelope. */

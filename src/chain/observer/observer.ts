@@ -78,7 +78,7 @@ export function createObserver(deps: SettlementDeps, doubts: Doubts) {
         async () => (work.pending || isRead || ends.some(hasEnded)) && applyPending(),
         async () => {
           const isUnknown = work.proven || isRead
-          const payouts = ends.reduce((sum, end) => sum + end.payouts, 0)
+          const payouts = ends.flatMap(({ ended }) => ended).reduce((sum, { logs }) => sum + logs.length, 0)
           if (isUnknown || payouts > 0) observed.ended = await applyProven(isUnknown ? null : payouts)
         },
         async () => at && balance.compareFinal(lease, at),
@@ -95,6 +95,6 @@ export function createObserver(deps: SettlementDeps, doubts: Doubts) {
   }
 }
 
-const hasEnded = (ends: LaneEnds): boolean => ends.hasEnded
+const hasEnded = ({ ended }: LaneEnds): boolean => ended.length > 0
 
 export type Observed = { readonly ended: number; readonly hasDeposits: boolean }

@@ -91,8 +91,9 @@ grant select, insert, update on api_key to pinrail_tenant;
 
 -- It is inserted in the transaction that does the work: a second request at the same time waits for the key of this table,
 -- and a rolled back one leaves no row.
+-- No foreign key, for the same reason as in `event`: the merchant is that of the key or session that asks.
 create table idempotency_key (
-  merchant_id text not null references merchant,
+  merchant_id text not null,
   livemode boolean not null,
   route text not null,
   key text not null,

@@ -236,8 +236,8 @@ export function markSent(
   return changeFenced(
     context,
     lane,
-    sql`answered as (update lane_tx_attempt a set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer} from held
-          where a.tx_hash = ${sent.txHash}),
+    sql`answered as (update lane_tx_attempt set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer} from held
+          where tx_hash = ${sent.txHash}),
         sent as (update lane_tx t set state = 'broadcast' from held
           where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = ${sent.nonce}
             and t.state = 'signed' and ${sent.accepted})`,

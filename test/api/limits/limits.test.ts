@@ -468,9 +468,16 @@ describe('Counters', () => {
 })
 
 describe('Background work', () => {
+  let now = 0
   const failed: unknown[] = []
-  const openBackground = (waitMs: number) =>
-    createBackground({ inFlight: 1, waiting: 1, waitMs, onError: (error) => failed.push(error) })
+  const openBackground = () =>
+    createBackground({
+      inFlight: 1,
+      waiting: 2,
+      waitMs: 10,
+      clock: () => now,
+      onError: (error) => failed.push(error),
+    })
   const createGate = () => {
     let open = (): void => undefined
     const gate = new Promise<void>((resolve) => {
@@ -479,22 +486,23 @@ describe('Background work', () => {
     return { gate, open }
   }
 
-  test('work that waits too long for a place is left', async () => {
+  test('work whose turn comes too late is left, and the next in time is done', async () => {
     const { gate, open } = createGate()
     const done: number[] = []
-    const background = openBackground(1)
+    const background = openBackground()
     background.run(() => gate.then(() => void done.push(1)))
     background.run(async () => void done.push(2))
-    // A timer of the same length that was set later ends later.
-    await once(AbortSignal.timeout(1), 'abort')
+    now += 6
+    background.run(async () => void done.push(3))
+    now += 6
     open()
     await background.settled()
-    expect(done).toEqual([1])
+    expect(done).toEqual([1, 3])
   })
 
   test('work that fails is reported, and gives its place to the next', async () => {
     const done: number[] = []
-    const background = openBackground(60_000)
+    const background = openBackground()
     background.run(() => Promise.reject(new Error('no')))
     background.run(async () => void done.push(2))
     await background.settled()
@@ -502,15 +510,11 @@ describe('Background work', () => {
   })
 
   test('work that waits is left when the process ends, and work that runs is waited for', async () => {
-    const [{ gate, open }, begun] = [createGate(), createGate()]
+    const { gate, open } = createGate()
     const done: number[] = []
-    const background = openBackground(60_000)
-    background.run(() => {
-      begun.open()
-      return gate.then(() => void done.push(1))
-    })
+    const background = openBackground()
+    background.run(() => gate.then(() => void done.push(1)))
     background.run(async () => void done.push(2))
-    await begun.gate
     const closed = background.close()
     open()
     await closed

@@ -29,6 +29,26 @@ beforeAll(async () => {
 })
 afterAll(() => seeded?.close())
 
+test('a change of a payment that leaves its status writes no index', async () => {
+  const { db, tenant } = seeded
+  const id = newId('payment')
+  const payment = newPayment({ id, createdAt: new Date().toISOString() })
+  await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
+  const counts = await db.transaction(async (tx) => {
+    await tx.query(
+      `update payment set version = version + 1, updated_at = now(), taken_sale = 1, gross_micro = 3, fee_micro = 1,
+         net_micro = 2 where id = $1`,
+      [id],
+    )
+    const { rows } = await tx.query(
+      `select n_tup_upd::int as updated, n_tup_hot_upd::int as "withoutIndex" from pg_stat_xact_user_tables
+       where relname = 'payment'`,
+    )
+    return rows
+  })
+  expect(counts).toEqual([{ updated: 1, withoutIndex: 1 }])
+})
+
 describe('news of a partner', () => {
   let paymentId = ''
   let attemptId = ''
