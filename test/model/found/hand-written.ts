@@ -221,6 +221,18 @@ export const HAND_WRITTEN: readonly Found[] = [
     ],
   },
   {
+    title: 'a settlement of UPI money is marked as delayed after an hour, also if other money is settled later',
+    was: 'The check, and not the payment, was wrong: it asked for the time of the money that was settled in the end.',
+    steps: [
+      click('wallet_app'),
+      click('local_partner'),
+      together(partner('change the amount', 0, { news: 'twice' })),
+      partner('change the amount', 1),
+      partner('fit again', 1, { percent: 60 }),
+    ],
+    ends: { status: 'under_review', asks: ['too_little', 'odd_order'] },
+  },
+  {
     title: 'a settlement that is delayed, and given back',
     steps: [click('wallet_app'), simulator('delay'), partner('pay'), wait(20), decide('hold'), decide('give_back')],
   },
