@@ -4,7 +4,7 @@ import { isWorth } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
-import { isCancelOver, withReading } from '../../domain/payment/reading.ts'
+import { withReading } from '../../domain/payment/reading.ts'
 import type { OrderNews } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -21,8 +21,7 @@ export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews
   if (isNews && attempt.revision !== asked.attempt.revision) return 'nothing'
   if (asked.unread !== null) work.also(newsApplied(attempt.id, asked.unread))
   if (!isNews) return 'known'
-  const cancelAsked = attempt.cancelAsked && !isCancelOver(read.status)
-  work.setAttempt(attempt.id, { ...read, cancelAsked })
+  work.setAttempt(attempt.id, read)
   failIfHopeless(work, read)
   return 'news'
 }

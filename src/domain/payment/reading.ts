@@ -33,6 +33,7 @@ export function withReading(attempt: Attempt, reading: Reading): Attempt {
     misfit: kept,
     misfitAnswer: JSON.stringify(kept) === JSON.stringify(attempt.misfit) ? attempt.misfitAnswer : 'none',
     silent: attempt.silent && read.status === attempt.status,
+    cancelAsked: attempt.cancelAsked && isCancelable(read.status) && kept === null,
   }
 }
 
@@ -148,6 +149,6 @@ function readStatus(
   return hasMoney && isWaiting && usdc === undefined ? 'confirming' : status
 }
 
-/** True if an open cancellation is over now that the partner has answered: money that came or comes wins over it. */
-export const isCancelOver = (status: AttemptStatus): boolean =>
-  !(status === 'opening' || status === 'open' || status === 'verification_required')
+/** Money that came or comes wins over a cancellation, and a person decides about an order that does not fit. */
+const isCancelable = (status: AttemptStatus): boolean =>
+  status === 'opening' || status === 'open' || status === 'verification_required'

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ORDER_STATUSES, type PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { ATTEMPT_STATUSES } from '../../../src/domain/payment/payment.ts'
-import { isCancelOver, isOver } from '../../../src/domain/payment/reading.ts'
+import { isOver } from '../../../src/domain/payment/reading.ts'
 import { AT, attempt, order, RATE, reads, usdcAttempt } from './payment-story.ts'
 
 const paid = reads(attempt(), { status: 'paid', received: '10000' })
@@ -218,7 +218,12 @@ test('an order is over by its partner’s word only if it holds nothing', () => 
   expect(ORDER_STATUSES.filter((status) => isOver(order({ status, received: '1' })))).toEqual(['refunded'])
 })
 
-test('an open cancellation ends with any answer but that the order is still open', () => {
-  const open = ATTEMPT_STATUSES.filter((status) => !isCancelOver(status))
-  expect(open).toEqual(['opening', 'open', 'verification_required'])
+test('a cancellation is asked for until the order is not open any more, or a person decides about it', () => {
+  const asked = attempt({ cancelAsked: true })
+  const over = ORDER_STATUSES.filter((status) => !reads(asked, { status, received: null }).cancelAsked)
+  expect(over.join(' ')).toBe('confirming on_hold paid declined canceled expired refunded')
+  expect(reads(asked, { status: 'paid', received: null })).toMatchObject({
+    status: 'open',
+    misfit: { why: 'no_amount' },
+  })
 })

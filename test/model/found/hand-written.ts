@@ -170,6 +170,25 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'succeeded', asks: ['excess'] },
   },
   {
+    title: 'money of an order that its partner had canceled, and of which nobody was told, is found after the expiry',
+    was: 'The check, and not the payment, was wrong: an order that is over is not asked about.',
+    steps: [click('wallet_app'), click('local_partner'), partner('pay late', 0, { news: 'later' }), wait(1500)],
+    ends: { status: 'expired' },
+  },
+  {
+    title: 'money of an order that its partner had canceled is too late when it is heard of after days',
+    was: 'The check, and not the payment, was wrong.',
+    steps: [
+      click('wallet_app'),
+      click('local_partner'),
+      partner('pay', 1, { percent: 50 }),
+      partner('pay late', 0, { news: 'later' }),
+      wait(4500),
+      partner('take all back', 1),
+    ],
+    ends: { status: 'expired' },
+  },
+  {
     title: 'money that comes after the cancellation, and goes again: take all back',
     steps: [
       click('wallet_app'),
@@ -200,6 +219,18 @@ export const HAND_WRITTEN: readonly Found[] = [
       partner('pay', 1, { percent: 40 }),
       outside(),
     ],
+  },
+  {
+    title: 'a settlement of UPI money is marked as delayed after an hour, also if other money is settled later',
+    was: 'The check, and not the payment, was wrong: it asked for the time of the money that was settled in the end.',
+    steps: [
+      click('wallet_app'),
+      click('local_partner'),
+      together(partner('change the amount', 0, { news: 'twice' })),
+      partner('change the amount', 1),
+      partner('fit again', 1, { percent: 60 }),
+    ],
+    ends: { status: 'under_review', asks: ['too_little', 'odd_order'] },
   },
   {
     title: 'a settlement that is delayed, and given back',

@@ -258,4 +258,10 @@ export const MISFITS: readonly Found[] = [
       partner('top up', 0, { news: 'stored' }),
     ],
   },
+  {
+    title: 'an order that is paid when it is to be canceled, and does not say how much, is not canceled any more',
+    was: 'The partner was asked to cancel it for ever, and answered that it was paid.',
+    steps: [click('wallet_app'), partner('pay without an amount', 0, { news: 'later' }), click('crypto')],
+    ends: { status: 'under_review', asks: ['odd_order'] },
+  },
 ]

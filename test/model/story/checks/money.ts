@@ -137,7 +137,7 @@ export function checkListening(facts: Facts): string[] {
 /** The money of the attempt came after the payment was closed, and after its partner's time for late money. */
 function isTooLate({ row: { payment }, notes }: Facts, { paidAt: at, provider }: Attempt): boolean {
   const paidAt = Date.parse(at ?? '')
-  const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (notes.get(kind) ?? Infinity) < paidAt)
+  const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (notes.get(kind) ?? Infinity) <= paidAt)
   const end = Date.parse(payment.canceledAt ?? payment.expiresAt)
   // By the clock of who reads, which may be off.
   return wasClosed && paidAt > end + PROVIDERS[provider].listenHours * 3_600_000 + 60_000

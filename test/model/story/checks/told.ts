@@ -1,6 +1,6 @@
 import { type Currency, isCurrency } from '../../../../src/domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../../../src/domain/money.ts'
-import { isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
+import { type AttemptStatus, isClosed, type PaymentStatus, wordOf } from '../../../../src/domain/payment/payment.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
 import { assetOf, type Facts, findSold, lastThere } from './facts.ts'
 import { lossOf } from './money.ts'
@@ -40,18 +40,26 @@ type Event = { readonly type: string; readonly object: Told }
 
 const isLoss = ({ type }: Event): boolean => type === 'payment.chargeback' || type === 'payment.chargeback_won'
 
-/** Whoever closes a payment asks the partners first: money that one of them had before, and has still, is not news after the end. */
+/**
+ * Whoever closes a payment asks the partners first: money that one of them had before, and has still, is not news after the end.
+ * An order that was over by its partner's word is not asked about.
+ */
 export async function checkClosing({ shop, row, orders }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
-    `select max(at) as at from timeline_entry
-     where payment_id = $1 and kind in ('payment.canceled', 'payment.expired') and from_status in ('created', 'pending')`,
+    `select a.id, max(t.at) as at, (select status from reading where attempt_id = a.id and at < max(t.at)
+         order by revision desc limit 1) as said
+     from timeline_entry t join attempt a using (payment_id)
+     where t.payment_id = $1 and t.kind in ('payment.canceled', 'payment.expired') and t.from_status in ('created', 'pending')
+     group by a.id`,
     [row.payment.id],
   )
-  const end = (rows[0] as { at: Date | null }).at?.getTime() ?? 0
-  // By the clock of who closes, which may be off.
-  const isEarly = orders.some(
-    ({ attempt, order }) => order?.status === 'paid' && (shop.paidSince.get(attempt.id) ?? Infinity) + MINUTE_MS < end,
-  )
+  const ends = rows as { id: string; at: Date; said: AttemptStatus | null }[]
+  const isEarly = ends.some(({ id, at, said }) => {
+    const isPaid = orders.some(({ attempt, order }) => attempt.id === id && order?.status === 'paid')
+    // By the clock of who closes, which may be off.
+    const isBefore = (shop.paidSince.get(id) ?? Infinity) + MINUTE_MS < at.getTime()
+    return isPaid && isBefore && wordOf(said ?? 'opening') !== 'over'
+  })
   return isEarly && !shop.troubles.wasSilent() && !shop.hasLost() ? ['closed, and a partner had been paid before'] : []
 }
 
