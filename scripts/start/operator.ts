@@ -1,6 +1,7 @@
 import { privateKeyToAddress } from 'viem/accounts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { runPinrail } from '../../src/operator/command.ts'
+import { openStreams } from '../../src/operator/streams.ts'
 import { readMemory } from '../system/data-folder.ts'
 import { addressesOf, environmentsOf } from '../system/environment.ts'
 import { DEFAULT_PORTS } from '../system/ports.ts'
@@ -13,9 +14,11 @@ export function main(args: readonly string[]): Promise<number> {
   const isMigration = args[0] === 'migrate'
   const ofSystem = isMigration ? {} : variablesOf(process.env['PINRAIL_DATA'] ?? '.data')
   const env = { ...ofSystem, ...process.env }
-  const out = (text: string): void => void process.stdout.write(text)
-  return runPinrail({ args, env }, { out, err: (text) => void process.stderr.write(text) })
+  return runPinrail({ args, env, name: NAMES[process.env['npm_lifecycle_event'] ?? ''] ?? 'pinrail' }, openStreams())
 }
+
+/** The words that a person types for `pinrail`, by the name that npm gives the run. */
+const NAMES: Readonly<Record<string, string>> = { pinrail: 'npm run pinrail --', npx: 'npx pinrail' }
 
 function variablesOf(dataFolder: string): Record<string, string> {
   const memory = readMemory(dataFolder)

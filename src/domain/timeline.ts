@@ -38,7 +38,8 @@ const MOVES = {
   wrong_asset: ['partner', 'The buyer sent a token other than USDC'],
   withdrawn: ['partner', 'The partner withdrew its confirmation'],
   funds_reversed: ['partner', 'The money went before it was settled: the payout is voided'],
-  partner_silent: ['system', 'The partner has been confirming the payment for too long'],
+  // The note of the silence says why.
+  partner_silent: ['system', 'The payment waits for an operator, who asks the partner'],
   check_failed: ['partner', 'The identity check was not passed, and no other method is allowed'],
   reversed: ['partner', 'The partner reversed the payment for good'],
   given_back_by_partner: ['partner', 'The partner returned the money'],
@@ -55,9 +56,11 @@ const MOVES = {
   settled: ['system', 'The USDC is final at the wallet of the merchant'],
   unexpected_settlement: ['system', 'An unexpected transfer was proved on chain'],
   held: ['operator', 'An operator holds the payment'],
+  held_money: ['partner', 'Money arrived, and waits because an operator holds the payment'],
   resumed_after_hold: ['operator', 'An operator released the hold'],
   approved: ['operator', 'An operator settles what is there'],
-  rejected: ['operator', 'An operator rejected it before any money arrived'],
+  rejected: ['operator', 'An operator ended it as failed, before any money arrived'],
+  written_off: ['operator', 'An operator recorded that it is dealt with'],
   payout_retried: ['operator', 'The payout is tried again'],
   giving_back: ['operator', 'The money goes back to the buyer'],
   refunded_through_partner: ['operator', 'The money went back to the buyer through the partner'],
@@ -89,7 +92,8 @@ const NOTES = {
   'payment.money_went': ['partner', 'The partner reversed money'],
   'decision.settle': ['operator', 'An operator settles what is there'],
   'decision.give_back': ['operator', 'An operator gives money back to the buyer'],
-  'decision.write_off': ['operator', 'An operator has dealt with it'],
+  'decision.give_back_outside': ['operator', 'The buyer got money back from elsewhere'],
+  'decision.write_off': ['operator', 'An operator recorded that it is dealt with'],
   'decision.hold': ['operator', 'An operator holds the payment'],
   'decision.release': ['operator', 'An operator released the hold'],
   'payment.silent': ['system', 'The partner has been confirming the payment for too long'],
@@ -120,6 +124,7 @@ const KINDS: Partial<Record<NoteReason, string>> = {
   'attempt.sent': 'attempt.open',
   'attempt.refused': 'attempt.declined',
   'deposit.other_token': 'deposit.received',
+  'decision.give_back_outside': 'decision.give_back',
 }
 
 export function noteOf(reason: NoteReason, data: object = {}): Note {
@@ -127,20 +132,18 @@ export function noteOf(reason: NoteReason, data: object = {}): Note {
   return { kind: KINDS[reason] ?? reason, actor, message, data }
 }
 
-/** What a partner's word about an order means for the attempt, where the payment does not move by it. */
-export function attemptNote(status: AttemptStatus, data: object): Note {
-  return { kind: `attempt.${status}`, actor: 'partner', message: attemptSentence(status), data }
+/**
+ * What a partner's word about an order means for the attempt, where the payment does not move by it. `isPayable`: the buyer
+ * may pay the payment by another attempt.
+ */
+export function attemptNote(status: AttemptStatus, isPayable: boolean, data: object): Note {
+  return { kind: `attempt.${status}`, actor: 'partner', message: attemptSentence(status, isPayable), data }
 }
 
-function attemptSentence(status: AttemptStatus): string {
-  switch (status) {
-    case 'verification_required':
-      return 'The partner asks the buyer for a one-time identity check'
-    case 'declined':
-      return 'The attempt was declined; the buyer may try again'
-    default:
-      return `The partner reports: ${status.replace('_', ' ')}`
-  }
+function attemptSentence(status: AttemptStatus, isPayable: boolean): string {
+  if (status === 'verification_required') return 'The partner asks the buyer for a one-time identity check'
+  if (status === 'declined' && isPayable) return 'The attempt was declined; the buyer may try again'
+  return `The partner reports: ${status.replace('_', ' ')}`
 }
 
 /** How the buyer's way to pay was decided: what was chosen, or why the pinned provider could not be offered. */

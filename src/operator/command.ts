@@ -103,16 +103,16 @@ function exitCodeOf(error: unknown): number {
 
 export type Streams = { readonly out: (text: string) => void; readonly err: (text: string) => void }
 
+/** `name`: what a person types for `pinrail`. */
+export type Program = Pick<CommandLine, 'args' | 'env'> & { readonly name?: string }
+
 /** The command `pinrail` as a program: prints, and answers the exit code. Never throws. */
-export async function runPinrail(
-  { args, env }: Pick<CommandLine, 'args' | 'env'>,
-  { out, err }: Streams,
-): Promise<number> {
+export async function runPinrail({ args, env, name = 'pinrail' }: Program, { out, err }: Streams): Promise<number> {
   // Also where the other options cannot be read.
   const isJson = args.includes('--json')
   const lines: string[] = []
   const fields = new Map<string, unknown>()
-  const say = (line: string): void => void (isJson ? lines.push(line) : out(`${line}\n`))
+  const say = (line: string): void => void (isJson ? lines.push(line) : out(`${nameCommands(line, name)}\n`))
   const print = (answer: object): void => out(`${JSON.stringify(answer, withoutBigInt)}\n`)
   try {
     const code = await runCommand({ args, env, say, give: (name, value) => fields.set(name, value) })
@@ -122,10 +122,16 @@ export async function runPinrail(
     const code = exitCodeOf(error)
     const message = error instanceof Error ? error.message : String(error)
     if (isJson) print({ exit_code: code, error: message, ...inSnakeCase(Object.fromEntries(fields)), lines })
-    else err(`${message}\n`)
+    else err(`${nameCommands(message, name)}\n`)
     return code
   }
 }
+
+const GROUPS = [...new Set(COMMANDS.map(({ words }) => words.split(' ')[0]))]
+const COMMAND = new RegExp(`\\bpinrail (?=(?:<command>|--help|(?:${GROUPS.join('|')})\\b))`, 'g')
+
+/** The text with its commands as a person types them. */
+const nameCommands = (text: string, name: string): string => text.replace(COMMAND, `${name} `)
 
 /** The names of all fields as the API has them. */
 function inSnakeCase<T>(value: T): T {

@@ -1,12 +1,9 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
-import { describeOffered } from '../domain/payment/decision.ts'
+import { describeCommand, describeNextStep } from '../domain/payment/operator-texts.ts'
 import { isClosed } from '../domain/payment/payment.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import type { PaymentInput } from './messages.ts'
 import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
-
-/** Every decision of the command line needs these options. */
-export const SIGNED = '--operator <name> --reason <text>'
 
 /** The facts of its payment that a run has from the start. */
 type Facts = Pick<PaymentInput, 'amount' | 'merchantId'>
@@ -41,13 +38,17 @@ export function createOperatorView(facts: Facts) {
   }
 }
 
+/** A payment that is under review may never be paid out. */
+const PAYING: readonly string[] = ['processing', 'settling', 'succeeded']
+
 /** The state, the safety of the money, the facts and the next step, for a person who has not read the code. */
 function describe(payment: PaymentSnapshot, { amount, merchantId }: Facts): string {
-  const { id, version, netUsdc, txHash, attempts, reviews, answers } = payment
+  const { id, version, status, netUsdc, txHash, attempts, reviews, answers } = payment
+  const isPaid = netUsdc !== null && PAYING.includes(status)
   return [
-    `### ${payment.status}${payment.exception === null ? '' : ` · ${payment.exception}`}`,
+    `### ${status}${payment.exception === null ? '' : ` · ${payment.exception}`}`,
     '',
-    doing(payment),
+    describeNextStep(payment),
     ...reviews.flatMap(({ reason, attemptId, text }) => [
       '',
       `**${reason}${attemptId === null ? '' : ` (${attemptId})`}.** ${text}`,
@@ -55,44 +56,10 @@ function describe(payment: PaymentSnapshot, { amount, merchantId }: Facts): stri
     '',
     `- amount: ${amount}`,
     `- merchant: ${merchantId}`,
-    ...(netUsdc === null ? [] : [`- to the merchant: ${netUsdc} USDC${txHash === null ? '' : ` in ${txHash}`}`]),
+    ...(isPaid ? [`- to the merchant: ${netUsdc} USDC${txHash === null ? '' : ` in ${txHash}`}`] : []),
     ...attempts.map((attempt) => `- attempt ${attempt.id}: ${attempt.provider}, ${attempt.method}, ${attempt.status}`),
     `- more: \`pinrail payments explain ${id}\``,
-    ...describeOffered(answers).map(
-      (answer) => `- decide: \`pinrail payments decide ${id} ${answer} --version ${version} ${SIGNED}\``,
-    ),
+    ...answers.map((answer) => `- decide: \`${describeCommand(id, answer, version)}\``),
     `- version shown here: ${version}`,
   ].join('\n')
-}
-
-const ON_ITS_WAY = 'Converted. The USDC is on its way to the merchant; it counts when its block is final.'
-const VOIDING = 'Nothing more is sent. The system is finding out whether the payout was already on its way.'
-
-function doing(payment: PaymentSnapshot): string {
-  switch (payment.next) {
-    case 'await_buyer':
-      return `No money has arrived. Waiting for the buyer until ${new Date(payment.expiresAt).toISOString()}.`
-    case 'await_partner':
-      return payment.listenUntil === null
-        ? 'Waiting for the partner.'
-        : `Waiting for the partner. An unfinished order may still bring money until ${new Date(payment.listenUntil).toISOString()}.`
-    case 'sell':
-      return 'The partner has the buyer’s money. It is being converted to USDC and paid out.'
-    case 'hand_over':
-      return ON_ITS_WAY
-    case 'await_payout':
-      return payment.status === 'under_review' ? VOIDING : ON_ITS_WAY
-    case 'end_sale':
-      return 'A conversion that is not needed is still open: the converter is asked until it has filled or ended it.'
-    case 'give_back':
-      return 'The money is going back to the buyer through the partner.'
-    case 'void':
-      return VOIDING
-    case 'review':
-      return 'Waits for an operator. The money is safe where it is.'
-    case 'await_release':
-      return 'An operator holds it. Nothing moves until it is released.'
-    case 'done':
-      return 'Nothing is left to do.'
-  }
 }

@@ -31,6 +31,7 @@ const MOVES: Record<Actor, readonly MoveReason[]> = {
     'check_failed',
     'reversed',
     'given_back_by_partner',
+    'held_money',
   ],
   system: [
     'partner_silent',
@@ -51,6 +52,7 @@ const MOVES: Record<Actor, readonly MoveReason[]> = {
     'resumed_after_hold',
     'approved',
     'rejected',
+    'written_off',
     'payout_retried',
     'giving_back',
     'refunded_through_partner',
@@ -88,6 +90,7 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
   operator: [
     'decision.settle',
     'decision.give_back',
+    'decision.give_back_outside',
     'decision.write_off',
     'decision.hold',
     'decision.release',
@@ -121,6 +124,7 @@ describe('the timeline', () => {
     expect(noteOf('payment.converted').kind).toBe('payment.converted')
     expect(noteOf('attempt.sent').kind).toBe('attempt.open')
     expect(noteOf('attempt.refused').kind).toBe('attempt.declined')
+    expect(noteOf('decision.give_back_outside').kind).toBe('decision.give_back')
     expect(noteOf('deposit.other_token').kind).toBe('deposit.received')
     expect(moveNote('settling', because('payout_resumed'))).toEqual({
       kind: 'payment.settling',
@@ -131,13 +135,14 @@ describe('the timeline', () => {
   })
 
   test.each([
-    ['verification_required', 'The partner asks the buyer for a one-time identity check'],
-    ['declined', 'The attempt was declined; the buyer may try again'],
-    ['on_hold', 'The partner reports: on hold'],
-    ['canceled', 'The partner reports: canceled'],
-  ] as const)('tells an attempt that is %s as “%s”', (status, message) => {
+    ['verification_required', true, 'The partner asks the buyer for a one-time identity check'],
+    ['declined', true, 'The attempt was declined; the buyer may try again'],
+    ['declined', false, 'The partner reports: declined'],
+    ['on_hold', true, 'The partner reports: on hold'],
+    ['canceled', true, 'The partner reports: canceled'],
+  ] as const)('tells an attempt that is %s (payable: %s) as “%s”', (status, isPayable, message) => {
     const data = { attempt: 'att_1' }
-    expect(attemptNote(status, data)).toEqual({ kind: `attempt.${status}`, actor: 'partner', message, data })
+    expect(attemptNote(status, isPayable, data)).toEqual({ kind: `attempt.${status}`, actor: 'partner', message, data })
   })
 
   test('tells which way to pay was chosen, or why the pinned one was not offered', () => {

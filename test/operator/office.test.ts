@@ -297,7 +297,7 @@ describe('accounts, payments and webhooks', () => {
       const explained = await inTest('payments', 'explain', 'order-7714', '--json')
       expect(explained).toMatchObject({ code: 0, next_step: 'await_buyer', answers: [{ say: 'hold' }], attention: [] })
       expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])
-      expect((await inTest('payments', 'explain', id)).out).toContain('Waiting for the buyer.')
+      expect((await inTest('payments', 'explain', id)).out).toContain('Waiting for the buyer until')
       expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
     })
 
@@ -316,6 +316,9 @@ describe('accounts, payments and webhooks', () => {
       const entries = (timeline: unknown) =>
         (timeline as { kind: string; data: object }[]).map(({ data }) => data).at(-1)
       expect(entries((await inTest('payments', 'explain', id, '--json')).timeline)).toEqual({ ...data, outside: false })
+      expect((await inTest('payments', 'explain', id)).out).toMatch(
+        /Z {2}An operator holds the payment \(by Ada Lovelace: looks like fraud; proof: SEPA 0815\)$/m,
+      )
       const seen = await shop.ask('GET', `/v1/payments/${id}/timeline`)
       expect(seen.body['data']).toMatchObject([{}, {}, { message: 'An operator holds the payment' }])
       expect(entries(seen.body['data'])).toEqual({ attempt_id: 'att_1', outside: false })
@@ -342,16 +345,19 @@ describe('accounts, payments and webhooks', () => {
       await hold(usdc, { status: 'paid', held: '57883248', askedMicro: '115766496' })
       const decide = `decide: pinrail payments decide ${id}`
       const { out } = await inTest('payments', 'explain', id)
-      expect(out).toMatch(/review since \S+: excess: 57\.883248 USDC more than the payment needs/)
+      expect(out).toMatch(/Waiting since \S+Z\.\nexcess \(\S+\): 57\.883248 USDC more than the payment needs/)
       expect(out).toContain('the partner holds 57.883248 USDC')
       expect(out).not.toMatch(/57883248|give_back --attempt \S+ --version/)
-      expect(out).toMatch(new RegExp(`${decide} give_back --attempt ${usdc} --outside --version \\d+ --operator`))
+      expect(out).toMatch(
+        new RegExp(`${decide} give_back --attempt ${usdc} --outside --proof '<reference>' --version \\d+ --operator`),
+      )
+      expect(out).toContain('  records that the buyer got 57.883248 USDC from elsewhere')
       expect((await inTest('attention')).out).toMatch(new RegExp(`${id} +${usdc} +excess: 57\\.883248 USDC`))
       await hold(card, { status: 'paid', held: '10000' })
       const both = (await inTest('payments', 'explain', id)).out
-      expect(both).toContain('excess: 100.00 EUR more than the payment needs')
+      expect(both).toContain(`excess (${card}): 100.00 EUR more than the payment needs`)
       expect(both).toContain(`${decide} give_back --attempt ${card} --version`)
-      for (const attempt of [usdc, card]) expect(both).toContain(`give_back --attempt ${attempt} --outside --version`)
+      for (const attempt of [usdc, card]) expect(both).toContain(`give_back --attempt ${attempt} --outside --proof`)
       expect(both).not.toContain(`give_back --attempt ${usdc} --version`)
     })
 

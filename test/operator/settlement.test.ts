@@ -43,7 +43,7 @@ describe('payouts', () => {
     expect(await state(id)).toBe('held')
     expect(await showStatus(operation())).toBe(1)
     expect(said[0]).toMatch(
-      /^No money is moving: 1 payout of [\d.]+ USDC is stopped \(operator\) until an operator decides \(pay_\w+: stopped by an operator at the command line\)\.$/,
+      /^No other payout waits to be paid, but look at this: 1 payout of [\d.]+ USDC is stopped \(operator\) until an operator decides \(pay_\w+: stopped by an operator at the command line\)\.$/,
     )
     expect(said).toContainEqual(expect.stringMatching(/^ {2}stopped\(operator\) +1 payout /))
     expect(await change('release', id)).toBe(0)

@@ -491,9 +491,14 @@ describe('Decisions about a payment', () => {
         `- more: \`pinrail payments explain ${paymentId}\``,
         `**too_little (${attemptId}).** `,
         'The partner holds 90.00 EUR, of 100.00 EUR that was asked for.',
-        ...['settle', `give_back --attempt ${attemptId}`, `give_back --attempt ${attemptId} --outside`, 'hold'].map(
+        ...[
+          'settle',
+          `give_back --attempt ${attemptId}`,
+          `give_back --attempt ${attemptId} --outside --proof '<reference>'`,
+          'hold',
+        ].map(
           (answer) =>
-            `- decide: \`pinrail payments decide ${paymentId} ${answer} --version ${version} --operator <name> --reason <text>\``,
+            `- decide: \`pinrail payments decide ${paymentId} ${answer} --version ${version} --operator '<name>' --reason '<text>'\``,
         ),
       ])
         expect(currentDetails).toContain(line)

@@ -106,7 +106,8 @@ function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
   async function compareAt(lease: Lease, place: Place, isRead: boolean): Promise<Hex[] | null> {
     const differences = await findDifferences(place.cursor)
     if (differences === null) return null
-    const open = await patience.choose(differences, { number: place.cursor.number, isRead })
+    if (differences.explained.length > 0) await journal.dropDepositFindings(differences.explained)
+    const open = await patience.choose(differences.found, { number: place.cursor.number, isRead })
     if (open.size === 0) await pace.agree(lease, place)
     return [...open]
   }
@@ -206,21 +207,31 @@ function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex
     return answer?.value ?? null
   }
 
-  /** The addresses that hold something else than their logs show, by token and address; null: no quorum says. */
-  return async function findDifferences({
-    hash,
-    number,
-  }: ChainCursor): Promise<Map<string, { address: Hex; units: bigint }> | null> {
+  /** Null: no quorum says what they hold. */
+  return async function findDifferences({ hash, number }: ChainCursor): Promise<Differences | null> {
     const watched = await journal.readWatchedDeposits(kind)
     const addresses = watched.map(({ address }) => address)
-    if (addresses.length === 0) return new Map()
+    if (addresses.length === 0) return { found: new Map(), explained: [] }
     const balances = await known(`${hash} ${addresses.join(' ')}`, () => askBalances(addresses, number))
+    if (balances === null) return null
     const compared = watched.flatMap(({ address, micro, others }, index) =>
       tokens.map((asked, place) => {
         const logged = place === 0 ? micro : (others.get(asked) ?? 0n)
-        return { key: `${asked} ${address}`, address, units: (balances?.[place]?.[index] ?? 0n) - logged }
+        return { key: `${asked} ${address}`, address, units: (balances[place]?.[index] ?? 0n) - logged }
       }),
     )
-    return balances && new Map(compared.flatMap(({ key, ...one }) => (one.units !== 0n ? [[key, one]] : [])))
+    const found = compared.filter(({ units }) => units !== 0n)
+    const explained = watched.filter((one) => one.isListed && !found.some(({ address }) => address === one.address))
+    return {
+      found: new Map(found.map(({ key, ...one }) => [key, one])),
+      explained: explained.map(({ address }) => address),
+    }
   }
+}
+
+type Differences = {
+  /** The addresses that hold something else than their logs show, by token and address. */
+  readonly found: ReadonlyMap<string, { readonly address: Hex; readonly units: bigint }>
+  /** The addresses of which people are shown a difference that is gone. */
+  readonly explained: readonly Hex[]
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { storedReference, storedText, withoutCharacters } from '../../domain/text.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
+import { operatorAttention } from '../payments/attention.ts'
 import { time } from '../payments/payment-rows.ts'
 
 /** Payments, as operators look for them: over all merchants, by whatever somebody has read out to them. */
@@ -93,7 +94,14 @@ export function attentionOf(db: Queryable, paymentId: string): Promise<z.output<
   return many(
     db,
     entryRow,
-    sql`select kind, detail, since from attention where payment_id = ${paymentId} and livemode = ${db.livemode}
+    sql`select kind, detail, since from ${operatorAttention} waiting where payment_id = ${paymentId} and livemode = ${db.livemode}
         order by since`,
   )
+}
+
+/** Returns when the converter was first asked for each sale of the payment, by its number. */
+export async function readSaleTimes(db: Queryable, paymentId: string): Promise<ReadonlyMap<number, string>> {
+  const row = z.object({ number: z.number(), asked_at: time })
+  const rows = await many(db, row, sql`select number, asked_at from sale where payment_id = ${paymentId}`)
+  return new Map(rows.map(({ number, asked_at: askedAt }) => [number, askedAt]))
 }

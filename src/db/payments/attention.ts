@@ -24,18 +24,27 @@ const attentionRow = z
   }))
 export type Attention = z.output<typeof attentionRow>
 
+/**
+ * The rows of the view, and payments of which the chain shows something else than their rows: those are for operators alone, and
+ * merchants read the view.
+ */
+export const operatorAttention = sql`(
+  select livemode, payment_id, attempt_id, kind, detail, since from attention
+  union all
+  select p.livemode, p.id, null, f.kind, f.detail, f.found_at from settlement_finding f join payment p on p.id = f.subject)`
+
 /** Lists what has waited longest first, with the reason why settlement does not pay it. */
 export function listAttention(db: Queryable, limit: number): Promise<Attention[]> {
   return many(
     db,
     attentionRow,
     sql`select kind, payment_id, attempt_id, payment.merchant_id, amount_text as amount, currency, since,
-          nullif(concat_ws(': ', detail, case when kind in ('review', 'settlement_overdue') then coalesce(
+          nullif(concat_ws(' ', detail, '(' || case when kind in ('review', 'settlement_overdue') then coalesce(
             (select hold_reason || ': ' || hold_detail from payout o where o.payment_id = payment.id and o.state = 'held'),
             (select 'no worker pays in ' || o.token || ' on chain ' || o.chain_id from unserved_payout o
-              where o.payment_id = payment.id)) end), '') as detail
-        from attention join payment on payment.id = payment_id
-        where attention.livemode = ${db.livemode} order by since limit ${limit}`,
+              where o.payment_id = payment.id)) end || ')'), '') as detail
+        from ${operatorAttention} waiting join payment on payment.id = payment_id
+        where waiting.livemode = ${db.livemode} order by since limit ${limit}`,
   )
 }
 
@@ -46,7 +55,7 @@ export function countAttention(db: Queryable): Promise<{ kind: string; count: nu
   return many(
     db,
     attentionCountRow,
-    sql`select kind, count(*) as count, extract(epoch from now() - min(since)) as oldest_seconds from attention
+    sql`select kind, count(*) as count, extract(epoch from now() - min(since)) as oldest_seconds from ${operatorAttention} waiting
         where livemode = ${db.livemode} group by kind order by kind`,
   )
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ANSWERS, type Say } from '../../domain/payment/funds/answer.ts'
-import { execute, maybeOne, sql, type Tx } from '../db.ts'
+import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+import { time } from './payment-rows.ts'
 
 /** The decisions of operators, for the auditor, and so that nothing is recorded twice. */
 
@@ -42,6 +43,28 @@ export function findDecision(
 }
 
 const usedRow = z.object({ used: z.boolean() })
+
+const decisionRow = z.object({
+  at: time,
+  version: z.number(),
+  say: z.enum(ANSWERS),
+  attempt_id: z.string().nullable(),
+  outside: z.boolean(),
+  proof: z.string().nullable(),
+  operator: z.string(),
+  reason: z.string(),
+})
+export type StoredDecision = z.output<typeof decisionRow>
+
+/** Lists the decisions about a payment, oldest first. */
+export function listDecisions(db: Queryable, paymentId: string): Promise<StoredDecision[]> {
+  return many(
+    db,
+    decisionRow,
+    sql`select at, version, say, attempt_id, outside, proof, operator, reason from decision
+        where payment_id = ${paymentId} order by version`,
+  )
+}
 
 /** True if the proof was recorded for a give-back, however it was written. */
 export async function isProofUsed(tx: Tx, proof: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ChangeEntries } from '../../domain/payment/change-entries.ts'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import { dataForMerchant, type Note, observedSentence } from '../../domain/timeline.ts'
-import { execute, many, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { cutPage, type PageOf } from '../pages.ts'
 import { time } from './payment-rows.ts'
 
@@ -61,6 +61,22 @@ export async function addTimelineNote(
 function noteInsert({ paymentId, at, ...note }: PaymentNote, where = sql``): Statement {
   const entry = { note, from: null, to: null }
   return entriesInsert(sql`(select ${paymentId}::text as id ${where})`, [entry], at)
+}
+
+const newestRow = z.object({
+  at: time,
+  actor: z.string(),
+  message: z.string(),
+  data: z.record(z.string(), z.unknown()),
+})
+
+/** Reads the newest entry of the payment's own; null: it has none. */
+export function readNewestEntry(db: Queryable, paymentId: string): Promise<z.output<typeof newestRow> | null> {
+  return maybeOne(
+    db,
+    newestRow,
+    sql`select at, actor, message, data from timeline_entry where payment_id = ${paymentId} order by id desc limit 1`,
+  )
 }
 
 const shared = {

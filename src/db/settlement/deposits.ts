@@ -18,6 +18,8 @@ export type WatchedDeposit = {
   readonly micro: bigint
   /** Units of other tokens, which stay there. */
   readonly others: ReadonlyMap<string, bigint>
+  /** True if people are shown a difference of it. */
+  readonly isListed: boolean
 }
 
 /** Seconds by which the clocks of database, api and chain may differ, and a block may be final later. */
@@ -27,6 +29,7 @@ const watchedRow = z.object({
   address: hex,
   micro: z.coerce.bigint(),
   others: z.record(z.string(), z.coerce.bigint()).nullable(),
+  listed: z.boolean(),
 })
 
 /** Reads the addresses that were watched at any time since what they hold was last compared, or those whose watch had ended. */
@@ -36,13 +39,19 @@ export async function readWatchedDeposits({ db, scope }: JournalContext, kind: W
     watchedRow,
     sql`select d.address, d.unswept_micro::text as micro, (
             select jsonb_object_agg(o.token, o.units) from (select l.token, sum(l.units)::text as units from deposit_log l
-              where l.payment_id = d.payment_id and l.token <> d.token group by 1) o) as others
+              where l.payment_id = d.payment_id and l.token <> d.token group by 1) o) as others,
+          exists (select 1 from settlement_finding f where (f.chain_id, f.token, f.kind, f.subject)
+            = (d.chain_id, c.token, 'deposit_difference', d.payment_id)) as listed
         from deposit d join chain_cursor c on c.chain_id = d.chain_id and c.token = ${scope.token}
         where d.chain_id = ${scope.chainId} and d.livemode = ${scope.livemode}
           and d.watch_until ${kind === 'watched' ? sql`>` : sql`<=`} c.deposits_at - ${WATCH_MARGIN} * interval '1 second'
         order by d.address`,
   )
-  return rows.map(({ others, ...row }) => ({ ...row, others: new Map(Object.entries(others ?? {})) }))
+  return rows.map(({ others, listed, ...row }) => ({
+    ...row,
+    others: new Map(Object.entries(others ?? {})),
+    isListed: listed,
+  }))
 }
 
 const addressRow = z.object({ address: hex })

@@ -79,6 +79,7 @@ export function createSettlementJournal(context: JournalContext) {
     queueForgotten: bind(forgotten.queueForgotten),
     storeFindings: bind(reconcile.storeFindings),
     storeDepositFinding: bind(reconcile.storeDepositFinding),
+    dropDepositFindings: bind(reconcile.dropDepositFindings),
     readExpiring: bind(expired.readExpiring),
     rest: bind(expired.rest),
     moveDead: bind(expired.moveDead),

@@ -1,8 +1,8 @@
 import { attemptNote, because, type MoveReason, moveNote, type Note, noteOf } from '../timeline.ts'
 import { freeUnits } from './funds/account.ts'
-import { type Funds, findOwnAccount, getLoss } from './funds/funds.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getLoss } from './funds/funds.ts'
 import { toAccount, toFunds } from './funds/stored-funds.ts'
-import { findPath, type PaymentStatus } from './payment.ts'
+import { findPath, isOpen, type PaymentStatus } from './payment.ts'
 import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
 import type { Say } from './requests.ts'
 
@@ -22,7 +22,7 @@ export function describeChange(
   after: PaymentWithAttempts,
   cause: Cause | null,
 ): ChangeEntries {
-  const changes = after.attempts.flatMap((attempt) => describeAttempt(before, attempt) ?? [])
+  const changes = after.attempts.flatMap((attempt) => describeAttempt(before, after, attempt) ?? [])
   const notes = [...tellSales(before, after), ...tellLosses(before, after)]
   const moves = listMoves({ before, after }, cause, changes[0]?.data ?? {})
   const decided = cause !== null && 'say' in cause && moves.length === 0 ? [decisionNote(cause)] : []
@@ -52,18 +52,24 @@ type Moved = {
 }
 
 function findReason(moved: Moved, cause: Cause | null): { readonly why: MoveReason; readonly data: object } {
-  if (cause !== null && 'why' in cause) return cause
-  const decided = cause === null ? null : decidedWhy(moved, cause)
-  return { why: decided ?? computedWhy(moved), data: cause?.data ?? {} }
+  if (cause === null) return { why: computedWhy(moved), data: {} }
+  return 'why' in cause ? cause : { why: decidedWhy(moved, cause), data: cause.data }
 }
 
-/** A decision whose effect is seen later, such as a give-back through the partner, is not why the payment moves now. */
-function decidedWhy({ to, before }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason | null {
-  if (say === 'hold') return 'held'
-  if (say === 'release') return 'resumed_after_hold'
-  if (say === 'settle') return before.payment.payout === 'stopped' ? 'payout_retried' : 'approved'
-  if (say === 'write_off') return to === 'failed' ? 'rejected' : null
-  return data.outside && to === 'refunded' ? 'refunded_outside' : null
+/** The operator has moved what a decision moves. */
+function decidedWhy({ to, before }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason {
+  switch (say) {
+    case 'hold':
+      return 'held'
+    case 'release':
+      return 'resumed_after_hold'
+    case 'settle':
+      return before.payment.payout === 'stopped' ? 'payout_retried' : 'approved'
+    case 'write_off':
+      return to === 'failed' ? 'rejected' : 'written_off'
+    case 'give_back':
+      return data.outside ? 'refunded_outside' : 'giving_back'
+  }
 }
 
 function computedWhy({ from, to, funds, after }: Moved): MoveReason {
@@ -109,13 +115,15 @@ const REVIEWED: Readonly<Record<string, MoveReason>> = {
   silent: 'partner_silent',
   excess: 'payout_voided',
   unexpected_payout: 'unexpected_settlement',
-  held: 'held',
+  held: 'held_money',
   voiding: 'funds_reversed',
   giving_back: 'giving_back',
 }
 
-function whyUnderReview({ payment: { statusReason } }: PaymentWithAttempts, { payout }: Funds): MoveReason {
-  if (payout === 'void') return 'payout_voided'
+function whyUnderReview({ payment: { statusReason } }: PaymentWithAttempts, funds: Funds): MoveReason {
+  if (funds.payout === 'void') return 'payout_voided'
+  const isGoingBack = (findSoldAccount(funds)?.back ?? 'no') !== 'no'
+  if (statusReason === 'voiding' && isGoingBack) return 'giving_back'
   return REVIEWED[statusReason ?? ''] ?? 'misfit'
 }
 
@@ -124,12 +132,17 @@ const whyRefunded = ({ attempts }: PaymentWithAttempts): MoveReason =>
     ? 'given_back_by_partner'
     : 'refunded_through_partner'
 
-const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note => noteOf(`decision.${say}`, data)
+const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note =>
+  noteOf(say === 'give_back' && data.outside ? 'decision.give_back_outside' : `decision.${say}`, data)
 
 type AttemptChange = { readonly note: Note; readonly data: object }
 
 /** The change of an attempt by its partner or by a decision; null: nothing that a person would look for. */
-function describeAttempt(before: PaymentWithAttempts, attempt: Attempt): AttemptChange | null {
+function describeAttempt(
+  before: PaymentWithAttempts,
+  after: PaymentWithAttempts,
+  attempt: Attempt,
+): AttemptChange | null {
   const known = before.attempts.find(({ id }) => id === attempt.id)
   if (known === undefined) return null
   const { id, provider, status, held, misfit, failureCode } = attempt
@@ -143,7 +156,7 @@ function describeAttempt(before: PaymentWithAttempts, attempt: Attempt): Attempt
     ...(misfit !== null && { misfit }),
   }
   if (attempt.back !== known.back && attempt.back === 'asked') return { note: noteOf('refund.requested', data), data }
-  if (status !== known.status) return { note: attemptNote(status, data), data }
+  if (status !== known.status) return { note: attemptNote(status, isOpen(after.payment.status), data), data }
   if (JSON.stringify(misfit) !== JSON.stringify(known.misfit) && misfit !== null)
     return { note: noteOf('payment.misfit', data), data }
   if (units === 0n) return null

@@ -1,6 +1,7 @@
 import { isCurrency } from '../currencies.ts'
 import { formatAmount, formatUsdc } from '../money.ts'
 import { type Account, freeUnits } from './funds/account.ts'
+import { listAnswers, withAnswer } from './funds/answer.ts'
 import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds/funds.ts'
 import {
   type AskReason,
@@ -12,7 +13,7 @@ import {
   waitsAsExcess,
 } from './funds/review.ts'
 import { isClosed } from './payment.ts'
-import type { Attempt, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
+import type { Attempt, Misfit, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
 
 /** The texts that a person reads about a payment that waits for them: facts with their amounts, in the order of their weight. */
 
@@ -34,6 +35,8 @@ function concerned(funds: Funds, reason: ReviewReason): readonly (Account | null
   switch (reason) {
     case 'odd_order':
       return funds.accounts.filter(isUnanswered)
+    case 'sale_stuck':
+      return funds.accounts.filter(({ id }) => id === funds.stuck)
     case 'other_token':
       return funds.accounts.filter(({ otherToken }) => otherToken)
     case 'withheld':
@@ -59,18 +62,18 @@ const TEXTS: Readonly<Record<ReviewReason, (facts: Facts) => string>> = {
   too_little: ({ account }) =>
     `${holds(account)}, of ${asked(account)} that was asked for. \`settle\` settles what is there.`,
   after_failure: ({ account }) => `${holds(account)}. It came after the payment had failed.`,
-  sale_stuck: ({ account }) =>
-    `The converter has refused to sell ${free(account)}, or has not answered for half an hour. \`settle\` tries again.`,
+  sale_stuck: ({ funds, account }) => `${describeStuck(funds, account)} \`settle\` tries again.`,
   far_fill: ({ funds }) => describeFill(funds),
   payout_stopped: ({ state: { payment } }) =>
     `The settlement has stopped the payout${payment.stoppedFor === null ? '' : `: ${payment.stoppedFor}`}. \`settle\` tries it again.`,
-  odd_order: ({ state, account }) => describeOdd(account, state.attempts),
-  other_token: () =>
-    'Another token than USDC is at the address of the payment. It does not count. Send it back by hand, and record that with `write_off`.',
+  odd_order: ({ state, funds, account }) =>
+    `${describeOdd(account, state.attempts)}${describeSettling(funds, account)}`,
+  other_token: ({ state, account }) =>
+    `Another token than USDC is at the address of the payment${nameToken(account, state.attempts)}. It does not count. Send it back by hand, and record that with \`write_off\`.`,
   withheld: ({ account }) =>
-    `The partner withholds ${free(account)} while it checks the payment. It goes on when the partner releases the money.`,
-  silent: () =>
-    'The partner has been confirming the money for too long. Ask the partner. If the money arrives, the payment goes on.',
+    `The partner withholds ${free(account)} while it checks the payment. Wait: there is nothing to do until the partner releases the money.`,
+  silent: ({ account }) =>
+    `The partner has been confirming ${free(account)} for too long. Ask the partner. If the money arrives, the payment continues.`,
   excess: ({ funds, account }) => (account === null ? '' : describeExcess(funds, account)),
   loss: ({ funds, account }) => describeLoss(funds, account),
   unexpected_payout: ({ funds }) =>
@@ -100,12 +103,35 @@ function describeFill(funds: Funds): string {
   return `The converter’s fill is too far from the locked rate${figures}. \`settle\` pays the merchant by the locked rate, and the platform bears the difference.`
 }
 
+/** An order that is still open was not answered. One that was refused is over. */
+function describeStuck({ sales, stuck }: Funds, account: Account | null): string {
+  const isOpen = sales.some(({ state, accountId }) => state === 'asked' && accountId === stuck)
+  return isOpen
+    ? `The converter has not answered for half an hour whether it has sold ${free(account)}.`
+    : `The converter has refused to sell ${free(account)}.`
+}
+
+const findMisfit = (account: Account | null, attempts: readonly Attempt[]): Misfit | null =>
+  attempts.find(({ id }) => id === account?.id)?.misfit ?? null
+
+function nameToken(account: Account | null, attempts: readonly Attempt[]): string {
+  const received = findMisfit(account, attempts)?.received ?? null
+  return received === null ? '' : `: ${received.minor} units of ${received.currency}`
+}
+
 function describeOdd(account: Account | null, attempts: readonly Attempt[]): string {
-  const misfit = attempts.find(({ id }) => id === account?.id)?.misfit
-  if (misfit == null) return 'The partner’s report does not match the order.'
+  const misfit = findMisfit(account, attempts)
+  if (misfit === null) return 'The partner’s report does not match the order.'
   const { amount, received } = misfit
   const sums = `the partner names ${named(amount)} asked for and ${received === null ? 'nothing' : named(received)} received, where ${asked(account)} was asked for`
   return `${MISFIT_TEXTS[misfit.why]}: ${sums}.`
+}
+
+/** Says how much of the account is sold if the operator accepts its order. Empty: nothing, or `settle` is not possible. */
+function describeSettling(funds: Funds, account: Account | null): string {
+  const isPossible = funds.taken === null && listAnswers(funds).some(({ say }) => say === 'settle')
+  const own = isPossible ? findOwnAccount(withAnswer(funds, { say: 'settle' })) : null
+  return own === null || own.id !== account?.id ? '' : ` \`settle\` sells the ${free(own)} that the partner holds.`
 }
 
 function named({ minor, currency }: { readonly minor: string; readonly currency: string }): string {
@@ -133,8 +159,8 @@ function describeLoss(funds: Funds, account: Account | null): string {
   if (account === null) return 'Money is lost.'
   const lost = units(account, getLoss(funds, account))
   return findSoldAccount(funds)?.id === account.id
-    ? `The partner has taken back ${lost} after the merchant was paid. The loss is the platform’s.`
-    : `The partner has taken back ${lost} that the buyer had got from elsewhere. The loss is the platform’s.`
+    ? `The platform has lost ${lost}: the partner took it back after the merchant was paid.`
+    : `The platform has lost ${lost}: the partner took it back, and the buyer had got it from elsewhere.`
 }
 
 /** The texts for merchants: whether to ship, and whose the money is. Never more than its own page may say. */

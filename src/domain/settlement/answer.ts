@@ -1,6 +1,6 @@
 import { formatUsdc } from '../money.ts'
 import type { Standing, Trouble } from './standing.ts'
-import { ageText, payoutsText, troublesOf } from './troubles.ts'
+import { ageText, isStopped, payoutsText, troublesOf } from './troubles.ts'
 
 export type Answer = {
   /** In words, in one line: is money moving, and if not, why. */
@@ -17,16 +17,26 @@ export function answerOf(standing: Standing): Answer {
   const found = troublesOf(standing)
   const troubles = [...found, ...unexplained(standing, found)].toSorted((a, b) => Number(b.stops) - Number(a.stops))
   const [first] = troubles
-  const waits = sumOf(standing.queue)
+  const waits = sumOf(standing.queue.filter((entry) => !isStopped(entry)))
+  const settled = standing.settled.count === 0 ? '' : `${standing.settled.count} settled in the last ten minutes`
   if (waits.count === 0)
     return first === undefined
       ? { text: `Nothing to do: every payout has ended${lastOne(standing)}.`, moving: 'nothing_to_do', troubles }
-      : { text: `Nothing waits to be paid, but look at this: ${first.what}.`, moving: 'nothing_to_do', troubles }
+      : {
+          text: `${describeRest(standing, settled)}, but look at this: ${first.what}.`,
+          moving: 'nothing_to_do',
+          troubles,
+        }
   if (first?.stops === true) return { text: `No money is moving: ${first.what}.`, moving: 'no', troubles }
-  const settled = standing.settled.count === 0 ? '' : `${standing.settled.count} settled in the last ten minutes, `
-  const going = `${settled}${waits.text} open`
+  const going = `${settled === '' ? '' : `${settled}, `}${waits.text} open`
   if (first === undefined) return { text: `Money is moving: ${going}.`, moving: 'yes', troubles }
   return { text: `Money is moving (${going}), but ${first.what}.`, moving: 'partly', troubles }
+}
+
+/** Payouts that an operator decides about keep no other payout from being paid. */
+function describeRest({ queue }: Standing, settled: string): string {
+  const waits = queue.length === 0 ? 'Nothing waits to be paid' : 'No other payout waits to be paid'
+  return `${waits}${settled === '' ? '' : ` (${settled})`}`
 }
 
 /** Something waits for long, nothing has settled meanwhile, and no other look has found the reason. */

@@ -399,19 +399,21 @@ function findTakeOvers({ takeOvers, queue }: Standing): Trouble[] {
   }))
 }
 
-/** Names one of the payouts of each reason, with the cause. */
+/** True if the payout waits for an operator, and not for settlement. */
+export const isStopped = ({ state, reason }: Standing['queue'][number]): boolean =>
+  state === 'held' && reason !== 'funds' && reason !== 'limit'
+
+/** Names one of the payouts of each reason, with the cause. They stop no other payout. */
 function findHolds({ queue, attention }: Standing): Trouble[] {
-  const held = queue.filter(({ state, reason }) => state === 'held' && reason !== 'funds' && reason !== 'limit')
-  const stops = queue.every(({ state }) => state === 'held')
-  return held.map(({ reason, count, micro }): Trouble => {
+  return queue.filter(isStopped).map(({ reason, count, micro }): Trouble => {
     const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'is' : 'are'} stopped`
     const named = attention.find(({ kind, detail }) => kind === 'payout_held' && detail?.startsWith(`${reason}: `))
     const cause = named === undefined ? '' : ` (${named.subject}: ${named.detail?.slice(`${reason}: `.length)})`
     return {
       kind: 'held',
-      stops,
+      stops: false,
       what: `${payouts} (${reason ?? 'no reason'}) until an operator decides${cause}`,
-      todo: `\`pinrail attention\` names them. Then \`pinrail payments decide <payment> retry\`, or \`pinrail settlement void <payment>\` before a refund. When the cause has ended, \`pinrail payments retry-stopped ${reason ?? '<reason>'}\` tries all of them again.`,
+      todo: `Look with \`pinrail payments explain ${named?.subject ?? '<payment>'}\`, then decide \`settle\`, or \`give_back\`, which voids the payout first. \`pinrail attention\` names all of them. When the cause has ended, \`pinrail payments retry-stopped ${reason ?? '<reason>'}\` tries all of them again.`,
     }
   })
 }

@@ -23,23 +23,29 @@ const OLD_BOOKS_SECONDS = 3 * 3600
 /** Something is wrong, and the message says what to do. */
 class Failure extends Error {}
 
+/** The part works, and something waits for a person. */
+class Warning extends Failure {}
+
 type Look = { readonly part: string; readonly look: () => Promise<string> }
 
-/** Checks every part that the system needs, all at once. Returns 1 if one of them fails. */
+type Grade = 'ok' | 'warn' | 'fail'
+const MARKS: Readonly<Record<Grade, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' }
+
+/** Checks every part that the system needs, all at once. Returns 1 if one of them fails, or something waits for a person. */
 export async function doctor(office: Office): Promise<number> {
   const temporal = createTemporalClient(office.settings)
   try {
     const looks = [...lookAtDatabase(office), ...lookAtTemporal(office, temporal), ...lookAtChain(office)]
     const found = await Promise.all(looks.map(examine))
     office.give('parts', found)
-    for (const { part, well, found: text } of found) office.say(`${well ? 'ok  ' : 'FAIL'}  ${part}: ${text}`)
-    return found.every(({ well }) => well) ? 0 : 1
+    for (const { part, grade, found: text } of found) office.say(`${MARKS[grade]}  ${part}: ${text}`)
+    return found.every(({ grade }) => grade === 'ok') ? 0 : 1
   } finally {
     await temporal.close()
   }
 }
 
-async function examine({ part, look }: Look): Promise<{ part: string; well: boolean; found: string }> {
+async function examine({ part, look }: Look): Promise<{ part: string; grade: Grade; found: string }> {
   const patience = new AbortController()
   const tooLong = delay(PATIENCE_MS, null, { signal: patience.signal }).then(() => {
     throw new Failure(`no answer within ${PATIENCE_MS / 1000} s`)
@@ -47,9 +53,10 @@ async function examine({ part, look }: Look): Promise<{ part: string; well: bool
   // Ended below: nobody waits for it then.
   tooLong.catch(() => undefined)
   try {
-    return { part, well: true, found: await Promise.race([look(), tooLong]) }
+    return { part, grade: 'ok', found: await Promise.race([look(), tooLong]) }
   } catch (error) {
-    return { part, well: false, found: error instanceof Error ? error.message : String(error) }
+    const found = error instanceof Error ? error.message : String(error)
+    return { part, grade: error instanceof Warning ? 'warn' : 'fail', found }
   } finally {
     patience.abort()
   }
@@ -80,7 +87,7 @@ function lookAtDatabase({ db }: Office): Look[] {
         const kinds = await countAttention(db)
         if (kinds.length === 0) return 'nothing needs attention'
         const counts = kinds.map(({ kind, count }) => `${count} ${kind}`).join(', ')
-        throw new Failure(`${counts}: see \`pinrail attention\``)
+        throw new Warning(`${counts}: see \`pinrail attention\``)
       },
     },
   ]
@@ -152,7 +159,9 @@ function lookAtChain({ db, settings: given }: Office): Look[] {
       part: 'settlement',
       look: async () => {
         const { text, troubles } = answerOf(await readStanding(asking))
-        if (troubles.length > 0) throw new Failure(troubles.map(({ what, todo }) => `${what}. ${todo}`).join(' '))
+        const message = troubles.map(({ what, todo }) => `${what}. ${todo}`).join(' ')
+        if (troubles.some(({ stops }) => stops)) throw new Failure(message)
+        if (troubles.length > 0) throw new Warning(message)
         return text
       },
     },

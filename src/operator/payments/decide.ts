@@ -1,10 +1,16 @@
 import { findPaymentId } from '../../db/operator/payments.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
+import { readNewestEntry } from '../../db/payments/timeline.ts'
 import { isId, paymentWorkflowId } from '../../domain/ids.ts'
+import { CHANGED_SINCE } from '../../domain/payment/decision.ts'
 import { ANSWERS } from '../../domain/payment/funds/answer.ts'
+import { describeNextStep } from '../../domain/payment/operator-texts.ts'
 import type { Decision } from '../../domain/payment/requests.ts'
+import { snapshotOf } from '../../domain/payment/snapshot.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { type DecisionOutcome, sendDecision } from '../../temporal/decisions.ts'
 import { type Office, Refusal, signedBy, UsageError } from '../call.ts'
+import { describeEntry } from './entry-lines.ts'
 
 /** Whether the decision was carried out is not known. */
 export class Unknown extends Error {}
@@ -32,14 +38,24 @@ export async function decidePayment(office: Office): Promise<number> {
   const temporal = createTemporalClient(settings)
   try {
     const outcome = await sendDecision(temporal.client, { workflowId: paymentWorkflowId(known), say, decision })
-    if (outcome.kind !== 'done') throw SAID[outcome.kind](outcome.message, known)
+    if (outcome.kind !== 'done') throw SAID[outcome.kind](await withNewest(office, known, outcome.message), known)
     give('status', outcome.status)
     give('message', outcome.message)
-    print(`${known} is ${outcome.status}: ${outcome.message}`)
+    print(
+      `${known} is ${outcome.status}: ${outcome.message}. ${describeNextStep(snapshotOf(await loadPayment(db, known)))}`,
+    )
+    print(`Look again with \`pinrail payments explain ${known}\`.`)
     return 0
   } finally {
     await temporal.close()
   }
+}
+
+/** Names what has changed since the operator looked. */
+async function withNewest({ db }: Office, paymentId: string, message: string): Promise<string> {
+  if (!message.includes(CHANGED_SINCE)) return message
+  const newest = await readNewestEntry(db, paymentId)
+  return newest === null ? message : `${message}. Newest: ${describeEntry(newest)}`
 }
 
 function decisionOf(office: Office, subject: string): Decision {

@@ -3,6 +3,7 @@ import { encodeFunctionData } from 'viem/utils'
 import { createDepositKeys, sweepNonce } from '../../../src/chain/deposits/deposit-keys.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import { findImbalances, readBalances } from '../../../src/db/ledger.ts'
+import { listAttention } from '../../../src/db/payments/attention.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
 import { takeUnread } from '../../../src/db/payments/partner-events.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
@@ -189,8 +190,8 @@ describe('deposits', () => {
     },
   )
 
-  test('what is at an address whose watch has ended, and no node shows the transfer, is on the attention list', async () => {
-    const { address, paymentId } = await openEnded()
+  test('what is at an address whose watch has ended, and no node shows the transfer, is on the attention lists until one does', async () => {
+    const { address, paymentId, attemptId } = await openEnded()
     await mintUsdc(world.chain, { to: address, micro: 2_000_000n })
     await world.chain.mine({ blocks: 4 })
     const node = await startLossyProxy(world.anvil.url)
@@ -203,12 +204,13 @@ describe('deposits', () => {
     } finally {
       await node.close()
     }
-    expect(await listSettlementAttention(world.db)).toContainEqual({
-      kind: 'deposit_difference',
-      subject: paymentId,
-      detail: `its address ${address} holds 2000000 units of a token more than its transfers show`,
-    })
-    await world.db.query('delete from settlement_finding')
+    const detail = `its address ${address} holds 2000000 units of a token more than its transfers show`
+    const listed = { kind: 'deposit_difference', detail }
+    expect(await listSettlementAttention(world.db)).toContainEqual({ ...listed, subject: paymentId })
+    expect(await listAttention(world.db, 100)).toContainEqual(expect.objectContaining({ ...listed, paymentId }))
+    await world.finalize(runner(), 4)
+    expect(await received(attemptId)).toMatchObject({ micro: '2000000' })
+    expect(await listSettlementAttention(world.db)).toEqual([])
   })
 
   test('a part and the rest are one deposit, swept with two nonces', async () => {

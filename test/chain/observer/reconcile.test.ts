@@ -29,12 +29,15 @@ describe('payouts that somebody else carries', () => {
     expect(await attention()).toEqual([
       expect.objectContaining({ kind: 'used_without_log', subject: queued.paymentId }),
     ])
+    // A difference at the payment's address has another cause.
+    await world.db.query(`insert into settlement_finding select chain_id, token, 'deposit_difference', subject, 'more'
+      from settlement_finding`)
     for (const node of nodes) node.behave = () => 'honest'
     for (let round = 0; round < 3; round++) {
       laterBy(61)
       await runner.tick()
     }
     expect(await state(queued)).toBe('settled')
-    expect(await attention()).toEqual([])
+    expect(await attention()).toEqual([expect.objectContaining({ kind: 'deposit_difference' })])
   })
 })

@@ -24,6 +24,7 @@ import {
 } from './payment-story.ts'
 
 const one = opened(attempt())
+const two = opened(attempt(), attempt({ id: 'att_2' }))
 const usdc = opened(usdcAttempt())
 const gone = says({ status: 'canceled' })
 const cause = (say: Extract<Cause, { say: string }>['say'], outside = false): Cause => ({
@@ -86,6 +87,24 @@ describe('the timeline tells', () => {
       says({ status: 'declined' }),
       ['attempt.declined: The attempt was declined; the buyer may try again (partner)'],
     ],
+    [
+      'a declined order of a payment that is over',
+      after(two, pays(), fills(), handsOver, paysOut()),
+      says({ status: 'declined' }, 'att_2'),
+      ['attempt.declined: The partner reports: declined (partner)'],
+    ],
+    [
+      'money of a payment that was held before it came',
+      after(one, sets({ held: true })),
+      pays(),
+      ['→ under_review: Money arrived, and waits because an operator holds the payment (partner)'],
+    ],
+    [
+      'a partner that is silent',
+      after(one, says({ status: 'confirming' })),
+      setsAttempt({ silent: true }),
+      ['→ under_review: The payment waits for an operator, who asks the partner (system)'],
+    ],
     ['more money', after(one, pays()), pays('12000'), ['payment.money_came: More money arrived (partner)']],
     ['less money', after(one, pays()), pays('9950'), ['payment.money_went: The partner reversed money (partner)']],
     [
@@ -114,6 +133,12 @@ describe('the timeline tells', () => {
       handed,
       sets({ payout: 'stopped' }),
       ['→ under_review: The settlement has stopped the payout (system)'],
+    ],
+    [
+      'a void for a give-back',
+      after(handed, decides({ say: 'give_back', accountId: 'att_1' })),
+      sets({ payout: 'voiding' }),
+      ['→ under_review: The money goes back to the buyer (operator)'],
     ],
     [
       'a void whose money is there',
@@ -159,7 +184,7 @@ describe('the timeline tells', () => {
     ],
     [
       'given back later: the payment does not move yet',
-      after(opened(attempt(), attempt({ id: 'att_2' })), pays(), pays('10000', 'att_2')),
+      after(two, pays(), pays('10000', 'att_2')),
       decides({ say: 'give_back', accountId: 'att_2' }),
       cause('give_back'),
       ['decision.give_back: An operator gives money back to the buyer (operator)'],
@@ -172,11 +197,25 @@ describe('the timeline tells', () => {
       ['→ refunded: The money went back to the buyer outside of the partner (operator)'],
     ],
     [
+      'given back in part from elsewhere',
+      after(settled, pays('15000')),
+      decides({ say: 'give_back', accountId: 'att_1', outside: true }),
+      cause('give_back', true),
+      ['decision.give_back: The buyer got money back from elsewhere (operator)'],
+    ],
+    [
+      'written off with another token: the payment waits for its buyer again',
+      after(usdc, says({ status: 'wrong_asset' })),
+      decides({ say: 'write_off' }),
+      cause('write_off'),
+      ['→ pending: An operator recorded that it is dealt with (operator)'],
+    ],
+    [
       'ended without money',
       after(one, says({ status: 'on_hold' })),
       decides({ say: 'write_off' }),
       cause('write_off'),
-      ['→ failed: An operator rejected it before any money arrived (operator)'],
+      ['→ failed: An operator ended it as failed, before any money arrived (operator)'],
     ],
     [
       'held before any money',

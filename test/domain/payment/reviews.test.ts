@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { describeOffered } from '../../../src/domain/payment/decision.ts'
+import { ANSWERS } from '../../../src/domain/payment/funds/answer.ts'
 import { ASKS, STOPS } from '../../../src/domain/payment/funds/review.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import { OTHER_TOKEN } from '../../../src/domain/payment/reading.ts'
 import { merchantText, type ReviewReason } from '../../../src/domain/payment/reviews.ts'
 import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
 import {
@@ -16,6 +18,7 @@ import {
   opened,
   pays,
   paysOut,
+  type Step,
   says,
   sets,
   setsAttempt,
@@ -27,6 +30,13 @@ const one = opened(attempt())
 const two = opened(attempt(), attempt({ id: 'att_2', provider: 'card_partner', method: 'card' }))
 const usdc = opened(usdcAttempt())
 const odd = says({ status: 'paid', received: '10000', amount: { minor: '9000', currency: 'EUR' } })
+
+const TOKEN = `0x${'d'.repeat(40)}`
+/** The converter has refused the open order. */
+const refuses: Step = (state) => ({
+  ...state,
+  sales: state.sales.map((sale) => ({ ...sale, state: 'ended' as const })),
+})
 
 const BACK = ['give_back --attempt att_1', 'give_back --attempt att_1 --outside']
 const OUTSIDE = ['give_back --attempt att_1 --outside']
@@ -56,7 +66,13 @@ const REVIEWS: readonly Asked[] = [
   [
     'sale_stuck',
     after(one, pays(), sets({ stuck: 'att_1' })),
-    'The converter has refused to sell 100.00 EUR, or has not answered for half an hour. `settle` tries again.',
+    'The converter has not answered for half an hour whether it has sold 100.00 EUR. `settle` tries again.',
+    ['settle', ...BACK, 'hold'],
+  ],
+  [
+    'sale_stuck',
+    after(one, pays(), refuses, sets({ stuck: 'att_1' })),
+    'The converter has refused to sell 100.00 EUR. `settle` tries again.',
     ['settle', ...BACK, 'hold'],
   ],
   [
@@ -74,7 +90,7 @@ const REVIEWS: readonly Asked[] = [
   [
     'odd_order',
     after(one, odd),
-    'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for.',
+    'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for. `settle` sells the 100.00 EUR that the partner holds.',
     ['settle', ...BACK, 'hold'],
   ],
   [
@@ -90,21 +106,27 @@ const REVIEWS: readonly Asked[] = [
     ['write_off', 'hold'],
   ],
   [
+    'other_token',
+    after(usdc, setsAttempt({ misfit: { ...OTHER_TOKEN, received: { minor: '2500000', currency: TOKEN } } })),
+    `Another token than USDC is at the address of the payment: 2500000 units of ${TOKEN}. It does not count. Send it back by hand, and record that with \`write_off\`.`,
+    ['write_off', 'hold'],
+  ],
+  [
     'withheld',
     after(one, says({ status: 'on_hold', received: '10000' })),
-    'The partner withholds 100.00 EUR while it checks the payment. It goes on when the partner releases the money.',
+    'The partner withholds 100.00 EUR while it checks the payment. Wait: there is nothing to do until the partner releases the money.',
     [...BACK, 'hold'],
   ],
   [
     'withheld',
     after(one, says({ status: 'on_hold' })),
-    'The partner withholds the money while it checks the payment. It goes on when the partner releases the money.',
+    'The partner withholds the money while it checks the payment. Wait: there is nothing to do until the partner releases the money.',
     ['write_off', 'hold'],
   ],
   [
     'silent',
     after(one, says({ status: 'confirming' }), setsAttempt({ silent: true })),
-    'The partner has been confirming the money for too long. Ask the partner. If the money arrives, the payment goes on.',
+    'The partner has been confirming the money for too long. Ask the partner. If the money arrives, the payment continues.',
     ['write_off', 'hold'],
   ],
   [
@@ -128,13 +150,13 @@ const REVIEWS: readonly Asked[] = [
   [
     'loss',
     after(settled, pays('4000')),
-    'The partner has taken back 60.00 EUR after the merchant was paid. The loss is the platform’s.',
+    'The platform has lost 60.00 EUR: the partner took it back after the merchant was paid.',
     ['write_off'],
   ],
   [
     'loss',
     after(one, pays(), decides({ say: 'give_back', accountId: 'att_1', outside: true }), says({ status: 'refunded' })),
-    'The partner has taken back 100.00 EUR that the buyer had got from elsewhere. The loss is the platform’s.',
+    'The platform has lost 100.00 EUR: the partner took it back, and the buyer had got it from elsewhere.',
     ['write_off'],
   ],
   [
@@ -157,6 +179,11 @@ describe('a person who is asked reads the facts with their amounts, and what may
     expect(state.payment.reviews).toEqual([{ reason, attemptId: isOfPayment ? null : 'att_1', text }])
     expect(state.payment.reviewSince).toBe(AT)
     expect(describeOffered(snapshotOf(state).answers)).toEqual(answers)
+  })
+
+  test.each(REVIEWS)('%s names only decisions that exist', (_reason, _state, text) => {
+    const named = [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word)
+    expect(named.filter((word) => !ANSWERS.some((say) => say === word))).toEqual([])
   })
 
   test('every reason is among them', () => {

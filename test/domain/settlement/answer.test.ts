@@ -37,6 +37,19 @@ describe('is money moving, and if not, why', () => {
     })
   })
 
+  test('a payout that waits for an operator keeps no other from moving', () => {
+    const stopped = held('blacklisted')
+    expect(answer({ queue: [stopped, QUEUED] })).toMatchObject({
+      moving: 'partly',
+      text: 'Money is moving (4 settled in the last ten minutes, 2 payouts of 30.000000 USDC open), but 1 payout of 10.000000 USDC is stopped (blacklisted) until an operator decides.',
+    })
+    expect(answer({ queue: [stopped] })).toMatchObject({
+      moving: 'nothing_to_do',
+      text: 'No other payout waits to be paid (4 settled in the last ten minutes), but look at this: 1 payout of 10.000000 USDC is stopped (blacklisted) until an operator decides.',
+      troubles: [{ kind: 'held', stops: false }],
+    })
+  })
+
   test('it is, but not as it should: what stops everything comes first', () => {
     const one = { ...OPEN_LANE, wallet: FUNDING, status: 'quarantined', reason: 'its nonce was used' } as const
     expect(answer({ lanes: [OPEN_LANE, one] })).toMatchObject({

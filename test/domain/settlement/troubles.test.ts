@@ -219,7 +219,7 @@ describe('USDC in treasuries', () => {
     })
     expect(kinds({ ...low, queue: [held('funds'), QUEUED] })).toEqual(['treasury_low'])
     // One that an operator holds does not move either.
-    expect(kinds({ ...low, queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held!'])
+    expect(kinds({ ...low, queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held'])
   })
 
   test('a treasury of which no node says anything is no trouble', () => {
@@ -364,13 +364,15 @@ describe('the record', () => {
       kind: 'held',
       stops: false,
       what: '3 payouts of 10.000000 USDC are stopped (review) until an operator decides',
-      todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund. When the cause has ended, `pinrail payments retry-stopped review` tries all of them again.',
+      todo: 'Look with `pinrail payments explain <payment>`, then decide `settle`, or `give_back`, which voids the payout first. `pinrail attention` names all of them. When the cause has ended, `pinrail payments retry-stopped review` tries all of them again.',
     })
     expect(only({ queue: [held(null)] })?.what).toContain('is stopped (no reason)')
     const attention = [{ kind: 'payout_held', subject: 'pay_1', detail: 'policy: it is too large' }]
-    expect(only({ queue: [held('policy')], attention })?.what).toMatch(
-      /until an operator decides \(pay_1: it is too large\)$/,
-    )
+    expect(only({ queue: [held('policy')], attention })).toMatchObject({
+      stops: false,
+      what: expect.stringMatching(/until an operator decides \(pay_1: it is too large\)$/),
+      todo: expect.stringMatching(/^Look with `pinrail payments explain pay_1`, /),
+    })
     expect(only({ queue: [held('review')], attention })?.what).toMatch(/until an operator decides$/)
   })
 })

@@ -39,14 +39,25 @@ export async function storeDepositFinding({ db, scope }: JournalContext, address
   )
 }
 
+/** Takes the payments off the list whose addresses hold what their transfers show. */
+export async function dropDepositFindings({ db, scope }: JournalContext, addresses: readonly Hex[]): Promise<void> {
+  await execute(
+    db,
+    sql`delete from settlement_finding f using deposit d
+        where f.chain_id = ${scope.chainId} and f.token = ${scope.token} and f.kind = 'deposit_difference'
+          and d.payment_id = f.subject and d.chain_id = f.chain_id and d.address = any(${[...addresses]}::text[])`,
+  )
+}
+
 /** Keeps the payments whose nonce is used on chain without a log that anybody shows; drops what has its log now, or has ended. */
 export async function storeFindings({ db, scope }: JournalContext, paymentIds: readonly string[]): Promise<void> {
   await execute(
     db,
     sql`with gone as (
-          delete from settlement_finding f where f.chain_id = ${scope.chainId} and f.token = ${scope.token}
-            and exists (select 1 from payout p join treasury_log l on l.auth_nonce = p.auth_nonce and l.treasury = p.treasury
-              where p.payment_id = f.subject))
+          delete from settlement_finding f
+          where f.chain_id = ${scope.chainId} and f.token = ${scope.token} and f.kind = 'used_without_log'
+            and exists (select 1 from payout p where p.payment_id = f.subject and (p.state in ('settled', 'voided')
+              or exists (select 1 from treasury_log l where l.auth_nonce = p.auth_nonce and l.treasury = p.treasury))))
         insert into settlement_finding (chain_id, token, kind, subject, detail)
         select ${scope.chainId}, ${scope.token}, 'used_without_log', id,
           'the token calls its nonce used at a final block, and no node shows the transfer or the cancellation'

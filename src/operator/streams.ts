@@ -1,0 +1,13 @@
+import type { Streams } from './command.ts'
+
+/**
+ * The output of the process. A reader that has gone, as `head` has after its lines, ends no command before its work is done:
+ * what is left to print is dropped.
+ */
+export function openStreams(): Streams {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  return { out: (text) => void process.stdout.write(text), err: (text) => void process.stderr.write(text) }
+}
