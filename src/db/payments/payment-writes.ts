@@ -85,17 +85,6 @@ function attemptColumns(attempt: Attempt): Columns {
   }
 }
 
-const NEW_ATTEMPT = [
-  'id',
-  'payment_id',
-  'provider',
-  'method',
-  'amount_minor',
-  'currency',
-  'silent_after_hours',
-  'created_at',
-]
-
 const newAttemptColumns = ({
   id,
   paymentId,
@@ -227,10 +216,10 @@ export const listChangedAttempts = (before: Attempts, after: Attempts): Attempt[
   after.attempts.filter(({ id, revision }) => before.attempts.find((known) => known.id === id)?.revision !== revision)
 
 /** True if its partner has said something new. */
-const isSaid = (before: Attempt | undefined, after: Attempt): boolean =>
-  before !== undefined && saidOf(before) !== saidOf(after)
+const isSaid = (before: Attempt | undefined, after: Attempt): boolean => saidOf(before ?? NOTHING_YET) !== saidOf(after)
 
-const saidOf = ({ status, held, misfit }: Attempt): string => JSON.stringify([status, held, misfit])
+const saidOf = ({ status, held, misfit }: Pick<Attempt, 'status' | 'held' | 'misfit'>): string =>
+  JSON.stringify([status, held, misfit])
 
 function renderSales({ before, after }: PaymentWrite): object[] {
   return listChangedSales(before, after).map(({ number, accountId, units, gross, fill, reference, state }) => ({
