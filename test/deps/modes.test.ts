@@ -15,7 +15,14 @@ import { createDb, type Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { finishSweep } from '../../src/db/settlement/deposits.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
-import { holdPayout, queuePayout, readPayout, releasePayout, requestVoid } from '../../src/db/settlement/payouts.ts'
+import {
+  holdPayout,
+  payoutInsert,
+  queuePayout,
+  readPayout,
+  releasePayout,
+  requestVoid,
+} from '../../src/db/settlement/payouts.ts'
 import { listOwing, listTreasuries } from '../../src/db/settlement/rebuild.ts'
 import { readQueue } from '../../src/db/settlement/watch/standing.ts'
 import { listUntried } from '../../src/db/webhooks/deliveries.ts'
@@ -289,8 +296,7 @@ describe('activities', () => {
         rates: outside('rates') as PaymentDeps['rates'],
         payouts: {
           getTreasury: () => `0x${'b'.repeat(40)}`,
-          queue: async () => void asked.push('queue'),
-          release: async () => asked.push('release') > 0,
+          queue: (payout) => (asked.push('queue'), payoutInsert(payout)),
           hold: async () => asked.push('hold') > 0,
           void: async () => {
             asked.push('void')
@@ -316,14 +322,12 @@ describe('activities', () => {
           }),
       ],
       ['readPartnerOrder', (all, of) => all.readPartnerOrder({ paymentId: of.id, attemptId: of.attemptId })],
-      ['closeUnpaid', (all, { id }) => all.closeUnpaid({ paymentId: id, as: 'expired', expiresAt: 0 })],
-      ['convertToUsdc', (all, { id }) => all.convertToUsdc({ paymentId: id, last: false })],
-      ['transferUsdc', (all, { id }) => all.transferUsdc(id)],
+      ['closeUnpaid', (all, { id }) => all.closeUnpaid({ paymentId: id, as: 'expired', now: Date.UTC(2100, 0, 1) })],
+      ['settle', (all, { id }) => all.settle(id)],
       ['loadPayment', (all, { id }) => all.loadPayment(id)],
-      ['markDelayed', (all, { id }) => all.markDelayed(id)],
+      ['markPassedTime', (all, { id }) => all.markPassedTime({ paymentId: id, now: Date.UTC(2100, 0, 1) })],
       ['decide', (all, { id }) => all.decide({ paymentId: id, say: 'hold', ...note })],
       ['giveBack', (all, of) => all.giveBack({ paymentId: of.id, attemptId: of.attemptId })],
-      ['markSilent', (all, { id }) => all.markSilent(id)],
     ])('%s', async (_name, call) => {
       asked.length = 0
       for (const planted of [other, nobody])
@@ -337,8 +341,8 @@ describe('activities', () => {
     test('somebody outside is asked about a payment of its own mode', async () => {
       asked.length = 0
       const { id } = await plant(db, tenant)
-      await expect(run((all) => all.convertToUsdc({ paymentId: id, last: false }))).rejects.toThrow('no answer')
-      expect(asked).toContain('converter.convert')
+      await expect(run((all) => all.settle(id))).rejects.toThrow('no answer')
+      expect(asked).toEqual(['partner.readOrder'])
     })
 
     test('announce and deliverWebhook', async () => {

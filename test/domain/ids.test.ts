@@ -85,5 +85,5 @@ test('what is derived from an id never changes: workflows, and keys that partner
   expect([1, 2].map((order) => conversionKey('pay_1', order))).toEqual(['pay_1:convert', 'pay_1:convert:2'])
   expect(notificationWorkflowId('nch_1')).toBe('ntf_nch_1')
   expect(refundKey('att_1')).toBe('att_1:refund')
-  expect(SETTLE_ACTIVITY_ID).toBe('transferUsdc')
+  expect(SETTLE_ACTIVITY_ID).toBe('settle')
 })

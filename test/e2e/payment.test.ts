@@ -55,7 +55,7 @@ describe('one payment through each partner', () => {
       const mine = () => collector.spans.filter((span) => span.traceId === traceId)
       await until(async () => {
         const names = mine().map(({ name }) => name)
-        return ['POST /v1/payments', 'convertToUsdc', 'converter convert'].every((name) => names.includes(name)) || null
+        return ['POST /v1/payments', 'settle', 'converter convert'].every((name) => names.includes(name)) || null
       }, 'the spans of a payment')
       const named = (name: string) => mine().find((span) => span.name === name)!
       expect(named('POST /v1/payments')).toMatchObject({ service: 'pinrail-api', parentSpanId: spanId })

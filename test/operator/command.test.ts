@@ -4,6 +4,7 @@ import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { runCommand } from '../../src/operator/command.ts'
 import { useWorld } from '../chain/world.ts'
+import { plant } from '../support/plant.ts'
 import { workerVariables } from './operations.ts'
 
 const SIGNED = ['--operator', 'anna', '--reason', 'a drill']
@@ -44,7 +45,7 @@ describe('the command settlement', () => {
   test('tries, holds and shows; what it holds is settled by a decision', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
-    await world.db.query(`update payment set payout = 'handed' where id = $1`, [id])
+    await plant(world.db, `update payment set payout = 'handed' where id = $1`, [id])
     expect(await settlement('--dry-run', 'hold', id, ...SIGNED)).toMatchObject({
       code: 0,
       text: expect.stringContaining('would be'),

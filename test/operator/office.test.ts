@@ -308,7 +308,7 @@ describe('accounts, payments and webhooks', () => {
       const context = { publicUrl: shop.url, now: Date.now }
       await changePayment(shop.db, context, {
         id,
-        work: async (work) => {
+        work: (work) => {
           work.set({ held: true })
           work.because({ say: 'hold', data: { ...data, outside: false } })
         },
@@ -330,7 +330,7 @@ describe('accounts, payments and webhooks', () => {
       const context = { publicUrl: shop.url, now: Date.now }
       await changePayment(shop.db, context, {
         id,
-        work: async (work) => {
+        work: (work) => {
           const asked = work.state.payment.amount
           work.addAttempt({ id: usdc, provider: 'crypto', method: 'usdc', asked })
           work.addAttempt({ id: card, provider: 'card_partner', method: 'card', asked })
@@ -338,7 +338,7 @@ describe('accounts, payments and webhooks', () => {
         },
       })
       const hold = (attemptId: string, facts: Partial<Attempt>) =>
-        changePayment(shop.db, context, { id, work: async (work) => work.setAttempt(attemptId, facts) })
+        changePayment(shop.db, context, { id, work: (work) => work.setAttempt(attemptId, facts) })
       await hold(usdc, { status: 'paid', held: '57883248', askedMicro: '115766496' })
       const decide = `decide: pinrail payments decide ${id}`
       const { out } = await inTest('payments', 'explain', id)

@@ -15,6 +15,7 @@ import { showStatus } from '../../src/operator/status.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { insertPayments, newAddress, settingsOf, stealUsdc, TOKEN, useWorld } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
+import { plant } from '../support/plant.ts'
 import { createOperations, createReversals } from './operations.ts'
 
 const world = useWorld()
@@ -32,7 +33,7 @@ describe('payouts', () => {
   test('an operator holds a payout, releases it, and sees before and after; a dry run changes nothing', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
-    await world.db.query(`update payment set payout = 'handed' where id = $1`, [id])
+    await plant(world.db, `update payment set payout = 'handed' where id = $1`, [id])
     expect(await change('hold', id, true)).toBe(0)
     expect(said.join('\n')).toContain('stopped(operator)')
     expect(await state(id)).toBe('queued')

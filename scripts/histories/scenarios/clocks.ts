@@ -105,7 +105,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
         { publicUrl: '', now: world.clock },
         {
           id: paymentId,
-          work: async (work) => work.set({ stuck: null }),
+          work: (work) => work.set({ stuck: null }),
         },
       )
       await settled(paymentId)

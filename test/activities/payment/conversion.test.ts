@@ -17,20 +17,13 @@ beforeEach(() => world.clearFaults())
 /** At 1.08 USDC for a euro, 100.00 EUR are 108 USDC, of which 4.86 are the fee. */
 const AMOUNTS = { gross: '108000000', fee: '4860000', net: '103140000' }
 
-const convert = (id: string, changes: Partial<PaymentDeps> = {}) =>
-  perform(world.activities(changes).convertToUsdc, { paymentId: id, last: false })
+const settle = (id: string, changes: Partial<PaymentDeps> = {}) => world.trySettle(id, changes)
 const step = async (id: string) => nextStep(await world.state(id))
 const atConverter = (id: string, fault: Record<string, unknown>) =>
   world.sandbox.fault('converter', { times: 1, attemptId: `${id}:convert`, ...fault })
 /** The converter fills the first order with exactly as many micro-USDC. */
 const fillWith = (id: string, minor: string) => atConverter(id, { fault: 'fill_off_rate', minor })
 const LOST = { fault: 'timeout_after_effect', operation: 'convert' }
-
-/** In the step's own words, until it has no more to do at once. */
-async function converted(id: string): Promise<void> {
-  for (let tries = 0; tries < 6 && ['sell', 'end_sale'].includes(await step(id)); tries++)
-    if ((await convert(id)).wait) return
-}
 
 /** The payment's sales by its rows, as `number state units`. */
 const sales = async (id: string): Promise<string[]> =>
@@ -85,8 +78,8 @@ describe('the fill of a sale', () => {
   ])('a fill of %s is taken, and the platform bears the difference', async (_name, filled, exchange) => {
     const { id } = await world.paid()
     await fillWith(id, filled)
-    expect((await convert(id)).payment).toMatchObject({ status: 'processing', next: 'hand_over' })
-    expect(await world.payment(id)).toMatchObject({ usdc: AMOUNTS, takenSale: 1 })
+    expect(await settle(id)).toBe('handed over')
+    expect(await world.payment(id)).toMatchObject({ status: 'settling', usdc: AMOUNTS, takenSale: 1 })
     expect(await world.books(id)).toEqual([
       'conversion EUR -10000',
       `conversion USDC ${filled}`,
@@ -102,8 +95,8 @@ describe('the fill of a sale', () => {
     async (filled) => {
       const { id } = await world.paid()
       await fillWith(id, filled)
-      const first = await convert(id)
-      expect([await world.standing(id), first.payment.next]).toEqual(['under_review far_fill', 'review'])
+      expect([await settle(id), await world.standing(id)]).toEqual(['review', 'under_review far_fill'])
+      const first = await world.state(id)
       expect(await sales(id)).toEqual(['1 filled 10000'])
       expect(await world.books(id)).toEqual([
         'conversion EUR -10000',
@@ -114,17 +107,18 @@ describe('the fill of a sale', () => {
         'partner_receivable EUR 10000',
       ])
       // An activity that runs again changes nothing.
-      expect((await convert(id)).payment).toEqual(first.payment)
+      await settle(id)
+      expect(await world.state(id)).toEqual(first)
     },
   )
 
   test('a far fill that an operator accepts is paid out at the locked rate', async () => {
     const { id } = await world.paid()
     await fillWith(id, '1')
-    await convert(id)
+    await settle(id)
     await world.decide(id, 'settle')
     const dead = { ...world.deps.converter, convert: () => Promise.reject(new Error('asked again')) }
-    expect((await convert(id, { converter: dead })).payment.next).toBe('hand_over')
+    expect(await settle(id, { converter: dead })).toBe('handed over')
     expect(await world.payment(id)).toMatchObject({ usdc: AMOUNTS })
     await expectStatement(id)
   })
@@ -132,7 +126,7 @@ describe('the fill of a sale', () => {
   test('a far fill stays in the books when the buyer got the money back from elsewhere', async () => {
     const made = await world.paid()
     await fillWith(made.id, '50000000')
-    await convert(made.id)
+    await settle(made.id)
     expect((await world.gaveOutside(made)).payment.status).toBe('refunded')
     expect(await world.books(made.id)).toEqual([
       'conversion EUR -10000',
@@ -171,8 +165,8 @@ describe('the locked rate', () => {
   test('is of the currency that was paid, whatever currency the partner names by then', async () => {
     const yen = { minor: '10000', currency: 'JPY' } as const
     const inYen: Partial<PartnerOrder> = { amount: yen, received: yen }
-    await convert(made.id, world.says(inYen))
-    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', rate: { rate: '1.08' } })
+    await settle(made.id, world.says(inYen))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'settling', rate: { rate: '1.08' } })
   })
 
   test('needs no answer of the partner', async () => {
@@ -180,7 +174,7 @@ describe('the locked rate', () => {
       ...world.deps.partners.wallet_app,
       readOrder: () => Promise.reject(new PartnerError('unknown', 'no answer')),
     }
-    await convert(made.id, { partners: { ...world.deps.partners, wallet_app: silent } })
+    await settle(made.id, { partners: { ...world.deps.partners, wallet_app: silent } })
     expect(await world.payment(made.id)).toMatchObject({ rate: { rate: '1.08' } })
   })
 })
@@ -198,12 +192,12 @@ describe('a sale that is open', () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, { fault: 'delay', seconds: 600 })
-    expect((await convert(id)).wait).toBeGreaterThan(0)
+    expect(await settle(id)).toBe('not yet')
     await giveBack(made)
     expect([await step(id), (await world.payment(id)).closedAt]).toEqual(['end_sale', null])
-    expect((await convert(id)).wait).toBeGreaterThan(0)
+    expect(await settle(id)).toBe('not yet')
     world.sandbox.advance(600)
-    expect((await convert(id)).payment.status).toBe('refunded')
+    expect([await settle(id), await world.standing(id)]).toEqual(['done', 'refunded'])
     await expectStatement(id)
     expect(await step(id)).toBe('done')
     expect((await world.payment(id)).closedAt).not.toBeNull()
@@ -213,9 +207,9 @@ describe('a sale that is open', () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, LOST)
-    expect((await convert(id)).wait).toBeGreaterThan(0)
+    expect(await settle(id)).toBe('not yet')
     await giveBack(made)
-    await convert(id)
+    await settle(id)
     expect((await statement(id)).sold).toEqual(['convert 10000'])
     await expectStatement(id)
   })
@@ -225,7 +219,7 @@ describe('a sale that is open', () => {
     const { id } = made
     const { payment } = await world.state(id)
     await giveBack(made)
-    await convert(id)
+    await settle(id)
     expect([await sales(id), await step(id)]).toEqual([['1 ended 10000'], 'done'])
     const late = { key: `${id}:convert`, amount: payment.amount, rate: '1.08' }
     const answer = await world.deps.converter.convert(late, AbortSignal.timeout(5000))
@@ -238,7 +232,7 @@ describe('a sale that is open', () => {
     const { id } = made
     await giveBack(made)
     const cancel = async () => ({ kind: 'filled' as const, microUsdc: '0', reference: 'fill_of_nothing' })
-    await convert(id, { converter: { ...world.deps.converter, cancel } })
+    await settle(id, { converter: { ...world.deps.converter, cancel } })
     expect([await sales(id), await step(id)]).toEqual([['1 filled 10000'], 'done'])
   })
 
@@ -247,7 +241,8 @@ describe('a sale that is open', () => {
     const { id } = made
     await giveBack(made)
     const silence = () => Promise.reject(new PartnerError('unknown', 'converter: no answer'))
-    expect((await convert(id, { converter: { ...world.deps.converter, cancel: silence } })).wait).toBe(5)
+    const trying = perform(world.activities({ converter: { ...world.deps.converter, cancel: silence } }).settle, id)
+    await expect(trying).rejects.toMatchObject({ type: 'NotYet', nextRetryDelay: 5000 })
     expect(await step(id)).toBe('end_sale')
     expect(await world.attention(id)).toEqual([])
     await world.checkout.db.query("update payment set updated_at = now() - interval '61 minutes' where id = $1", [id])
@@ -265,22 +260,22 @@ describe('a sale that is open', () => {
       convert: async (...order: Parameters<typeof world.deps.converter.convert>) => {
         const answer = await world.deps.converter.convert(...order)
         await giveBack(made)
-        await convert(id)
+        await settle(id)
         return answer
       },
     }
-    await convert(id, { converter: slow })
+    await settle(id, { converter: slow })
     await expectStatement(id)
   })
 
   test('a sale is ended when its money has gone', async () => {
     const { id, attemptId } = await world.paid()
     await atConverter(id, LOST)
-    await convert(id)
+    await settle(id)
     await world.act(attemptId, { action: 'reverse' })
     expect((await world.read({ id, attemptId })).payment.status).toBe('pending')
     expect([await sales(id), await step(id)]).toEqual([['1 asked 10000'], 'end_sale'])
-    await convert(id)
+    await settle(id)
     await expectStatement(id)
     expect([await world.attention(id), await step(id)]).toEqual([[], 'await_buyer'])
   })
@@ -289,10 +284,11 @@ describe('a sale that is open', () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, { fault: 'conversion_refused' })
-    expect((await convert(id)).payment.reviews).toMatchObject([{ reason: 'sale_stuck' }])
+    expect(await settle(id)).toBe('review')
+    expect((await world.payment(id)).reviews).toMatchObject([{ reason: 'sale_stuck' }])
     expect(await sales(id)).toEqual(['1 ended 10000'])
     await world.decide(id, 'settle')
-    await converted(id)
+    await settle(id)
     expect(await sales(id)).toEqual(['1 ended 10000', '2 filled 10000'])
     expect((await world.payment(id)).usdc).not.toBeNull()
   })
@@ -302,7 +298,7 @@ describe('money that changes after the converter was asked', () => {
   test('changed money has a separate sale, and the first order is ended', async () => {
     const made = await world.paid()
     await paidAnew(made, '15000')
-    await converted(made.id)
+    await settle(made.id)
     expect((await statement(made.id)).sold).toEqual(['convert:2 15000'])
     expect(await world.payment(made.id)).toMatchObject({ takenSale: 2, usdc: { gross: '162000000' } })
     await expectStatement(made.id)
@@ -311,12 +307,12 @@ describe('money that changes after the converter was asked', () => {
   test('changed money is not sold before the first order is over', async () => {
     const made = await world.paid()
     await atConverter(made.id, { fault: 'delay', seconds: 600 })
-    await convert(made.id)
+    await settle(made.id)
     await paidAnew(made, '15000')
-    expect((await convert(made.id)).wait).toBeGreaterThan(0)
+    expect(await settle(made.id)).toBe('not yet')
     expect((await statement(made.id)).sold).toEqual(['convert 10000'])
     world.sandbox.advance(600)
-    await converted(made.id)
+    await settle(made.id)
     expect((await statement(made.id)).sold).toEqual(['convert 10000', 'convert:2 15000'])
     await expectStatement(made.id)
   })
@@ -324,13 +320,13 @@ describe('money that changes after the converter was asked', () => {
   test('money in another currency is sold by another order', async () => {
     const made = await world.paid()
     await atConverter(made.id, LOST)
-    await convert(made.id)
+    await settle(made.id)
     await world.act(made.attemptId, { action: 'reverse' })
     await world.read(made)
     const other = { id: made.id, attemptId: await world.open(made.id, { provider: 'local_partner', method: 'upi' }) }
     await world.sandbox.act('local_partner', other.attemptId, { action: 'pay' })
     expect((await world.read(other)).payment.status).toBe('processing')
-    await converted(made.id)
+    await settle(made.id)
     const { confirmed } = await world.payment(made.id)
     expect((await statement(made.id)).sold).toEqual(['convert 10000', `convert:2 ${confirmed?.minor}`])
     expect(await world.books(made.id)).toContain('conversion EUR -10000')
@@ -340,9 +336,9 @@ describe('money that changes after the converter was asked', () => {
   test('changed money is sold once by two tries at the same moment', async () => {
     const made = await world.paid()
     await atConverter(made.id, LOST)
-    await convert(made.id)
+    await settle(made.id)
     await paidAnew(made, '15000')
-    for (let round = 0; round < 3; round++) await Promise.all([convert(made.id), convert(made.id)])
+    for (let round = 0; round < 3; round++) await Promise.all([settle(made.id), settle(made.id)])
     expect((await statement(made.id)).sold).toEqual(['convert 10000', 'convert:2 15000'])
     expect(await world.payment(made.id)).toMatchObject({ takenSale: 2 })
     await expectStatement(made.id)
@@ -357,15 +353,15 @@ describe('money that changes after the converter was asked', () => {
       ...world.deps.converter,
       convert: async (...order: Parameters<typeof world.deps.converter.convert>) => {
         const answer = await world.deps.converter.convert(...order)
+        if (!order[0].key.endsWith(':convert')) return answer
         await paidAnew(made, '15000')
-        if (isEnded) await convert(made.id)
+        if (isEnded) await settle(made.id)
         return answer
       },
     }
-    await convert(made.id, { converter: slow })
-    expect(await world.payment(made.id)).toMatchObject({ usdc: null, reviews: [] })
-    await converted(made.id)
-    expect((await world.payment(made.id)).usdc?.gross).toBe('162000000')
+    expect(await settle(made.id, { converter: slow })).toBe('handed over')
+    expect(await world.payment(made.id)).toMatchObject({ takenSale: 2, usdc: { gross: '162000000' }, reviews: [] })
+    expect((await statement(made.id)).sold).toEqual(['convert 10000', 'convert:2 15000'])
     await expectStatement(made.id)
   })
 
@@ -375,11 +371,11 @@ describe('money that changes after the converter was asked', () => {
   ])('in part leaves a rest with a separate sale, where the first order %s', async (_what, fault, sold) => {
     const made = await world.paid()
     await atConverter(made.id, fault)
-    await convert(made.id)
+    await settle(made.id)
     await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
     expect((await world.read(made)).payment.reviews).toMatchObject([{ reason: 'too_little' }])
     await world.decide(made.id, 'settle')
-    await converted(made.id)
+    await settle(made.id)
     expect((await statement(made.id)).sold).toEqual(sold)
     expect((await world.payment(made.id)).usdc?.gross).toBe('64800000')
     await expectStatement(made.id)
@@ -388,17 +384,201 @@ describe('money that changes after the converter was asked', () => {
   test('money that comes after the end of an expired payment has a separate sale', async () => {
     const made = await world.paid()
     await atConverter(made.id, LOST)
-    await convert(made.id)
+    await settle(made.id)
     await world.act(made.attemptId, { action: 'reverse' })
     await world.read(made)
     await world.closeAs(made.id, 'expired')
-    await convert(made.id)
+    await settle(made.id)
     expect(await step(made.id)).toBe('done')
     await world.sandbox.fault('wallet_app', { fault: 'late_money', attemptId: made.attemptId, times: 1 })
     await world.act(made.attemptId, { action: 'pay' })
     expect((await world.read(made)).payment.status).toBe('processing')
-    await converted(made.id)
+    await settle(made.id)
     await expectStatement(made.id)
     expect((await world.payment(made.id)).usdc).toEqual(AMOUNTS)
+  })
+})
+
+/** Money that waited may be gone: a callback is lost, or comes late. */
+describe('money that its partner has confirmed more than a minute ago', () => {
+  type Partners = PaymentDeps['partners']
+  type Read = Partners['wallet_app']['readOrder']
+
+  /** As if so many milliseconds had passed; `readings` counts how often the partner was asked. */
+  function after(ms: number, readOrder?: Read) {
+    const readings: number[] = []
+    const { partners, context } = world.deps
+    const counting: Read = (...asked) => {
+      readings.push(1)
+      return readOrder === undefined ? partners.wallet_app.readOrder(...asked) : readOrder(...asked)
+    }
+    const changes: Partial<PaymentDeps> = {
+      partners: { ...partners, wallet_app: { ...partners.wallet_app, readOrder: counting } },
+      context: { ...context, now: () => Date.now() + ms },
+    }
+    return { changes, readings: () => readings.length }
+  }
+  const MINUTE = 60_000
+  const sold = async (): Promise<Made> => {
+    const made = await world.paid()
+    await world.convert(made.id)
+    expect([await world.standing(made.id), await step(made.id)]).toEqual(['processing', 'hand_over'])
+    return made
+  }
+
+  test('old money is read again once before it is sold and handed over, and fresh money is not', async () => {
+    for (const [ms, readings] of [
+      [MINUTE / 2, 0],
+      [MINUTE, 1],
+    ] as const) {
+      const { id } = await world.paid()
+      const later = after(ms)
+      expect(await settle(id, later.changes)).toBe('handed over')
+      expect([later.readings(), await sales(id), await world.payout(id)]).toEqual([
+        readings,
+        ['1 filled 10000'],
+        'queued',
+      ])
+    }
+  })
+
+  test('old money is not sold when its partner took it back', async () => {
+    const made = await world.paid()
+    await world.act(made.attemptId, { action: 'reverse' })
+    expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
+    expect((await statement(made.id)).sold).toEqual([])
+    expect([await world.standing(made.id), await world.held(made.id), await world.payout(made.id)]).toEqual([
+      'pending',
+      ['declined 0'],
+      null,
+    ])
+    await expectStatement(made.id)
+  })
+
+  test('old money is read again before it is handed over', async () => {
+    const { id } = await sold()
+    const later = after(MINUTE)
+    expect(await settle(id, later.changes)).toBe('handed over')
+    expect([later.readings(), await world.payout(id)]).toEqual([1, 'queued'])
+  })
+
+  test('old money is not handed over when its partner took it back, and what was sold belongs to the platform', async () => {
+    const made = await sold()
+    await world.act(made.attemptId, { action: 'reverse' })
+    expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
+    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['pending', null])
+    expect((await world.books(made.id)).filter((line) => /payable|fee/.test(line))).toEqual([])
+    await expectStatement(made.id)
+  })
+
+  test('old money is not handed over when its partner has less of it', async () => {
+    const made = await sold()
+    await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
+    expect(await settle(made.id, after(MINUTE).changes)).toBe('review')
+    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['under_review too_little', null])
+  })
+
+  test.each<[string, Read, object]>([
+    [
+      'gives no answer',
+      () => Promise.reject(new PartnerError('unknown', 'no answer')),
+      { type: 'Partner.unknown', message: 'no answer' },
+    ],
+    ['does not know the order', async () => null, { type: 'NotYet', nextRetryDelay: MINUTE }],
+  ])('old money is neither sold nor handed over while its partner %s', async (_what, readOrder, failure) => {
+    for (const { id } of [await world.paid(), await sold()]) {
+      const before = await world.state(id)
+      const trying = perform(world.activities(after(MINUTE, readOrder).changes).settle, id)
+      await expect(trying).rejects.toMatchObject(failure)
+      expect([await world.state(id), await world.payout(id)]).toEqual([before, null])
+    }
+  })
+
+  test('money is read again when its partner refused to give it back', async () => {
+    const made = await world.paid()
+    await world.decide(made.id, 'hold')
+    await world.giveBack(made, world.says({}, { refund: 'refused' }))
+    await world.decide(made.id, 'release')
+    await world.act(made.attemptId, { action: 'reverse' })
+    expect(await settle(made.id)).toBe('await_buyer')
+    expect((await statement(made.id)).sold).toEqual([])
+  })
+})
+
+describe('a settlement that is tried again', () => {
+  const listPayouts = async (id: string) =>
+    (await world.checkout.db.query('select micro_usdc::text as micro from payout where payment_id = $1', [id])).rows
+  const unasked = () => {
+    const never = () => Promise.reject(new Error('the converter was asked again'))
+    return { converter: { ...world.deps.converter, convert: never, cancel: never } }
+  }
+
+  test('a settlement cut off after the fill was stored is carried on by the next try, and handed over once', async () => {
+    const { id } = await world.paid()
+    await world.convert(id)
+    expect([await sales(id), await listPayouts(id)]).toEqual([['1 filled 10000'], []])
+    expect(await settle(id, unasked())).toBe('handed over')
+    const handed = await world.state(id)
+    // The answer may be lost: then Temporal tries again.
+    for (const changes of [unasked(), {}]) expect(await settle(id, changes)).toBe('handed over')
+    expect(await world.state(id)).toEqual(handed)
+    expect(await listPayouts(id)).toEqual([{ micro: AMOUNTS.net }])
+    expect((await statement(id)).sold).toEqual(['convert 10000'])
+  })
+
+  test('a settlement cut off before the fill was stored asks the converter for the same order', async () => {
+    const { id } = await world.paid()
+    await fillWith(id, '108000000')
+    const getTreasury = () => {
+      throw new Error('the process was killed here')
+    }
+    const killed = settle(id, { payouts: { ...world.payouts, getTreasury } })
+    await expect(killed).rejects.toThrow('killed here')
+    expect([await sales(id), await listPayouts(id)]).toEqual([['1 asked 10000'], []])
+    expect(await settle(id)).toBe('handed over')
+    expect([(await statement(id)).sold, await listPayouts(id)]).toEqual([['convert 10000'], [{ micro: AMOUNTS.net }]])
+    await expectStatement(id)
+  })
+
+  test('a settlement that is tried twice at the same moment hands the payout over once', async () => {
+    for (let round = 0; round < 3; round++) {
+      const { id } = await world.paid()
+      await fillWith(id, '108000000')
+      expect(await Promise.all([settle(id), settle(id)])).toEqual(['handed over', 'handed over'])
+      expect([await sales(id), await listPayouts(id)]).toEqual([['1 filled 10000'], [{ micro: AMOUNTS.net }]])
+      expect(await world.checkout.timeline(id, 'payment.settling')).toHaveLength(1)
+      await expectStatement(id)
+    }
+  })
+})
+
+describe('a conversion that lasts', () => {
+  const PENDING = { kind: 'pending' as const, retryAfterSeconds: 5 }
+  const MINUTE = 60_000
+  const tryAfter = (id: string, ms: number) => {
+    const context = { ...world.deps.context, now: () => Date.now() + ms }
+    const pending = async () => PENDING
+    return perform(
+      world.activities({ context, converter: { ...world.deps.converter, convert: pending, cancel: pending } }).settle,
+      id,
+    )
+  }
+
+  test('a conversion is tried the rarer the longer it lasts, and at least once a minute', async () => {
+    const { id } = await world.paid()
+    const waits: number[] = []
+    for (const ms of [0, 20_000, MINUTE, 20 * MINUTE])
+      await tryAfter(id, ms).catch(({ nextRetryDelay }) => waits.push(Math.floor(nextRetryDelay / 1000)))
+    expect(waits).toEqual([5, 20, 60, 60])
+  })
+
+  test('a conversion waits for an operator after half an hour, and for the converter if the operator says so', async () => {
+    const { id } = await world.paid()
+    await expect(tryAfter(id, 29 * MINUTE)).rejects.toMatchObject({ type: 'NotYet' })
+    expect((await tryAfter(id, 30 * MINUTE)).payment.reviews).toMatchObject([{ reason: 'sale_stuck' }])
+    expect([await world.standing(id), await sales(id)]).toEqual(['under_review sale_stuck', ['1 asked 10000']])
+    await world.decide(id, 'settle')
+    expect(await settle(id)).toBe('handed over')
+    await expectStatement(id)
   })
 })

@@ -3,7 +3,6 @@ import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { type Act, changePayout, type PayoutChange } from '../../../src/operator/payouts.ts'
 import { takeLease } from '../../chain/lead.ts'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
-import { perform } from './world.ts'
 
 let world: MoneyWorld
 beforeAll(async () => {
@@ -11,6 +10,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 beforeEach(() => world.clearFaults())
+
+const ADDRESS = `0x${'7'.repeat(40)}` as const
+const PAYOUT = { token: ADDRESS, treasury: ADDRESS, recipient: ADDRESS, microUsdc: '1' } as const
 
 /** How far the payment and its payout are. */
 const both = async (id: string) => [await world.standing(id), await world.payout(id)]
@@ -40,7 +42,7 @@ describe('a hold by a decision', () => {
     const { id } = await world.settling()
     await world.decide(id, 'hold')
     expect(await both(id)).toEqual(['under_review held', 'held'])
-    await perform(world.activities().transferUsdc, id).catch(() => undefined)
+    await world.trySettle(id)
     expect(await both(id)).toEqual(['under_review held', 'held'])
     await world.decide(id, 'release')
     await world.handOver(id)
@@ -114,7 +116,7 @@ describe('a payout that the engine or a command has stopped', () => {
     await proveVoid(made.id)
     expect(await both(made.id)).toEqual(['under_review excess', 'voided'])
     await expect(world.decide(made.id, 'settle')).rejects.toThrow('settle changes nothing')
-    await perform(world.activities().transferUsdc, made.id)
+    await world.trySettle(made.id)
     expect((await world.giveBack(made)).payment.status).toBe('refunded')
     expect(await world.attention(made.id)).toEqual([])
   })
@@ -156,28 +158,80 @@ describe('a payout that the engine or a command has stopped', () => {
   })
 })
 
-test('the database itself takes no sale and hands nothing over for money that is not free', async () => {
-  const { id, attemptId } = await world.paid()
-  await world.convert(id)
-  const { db } = world.checkout
-  /** Past the guard of the domain, which would not hand it over. */
-  const handOver = () => world.checkout.change(id, (work) => work.set({ payout: 'handed' }))
-  const wrong: [string, string][] = [
-    ['held = 9999', 'held = 10000'],
-    ['outside = 1', 'outside = 0'],
-    ["status = 'on_hold'", "status = 'paid'"],
-    ['returned = true', 'returned = false'],
-  ]
-  for (const [broken, whole] of wrong) {
-    await db.query(`update attempt set ${broken} where id = $1`, [attemptId])
-    await expect(handOver()).rejects.toThrow('its money is not free')
-    await db.query(`update attempt set ${whole} where id = $1`, [attemptId])
-  }
-  await db.query('update payment set held = true where id = $1', [id])
-  await expect(handOver()).rejects.toThrow('its money is not free')
-  await db.query('update payment set held = false where id = $1', [id])
-  await handOver()
-  expect((await world.payment(id)).status).toBe('settling')
-  await expect(db.query('update reading set held = 1')).rejects.toThrow('a reading is a fact')
-  await expect(db.query('delete from reading')).rejects.toThrow('a reading is a fact')
+/** The wall behind the rules of the domain, which would not take the sale and would not hand the payout over. */
+describe('the database itself', () => {
+  const HAND_OVER = "update payment set payout = 'handed' where id = $1"
+  const TAKE = 'update payment set taken_sale = 1 where id = $1'
+  const attempt = (fields: string) => `update attempt set ${fields} where payment_id = $1`
+  const sale = (fields: string) => `update sale set ${fields} where payment_id = $1`
+  const MISFIT = `{"why": "amount", "status": "paid", "amount": {"minor": "1", "currency": "EUR"}, "received": null}`
+
+  let id = ''
+  beforeAll(async () => {
+    ;({ id } = await world.paid())
+    await world.convert(id)
+  })
+
+  /** Returns the answer to the statement after these facts were written. Nothing stays written. */
+  const tries = (statement: string, facts: readonly string[]): Promise<string> =>
+    world.checkout.db
+      .transaction(async (tx) => {
+        if (statement === TAKE) await tx.query('update payment set taken_sale = null where id = $1', [id])
+        for (const fact of facts) await tx.query(fact, [id])
+        await tx.query(statement, [id])
+        throw new Error('it is free')
+      })
+      .catch((error: Error) => error.message)
+  const refused = () => `the money of payment ${id} is not free`
+
+  test.each<[string, string]>([
+    ['is not all there', attempt('held = 9999')],
+    ['was given back from elsewhere in part', attempt('outside = 1')],
+    ['is withheld', attempt("status = 'on_hold'")],
+    ['is being confirmed', attempt("status = 'confirming'")],
+    ['is to be given back', attempt("back = 'wanted'")],
+    ['is being given back', attempt("back = 'asked'")],
+    ['was returned', attempt('returned = true')],
+    ['is odd, and not accepted', attempt(`misfit = '${MISFIT}'`)],
+    ['is being sold', sale("state = 'asked', fill_micro = null")],
+    ['was not sold', sale("state = 'ended', fill_micro = null")],
+    ['was sold for another number', sale('number = 2')],
+  ])('the database takes no sale and hands nothing over when the money %s', async (_what, fact) => {
+    expect([await tries(TAKE, [fact]), await tries(HAND_OVER, [fact])]).toEqual([refused(), refused()])
+  })
+
+  test('the database hands nothing over while an operator holds the payment, and takes its sale', async () => {
+    const held = ['update payment set held = true where id = $1']
+    expect([await tries(TAKE, held), await tries(HAND_OVER, held)]).toEqual(['it is free', refused()])
+  })
+
+  test('the database hands nothing over of which no sale is taken', async () => {
+    expect(await tries(HAND_OVER, ['update payment set taken_sale = null where id = $1'])).toBe(refused())
+  })
+
+  test.each<[string, string[]]>([
+    ['is free', []],
+    ['is more than was sold', [attempt('held = 10001')]],
+    ['is odd, and accepted', [attempt(`misfit = '${MISFIT}', misfit_answer = 'accepted'`)]],
+    ['came with other tokens', [attempt(`misfit = '{"why": "token"}'`)]],
+  ])('the database takes the sale and hands the payout over when the money %s', async (_what, facts) => {
+    expect([await tries(TAKE, facts), await tries(HAND_OVER, facts)]).toEqual(['it is free', 'it is free'])
+  })
+
+  test('the database writes nothing of a change whose money is not free', async () => {
+    await world.checkout.db.query('update payment set held = true where id = $1', [id])
+    const before = await world.state(id)
+    const handOver = world.checkout.change(id, (work) => {
+      work.set({ payout: 'handed' })
+      work.also(world.payouts.queue({ ...before.payment, ...PAYOUT, paymentId: id }))
+    })
+    await expect(handOver).rejects.toThrow(refused())
+    expect([await world.state(id), await world.payout(id)]).toEqual([before, null])
+    await world.checkout.db.query('update payment set held = false where id = $1', [id])
+  })
+
+  test('the database changes and deletes no reading', async () => {
+    await expect(world.checkout.db.query('update reading set held = 1')).rejects.toThrow('a reading is a fact')
+    await expect(world.checkout.db.query('delete from reading')).rejects.toThrow('a reading is a fact')
+  })
 })

@@ -1,16 +1,20 @@
 import { expect } from '@jest/globals'
+import { CompleteAsyncError } from '@temporalio/activity'
+import { ApplicationFailure } from '@temporalio/common'
 import { z } from 'zod'
 import type { CloseAs } from '../../../src/activities/payment/partner-orders.ts'
 import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { holdPayout, queuePayout, releasePayout } from '../../../src/db/settlement/payouts.ts'
+import { holdPayout, payoutInsert } from '../../../src/db/settlement/payouts.ts'
 import { readOpenPayout, voidIfQueued } from '../../../src/db/settlement/watch/forgotten.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { Decision, OpenAttemptRequest, Say } from '../../../src/domain/payment/requests.ts'
+import type { NextStep } from '../../../src/domain/payment/snapshot.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
+import { PartnerError } from '../../../src/providers/provider.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { type HowItAnswers, partnerSays } from './partner-says.ts'
 import { createActivityWorld, perform } from './world.ts'
@@ -26,6 +30,9 @@ const OF_THE_CHAIN = [
 const APP = { provider: 'wallet_app', method: 'banking_app' } as const
 const CARD = { provider: 'card_partner', method: 'card' } as const
 
+/** Unix milliseconds of a clock for which every moment of a payment has passed. */
+export const LATE = Date.UTC(2100, 0, 1)
+
 /** A payment and an order of it. */
 export type Made = { readonly id: string; readonly attemptId: string }
 
@@ -39,8 +46,7 @@ export async function createMoneyWorld() {
   const { db } = base.checkout
   const payouts: PayoutDesk = {
     getTreasury: () => `0x${'7'.repeat(40)}`,
-    queue: queuePayout,
-    release: releasePayout,
+    queue: payoutInsert,
     hold: holdPayout,
     void: voidIfQueued,
     open: readOpenPayout,
@@ -48,6 +54,14 @@ export async function createMoneyWorld() {
   const activities = (changes: Partial<typeof base.deps> = {}) => base.activities({ payouts, ...changes })
   const hooks = createSettlementHooks(base.deps.context)
   const act = (attemptId: string, action: Record<string, unknown>) => base.sandbox.act('wallet_app', attemptId, action)
+
+  const fillExactly = (id: string) =>
+    base.sandbox.fault('converter', {
+      fault: 'fill_off_rate',
+      minor: '108000000',
+      times: 1,
+      attemptId: `${id}:convert`,
+    })
 
   /** Every payment of the tests must hold together, whatever has become of it. */
   async function expectSound(): Promise<void> {
@@ -108,16 +122,45 @@ export async function createMoneyWorld() {
       await this.handOver(made.id)
       return made
     },
-    /** Converts it, and hands its payout to the settlement engine. */
-    async handOver(id: string): Promise<void> {
-      await this.convert(id)
-      await perform(activities().transferUsdc, id).catch(() => undefined)
+    /** One try of the settlement: it hands the payout over, cannot go on yet, or returns what is next. */
+    async trySettle(
+      id: string,
+      changes: Partial<typeof base.deps> = {},
+    ): Promise<'handed over' | 'not yet' | NextStep> {
+      try {
+        return (await perform(activities(changes).settle, id)).payment.next
+      } catch (error) {
+        if (error instanceof CompleteAsyncError) return 'handed over'
+        if (error instanceof ApplicationFailure && error.type === 'NotYet') return 'not yet'
+        throw error
+      }
     },
-    /** At 1.08 USDC for a euro, to the last micro-USDC. */
+    /** Sells the money at 1.08 USDC for a euro, to the last micro-USDC, and hands the payout to the settlement engine. */
+    async handOver(id: string): Promise<void> {
+      await fillExactly(id)
+      await this.trySettle(id)
+    },
+    /** The same, but the fill takes a minute, and the partner does not answer afterwards: nothing is handed over. */
     async convert(id: string): Promise<void> {
-      const exact = { fault: 'fill_off_rate', minor: '108000000', times: 1, attemptId: `${id}:convert` }
-      await base.sandbox.fault('converter', exact)
-      await perform(activities().convertToUsdc, { paymentId: id, last: false })
+      await fillExactly(id)
+      let isFilled = false
+      const converter: typeof base.deps.converter = {
+        ...base.deps.converter,
+        convert: async (...order) => {
+          const answer = await base.deps.converter.convert(...order)
+          isFilled ||= answer.kind === 'filled'
+          return answer
+        },
+      }
+      const partners = mapValues(base.deps.partners, (partner) => ({
+        ...partner,
+        readOrder: (...asked: Parameters<typeof partner.readOrder>) =>
+          isFilled ? Promise.reject(new PartnerError('unknown', 'no answer')) : partner.readOrder(...asked),
+      }))
+      const context = { ...base.deps.context, now: () => Date.now() + (isFilled ? 60_000 : 0) }
+      await this.trySettle(id, { converter, partners, context }).catch((error: unknown) => {
+        if (!(error instanceof ApplicationFailure && error.type === 'Partner.unknown')) throw error
+      })
     },
     read: ({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).readPartnerOrder, { paymentId: id, attemptId }),
@@ -137,8 +180,9 @@ export async function createMoneyWorld() {
     async gaveOutside({ id, attemptId }: Made, more: Partial<Decision> = {}) {
       return this.decide(id, 'give_back', { attempt: attemptId, outside: true, ...more })
     },
+    /** By a clock for which every moment of the payment has passed. */
     closeAs: (id: string, as: CloseAs, changes: Partial<typeof base.deps> = {}) =>
-      perform(activities(changes).closeUnpaid, { paymentId: id, as, expiresAt: 0 }),
+      perform(activities(changes).closeUnpaid, { paymentId: id, as, now: LATE }),
     state: (id: string) => loadPayment(db, id),
     payment: async (id: string) => (await loadPayment(db, id)).payment,
     /** The status of the payment and its reason. */
@@ -195,6 +239,16 @@ export async function createMoneyWorld() {
       return rows.map(({ type }) => type)
     },
   }
+}
+
+function mapValues<Key extends string, Value>(
+  record: Readonly<Record<Key, Value>>,
+  change: (value: Value) => Value,
+): Record<Key, Value> {
+  return Object.fromEntries(Object.entries<Value>(record).map(([key, value]) => [key, change(value)])) as Record<
+    Key,
+    Value
+  >
 }
 
 function proof(paymentId: string) {

@@ -178,7 +178,7 @@ describe('an order that is changed after it was paid', () => {
       'under_review odd_order',
       ['paid 10000'],
     ])
-    await perform(world.activities().transferUsdc, made.id)
+    await world.trySettle(made.id)
     expect(await world.payout(made.id)).toBeNull()
     await world.decide(made.id, 'settle')
     await world.handOver(made.id)
@@ -202,15 +202,16 @@ describe('an order that is changed after it was paid', () => {
   test('the database itself frees none of its money before it is accepted', async () => {
     const made = await world.paid()
     await world.convert(made.id)
-    const free = async () => {
-      const query = 'select money_is_free(id, taken_sale) as free from payment where id = $1'
-      return (await world.checkout.db.query(query, [made.id])).rows[0].free
-    }
-    expect(await free()).toBe(true)
+    const handOver = () =>
+      world.checkout.db.transaction(async (tx) => {
+        await tx.query("update payment set payout = 'handed' where id = $1", [made.id])
+        throw new Error('it is free')
+      })
+    await expect(handOver()).rejects.toThrow('it is free')
     await read(made, changed('15000', '10000'))
-    expect(await free()).toBe(false)
+    await expect(handOver()).rejects.toThrow(`the money of payment ${made.id} is not free`)
     await world.decide(made.id, 'settle')
-    expect(await free()).toBe(true)
+    await expect(handOver()).rejects.toThrow('it is free')
   })
 })
 
@@ -274,8 +275,8 @@ describe('a partner that withholds the money', () => {
     const made = await world.opened()
     await read(made, { status: 'confirming', received: null })
     const silent = (hours: number) => {
-      const now = () => Date.now() + hours * 3_600_000
-      return perform(world.activities({ context: { ...world.deps.context, now } }).markSilent, made.id)
+      const now = Date.now() + hours * 3_600_000
+      return perform(world.activities().markPassedTime, { paymentId: made.id, now })
     }
     expect((await silent(1)).payment.status).toBe('processing')
     expect((await silent(72)).payment.reviews).toMatchObject([{ reason: 'silent' }])

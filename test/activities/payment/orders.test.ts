@@ -5,12 +5,12 @@ import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
 import { extendPayment } from '../../../src/db/payments/payment-changes.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
+import { EXTENSION_MS, MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
 import { keepRoom } from '../../../src/providers/around/crowded.ts'
 import { createRates } from '../../../src/providers/converter/rates.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
-import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import { createMoneyWorld, eur, LATE, type MoneyWorld } from './money-world.ts'
 import { perform } from './world.ts'
 
 let world: MoneyWorld
@@ -38,7 +38,7 @@ describe('opening an order', () => {
   /** A payment with so many attempts that came to nothing. */
   async function started(times: number): Promise<string> {
     const { id } = await world.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
-    await world.checkout.change(id, async (work) => {
+    await world.checkout.change(id, (work) => {
       for (let attempt = 0; attempt < times; attempt++) {
         const attemptId = newId('attempt')
         work.addAttempt({ id: attemptId, ...APP, asked: { minor: '4999', currency: 'EUR' } })
@@ -155,7 +155,7 @@ describe('canceling an order', () => {
     const closeAt = (attempt: number) =>
       perform(
         world.activities({ partners: crowded }).closeUnpaid,
-        { paymentId: id, as: 'expired' as const, expiresAt: 0 },
+        { paymentId: id, as: 'expired' as const, now: LATE },
         { attempt },
       )
     await expect(closeAt(4)).rejects.toMatchObject({ type: 'NotYet' })
@@ -188,7 +188,7 @@ describe('canceling an order', () => {
 
     test('a partner that is silent is asked again by every reading, also when the payment is closed', async () => {
       const { id, attemptId } = await world.opened()
-      const closing = { paymentId: id, as: 'expired' as const, expiresAt: 0 }
+      const closing = { paymentId: id, as: 'expired' as const, now: LATE }
       const closed = await perform(world.activities(silent()).closeUnpaid, closing, { attempt: 4 })
       expect([closed.payment.status, await orders(id)]).toEqual(['expired', ['open, to be canceled']])
       await world.checkout.db.query("update attempt set updated_at = now() - interval '2 hours' where id = $1", [
@@ -241,15 +241,15 @@ describe('canceling an order', () => {
     const context = { publicUrl: 'https://pay.example', now: () => end - 60_000 }
     const { wallet_app: real } = world.deps.partners
     const slow = app(async (attemptId) => {
-      await db.transaction((tx) => extendPayment(tx, context, id))
+      await extendPayment(db, context, id)
       return real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000)) as Promise<never>
     })
-    const passed = { paymentId: id, as: 'expired' as const, expiresAt: end }
-    const now = { ...world.deps.context, now: () => end + 1000 }
-    await perform(world.activities({ ...slow, context: now }).closeUnpaid, passed)
+    const passed = { paymentId: id, as: 'expired' as const, now: end + 1000 }
+    await perform(world.activities(slow).closeUnpaid, passed)
     expect(await world.payment(id)).toMatchObject({ status: 'pending', expiryExtended: true })
-    const later = { ...now, now: () => end + 16 * 60_000 }
-    await perform(world.activities({ context: later }).closeUnpaid, { ...passed, expiresAt: end + 15 * 60_000 })
+    await perform(world.activities().closeUnpaid, { ...passed, now: end + EXTENSION_MS - 1 })
+    expect((await world.payment(id)).status).toBe('pending')
+    await perform(world.activities().closeUnpaid, { ...passed, now: end + EXTENSION_MS })
     expect((await world.payment(id)).status).toBe('expired')
   })
 
@@ -372,8 +372,18 @@ describe('strange answers', () => {
 
     test('stays unread while the partner knows no such order', async () => {
       const { made, readOrder, isUnread } = await paidWithNews()
-      expect((await readOrder(null)).understood).toBe(false)
+      await readOrder(null)
       expect([await isUnread(), await world.standing(made.id)]).toEqual([true, 'processing'])
+    })
+
+    test('stays unread while the answer may be older than what is known', async () => {
+      const { made, isUnread } = await paidWithNews()
+      const change = () => world.checkout.change(made.id, (work) => work.setAttempt(made.attemptId, { silent: true }))
+      const old = { received: eur('12000') }
+      await world.read(made, world.says(old, { meanwhile: change }))
+      expect([await isUnread(), await world.held(made.id)]).toEqual([true, ['paid 10000']])
+      await world.read(made, world.says(old))
+      expect([await isUnread(), await world.held(made.id)]).toEqual([false, ['paid 12000']])
     })
 
     test('stops the money for a person if the answer is about another order, until one fits', async () => {
@@ -388,13 +398,13 @@ describe('strange answers', () => {
     })
   })
 
-  test('an answer from before more money came takes none of it away, and stays unread', async () => {
+  test('an answer from before more money came takes none of it away', async () => {
     const made = await world.paid('6000')
     const more = async () => {
       await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
       await world.read(made)
     }
-    expect((await world.read(made, world.says({}, { meanwhile: more }))).understood).toBe(false)
+    await world.read(made, world.says({}, { meanwhile: more }))
     expect(await world.held(made.id)).toEqual(['paid 10000'])
   })
 
@@ -424,10 +434,7 @@ describe('strange answers', () => {
     test('a hold: the fill is on record and owned, and is what counts after the release', async () => {
       const { id } = await world.paid()
       const slow = slowConverter('108000000')
-      const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
-        paymentId: id,
-        last: false,
-      })
+      const converting = world.trySettle(id, { converter: slow.converter })
       await slow.asked
       await world.decide(id, 'hold')
       slow.release()
@@ -441,7 +448,7 @@ describe('strange answers', () => {
         sales: [{ state: 'filled', fill: 108_000_000n, reference: 'slow' }],
       })
       await world.decide(id, 'release')
-      await perform(world.activities({ converter: fills('1') }).convertToUsdc, { paymentId: id, last: false })
+      await world.trySettle(id, { converter: fills('1') })
       expect((await loadPayment(world.checkout.db, id)).payment.usdc).toEqual({
         gross: '108000000',
         fee: '4860000',
@@ -452,12 +459,9 @@ describe('strange answers', () => {
     test('another answer to the same key: the one on record counts', async () => {
       const { id } = await world.paid()
       const slow = slowConverter('7000000')
-      const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
-        paymentId: id,
-        last: false,
-      })
+      const converting = world.trySettle(id, { converter: slow.converter })
       await slow.asked
-      await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, { paymentId: id, last: false })
+      await world.trySettle(id, { converter: fills('5000000') })
       await world.decide(id, 'settle')
       slow.release()
       await converting

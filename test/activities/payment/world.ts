@@ -30,7 +30,6 @@ export async function createActivityWorld() {
     payouts: {
       getTreasury: () => '0x',
       queue: absent,
-      release: absent,
       hold: absent,
       void: absent,
       open: absent,

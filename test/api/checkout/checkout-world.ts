@@ -11,7 +11,7 @@ import { onlyOurAddress } from '../../../src/api/routes/our-address.ts'
 import { createDb, many, sql } from '../../../src/db/db.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { createNotifier, listen as listenFor, PAYMENTS_CHANNEL } from '../../../src/db/notices.ts'
-import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
+import { changePayment, type PaymentWork, type Work } from '../../../src/db/payments/payment-changes.ts'
 import { insertPayment, readPaymentByToken, readStamps } from '../../../src/db/payments/payments.ts'
 import type { Currency } from '../../../src/domain/currencies.ts'
 import { chargeCurrencyOf } from '../../../src/domain/methods.ts'
@@ -111,7 +111,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     const redirectUrl = `${partner.url}/pay/${request.attemptId}`
     await changePayment(db, context, {
       id,
-      work: async (work) => {
+      work: (work) => {
         const { payment } = work.state
         const currency = chargeCurrencyOf(request.provider, payment.amount.currency)
         const rates = { from: rateOf(payment.amount.currency), to: rateOf(currency) }
@@ -159,8 +159,8 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     }
   }
 
-  async function change(id: string, work: (payment: PaymentWork) => void | Promise<void>): Promise<void> {
-    await changePayment(db, context, { id, work: async (payment) => work(payment) })
+  async function change(id: string, work: Work): Promise<void> {
+    await changePayment(db, context, { id, work })
   }
 
   function timeline(id: string, kind: string) {
@@ -200,7 +200,7 @@ const MOVES = {
 
 /** Moves along the transition table, one after the other. */
 export async function movePayment(
-  world: { change(id: string, work: (payment: PaymentWork) => void): Promise<unknown> },
+  world: { change(id: string, work: Work): Promise<unknown> },
   id: string,
   moves: readonly (keyof typeof MOVES)[],
 ): Promise<void> {

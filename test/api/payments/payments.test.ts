@@ -550,7 +550,7 @@ describe('Reading payments, events, quotes and routes', () => {
   describe('a payment whose money was sold', () => {
     const world = {
       change: (id: string, work: (payment: PaymentWork) => void) =>
-        changePayment(shop.db, { publicUrl: shop.url, now: Date.now }, { id, work: async (payment) => work(payment) }),
+        changePayment(shop.db, { publicUrl: shop.url, now: Date.now }, { id, work }),
     }
     const read = async (id: string) => (await shop.ask('GET', `/v1/payments/${id}`)).body
 

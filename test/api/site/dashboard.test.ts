@@ -28,7 +28,7 @@ afterAll(() => shop?.close())
 
 /** `at`: Unix milliseconds. */
 const change = (id: string, work: (payment: PaymentWork) => void, at = Date.now()) =>
-  changePayment(shop.db, { publicUrl: shop.url, now: () => at }, { id, work: async (payment) => work(payment) })
+  changePayment(shop.db, { publicUrl: shop.url, now: () => at }, { id, work })
 
 describe('The first steps of a new account', () => {
   const handed: string[] = []

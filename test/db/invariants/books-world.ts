@@ -4,10 +4,10 @@ import { createDb } from '../../../src/db/db.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
-import { changePayment, type Work } from '../../../src/db/payments/payment-changes.ts'
+import { changePayment, changePaymentIn, type LockedWork, type Work } from '../../../src/db/payments/payment-changes.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
-import { queuePayout } from '../../../src/db/settlement/payouts.ts'
+import { payoutInsert } from '../../../src/db/settlement/payouts.ts'
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
 import type { Answer } from '../../../src/domain/payment/funds/answer.ts'
 import { withAnswer } from '../../../src/domain/payment/funds/answer.ts'
@@ -16,6 +16,7 @@ import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { withReading } from '../../../src/domain/payment/reading.ts'
 import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { plant } from '../../support/plant.ts'
 
 export type BooksWorld = Awaited<ReturnType<typeof createBooksWorld>>
 export type Ids = { readonly id: string; readonly attemptId: string }
@@ -37,6 +38,9 @@ export async function createBooksWorld() {
   const journal = createSettlementJournal({ db, scope, hooks: createSettlementHooks(context) })
   await journal.openCursor({ number: 0, hash: `0x${'0'.repeat(64)}` })
   const change = (id: string, work: Work) => changePayment(db, context, { id, work })
+  /** For work that does more in its transaction. */
+  const changeLocked = (id: string, work: LockedWork) =>
+    db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
   let block = 0
 
   return {
@@ -44,6 +48,7 @@ export async function createBooksWorld() {
     context,
     db,
     change,
+    changeLocked,
     journal,
     close: async () => {
       await db.close()
@@ -65,7 +70,7 @@ export async function createBooksWorld() {
       const attemptId = newId('attempt')
       const method = provider === 'crypto' ? 'usdc' : 'card'
       const asked = { minor: '10000', currency: 'EUR' as const }
-      await change(id, async (work) => work.addAttempt({ id: attemptId, provider, method, asked }))
+      await change(id, (work) => work.addAttempt({ id: attemptId, provider, method, asked }))
       return attemptId
     },
     /** A payment with an order at the wallet app. */
@@ -77,7 +82,7 @@ export async function createBooksWorld() {
     },
     /** The partner reports this of its order. */
     reads: ({ id, attemptId }: Ids, said: Partial<PartnerOrder>) =>
-      change(id, async (work) => {
+      change(id, (work) => {
         const attempt = work.state.attempts.find((one) => one.id === attemptId)!
         const order = {
           attemptId,
@@ -99,12 +104,12 @@ export async function createBooksWorld() {
     },
     /** The converter has bought this much USDC for the open sale. */
     fill: (id: string, micro: bigint) =>
-      change(id, async (work) => {
+      change(id, (work) => {
         const sale = work.state.sales.find(({ state }) => state === 'asked')!
         work.setSale({ ...sale, state: 'filled', fill: micro, reference: `fill of ${id}` })
       }),
     handOver: (id: string) =>
-      change(id, async (work) => {
+      change(id, (work) => {
         const { payment } = work.state
         work.set({ payout: 'handed' })
         const payout = {
@@ -114,7 +119,7 @@ export async function createBooksWorld() {
           treasury: TREASURY,
           recipient: payment.destination,
         }
-        await queuePayout(work.tx, { ...payout, paymentId: id, microUsdc: payment.usdc!.net })
+        work.also(payoutInsert({ ...payout, paymentId: id, microUsdc: payment.usdc!.net }))
       }),
     /** The payout waits for its transfer. */
     async settling(): Promise<Ids> {
@@ -143,12 +148,12 @@ export async function createBooksWorld() {
     async expired(): Promise<Ids> {
       const made = await this.opened()
       await this.reads(made, { status: 'expired' })
-      await change(made.id, async (work) => work.set({ closedAs: 'expired' }))
+      await change(made.id, (work) => work.set({ closedAs: 'expired' }))
       return made
     },
     decide: (id: string, answer: Answer, proof?: string) =>
-      change(id, async (work) => {
-        const { state, tx, at } = work
+      changeLocked(id, async (work, tx) => {
+        const { state, at } = work
         work.setFunds(withAnswer(toFunds(state), answer))
         await tx.query(
           `insert into decision (payment_id, version, say, attempt_id, outside, proof, operator, reason, at)
@@ -203,11 +208,6 @@ export async function createBooksWorld() {
       return Object.fromEntries(differences.map(({ invariant, difference }) => [invariant, difference]))
     },
     state: (id: string) => loadPayment(db, id),
-    /** As somebody with the rights of the owner would write to the tables by hand: past triggers. */
-    plant: (text: string, values: unknown[]) =>
-      db.transaction(async (tx) => {
-        await tx.query('set local session_replication_role = replica')
-        await tx.query(text, values)
-      }),
+    plant: (text: string, values: unknown[]) => plant(db, text, values),
   }
 }

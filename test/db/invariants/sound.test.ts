@@ -20,8 +20,8 @@ const SOUND: Readonly<Record<string, () => Promise<{ readonly id: string }>>> = 
   'whose payout is on its way': () => world.settling(),
   'whose payout was held, and is not handed over again yet': async () => {
     const made = await world.settling()
-    await world.change(made.id, async (work) => {
-      await holdPayout(work.tx, made.id, 'looked at it')
+    await world.changeLocked(made.id, async (work, tx) => {
+      await holdPayout(tx, made.id, 'looked at it')
       work.setFunds(withAnswer(toFunds(work.state), { say: 'hold' }))
     })
     expect(await world.differences(made.id)).toEqual({})

@@ -6,14 +6,21 @@ import type { Db, Queryable } from '../../../src/db/db.ts'
 import { completeLinks } from '../../../src/db/links/completed.ts'
 import { insertLink } from '../../../src/db/links/links.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
-import { markApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
-import { changePayment, extendPayment } from '../../../src/db/payments/payment-changes.ts'
-import { succeedTogether } from '../../../src/db/payments/payment-sets.ts'
+import { newsApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
+import {
+  changePayment,
+  changePaymentIn,
+  changePaymentsIn,
+  extendPayment,
+  type PaymentWork,
+  type Work,
+} from '../../../src/db/payments/payment-changes.ts'
 import { insertPayment, loadPayment, lockPayments } from '../../../src/db/payments/payments.ts'
 import { withPaidOut } from '../../../src/domain/payment/funds/funds.ts'
-import { toFunds, withFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
+import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import { EXTENSION_MS } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
+import { plant } from '../../support/plant.ts'
 import { addEndpoint, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
 
 let seeded: Seeded
@@ -32,12 +39,11 @@ describe('news of a partner', () => {
     attemptId = newId('attempt')
     const payment = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
     await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
-    await change(async (work) =>
+    await change((work) =>
       work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount }),
     )
   })
 
-  type Work = Parameters<typeof changePayment>[2]['work']
   const change = (work: Work) =>
     changePayment(seeded.db, { publicUrl: 'http://shop.example', now: Date.now }, { id: paymentId, work })
 
@@ -53,7 +59,7 @@ describe('news of a partner', () => {
   async function another(): Promise<string> {
     const { asked } = (await loadPayment(seeded.db, paymentId)).attempts[0]!
     const id = newId('attempt')
-    await change(async (work) => work.addAttempt({ id, provider: 'wallet_app', method: 'banking_app', asked }))
+    await change((work) => work.addAttempt({ id, provider: 'wallet_app', method: 'banking_app', asked }))
     return id
   }
 
@@ -66,7 +72,7 @@ describe('news of a partner', () => {
       at: new Date().toISOString(),
     })
   const unreadOf = async () => (await loadPayment(seeded.db, paymentId)).unread.get(attemptId)
-  const apply = (newest: string) => change((work) => markApplied(work.tx, attemptId, newest))
+  const apply = (newest: string) => change((work) => work.also(newsApplied(attemptId, newest)))
   const take = (minAgeMs = 0) => takeUnread(seeded.db, { minAgeMs, limit: 100 })
   /** As if the time of the next repeat had come. */
   const makeDue = () => seeded.db.query('update partner_event set due_at = now()')
@@ -78,7 +84,7 @@ describe('news of a partner', () => {
   }
 
   describe('news of a partner', () => {
-    test('is unread until a transaction has applied what the partner said about it, and then never again', async () => {
+    test('is unread until a change has applied what the partner said about it, and then never again', async () => {
       expect(await news('first')).toEqual({ payment_id: paymentId, applied: false })
       const unread = await unreadOf()
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
@@ -144,14 +150,14 @@ describe('news of a partner', () => {
       expect(await take()).toEqual([])
     })
 
-    test('stays unread when the transaction that would apply it fails', async () => {
+    test('stays unread when the change that would apply it fails', async () => {
       await news('first')
       const unread = await unreadOf()
-      const failing = change(async (work) => {
-        await markApplied(work.tx, attemptId, unread ?? '')
-        throw new Error('the worker died')
+      const failing = change((work) => {
+        work.also(newsApplied(attemptId, unread ?? ''))
+        work.set({ payout: 'handed' })
       })
-      await expect(failing).rejects.toThrow('the worker died')
+      await expect(failing).rejects.toThrow('is not free')
       expect(await take()).toHaveLength(1)
     })
 
@@ -204,7 +210,7 @@ describe('a deposit', () => {
     const context = { publicUrl: 'http://shop.example', now: () => end - 60_000 }
     await changePayment(db, context, {
       id: paymentId,
-      work: async (work) => work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: made.amount }),
+      work: (work) => work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: made.amount }),
     })
     await openDeposit(db, {
       attemptId,
@@ -217,7 +223,7 @@ describe('a deposit', () => {
       watchSeconds: 86_400,
     })
     expect((await readDeposit(db, attemptId))?.expiresAt).toBe(Math.floor(end / 1000))
-    expect(await db.transaction((tx) => extendPayment(tx, context, paymentId))).toBe(true)
+    expect(await extendPayment(db, context, paymentId)).toBe(true)
     expect((await readDeposit(db, attemptId))?.expiresAt).toBe(Math.floor((end + EXTENSION_MS) / 1000))
   })
 })
@@ -245,30 +251,25 @@ describe('the last payment of a link', () => {
     for (const id of ids) {
       const payment = { ...newPayment({ id, createdAt: new Date().toISOString() }), paymentLink: link }
       await insertPayment(db, seeded.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
-      await db.query("update payment set status = 'settling', payout = 'handed' where id = $1", [id])
+      await plant(db, "update payment set status = 'settling', payout = 'handed' where id = $1", [id])
     }
     return { link, ids }
   }
 
-  const succeed = (id: string) =>
-    changePayment(db, context, {
-      id,
-      work: async (work) => {
-        work.setFunds(withPaidOut(toFunds(work.state), 0n))
-        work.set({ transfer })
-      },
-    })
-
-  async function succeedAll(ids: readonly string[]) {
-    return db.transaction(async (tx) => {
-      const states = await lockPayments(tx, ids)
-      const successes = [...states.values()].map((before) => {
-        const paid = withFunds(before, withPaidOut(toFunds(before), 0n))
-        return { before, paid: { ...paid, payment: { ...paid.payment, transfer } }, data: {} }
-      })
-      return succeedTogether(tx, context, successes)
-    })
+  function pay(work: PaymentWork): void {
+    work.setFunds(withPaidOut(toFunds(work.state), 0n))
+    work.set({ transfer })
   }
+
+  const succeed = (id: string) =>
+    db.transaction((tx) => changePaymentIn(tx, context, { id, work: async (work) => pay(work) }))
+
+  const succeedAll = (ids: readonly string[]) =>
+    db.transaction(async (tx) => {
+      const states = await lockPayments(tx, ids)
+      const changes = ids.flatMap((id) => states.get(id) ?? []).map((before) => ({ before, work: pay }))
+      return changePaymentsIn(tx, context, changes)
+    })
 
   async function completions(link: string): Promise<Record<string, unknown>[]> {
     const { rows } = await db.query("select body from event where type = 'payment_link.completed' order by sequence")
@@ -287,7 +288,7 @@ describe('the last payment of a link', () => {
 
   test('payments that are settled together complete it too, and the event is told with the last of them', async () => {
     const { link, ids } = await linkWith(3, 3)
-    expect((await succeedAll(ids)).map((events) => events.length)).toEqual([1, 1, 2])
+    expect((await succeedAll(ids)).map(({ events }) => events.length)).toEqual([1, 1, 2])
     expect(await completions(link)).toHaveLength(1)
   })
 

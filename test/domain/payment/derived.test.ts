@@ -158,6 +158,16 @@ describe('with money', () => {
   })
 })
 
+test('a conversion lasts from the first step of it to its fill, and not longer', () => {
+  const since = (state: PaymentWithAttempts) => state.payment.convertingSince
+  const begun = after(one, pays())
+  expect([since(one), since(begun), since(after(begun, fills()))]).toEqual([null, AT, null])
+  const longer = after(one, pays(), sets({ convertingSince: '2026-01-01T00:09:00.000Z' }))
+  expect(since(after(longer, gone))).toBe('2026-01-01T00:09:00.000Z')
+  expect(since(after(longer, gone, fills()))).toBeNull()
+  expect(since(after(longer, decides({ say: 'hold' }), fills(), decides({ say: 'release' })))).toBeNull()
+})
+
 describe('from the payout on', () => {
   test.each<[string, PaymentWithAttempts, string]>([
     ['handed over', handed, 'settling (-, -) → await_payout'],

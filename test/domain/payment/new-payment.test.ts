@@ -30,6 +30,7 @@ test('a payment that was just created has what it was created with, and nothing 
     methodUsed: null,
     paidAttemptId: null,
     confirmed: null,
+    convertingSince: null,
     rate: null,
     agreed: null,
     takenSale: null,

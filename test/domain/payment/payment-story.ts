@@ -52,6 +52,7 @@ export const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   silent: false,
   rate: null,
   paidAt: null,
+  confirmedAt: null,
   partnerReference: null,
   redirectUrl: null,
   intentUri: null,

@@ -163,6 +163,28 @@ describe('what else a report leaves', () => {
     expect(reads(attempt(), { status: 'paid', received: '10000' }, null)).toMatchObject({ rate: null, paidAt: AT })
   })
 
+  test.each([
+    ['paid', '10000', AT],
+    ['paid', '4000', AT],
+    ['canceled', '10000', AT],
+    ['confirming', '10000', null],
+    ['on_hold', '10000', null],
+    ['open', null, null],
+    ['refunded', null, null],
+    ['declined', null, null],
+  ] as const)('money counts as confirmed by a report of %s with %s: %s', (status, received, confirmedAt) => {
+    expect(reads(attempt(), { status, received }).confirmedAt).toBe(confirmedAt)
+    expect(reads({ ...paid, confirmedAt: '2026-01-01T00:05:00.000Z' }, { status, received }).confirmedAt).toBe(
+      confirmedAt,
+    )
+  })
+
+  test('a report about another order confirms nothing', () => {
+    const known = { ...paid, confirmedAt: '2026-01-01T00:05:00.000Z' }
+    const foreign = { status: 'paid', received: '10000', account: 'somebody' } as const
+    expect(reads(known, foreign)).toMatchObject({ confirmedAt: known.confirmedAt, misfit: { why: 'account' } })
+  })
+
   test('the first reference and the last failure are kept, and silence ends with another status', () => {
     const known = attempt({ partnerReference: 'first', failureCode: 'declined', silent: true, status: 'confirming' })
     expect(reads(known, { status: 'confirming' })).toEqual(known)

@@ -37,7 +37,7 @@ const one = opened(attempt())
 
 describe('the snapshot of a row', () => {
   test('the snapshot of a new payment is the one that a first run begins with', () => {
-    expect(snapshotOf(stateOf())).toEqual({ ...newPaymentSnapshot('pay_1', EXPIRES), delayedAfterMinutes: 15 })
+    expect(snapshotOf(stateOf())).toEqual(newPaymentSnapshot('pay_1', EXPIRES))
   })
 
   test('the snapshot of a settled payment names its attempts, its money and its transfer', () => {
@@ -47,8 +47,6 @@ describe('the snapshot of a row', () => {
       status: 'succeeded',
       next: 'done',
       attempts: [{ id: 'att_1', provider: 'wallet_app', method: 'banking_app', status: 'paid' }],
-      paidAttemptId: 'att_1',
-      paidAt: Date.parse(AT),
       txHash: '0x1',
       netUsdc: '105.050000',
       hasMoney: true,
@@ -58,9 +56,14 @@ describe('the snapshot of a row', () => {
 
   test('the provider that was paid decides when a settlement is late', () => {
     const both = opened(attempt(), upi())
-    expect(seen(both, pays()).delayedAfterMinutes).toBe(15)
-    expect(seen(both, pays('10000', 'att_2')).delayedAfterMinutes).toBe(60)
-    expect(seen(handed, sets({ delayedAt: AT })).isDelayed).toBe(true)
+    expect(seen(both, pays()).delayedAt).toBe(Date.parse(AT) + HOUR / 4)
+    expect(seen(both, pays('10000', 'att_2')).delayedAt).toBe(Date.parse(AT) + HOUR)
+  })
+
+  test('a settlement that is marked, over, or without money is not late', () => {
+    expect(snapshotOf(handed).delayedAt).toBe(Date.parse(AT) + HOUR / 4)
+    expect(seen(handed, sets({ delayedAt: AT })).delayedAt).toBeNull()
+    expect([snapshotOf(settled).delayedAt, snapshotOf(one).delayedAt]).toEqual([null, null])
   })
 
   test('the snapshot names the attempt to be given back until its partner was asked', () => {
@@ -88,8 +91,16 @@ describe('the orders that are read by the clock', () => {
     ['no order that nobody listens to', after(one, sets({ closedAs: 'expired', listenEnded: true })), []],
     ['a give-back that was asked for', after(settled, setsAttempt({ back: 'asked' })), ['att_1']],
   ])('%s', (_what, state, watched) => {
-    expect(snapshotOf(state).watched).toEqual(watched)
+    expect(snapshotOf(state).watched.map(({ id }) => id)).toEqual(watched)
   })
+})
+
+test('each order that is read by the clock names when it was changed last', () => {
+  const changed = setsAttempt({ updatedAt: iso(CREATED + 2 * HOUR) }, 'att_2')
+  expect(seen(opened(attempt(), upi()), changed).watched).toEqual([
+    { id: 'att_1', changedAt: CREATED + HOUR / 60 },
+    { id: 'att_2', changedAt: CREATED + 2 * HOUR },
+  ])
 })
 
 describe('a partner that is confirming', () => {

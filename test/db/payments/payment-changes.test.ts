@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { newPayment } from '../../../scripts/test/new-payment.ts'
+import { until } from '../../../scripts/test/until.ts'
+import { newsApplied, recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
+import {
+  changePayment,
+  changePaymentIn,
+  changePaymentsIn,
+  type PaymentWork,
+  type Work,
+} from '../../../src/db/payments/payment-changes.ts'
+import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
+import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import { withReading } from '../../../src/domain/payment/reading.ts'
+import { noteOf } from '../../../src/domain/timeline.ts'
+import { newId } from '../../../src/ids.ts'
+import { addEndpoint, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
+
+let seeded: Seeded
+let id: string
+let attemptId: string
+const changed: string[] = []
+const context = { publicUrl: 'http://shop.example', now: Date.now, changed: (one: string) => void changed.push(one) }
+const EUR = { minor: '10000', currency: 'EUR' } as const
+
+beforeAll(async () => {
+  seeded = await seedDatabase()
+  await addEndpoint(seeded.db, seeded.tenant, { enabledEvents: ['*'] })
+})
+afterAll(() => seeded?.close())
+beforeEach(async () => {
+  ;[id, attemptId] = [newId('payment'), newId('attempt')]
+  const payment = newPayment({ id, createdAt: new Date().toISOString(), amountText: '100.00', amount: EUR })
+  await insertPayment(seeded.db, seeded.tenant, { payment, claim: null, publicUrl: context.publicUrl })
+  await change(adds(attemptId))
+  changed.length = 0
+})
+
+const change = (work: Work, known?: PaymentWithAttempts) =>
+  changePayment(seeded.db, context, { id, work, ...(known !== undefined && { known }) })
+const load = () => loadPayment(seeded.db, id)
+const adds =
+  (attempt: string): Work =>
+  (work) =>
+    work.addAttempt({ id: attempt, provider: 'wallet_app', method: 'banking_app', asked: EUR })
+const listIds = ({ attempts }: PaymentWithAttempts): string[] => attempts.map((attempt) => attempt.id).sort()
+
+/** The partner has the whole price: of a change there is nothing that this does not write. */
+function pays(work: PaymentWork): void {
+  const attempt = work.state.attempts.find((one) => one.id === attemptId)!
+  const order = {
+    attemptId,
+    reference: 'ref',
+    account: 'ours',
+    status: 'paid' as const,
+    amount: EUR,
+    received: EUR,
+    failureCode: null,
+  }
+  const rate = { rate: '1.08', source: 'test' }
+  work.setAttempt(attemptId, withReading(attempt, { order, account: 'ours', rate, at: work.at }))
+}
+
+const OF_ATTEMPT = 'attempt_id in (select id from attempt where payment_id = $1)'
+const TABLES: Readonly<Record<string, string>> = {
+  payment: 'id = $1',
+  attempt: 'payment_id = $1',
+  reading: OF_ATTEMPT,
+  sale: 'payment_id = $1',
+  ledger_transaction: 'payment_id = $1',
+  ledger_entry: 'transaction_id in (select id from ledger_transaction where payment_id = $1)',
+  timeline_entry: 'payment_id = $1',
+  event: 'payment_id = $1',
+  delivery: 'event_id in (select id from event where payment_id = $1)',
+  partner_event: OF_ATTEMPT,
+}
+
+/** All rows of the payment, by table. */
+async function readRows(): Promise<Readonly<Record<string, unknown[]>>> {
+  const tables = await Promise.all(
+    Object.entries(TABLES).map(async ([table, which]) => {
+      const { rows } = await seeded.db.query(
+        `select to_jsonb(t) as row from ${table} t where ${which} order by t::text`,
+        [id],
+      )
+      return [table, rows] as const
+    }),
+  )
+  return Object.fromEntries(tables)
+}
+
+async function leaveNews(): Promise<string> {
+  const event = { provider: 'wallet_app', eventId: newId('request'), attemptId } as const
+  await recordPartnerEvent(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
+  return (await load()).unread.get(attemptId)!
+}
+
+describe('two changes of one payment', () => {
+  test('two changes that begin at the same moment are both there, and the version counts both', async () => {
+    const known = await load()
+    const entries = (await readRows()).timeline_entry?.length ?? 0
+    const others = Array.from({ length: 8 }, () => newId('attempt'))
+    const written = await Promise.all(
+      others.map((attempt) =>
+        change((work) => {
+          adds(attempt)(work)
+          work.note(noteOf('payment.silent'))
+        }, known),
+      ),
+    )
+    const after = await load()
+    expect(listIds(after)).toEqual([attemptId, ...others].sort())
+    expect(after.payment.version).toBe(known.payment.version + 8)
+    const versions = written.map(({ state }) => state.payment.version).sort((a, b) => a - b)
+    expect(versions).toEqual(others.map((_attempt, place) => known.payment.version + place + 1))
+    expect(changed).toHaveLength(8)
+    expect((await readRows()).timeline_entry).toHaveLength(entries + 8)
+  })
+
+  test('a change that has read an older version is made again on the newer one', async () => {
+    const known = await load()
+    const [first, second] = [newId('attempt'), newId('attempt')]
+    await change(adds(first))
+    const seen: number[] = []
+    const { state } = await change((work) => {
+      seen.push(work.state.attempts.length)
+      adds(second)(work)
+    }, known)
+    expect(seen).toEqual([1, 2])
+    expect(listIds(state)).toEqual([attemptId, first, second].sort())
+    expect(await load()).toEqual({ ...state, unread: new Map() })
+  })
+
+  test('a change waits for one that holds the lock, and is made on top of it', async () => {
+    const { version } = (await load()).payment
+    const [locked, free] = [newId('attempt'), newId('attempt')]
+    const other = await seeded.db.transaction(async (tx) => {
+      await changePaymentIn(tx, context, { id, work: async (work) => adds(locked)(work) })
+      const waiting = change(adds(free))
+      await until(
+        async () => {
+          const { rows } = await seeded.db.query(
+            `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+          return Number(rows[0]?.count)
+        },
+        (count) => count > 0,
+      )
+      return { waiting }
+    })
+    await other.waiting
+    const after = await load()
+    expect([listIds(after), after.payment.version]).toEqual([[attemptId, locked, free].sort(), version + 2])
+  })
+})
+
+describe('a change of a payment', () => {
+  test('a change writes the payment with all that hangs on it', async () => {
+    const news = await leaveNews()
+    const before = await readRows()
+    const { state, events } = await change((work) => {
+      pays(work)
+      work.also(newsApplied(attemptId, news))
+    })
+    const after = await readRows()
+    expect(
+      Object.keys(TABLES).filter((table) => JSON.stringify(before[table]) === JSON.stringify(after[table])),
+    ).toEqual([])
+    expect(await load()).toEqual({ ...state, unread: new Map() })
+    expect(events).toHaveLength(1)
+  })
+
+  test('a change writes nothing of attempt, sale, books, timeline and event against another version', async () => {
+    const news = await leaveNews()
+    const known = await load()
+    await change((work) => work.note(noteOf('payment.silent')))
+    const before = await readRows()
+    changed.length = 0
+    let runs = 0
+    const { state, events } = await change((work) => {
+      runs += 1
+      if (runs > 1) return
+      pays(work)
+      work.also(newsApplied(attemptId, news))
+    }, known)
+    expect(runs).toBe(2)
+    expect(await readRows()).toEqual(before)
+    expect([state.payment.status, events, changed]).toEqual(['pending', [], []])
+  })
+
+  test('a change of a set writes nothing when one of several payments has another version', async () => {
+    const known = await load()
+    await change((work) => work.note(noteOf('payment.silent')))
+    const before = await readRows()
+    const writing = seeded.db.transaction((tx) => changePaymentsIn(tx, context, [{ before: known, work: pays }]))
+    await expect(writing).rejects.toThrow('some of 1 payments have changed without their lock')
+    expect(await readRows()).toEqual(before)
+  })
+
+  test('a change of nothing writes nothing, and still does what runs with it', async () => {
+    const news = await leaveNews()
+    const { version } = (await load()).payment
+    const { events } = await change((work) => {
+      work.setAttempt(attemptId, {})
+      work.also(newsApplied(attemptId, news))
+    })
+    const after = await load()
+    expect([after.payment.version, after.unread.size, events, changed]).toEqual([version, 0, [], []])
+  })
+
+  test('a change reads back as it was written', async () => {
+    const { state } = await change(pays)
+    expect(await load()).toEqual({ ...state, unread: new Map() })
+  })
+})
