@@ -139,6 +139,15 @@ describe('sending', () => {
       expect(await post(senderTo(receiver), receiver)).toMatchObject({ status: 200, error: 'timeout' })
     })
 
+    it('is cut off sooner when the request gives it less time than the sender does', async () => {
+      const receiver = await startReceiver(() => undefined)
+      const sender = senderTo(receiver, { totalMs: 30_000 })
+      const request = { endpointId: 'we_1', url: receiver.url, headers, body, totalMs: 100 }
+      const result = await sender.send(request, never)
+      expect(result).toMatchObject({ status: null, error: 'timeout' })
+      expect(result.durationMs).toBeLessThan(15_000)
+    })
+
     it('is cut off when it never finishes the handshake', async () => {
       const receiver = await startRawReceiver(() => undefined)
       const sender = senderTo(receiver, { connectMs: 100, totalMs: 5_000 })

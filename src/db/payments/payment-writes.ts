@@ -85,17 +85,6 @@ function attemptColumns(attempt: Attempt): Columns {
   }
 }
 
-const NEW_ATTEMPT = [
-  'id',
-  'payment_id',
-  'provider',
-  'method',
-  'amount_minor',
-  'currency',
-  'silent_after_hours',
-  'created_at',
-]
-
 const newAttemptColumns = ({
   id,
   paymentId,

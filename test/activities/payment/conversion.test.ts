@@ -404,13 +404,13 @@ describe('money that its partner has confirmed more than a minute ago', () => {
   type Partners = PaymentDeps['partners']
   type Read = Partners['wallet_app']['readOrder']
 
-  /** As if so many milliseconds had passed; \`readings\` counts how often the partner was asked. */
-  function after(ms: number, readOrder: Read = world.deps.partners.wallet_app.readOrder) {
+  /** As if so many milliseconds had passed; `readings` counts how often the partner was asked. */
+  function after(ms: number, readOrder?: Read) {
     const readings: number[] = []
     const { partners, context } = world.deps
     const counting: Read = (...asked) => {
       readings.push(1)
-      return readOrder(...asked)
+      return readOrder === undefined ? partners.wallet_app.readOrder(...asked) : readOrder(...asked)
     }
     const changes: Partial<PaymentDeps> = {
       partners: { ...partners, wallet_app: { ...partners.wallet_app, readOrder: counting } },
@@ -426,7 +426,7 @@ describe('money that its partner has confirmed more than a minute ago', () => {
     return made
   }
 
-  test('is read again once before it is sold and handed over, and fresh money is not', async () => {
+  test('old money is read again once before it is sold and handed over, and fresh money is not', async () => {
     for (const [ms, readings] of [
       [MINUTE / 2, 0],
       [MINUTE, 1],
@@ -442,7 +442,7 @@ describe('money that its partner has confirmed more than a minute ago', () => {
     }
   })
 
-  test('is not sold when its partner took it back', async () => {
+  test('old money is not sold when its partner took it back', async () => {
     const made = await world.paid()
     await world.act(made.attemptId, { action: 'reverse' })
     expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
@@ -455,14 +455,14 @@ describe('money that its partner has confirmed more than a minute ago', () => {
     await expectStatement(made.id)
   })
 
-  test('is read again before it is handed over', async () => {
+  test('old money is read again before it is handed over', async () => {
     const { id } = await sold()
     const later = after(MINUTE)
     expect(await settle(id, later.changes)).toBe('handed over')
     expect([later.readings(), await world.payout(id)]).toEqual([1, 'queued'])
   })
 
-  test('is not handed over when its partner took it back, and what was sold belongs to the platform', async () => {
+  test('old money is not handed over when its partner took it back, and what was sold belongs to the platform', async () => {
     const made = await sold()
     await world.act(made.attemptId, { action: 'reverse' })
     expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
@@ -471,7 +471,7 @@ describe('money that its partner has confirmed more than a minute ago', () => {
     await expectStatement(made.id)
   })
 
-  test('is not handed over when its partner has less of it', async () => {
+  test('old money is not handed over when its partner has less of it', async () => {
     const made = await sold()
     await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
     expect(await settle(made.id, after(MINUTE).changes)).toBe('review')
@@ -485,7 +485,7 @@ describe('money that its partner has confirmed more than a minute ago', () => {
       { type: 'Partner.unknown', message: 'no answer' },
     ],
     ['does not know the order', async () => null, { type: 'NotYet', nextRetryDelay: MINUTE }],
-  ])('is neither sold nor handed over while its partner %s', async (_what, readOrder, failure) => {
+  ])('old money is neither sold nor handed over while its partner %s', async (_what, readOrder, failure) => {
     for (const { id } of [await world.paid(), await sold()]) {
       const before = await world.state(id)
       const trying = perform(world.activities(after(MINUTE, readOrder).changes).settle, id)
@@ -494,7 +494,7 @@ describe('money that its partner has confirmed more than a minute ago', () => {
     }
   })
 
-  test('is read again when its partner refused to give it back', async () => {
+  test('money is read again when its partner refused to give it back', async () => {
     const made = await world.paid()
     await world.decide(made.id, 'hold')
     await world.giveBack(made, world.says({}, { refund: 'refused' }))
@@ -505,28 +505,28 @@ describe('money that its partner has confirmed more than a minute ago', () => {
   })
 })
 
-describe('a settlement that was cut off', () => {
-  const payoutsOf = async (id: string) =>
+describe('a settlement that is tried again', () => {
+  const listPayouts = async (id: string) =>
     (await world.checkout.db.query('select micro_usdc::text as micro from payout where payment_id = $1', [id])).rows
   const unasked = () => {
     const never = () => Promise.reject(new Error('the converter was asked again'))
     return { converter: { ...world.deps.converter, convert: never, cancel: never } }
   }
 
-  test('after the fill was stored is carried on by the next try, and handed over once', async () => {
+  test('a settlement cut off after the fill was stored is carried on by the next try, and handed over once', async () => {
     const { id } = await world.paid()
     await world.convert(id)
-    expect([await sales(id), await payoutsOf(id)]).toEqual([['1 filled 10000'], []])
+    expect([await sales(id), await listPayouts(id)]).toEqual([['1 filled 10000'], []])
     expect(await settle(id, unasked())).toBe('handed over')
     const handed = await world.state(id)
     // The answer may be lost: then Temporal tries again.
     for (const changes of [unasked(), {}]) expect(await settle(id, changes)).toBe('handed over')
     expect(await world.state(id)).toEqual(handed)
-    expect(await payoutsOf(id)).toEqual([{ micro: AMOUNTS.net }])
+    expect(await listPayouts(id)).toEqual([{ micro: AMOUNTS.net }])
     expect((await statement(id)).sold).toEqual(['convert 10000'])
   })
 
-  test('after the fill and before it was stored asks the converter for the same order', async () => {
+  test('a settlement cut off before the fill was stored asks the converter for the same order', async () => {
     const { id } = await world.paid()
     await fillWith(id, '108000000')
     const getTreasury = () => {
@@ -534,18 +534,18 @@ describe('a settlement that was cut off', () => {
     }
     const killed = settle(id, { payouts: { ...world.payouts, getTreasury } })
     await expect(killed).rejects.toThrow('killed here')
-    expect([await sales(id), await payoutsOf(id)]).toEqual([['1 asked 10000'], []])
+    expect([await sales(id), await listPayouts(id)]).toEqual([['1 asked 10000'], []])
     expect(await settle(id)).toBe('handed over')
-    expect([(await statement(id)).sold, await payoutsOf(id)]).toEqual([['convert 10000'], [{ micro: AMOUNTS.net }]])
+    expect([(await statement(id)).sold, await listPayouts(id)]).toEqual([['convert 10000'], [{ micro: AMOUNTS.net }]])
     await expectStatement(id)
   })
 
-  test('and is tried twice at the same moment hands the payout over once', async () => {
+  test('a settlement that is tried twice at the same moment hands the payout over once', async () => {
     for (let round = 0; round < 3; round++) {
       const { id } = await world.paid()
       await fillWith(id, '108000000')
       expect(await Promise.all([settle(id), settle(id)])).toEqual(['handed over', 'handed over'])
-      expect([await sales(id), await payoutsOf(id)]).toEqual([['1 filled 10000'], [{ micro: AMOUNTS.net }]])
+      expect([await sales(id), await listPayouts(id)]).toEqual([['1 filled 10000'], [{ micro: AMOUNTS.net }]])
       expect(await world.checkout.timeline(id, 'payment.settling')).toHaveLength(1)
       await expectStatement(id)
     }
@@ -564,7 +564,7 @@ describe('a conversion that lasts', () => {
     )
   }
 
-  test('is tried the rarer the longer it lasts, and at least once a minute', async () => {
+  test('a conversion is tried the rarer the longer it lasts, and at least once a minute', async () => {
     const { id } = await world.paid()
     const waits: number[] = []
     for (const ms of [0, 20_000, MINUTE, 20 * MINUTE])
@@ -572,7 +572,7 @@ describe('a conversion that lasts', () => {
     expect(waits).toEqual([5, 20, 60, 60])
   })
 
-  test('waits for an operator after half an hour, and for the converter if the operator says so', async () => {
+  test('a conversion waits for an operator after half an hour, and for the converter if the operator says so', async () => {
     const { id } = await world.paid()
     await expect(tryAfter(id, 29 * MINUTE)).rejects.toMatchObject({ type: 'NotYet' })
     expect((await tryAfter(id, 30 * MINUTE)).payment.reviews).toMatchObject([{ reason: 'sale_stuck' }])

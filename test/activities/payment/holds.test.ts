@@ -172,7 +172,7 @@ describe('the database itself', () => {
     await world.convert(id)
   })
 
-  /** What it says to the statement when this is so. Nothing stays written. */
+  /** Returns the answer to the statement after these facts were written. Nothing stays written. */
   const tries = (statement: string, facts: readonly string[]): Promise<string> =>
     world.checkout.db
       .transaction(async (tx) => {
@@ -196,16 +196,16 @@ describe('the database itself', () => {
     ['is being sold', sale("state = 'asked', fill_micro = null")],
     ['was not sold', sale("state = 'ended', fill_micro = null")],
     ['was sold for another number', sale('number = 2')],
-  ])('takes no sale and hands nothing over when the money %s', async (_what, fact) => {
+  ])('the database takes no sale and hands nothing over when the money %s', async (_what, fact) => {
     expect([await tries(TAKE, [fact]), await tries(HAND_OVER, [fact])]).toEqual([refused(), refused()])
   })
 
-  test('hands nothing over while an operator holds the payment, and takes its sale', async () => {
+  test('the database hands nothing over while an operator holds the payment, and takes its sale', async () => {
     const held = ['update payment set held = true where id = $1']
     expect([await tries(TAKE, held), await tries(HAND_OVER, held)]).toEqual(['it is free', refused()])
   })
 
-  test('hands nothing over of which no sale is taken', async () => {
+  test('the database hands nothing over of which no sale is taken', async () => {
     expect(await tries(HAND_OVER, ['update payment set taken_sale = null where id = $1'])).toBe(refused())
   })
 
@@ -214,11 +214,11 @@ describe('the database itself', () => {
     ['is more than was sold', [attempt('held = 10001')]],
     ['is odd, and accepted', [attempt(`misfit = '${MISFIT}', misfit_answer = 'accepted'`)]],
     ['came with other tokens', [attempt(`misfit = '{"why": "token"}'`)]],
-  ])('takes the sale and hands the payout over when the money %s', async (_what, facts) => {
+  ])('the database takes the sale and hands the payout over when the money %s', async (_what, facts) => {
     expect([await tries(TAKE, facts), await tries(HAND_OVER, facts)]).toEqual(['it is free', 'it is free'])
   })
 
-  test('writes nothing of a change whose money is not free', async () => {
+  test('the database writes nothing of a change whose money is not free', async () => {
     await world.checkout.db.query('update payment set held = true where id = $1', [id])
     const before = await world.state(id)
     const handOver = world.checkout.change(id, (work) => {
@@ -230,7 +230,7 @@ describe('the database itself', () => {
     await world.checkout.db.query('update payment set held = false where id = $1', [id])
   })
 
-  test('changes and deletes no reading', async () => {
+  test('the database changes and deletes no reading', async () => {
     await expect(world.checkout.db.query('update reading set held = 1')).rejects.toThrow('a reading is a fact')
     await expect(world.checkout.db.query('delete from reading')).rejects.toThrow('a reading is a fact')
   })

@@ -43,7 +43,7 @@ const adds =
   (attempt: string): Work =>
   (work) =>
     work.addAttempt({ id: attempt, provider: 'wallet_app', method: 'banking_app', asked: EUR })
-const idsOf = ({ attempts }: PaymentWithAttempts): string[] => attempts.map((attempt) => attempt.id).sort()
+const listIds = ({ attempts }: PaymentWithAttempts): string[] => attempts.map((attempt) => attempt.id).sort()
 
 /** The partner has the whole price: of a change there is nothing that this does not write. */
 function pays(work: PaymentWork): void {
@@ -96,7 +96,7 @@ async function leaveNews(): Promise<string> {
 }
 
 describe('two changes of one payment', () => {
-  test('that begin at the same moment are both there, and the version counts both', async () => {
+  test('two changes that begin at the same moment are both there, and the version counts both', async () => {
     const known = await load()
     const entries = (await readRows()).timeline_entry?.length ?? 0
     const others = Array.from({ length: 8 }, () => newId('attempt'))
@@ -109,7 +109,7 @@ describe('two changes of one payment', () => {
       ),
     )
     const after = await load()
-    expect(idsOf(after)).toEqual([attemptId, ...others].sort())
+    expect(listIds(after)).toEqual([attemptId, ...others].sort())
     expect(after.payment.version).toBe(known.payment.version + 8)
     const versions = written.map(({ state }) => state.payment.version).sort((a, b) => a - b)
     expect(versions).toEqual(others.map((_attempt, place) => known.payment.version + place + 1))
@@ -117,7 +117,7 @@ describe('two changes of one payment', () => {
     expect((await readRows()).timeline_entry).toHaveLength(entries + 8)
   })
 
-  test('of which the second read an older version: its work is done again on the newer one', async () => {
+  test('a change that has read an older version is made again on the newer one', async () => {
     const known = await load()
     const [first, second] = [newId('attempt'), newId('attempt')]
     await change(adds(first))
@@ -127,11 +127,11 @@ describe('two changes of one payment', () => {
       adds(second)(work)
     }, known)
     expect(seen).toEqual([1, 2])
-    expect(idsOf(state)).toEqual([attemptId, first, second].sort())
+    expect(listIds(state)).toEqual([attemptId, first, second].sort())
     expect(await load()).toEqual({ ...state, unread: new Map() })
   })
 
-  test('of which one holds the lock: the other one waits for it, and is done on top of it', async () => {
+  test('a change waits for one that holds the lock, and is made on top of it', async () => {
     const { version } = (await load()).payment
     const [locked, free] = [newId('attempt'), newId('attempt')]
     const other = await seeded.db.transaction(async (tx) => {
@@ -150,12 +150,12 @@ describe('two changes of one payment', () => {
     })
     await other.waiting
     const after = await load()
-    expect([idsOf(after), after.payment.version]).toEqual([[attemptId, locked, free].sort(), version + 2])
+    expect([listIds(after), after.payment.version]).toEqual([[attemptId, locked, free].sort(), version + 2])
   })
 })
 
 describe('a change of a payment', () => {
-  test('writes the payment with all that hangs on it', async () => {
+  test('a change writes the payment with all that hangs on it', async () => {
     const news = await leaveNews()
     const before = await readRows()
     const { state, events } = await change((work) => {
@@ -170,7 +170,7 @@ describe('a change of a payment', () => {
     expect(events).toHaveLength(1)
   })
 
-  test('writes nothing of attempt, sale, books, timeline and event against another version', async () => {
+  test('a change writes nothing of attempt, sale, books, timeline and event against another version', async () => {
     const news = await leaveNews()
     const known = await load()
     await change((work) => work.note(noteOf('payment.silent')))
@@ -188,7 +188,7 @@ describe('a change of a payment', () => {
     expect([state.payment.status, events, changed]).toEqual(['pending', [], []])
   })
 
-  test('writes nothing at all when one of several payments has another version', async () => {
+  test('a change of a set writes nothing when one of several payments has another version', async () => {
     const known = await load()
     await change((work) => work.note(noteOf('payment.silent')))
     const before = await readRows()
@@ -197,7 +197,7 @@ describe('a change of a payment', () => {
     expect(await readRows()).toEqual(before)
   })
 
-  test('that changes nothing writes nothing, and still does what runs with it', async () => {
+  test('a change of nothing writes nothing, and still does what runs with it', async () => {
     const news = await leaveNews()
     const { version } = (await load()).payment
     const { events } = await change((work) => {
@@ -208,7 +208,7 @@ describe('a change of a payment', () => {
     expect([after.payment.version, after.unread.size, events, changed]).toEqual([version, 0, [], []])
   })
 
-  test('reads back as it was written', async () => {
+  test('a change reads back as it was written', async () => {
     const { state } = await change(pays)
     expect(await load()).toEqual({ ...state, unread: new Map() })
   })

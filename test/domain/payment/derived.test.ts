@@ -158,7 +158,7 @@ describe('with money', () => {
   })
 })
 
-test('a conversion lasts from the first step of it to its fill, and another one counts anew', () => {
+test('a conversion lasts from the first step of it to its fill, and not longer', () => {
   const since = (state: PaymentWithAttempts) => state.payment.convertingSince
   const begun = after(one, pays())
   expect([since(one), since(begun), since(after(begun, fills()))]).toEqual([null, AT, null])

@@ -121,7 +121,7 @@ test('the next moment is the earliest one, and says what it is', () => {
 describe('the readings of an order', () => {
   const payment = { ...processing, ...watched }
   /** The moments at which the order is read, in minutes after it has changed. */
-  function pollsOf(count: number, changedAt = T): number[] {
+  function listPolls(count: number, changedAt = T): number[] {
     const polls: number[] = []
     for (let polledAt = changedAt; polls.length < count; ) {
       polledAt = nextMoment({ ...payment, watched: [{ id: 'att_1', changedAt }] }, polledAt)!.at
@@ -132,7 +132,7 @@ describe('the readings of an order', () => {
 
   test('are 1, 5, 15 and 60 minutes after its last change, and then every six hours', () => {
     expect(POLL_AFTER_MINUTES).toEqual([1, 5, 15, 60])
-    expect(pollsOf(8)).toEqual([1, 5, 15, 60, 360, 720, 1080, 1440])
+    expect(listPolls(8)).toEqual([1, 5, 15, 60, 360, 720, 1080, 1440])
   })
 
   test('begin again when the order has changed', () => {
