@@ -508,7 +508,6 @@ describe('Decisions about a payment', () => {
       expect(summaries.filter(([, summary]) => summary === null)).toEqual([])
       expect(summaries).toEqual(
         expect.arrayContaining([
-          ['timer', 'The payment expires'],
           ['timer', 'The open orders are read again'],
           ['reading', 'Open an order at the partner that the buyer has chosen'],
           ['reading', 'Read the order from its partner'],

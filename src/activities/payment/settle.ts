@@ -30,15 +30,15 @@ const NO_RATE_SECONDS = 10
  */
 export async function settle(deps: PaymentDeps, paymentId: string): Promise<Changed> {
   let state: PaymentWithAttempts = await loadPayment(deps.db, paymentId)
+  const { version } = state.payment
   for (;;) {
     const effect = nextEffect(toFunds(state))
-    const { stuck } = state.payment
+    // The workflow must know that a person may have to decide, before anything is waited for.
+    if (state.payment.version !== version && state.payment.status === 'under_review') return answer(deps, state)
     if (effect.do === 'end_sale') state = await endSale(deps, state)
     else if (effect.do === 'sell' || effect.do === 'hand_over') state = await moveMoney(deps, state, effect.do)
     else if (effect.do === 'wait' && effect.for === 'payout') throw new CompleteAsyncError()
     else return answer(deps, state)
-    // The workflow must know of it before the converter is asked again.
-    if (stuck === null && state.payment.stuck !== null) return answer(deps, state)
   }
 }
 

@@ -36,7 +36,7 @@ test('a change of a payment that leaves its status writes no index', async () =>
   await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   const counts = await db.transaction(async (tx) => {
     await tx.query(
-      `update payment set version = version + 1, updated_at = now(), taken_sale = 1, gross_micro = 3, fee_micro = 1,
+      `update payment set version = version + 1, updated_at = now(), gross_micro = 3, fee_micro = 1,
          net_micro = 2 where id = $1`,
       [id],
     )
