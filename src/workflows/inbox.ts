@@ -1,6 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 
-/** What has come in, for which the workflow does something before it goes on. */
+/** A message from outside, for which the workflow does something before its next step. */
 export type Message =
   /** Another process has changed the row. */
   | { readonly do: 'load' }

@@ -16,7 +16,7 @@ function steps<A extends object>(options: ActivityOptions, summaries: Summaries<
   return Object.fromEntries(entries) as ActivityInterfaceFor<A>
 }
 
-/** Reads and writes of our own database: retried forever, so that they succeed as soon as Postgres is back. */
+/** Reads and writes of the database: retried forever, so that they succeed as soon as Postgres is back. */
 export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markPassedTime'>>(
   {
     // A worker that was killed is noticed by this time-out: short, because the statements take milliseconds.
@@ -80,7 +80,7 @@ export const settlement = proxyActivities<Pick<PaymentActivities, 'settle'>>({
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 
-/** The first try at every endpoint, all at once. Who has not answered within 3 s gets a workflow of its own. */
+/** The first try at every endpoint, all at once. Who has not answered within 3 s gets its delivery workflow. */
 export const announcing = proxyLocalActivities<AnnounceActivities>({
   summary: 'Send the event to every endpoint',
   startToCloseTimeout: '8 s',

@@ -144,7 +144,7 @@ class PaymentRun {
     this.#apply(await money.closeUnpaid({ paymentId: this.#id, as, now: Date.now() }))
   }
 
-  /** Goes on beside the loop, which serves what comes in. If an operator ends the activity by hand, the row says what is so. */
+  /** Runs while the loop serves what comes in. If an operator ends the activity by hand, the row says what is so. */
   #settle(): void {
     this.#settling ??= settlement
       .settle(this.#id)

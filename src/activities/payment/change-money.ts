@@ -29,7 +29,7 @@ export async function changeMoney(deps: PaymentDeps, { id, work, known }: MoneyC
   }
 }
 
-/** Nothing was written: the settlement engine must be told in the same transaction. */
+/** Nothing was written: the settlement engine must void the payout in the same transaction. */
 class PayoutMustBeVoided extends Error {}
 
 /** The same under the lock, for work that does more in its transaction. */

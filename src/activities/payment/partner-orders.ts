@@ -98,7 +98,7 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: Clo
   const before = await loadPayment(deps.db, paymentId)
   const attempts = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
   // The moment was moved, such as by a buyer who takes more time, and the workflow does not know it yet.
-  const isMoved = (state: PaymentWithAttempts) => momentOf(state, as) > now
+  const isMoved = (state: PaymentWithAttempts) => getClosingMoment(state, as) > now
   if (isMoved(before)) return unchanged(before)
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, attempts)))
     return postponeExpiry(deps, paymentId)
@@ -116,7 +116,7 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: Clo
 }
 
 /** When the payment is to be closed so (Unix milliseconds). */
-function momentOf(state: PaymentWithAttempts, as: CloseAs): number {
+function getClosingMoment(state: PaymentWithAttempts, as: CloseAs): number {
   const { expiresAt, listenUntil } = snapshotOf(state)
   if (as === 'canceled') return 0
   return as === 'expired' ? expiresAt : (listenUntil ?? 0)

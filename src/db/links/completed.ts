@@ -8,7 +8,7 @@ import { linkColumns, linkRow } from './links.ts'
 type Context = { readonly publicUrl: string; readonly at: string }
 
 /** Locks the links of these payments before any event is recorded: links are locked before sequences. */
-export async function lockLinksOf(tx: Tx, payments: readonly Payment[]): Promise<void> {
+export async function lockLinks(tx: Tx, payments: readonly Payment[]): Promise<void> {
   const ids = listLinks(payments)
   if (ids.length > 0)
     await execute(tx, sql`select from payment_link where id = any(${ids}) order by id for no key update`)

@@ -10,7 +10,7 @@ import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment
 import { type Note, noteOf } from '../../domain/timeline.ts'
 import { isWebhookEventType } from '../../domain/webhook.ts'
 import type { Queryable, Statement, Tx } from '../db.ts'
-import { completeLinks, lockLinksOf } from '../links/completed.ts'
+import { completeLinks, lockLinks } from '../links/completed.ts'
 import { eventRow, type NewEvent, recordEvents } from '../webhooks/events.ts'
 import {
   createdAttempt,
@@ -25,29 +25,29 @@ import {
 } from './payment-writes.ts'
 import { loadPayment, lockPayment } from './payments.ts'
 
-/** What every change needs to know of its surroundings. */
+/** The surroundings of a change. */
 export type ChangeContext = {
   readonly publicUrl: string
   readonly now: () => number
-  /** Is told the id of each payment when its change has been committed. */
+  /** Receives the id of each payment when its change has been committed. */
   readonly changed?: (paymentId: string) => void
 }
 
-/** What an activity answers: the payment afterwards, and the events that somebody subscribes to. */
+/** The answer of an activity: the payment afterwards, and the events that somebody subscribes to. */
 export type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
-/** What a change leaves behind. */
+/** The payment as a change leaves it, and the events that somebody subscribes to. */
 export type Written = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
 
 export const answerWith = ({ state, events }: Written): Changed => ({ payment: snapshotOf(state), events })
 
-/** What is answered when nothing had to be changed. */
+/** The answer when nothing had to be changed. */
 export const unchanged = (state: PaymentWithAttempts): Changed => answerWith({ state, events: [] })
 
 /** The facts of a payment: everything else about it is computed from them. */
 export type PaymentFacts = Partial<Omit<Payment, keyof Derived | 'id' | 'version' | 'updatedAt' | 'closedAt'>>
 
-/** What may be done to a payment. It is written at the end, with what follows from it. */
+/** The ways to change a payment. The changes are written at the end, with what follows from them. */
 export type PaymentWork = {
   /** The payment with what was changed so far. */
   readonly state: PaymentWithAttempts
@@ -130,7 +130,7 @@ async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draf
   if (first === undefined) return finished.map(({ before: state }) => ({ state, events: [] }))
   const paid = writes.filter(({ entries }) => entries.moves.some(({ to }) => to === 'succeeded'))
   const payments = paid.map(({ after }) => after.payment)
-  await lockLinksOf(tx, payments)
+  await lockLinks(tx, payments)
   const at = first.after.payment.updatedAt
   const heard = await writePayments(tx, writes, { at, parts: drafts.flatMap(({ parts }) => parts) })
   if (heard === null) throw new Error(`some of ${writes.length} payments have changed without their lock`)
@@ -148,8 +148,8 @@ async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draf
 }
 
 /**
- * Moves the end of a payment that is about to expire, once. False where it may not be moved: it has closed meanwhile, or
- * was extended before.
+ * Moves the end of a payment that is about to expire, once. False if it cannot be moved any more: it has closed, or was
+ * extended before.
  */
 export async function extendPayment(db: Queryable, context: ChangeContext, id: string): Promise<boolean> {
   let isExtended = false
@@ -187,11 +187,11 @@ type Draft = {
   readonly at: string
   readonly work: PaymentWork
   readonly parts: readonly Statement[]
-  /** What is to be written of it; null: nothing has changed. */
+  /** Returns the change to be written; null: nothing has changed. */
   readonly finish: () => PaymentWrite | null
 }
 
-/** What is done to the payment before it is written. */
+/** Collects the changes of a payment until they are written. */
 function openDraft(before: PaymentWithAttempts, context: ChangeContext): Draft {
   const at = new Date(context.now()).toISOString()
   let state = before
@@ -252,7 +252,7 @@ function finish(context: ChangeContext, { before, changed, cause, notes, at }: F
   const described = describeChange(before, after, cause)
   const noted = new Set(notes.map(({ kind }) => kind))
   const entries = { ...described, notes: [...notes, ...described.notes.filter(({ kind }) => !noted.has(kind))] }
-  const booking = bookingBetween(before, after, kindOf(entries))
+  const booking = bookingBetween(before, after, nameKind(entries))
   return { before, after, entries, booking, events: listEvents(context, { before, after, entries, at }).map(eventRow) }
 }
 
@@ -262,7 +262,8 @@ function countOn(before: PaymentWithAttempts, attempt: Attempt, at: string): Att
   return isChanged ? { ...attempt, revision: known.revision + 1, updatedAt: at } : attempt
 }
 
-const kindOf = ({ moves, notes }: ChangeEntries): string => (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
+const nameKind = ({ moves, notes }: ChangeEntries): string =>
+  (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
 
 type Told = Pick<PaymentWrite, 'before' | 'after' | 'entries'> & { readonly at: string }
 

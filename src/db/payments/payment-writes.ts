@@ -119,12 +119,12 @@ export type PaymentWrite = {
   readonly events: readonly EventRow[]
 }
 
-const columnsOf = (columns: Columns): Statement[] => Object.keys(columns).map(identifier)
+const listColumns = (columns: Columns): Statement[] => Object.keys(columns).map(identifier)
 const join = (parts: readonly Statement[]): Statement => parts.reduce((left, right) => sql`${left}, ${right}`)
 
-const PAYMENT_COLUMNS = columnsOf(paymentColumns({} as Payment))
-const CHANGED_COLUMNS = columnsOf({ ...attemptColumns({} as Attempt), revision: 0, updated_at: '' })
-const ATTEMPT_COLUMNS = [...columnsOf(newAttemptColumns({ asked: {} } as Attempt)), ...CHANGED_COLUMNS]
+const PAYMENT_COLUMNS = listColumns(paymentColumns({} as Payment))
+const CHANGED_COLUMNS = listColumns({ ...attemptColumns({} as Attempt), revision: 0, updated_at: '' })
+const ATTEMPT_COLUMNS = [...listColumns(newAttemptColumns({ asked: {} } as Attempt)), ...CHANGED_COLUMNS]
 
 const setPayment = join(PAYMENT_COLUMNS.map((name) => sql`${name} = new.${name}`))
 const setAttempt = join(CHANGED_COLUMNS.map((name) => sql`${name} = excluded.${name}`))
@@ -216,9 +216,10 @@ export const listChangedAttempts = (before: Attempts, after: Attempts): Attempt[
   after.attempts.filter(({ id, revision }) => before.attempts.find((known) => known.id === id)?.revision !== revision)
 
 /** True if its partner has said something new. */
-const isSaid = (before: Attempt | undefined, after: Attempt): boolean => saidOf(before ?? NOTHING_YET) !== saidOf(after)
+const isSaid = (before: Attempt | undefined, after: Attempt): boolean =>
+  renderSaid(before ?? NOTHING_YET) !== renderSaid(after)
 
-const saidOf = ({ status, held, misfit }: Pick<Attempt, 'status' | 'held' | 'misfit'>): string =>
+const renderSaid = ({ status, held, misfit }: Pick<Attempt, 'status' | 'held' | 'misfit'>): string =>
   JSON.stringify([status, held, misfit])
 
 function renderSales({ before, after }: PaymentWrite): object[] {

@@ -2,7 +2,7 @@ import { isClosed, isOpen } from './payment.ts'
 import type { PaymentSnapshot } from './snapshot.ts'
 
 /**
- * What the workflow of a payment does next, and when it must look again. Every moment is computed from the row, and Temporal's
+ * The next step of a payment's workflow, and the moment at which it must look again. Every moment is computed from the row, and Temporal's
  * clock decides whether it has passed: nothing else here has a clock.
  */
 
@@ -27,8 +27,8 @@ export type Clock = {
 
 /** The first rule that holds counts. */
 export function nextStep(payment: PaymentSnapshot, { now, polledAt }: Clock): WorkflowStep {
-  if (isPast(expiryOf(payment), now)) return { do: 'close', as: 'expired' }
-  if (isPast(listeningEndOf(payment), now)) return { do: 'close', as: 'listening_ended' }
+  if (isPast(getExpiry(payment), now)) return { do: 'close', as: 'expired' }
+  if (isPast(getListeningEnd(payment), now)) return { do: 'close', as: 'listening_ended' }
   if (isPast(payment.silentAt, now) || isPast(payment.delayedAt, now)) return { do: 'mark' }
   if (isPast(nextPoll(payment, polledAt), now)) return { do: 'poll' }
   switch (payment.next) {
@@ -49,8 +49,8 @@ export function nextStep(payment: PaymentSnapshot, { now, polledAt }: Clock): Wo
 /** The next moment at which there may be another step although nothing has come in; null: there is none. */
 export function nextMoment(payment: PaymentSnapshot, polledAt: number): Moment | null {
   const moments = [
-    { at: expiryOf(payment), what: 'The payment expires' },
-    { at: listeningEndOf(payment), what: 'Late money is no longer expected' },
+    { at: getExpiry(payment), what: 'The payment expires' },
+    { at: getListeningEnd(payment), what: 'Late money is no longer expected' },
     { at: payment.silentAt, what: 'The partner has been silent for too long' },
     { at: payment.delayedAt, what: 'The settlement counts as delayed' },
     { at: nextPoll(payment, polledAt), what: 'The open orders are read again' },
@@ -63,10 +63,10 @@ export type Moment = { readonly at: number; readonly what: string }
 
 const isPast = (moment: number | null, now: number): boolean => moment !== null && moment <= now
 
-const expiryOf = ({ status, expiresAt }: PaymentSnapshot): number | null => (isOpen(status) ? expiresAt : null)
+const getExpiry = ({ status, expiresAt }: PaymentSnapshot): number | null => (isOpen(status) ? expiresAt : null)
 
 /** Closed, and waiting for nothing but late money. */
-const listeningEndOf = ({ status, next, listenUntil }: PaymentSnapshot): number | null =>
+const getListeningEnd = ({ status, next, listenUntil }: PaymentSnapshot): number | null =>
   isClosed(status) && next === 'await_partner' ? listenUntil : null
 
 const MINUTE = 60_000

@@ -12,7 +12,7 @@ export const CLOCK_DEFECTS: readonly Defect[] = [
     name: 'a buyer who was given more time is still too late',
     caughtBy: 'a buyer asks for more time, and pays when the old end is over (told: false)',
     file: ORDERS,
-    seam: 'momentOf',
+    seam: 'getClosingMoment',
     plant: plant<(state: PaymentWithAttempts, as: CloseAs) => number>(() => () => 0),
   },
   {
