@@ -170,10 +170,38 @@ describe('payouts', () => {
     test('a payout that is queued again with another recipient or amount is refused', async () => {
       const payout = await newPayout()
       await queue(payout)
-      await expect(queue({ ...payout, recipient: TREASURY })).rejects.toThrow('another recipient or amount')
-      await expect(queue({ ...payout, microUsdc: '1' })).rejects.toThrow('another recipient or amount')
-      expect((await readPayout(db, payout.paymentId))?.microUsdc).toBe('1000000')
+      const queued = await readPayout(db, payout.paymentId)
+      for (const change of [{ recipient: TREASURY }, { microUsdc: '1' }, { token: TREASURY }, { chainId: 137 }])
+        await expect(queue({ ...payout, ...change })).rejects.toThrow(`of payout ${payout.paymentId} are fixed`)
+      expect(await readPayout(db, payout.paymentId)).toEqual(queued)
     })
+
+    test('a held payout that is queued again goes back into the queue', async () => {
+      const payout = await newPayout()
+      await queue(payout)
+      await db.query(
+        "update payout set state = 'held', hold_reason = 'policy', hold_detail = 'x', refusals = 3 where payment_id = $1",
+        [payout.paymentId],
+      )
+      await queue(payout)
+      const { rows } = await db.query('select state, hold_reason, refusals from payout where payment_id = $1', [
+        payout.paymentId,
+      ])
+      expect(rows).toEqual([{ state: 'queued', hold_reason: null, refusals: 0 }])
+    })
+
+    test.each(['authorized', 'voiding', 'voided'])(
+      'a payout that is %s stays so when it is queued again',
+      async (state) => {
+        const payout = await newPayout()
+        await queue(payout)
+        if (state === 'voided') await prove(payout.paymentId)
+        await db.query('update payout set state = $2 where payment_id = $1', [payout.paymentId, state])
+        const before = await readPayout(db, payout.paymentId)
+        await queue(payout)
+        expect([before?.state, await readPayout(db, payout.paymentId)]).toEqual([state, before])
+      },
+    )
 
     test('a payout of nothing, or to what is not an address, is refused', async () => {
       await expect(newPayout({ microUsdc: '0' }).then(queue)).rejects.toThrow('payout_micro_usdc_check')
