@@ -56,21 +56,4 @@ export const POLLS: Readonly<Record<string, Scenario>> = {
     later(() => handle(paymentId).result())
     return [{ name: 'late-money-gone', workflowId: paymentId, run: 1 }]
   },
-
-  'news-unread-at-the-end': async ({ world, handle, open, settled, untilPolled, untilReview, decide, later }) => {
-    const paymentId = await world.createPayment()
-    const attemptId = await open(paymentId)
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-    await settled(paymentId)
-    // All tries of the first reading fail in the run that the news starts.
-    await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read', times: 3, attemptId })
-    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
-    later(async () => {
-      await untilPolled(paymentId)
-      await untilReview(paymentId)
-      await decide(paymentId, 'write_off')
-      await handle(paymentId).result()
-    })
-    return [{ name: 'news-unread-at-the-end', workflowId: paymentId, run: 1 }]
-  },
 }
