@@ -36,12 +36,12 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
       return paymentId
     }),
 
-  'paid-late': async ({ world, open, untilRow, settled, behind }) => {
+  'paid-late': async ({ world, handle, open, settled, behind }) => {
     const { paymentId, attemptId } = await behind(SOON_EXPIRED_MS, async () => {
       const id = await world.createPayment({ ...UPI, ...SHORT })
       return { paymentId: id, attemptId: await open(id, 'local_partner', 'upi') }
     })
-    await untilRow(paymentId, 'status', 'expired')
+    await handle(paymentId).result()
     await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
     await world.atPartner('local_partner', attemptId, { action: 'pay' })
     await settled(paymentId)
