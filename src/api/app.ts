@@ -4,6 +4,7 @@ import express, {
   type Express,
   type NextFunction,
   type Request,
+  type RequestHandler,
   type Response,
 } from 'express'
 import type { Registry } from 'prom-client'
@@ -31,9 +32,9 @@ import type { Background } from './limits/background.ts'
 import { holding } from './limits/hold.ts'
 import type { OpenPayments } from './limits/open-payments.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
-import { createTurns } from './limits/turns.ts'
+import { createTurns, type Turns } from './limits/turns.ts'
 import type { OpenPages } from './live/open-pages.ts'
-import { mountRoutes, setHeaders } from './route.ts'
+import { mountRoutes, type Route, setHeaders } from './route.ts'
 import type { Locate } from './routes/buyer.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout/checkout.ts'
@@ -127,16 +128,15 @@ export function createApp(deps: ApiDeps): Express {
   app.use(countVisits(deps.limits))
   app.use(onlyOurAddress(deps))
   const forRoutes = routeDeps(deps)
-  app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : forRoutes)))
-  app.use(createPublicLinkRouter(linkDeps(deps)))
   const routes = apiRoutes(forRoutes)
   const turns = createTurns()
+  app.use(createApiRouter(deps, routes, turns))
+  app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : forRoutes)))
+  app.use(createPublicLinkRouter(linkDeps(deps)))
   app.use(createSiteRouter({ ...deps, turns }, routes))
-  app.use('/v1', requestLog(deps))
   const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: testUrlOf(deps) })
   app.use(referenceRouter(docs))
   app.use(receiptsRouter(deps, docs))
-  mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits, turns })
   app.use((request: Request) => {
     if (hasKey(request.path)) deps.limits.countVisit(request.ip ?? '', 'look')
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
@@ -144,6 +144,17 @@ export function createApp(deps: ApiDeps): Express {
   app.use(holding(pagesForBrowsers(deps)))
   app.use(problemHandler(deps))
   return app
+}
+
+/** Everything under `/v1`, apart from the pages: a request of a program tries none of their many paths, and the other way round. */
+function createApiRouter(deps: ApiDeps, routes: readonly Route[], turns: Turns): RequestHandler {
+  const router = express.Router({ caseSensitive: true, strict: true })
+  router.use(requestLog(deps))
+  mountRoutes(router, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits, turns })
+  return (request, response, next) => {
+    if (request.path.startsWith('/v1/')) router(request, response, next)
+    else next()
+  }
 }
 
 /** Where the guides ask. A live deployment that does not know the other shows itself. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Express, Request, RequestHandler, Response } from 'express'
+import type { Request, RequestHandler, Response, Router } from 'express'
 import { z } from 'zod'
 import { writeAudit } from '../db/accounts/audit.ts'
 import { type Db, type Session, sessionIn } from '../db/db.ts'
@@ -126,13 +126,13 @@ export const readsList = ({ method, query }: Route): boolean =>
   method === 'get' && query instanceof z.ZodObject && 'limit' in query.shape
 
 /** Mounts the routes: authenticate, count, parse, call, answer. Other methods on a known path get 405 with Allow. */
-export function mountRoutes(app: Express, routes: readonly Route[], deps: RouterDeps): void {
+export function mountRoutes(router: Router, routes: readonly Route[], deps: RouterDeps): void {
   const paths = new Map<string, Route[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
   for (const [path, methods] of paths) {
     const expressPath = path.replace(/\{(\w+)\}/g, ':$1')
     for (const route of methods)
-      app[route.method](
+      router[route.method](
         expressPath,
         admit(route, deps),
         // A route without a body schema never reads a body.
@@ -140,7 +140,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
         (request, response) => run(route, deps, { request, response }),
       )
     const refuse = onlyMethods(methods.map((route) => route.method.toUpperCase()))
-    app.all(expressPath, (request, response, next) => {
+    router.all(expressPath, (request, response, next) => {
       deps.limits.countVisit(request.ip ?? '', 'look')
       return refuse(request, response, next)
     })

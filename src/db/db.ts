@@ -291,7 +291,11 @@ function transactionOfOne(
   statement: pg.QueryConfig,
 ): Promise<pg.QueryResult> {
   return onClient(pool, slow, async (client) => {
+    const { stream } = client.connection
+    // One packet.
+    stream.cork()
     const sent = [client.query(begin), client.query(statement), client.query('commit')] as const
+    stream.uncork()
     await Promise.allSettled(sent)
     const [, result] = await Promise.all(sent)
     return result

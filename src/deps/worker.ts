@@ -4,7 +4,6 @@ import type { Registry } from 'prom-client'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
-import type { Bell } from '../bell.ts'
 import type { DepositDeps } from '../chain/context.ts'
 import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
@@ -74,7 +73,8 @@ export async function composeWorker(
 ): Promise<Composed<WorkerParts>> {
   const db = await openDb(config, log)
   const bells = createWorkBells()
-  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed: tellers(db, bells.notifications) }
+  const changed = createNotifier(db, PAYMENTS_CHANNEL, PAGES_TOLD_EVERY_MS)
+  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
@@ -149,15 +149,6 @@ const listenForWork = (
     },
     [WORK_CHANNEL]: (sweeps) => ringFor(sweeps, bells),
   })
-
-/** Called after the commit of a change: notifies open pages, and wakes the loop of notifications in this process. */
-function tellers(db: Db, bell: Bell): (paymentId?: string) => void {
-  const tellPages = createNotifier(db, PAYMENTS_CHANNEL, PAGES_TOLD_EVERY_MS)
-  return (paymentId) => {
-    tellPages(paymentId)
-    bell.ring()
-  }
-}
 
 async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'activities' | 'interceptor'>) {
   const [connection, bundle] = await Promise.all([

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => seeded?.close())
 beforeEach(() =>
-  db.query(`truncate outbox, partner_event, delivery, partner_standing, notice, notification, channel_message, mail,
+  db.query(`truncate outbox, partner_event, delivery, partner_standing, notice, notification, channel, channel_message, mail,
     treasury_log cascade`),
 )
 
@@ -123,13 +123,17 @@ test('a commit notifies of the work that people wait for, and of a partner that 
     heard.length = 0
     await LEAVE.mail()
     await LEAVE.notices()
+    await db.query(
+      `insert into notification (channel_id, merchant_id, livemode, kind, notice_id, urgent, created_at, due_at)
+       select 'chn_1', merchant_id, livemode, kind, number, false, now(), now() from notice, generate_series(1, 3) number`,
+    )
     await LEAVE.notifications()
     await db.query(`insert into partner_standing (provider) values ('card_partner')`)
     await until(
       async () => heard.length,
-      (count) => count >= 4,
+      (count) => count >= 5,
     )
-    expect(heard).toEqual(['mail', 'notices notifications', 'notifications', 'partners'])
+    expect(heard).toEqual(['mail', 'notices', 'notifications', 'notifications', 'partners'])
   } finally {
     await listener.close()
   }

@@ -100,7 +100,7 @@ async function insertUnderLock(
   const gone = (id: string) => tx.afterCommit(() => void deps.workflows.tellRowChanged(id).catch(() => undefined))
   if (!(await makeRoom(tx, context, { link: locked, gone }))) throw new NoRoom()
   const event = await insertPayment(tx, tenant, create)
-  if (event === null) throw new Error('a press was claimed without the lock')
+  if (typeof event === 'string') throw new Error('a press was claimed without the lock')
   return event
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { execute, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
 /** A change that is due needs nobody to carry it out. */
@@ -8,16 +8,17 @@ const current = sql`case when ${isDue} then next_address else address end`
 const currentProved = sql`case when ${isDue} then next_proved else proved end`
 const currentSince = sql`case when ${isDue} then next_at else created_at end`
 
-const currentWalletRow = z.object({ address: z.string() })
+const addressRow = z.object({ address: z.string() })
 
 /** The address a merchant is paid to in this mode; null when none is set. */
 export async function readWallet(db: Queryable, tenant: Tenant): Promise<string | null> {
-  const row = await maybeOne(
-    db,
-    currentWalletRow,
-    sql`select ${current} as address from wallet where ${ownedBy(tenant)}`,
-  )
+  const row = await maybeOne(db, addressRow, sql`select ${current} as address from wallet where ${ownedBy(tenant)}`)
   return row?.address ?? null
+}
+
+/** The condition that a merchant is paid to the address now. */
+export function isPaidTo(tenant: Tenant, address: string): Statement {
+  return sql`exists (select 1 from wallet where ${ownedBy(tenant)} and ${current} = ${address})`
 }
 
 /**

@@ -3,6 +3,7 @@ import { createdPayment, type NewPayment } from '../../domain/payment/new-paymen
 import { type PaymentWithAttempts, renderPayment } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
 import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { isPaidTo } from '../merchants/wallets.ts'
 import { eventRow, recordedEvents } from '../webhooks/events.ts'
 import { paymentRow, stateRow, time, wholePaymentRow } from './payment-rows.ts'
 import { entriesInsert } from './timeline.ts'
@@ -20,19 +21,28 @@ export type IdempotencyClaim = {
 /** The event of a payment that was created, and the endpoints that are to be told of it. */
 export type CreatedEvent = { readonly eventId: string; readonly endpointIds: readonly string[] }
 
-const createdRow = z.object({ made: z.boolean(), endpoint_ids: z.array(z.string()) })
+const createdRow = z.object({ made: z.boolean(), is_current: z.boolean(), endpoint_ids: z.array(z.string()) })
+
+/** A payment that is to be created. `onlyTo`: only if the merchant is paid to the payment's destination now. */
+type Creation = {
+  readonly payment: NewPayment
+  readonly claim: IdempotencyClaim | null
+  readonly publicUrl: string
+  readonly onlyTo?: 'current_wallet'
+}
 
 /**
- * Creates payment, timeline entry, event, outbox row "start the workflow" and the idempotent answer in one statement. Null
- * when the key was claimed before: then nothing was written. A concurrent claim is waited for, and the database throws
- * when that takes longer than lock_timeout.
+ * Creates payment, timeline entry, event, outbox row "start the workflow" and the idempotent answer in one statement. Writes
+ * nothing and returns why if the key was claimed before, or if the wallet is another one. A concurrent claim is waited for,
+ * and the database throws when that takes longer than lock_timeout.
  */
 export async function insertPayment(
   db: Queryable,
   tenant: Tenant & { readonly keyId?: string | null },
-  create: { payment: NewPayment; claim: IdempotencyClaim | null; publicUrl: string },
-): Promise<CreatedEvent | null> {
-  const { payment: p, claim } = create
+  create: Creation,
+): Promise<CreatedEvent | 'claimed' | 'other_wallet'> {
+  const { payment: p, claim, onlyTo } = create
+  const isCurrent = onlyTo === undefined ? sql`true` : isPaidTo(tenant, p.destination)
   const event = eventRow({
     merchantId: tenant.merchantId,
     livemode: tenant.livemode,
@@ -44,16 +54,20 @@ export async function insertPayment(
   const note = moveNote('created', because('created', tenant.keyId ? { key: `key_${tenant.keyId}` } : {}))
   const claimed =
     claim === null
-      ? sql`select 1`
+      ? sql`select 1 where ${isCurrent}`
       : sql`insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, location, body)
-            values (${tenant.merchantId}, ${tenant.livemode}, ${claim.route}, ${claim.key}, ${claim.fingerprint},
-                    ${claim.status}, ${claim.location}, ${claim.body})
+            select ${tenant.merchantId}, ${tenant.livemode}, ${claim.route}, ${claim.key}, ${claim.fingerprint},
+                   ${claim.status}, ${claim.location}, ${claim.body} where ${isCurrent}
             on conflict do nothing returning 1`
-  const { made, endpoint_ids: endpointIds } = await one(
+  const {
+    made,
+    is_current,
+    endpoint_ids: endpointIds,
+  } = await one(
     db,
     createdRow,
     sql`with
-      -- No row when the key was claimed before: then nothing below is written.
+      -- No row when the key was claimed before, or the wallet is another one: then nothing below is written.
       claimed as (${claimed}),
       -- Its row feeds the inserts below, so that they depend on the claim too.
       made as (
@@ -71,10 +85,11 @@ export async function insertPayment(
       -- The relay starts the workflow when the request could not.
       queued as (insert into outbox (kind, subject) select 'start_payment', id from made),
       ${recordedEvents([event], sql`exists (select 1 from made)`)}
-      select exists (select 1 from made) as made,
+      select exists (select 1 from made) as made, ${isCurrent} as is_current,
         array(select endpoint_id from delivery_of order by endpoint_id) as endpoint_ids`,
   )
-  return made ? { eventId: event.id, endpointIds } : null
+  if (made) return { eventId: event.id, endpointIds }
+  return is_current ? 'claimed' : 'other_wallet'
 }
 
 const openCountRow = z.object({ open: z.coerce.number() })

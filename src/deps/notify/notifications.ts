@@ -74,7 +74,7 @@ export function composeNotifications(
         name: 'notifications',
         everyMs,
         tick: () => sweepNotifications(sweep),
-        // Each change of a payment rings, and most are of merchants without a channel.
+        // An account can have any number of payments.
         idle: { bell: bells.notifications, pageSize: DUE_PER_ROUND, apartMs: everyMs },
         log,
       },

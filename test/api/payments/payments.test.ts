@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { setWallet } from '../../../src/db/merchants/wallets.ts'
 import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
+import { newId } from '../../../src/ids.ts'
 import { runCommand } from '../../../src/operator/command.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
 import { movePayment } from '../checkout/checkout-world.ts'
@@ -371,6 +373,32 @@ describe('The limits of a payment', () => {
       422,
       'wallet_not_configured',
     )
+  })
+
+  test('a payment goes to the wallet that the account has when it is created, however the wallet was changed', async () => {
+    const merchant = await shop.addMerchant()
+    const [first, second, third] = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string]
+    const { merchantId } = merchant.tenant
+    const createdTo = async () => {
+      const body = { amount: '49.99', currency: 'EUR' }
+      const headers = { 'idempotency-key': newId('request') }
+      const created = await shop.ask('POST', '/v1/payments', { body, key: merchant.key, headers })
+      return (created.body['settlement'] as { destination: string }).destination
+    }
+    await setWallet(shop.db, merchant.tenant, first)
+    expect(await createdTo()).toBe(first)
+    await setWallet(shop.db, merchant.tenant, second)
+    expect(await createdTo()).toBe(second)
+    const plan = (at: string) =>
+      shop.db.query(`update wallet set next_address = $1, next_at = ${at} where merchant_id = $2`, [third, merchantId])
+    await plan("now() + interval '1 hour'")
+    expect(await createdTo()).toBe(second)
+    await plan('now()')
+    expect(await createdTo()).toBe(third)
+    const { rows } = await shop.db.query('select destination from payment where merchant_id = $1 order by id', [
+      merchantId,
+    ])
+    expect(rows.map(({ destination }) => destination)).toEqual([first, second, second, third])
   })
 
   test('a payment keeps the tolerances that the deployment has when it is created', async () => {

@@ -1,8 +1,8 @@
 import type { Session, Tenant } from '../../../../db/db.ts'
-import { readWallet } from '../../../../db/merchants/wallets.ts'
 import { insertPayment } from '../../../../db/payments/payments.ts'
 import { createdPayment, type NewPayment } from '../../../../domain/payment/new-payment.ts'
 import { type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
+import type { Caller } from '../../../auth/auth.ts'
 import { CREATED_PAYMENT } from '../../../document/examples.ts'
 import type { Answer } from '../../../http/answer.ts'
 import { type Claim, claimOf, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
@@ -12,6 +12,7 @@ import { defineRoute, type Route } from '../../../route.ts'
 import { type RateBook, requirePrice } from '../../prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from './draft.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
+import { rememberWallets, type WalletMemory } from './wallet-memory.ts'
 
 export type PaymentCreateDeps = DraftDeps &
   StartDeps & { readonly rates: RateBook; readonly publicUrl: string; readonly openPayments: OpenPayments }
@@ -19,6 +20,7 @@ export type PaymentCreateDeps = DraftDeps &
 const ROUTE = 'POST /v1/payments'
 
 export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
+  const wallets = rememberWallets()
   return defineRoute({
     method: 'post',
     path: '/v1/payments',
@@ -50,35 +52,53 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
       },
     },
     handle: async ({ caller, db, body, idempotencyKey }) => {
-      const claim = claimOf(ROUTE, idempotencyKey, body)
-      const asked = { db, caller, claim }
-      const payment = await newPayment(deps, asked, body).catch((refusal) => replayOr(asked, refusal))
-      if ('status' in payment) return payment
-      const text = JSON.stringify(renderNew(deps, caller, payment))
-      const location = `/v1/payments/${payment.id}`
-      const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
-      const { publicUrl } = deps
-      const created = insertPayment(db, caller, { payment, claim: stored, publicUrl })
-      // Without a key it waited for the account's other events, and not for a request of the same key.
-      const event = await (claim === null ? created : created.catch(refuseWhileRunning))
-      if (event === null) return replayOr(asked, stillRunning())
-      startWorkflows(deps, caller, { payment, event })
-      return { status: 201, body: text, headers: { location } }
+      const asked = { db, caller, claim: claimOf(ROUTE, idempotencyKey, body), wallets }
+      for (;;) {
+        const answer = await createOnce(deps, asked, body)
+        if (answer !== 'other_wallet') return answer
+        wallets.forget(caller)
+      }
     },
   })
 }
 
-type Asked = { readonly db: Session; readonly caller: Tenant; readonly claim: Claim | null }
+type Asked = {
+  readonly db: Session
+  readonly caller: Caller
+  readonly claim: Claim | null
+  readonly wallets: WalletMemory
+}
+
+async function createOnce(
+  deps: PaymentCreateDeps,
+  asked: Asked,
+  body: CreatePaymentBody,
+): Promise<Answer | 'other_wallet'> {
+  const { db, caller, claim } = asked
+  const payment = await newPayment(deps, asked, body).catch((refusal) => replayOr(asked, refusal))
+  if ('status' in payment) return payment
+  const { publicUrl } = deps
+  const text = JSON.stringify(renderNew(deps, caller, payment))
+  const location = `/v1/payments/${payment.id}`
+  const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
+  const created = insertPayment(db, caller, { payment, claim: stored, publicUrl, onlyTo: 'current_wallet' })
+  // Without a key it waited for the account's other events, and not for a request of the same key.
+  const event = await (claim === null ? created : created.catch(refuseWhileRunning))
+  if (event === 'other_wallet') return event
+  if (event === 'claimed') return replayOr(asked, stillRunning())
+  startWorkflows(deps, caller, { payment, event })
+  return { status: 201, body: text, headers: { location } }
+}
 
 async function newPayment(
   deps: PaymentCreateDeps,
-  { db, caller }: Asked,
+  { db, caller, wallets }: Asked,
   body: CreatePaymentBody,
 ): Promise<NewPayment> {
   for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
   const provider = body.provider ?? null
   const price = await requirePrice(deps.rates, { text: body.amount, currency: body.currency, provider })
-  const destination = await readWallet(db, caller)
+  const destination = await wallets.read(db, caller)
   if (destination === null)
     throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
   await deps.openPayments.countNew(db, caller, 'account')
