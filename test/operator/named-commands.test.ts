@@ -16,7 +16,9 @@ const GROUPS = new Set(COMMANDS.map(({ words }) => words.split(' ')[0]))
 /** The commands that the text names, from their first word to the end of the line, or to the mark that ends them. */
 function findNamed(text: string): string[] {
   const placed = text.replaceAll(/(?:<[a-z][\w ]*>|\$\{[^}]*\}|pay_…)+/g, 'X')
-  const found = [...placed.matchAll(/\bpinrail (?:-- )?([a-z][^`\\\n.,;:|"()]*)/g)].map(([, words = '']) => words.trim())
+  const found = [...placed.matchAll(/\bpinrail (?:-- )?([a-z][^`\\\n.,;:|"()]*)/g)].map(([, words = '']) =>
+    words.trim(),
+  )
   // Other words after the name are prose, such as “pinrail must”.
   return found.filter((words) => GROUPS.has(words.split(' ')[0]))
 }
