@@ -3,16 +3,17 @@ import { INVARIANTS } from '../../src/db/invariants/invariants.ts'
 import { DECISIONS, payloadOf } from '../../src/domain/payment/decision.ts'
 import { ANSWERS } from '../../src/domain/payment/funds/answer.ts'
 
-const PAGE = new URL('../../docs/operations.md', import.meta.url)
+const PAGES = new URL('../../docs/', import.meta.url)
 const END = '<!-- End of the table. -->\n'
 
-/** docs/operations.md with the tables of what the code has: the operator's decisions, and what must hold. */
-export function operationsPage(): string {
-  const page = readFileSync(PAGE, 'utf8')
-  return withTable(withTable(page, 'decisions', decisionTable()), 'invariants', invariantTable())
-}
+/** docs/decide.md with the table of the operator's decisions, as the code has them. */
+export const decidePage = (): string => withTable('decide.md', 'decisions', decisionTable())
 
-function withTable(page: string, name: string, table: string): string {
+/** docs/operations.md with the table of what must hold. */
+export const operationsPage = (): string => withTable('operations.md', 'invariants', invariantTable())
+
+function withTable(file: string, name: string, table: string): string {
+  const page = readFileSync(new URL(file, PAGES), 'utf8')
   const begin = `<!-- The table of ${name} is written by \`npm run docs\`. -->\n`
   const [before, rest] = splitAt(page, begin)
   const [, after] = splitAt(rest, END)
@@ -31,6 +32,6 @@ function invariantTable(): string {
 
 function splitAt(text: string, mark: string): [string, string] {
   const at = text.indexOf(mark)
-  if (at === -1) throw new Error(`docs/operations.md has no line ${mark}`)
+  if (at === -1) throw new Error(`the page has no line ${mark}`)
   return [text.slice(0, at), text.slice(at + mark.length)]
 }

@@ -1,13 +1,14 @@
 import { errorsText, openApiText } from './api.ts'
 import { architecturePage } from './architecture.ts'
 import { clientTypes } from './client-types.ts'
-import { operationsPage } from './decisions.ts'
+import { decidePage, operationsPage } from './decisions.ts'
 import { licences } from './licences.ts'
 import { paymentStates } from './states.ts'
 
 /** The files that `npm run docs` writes. A test checks that they are up to date. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/payment-states.md': paymentStates,
+  'docs/decide.md': decidePage,
   'docs/operations.md': operationsPage,
   'docs/architecture.md': architecturePage,
   'docs/licences.md': licences,

@@ -52,7 +52,7 @@ test('the README’s curl line asks for what the printed one asks for', () => {
 })
 
 test('the operator’s page has every decision and no other', () => {
-  const [, table = ''] = /table of decisions is written(.*?)End of the table/s.exec(read('docs/operations.md')) ?? []
+  const [, table = ''] = /table of decisions is written(.*?)End of the table/s.exec(read('docs/decide.md')) ?? []
   const rows = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
   expect(new Set(rows)).toEqual(new Set(ANSWERS))
 })

@@ -34,13 +34,13 @@ const writtenOff: StoredDecision = {
 }
 const voided = { state: 'voided', holdReason: null, recipient: '0x1', txHash: HASH, proof: { txHash: HASH } }
 
-function readLines(state: PaymentWithAttempts, more: { decisions?: StoredDecision[]; payout?: object } = {}): string[] {
+function listLines(state: PaymentWithAttempts, more: { decisions?: StoredDecision[]; payout?: object } = {}): string[] {
   const payout = (more.payout ?? null) as PayoutView | null
   return listMoneyLines({ state, payout, decisions: more.decisions ?? [], askedAt: new Map([[1, AT]]) })
 }
 
 describe('an operator reads of the money of a payment', () => {
-  test.each<[string, PaymentWithAttempts, Parameters<typeof readLines>[1], readonly string[]]>([
+  test.each<[string, PaymentWithAttempts, Parameters<typeof listLines>[1], readonly string[]]>([
     [
       'what is the payment’s of an order that has too much',
       after(settled, pays('12100')),
@@ -94,11 +94,11 @@ describe('an operator reads of the money of a payment', () => {
       ['The merchant gets nothing: the payout is voided (its signatures have expired unused)'],
     ],
   ])('%s', (_what, state, more, lines) => {
-    expect(readLines(state, more)).toEqual(expect.arrayContaining([...lines]))
+    expect(listLines(state, more)).toEqual(expect.arrayContaining([...lines]))
   })
 
   test('nothing of a merchant who gets nothing', () => {
-    expect(readLines(after(handed, sets({ payout: 'void' }))).join()).not.toContain('to the merchant')
+    expect(listLines(after(handed, sets({ payout: 'void' }))).join()).not.toContain('to the merchant')
   })
 
   test('what each give-back does, with its amount', () => {

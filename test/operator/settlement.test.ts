@@ -183,7 +183,8 @@ describe('the status', () => {
     await world.finalize(world.runner(), 3)
   })
 
-  type Json = { text: string; moving: string; troubles: { kind: string; stops: boolean; todo: string }[] }
+  type Trouble = { kind: string; stops: boolean; todo: string }
+  type Json = { text: string; moving: string; troubles: Trouble[]; settled: { count: number } }
 
   async function status(urls = [world.anvil.url]): Promise<{ code: number; first: string; page: string; json: Json }> {
     const given = new Map<string, unknown>()
@@ -361,11 +362,11 @@ describe('the status', () => {
       'a payout must be more than nothing and at most 1000000.000000 USDC (PAYOUT_MAX_USDC), and this one is 1000000.000001 USDC'
     const found = await status()
     expect(found.first).toBe(
-      `No money is moving: 1 payout of 1000000.000001 USDC is stopped (policy) until an operator decides (${id}: ${why}).`,
+      `No other payout waits to be paid (${found.json.settled.count} settled in the last ten minutes), but look at this: 1 payout of 1000000.000001 USDC is stopped (policy) until an operator decides (${id}: ${why}).`,
     )
     expect([found.code, kinds(found)]).toEqual([1, ['held']])
     expect(await waitsWith(id, 'under_review', 'payout_stopped')).toMatchObject([
-      { kind: 'review', detail: `payout_stopped: it is stopped: policy: ${why}` },
+      { kind: 'review', detail: `payout_stopped: it is stopped (policy: ${why})` },
     ])
     await world.db.query(`delete from payout where payment_id = $1`, [id])
   })

@@ -80,7 +80,7 @@ comment on column payment.stopped_for is 'Why the settlement has stopped the pay
 comment on column payment.stuck is 'The attempt whose sale the converter has refused, or has not answered for half an hour; null: none.';
 comment on column payment.converting_since is 'Since when its next step has been a conversion; null: it is not.';
 comment on column payment.reviews is
-  'What waits for a person: [{reason, attemptId, text}], computed at each change. docs/operations.md says what to do about each.';
+  'What waits for a person: [{reason, attemptId, text}], computed at each change. docs/decide.md says what to do about each.';
 comment on column payment.review_since is 'Since when it waits for a person; null: it does not.';
 comment on column payment.tolerance_percent is 'Whole percent of the asked amount that may be missing.';
 comment on column payment.fill_tolerance_percent is 'Whole percent by which a fill may differ from what the locked rate gives.';

@@ -65,7 +65,7 @@ create view attention with (security_invoker = true) as
   where p.closed_at is null and p.status in ('created', 'pending') and p.expires_at < now() - interval '1 hour';
 comment on view attention is 'Money and time of a payment that waits for a person. One row for each reason.';
 comment on column attention.attempt_id is 'Null: it concerns the payment as a whole.';
-comment on column attention.kind is 'Why it waits. docs/operations.md says what to do about each.';
+comment on column attention.kind is 'Why it waits. docs/decide.md says what to do about each.';
 comment on column attention.since is 'When the waiting began.';
 grant select on attention to pinrail_tenant;
 

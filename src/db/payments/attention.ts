@@ -39,11 +39,12 @@ export function listAttention(db: Queryable, limit: number): Promise<Attention[]
     db,
     attentionRow,
     sql`select kind, payment_id, attempt_id, payment.merchant_id, amount_text as amount, currency, since,
-          nullif(concat_ws(' ', detail, '(' || case when kind in ('review', 'settlement_overdue') then coalesce(
+          coalesce(detail || ' (' || unpaid || ')', unpaid, detail) as detail
+        from ${operatorAttention} waiting join payment on payment.id = payment_id,
+          lateral (select case when kind in ('review', 'settlement_overdue') then coalesce(
             (select hold_reason || ': ' || hold_detail from payout o where o.payment_id = payment.id and o.state = 'held'),
             (select 'no worker pays in ' || o.token || ' on chain ' || o.chain_id from unserved_payout o
-              where o.payment_id = payment.id)) end || ')'), '') as detail
-        from ${operatorAttention} waiting join payment on payment.id = payment_id
+              where o.payment_id = payment.id)) end as unpaid) as why
         where waiting.livemode = ${db.livemode} order by since limit ${limit}`,
   )
 }

@@ -5,7 +5,7 @@ import type { Decision } from './requests.ts'
 
 /**
  * The decisions of operators: what each does, and why it is refused. The workflow's validators ask, the activity asks again for
- * the row as it is then, and the table in docs/operations.md is made of it.
+ * the row as it is then, and the table in docs/decide.md is made of it.
  */
 
 export const DECISIONS: Readonly<Record<Say, string>> = {
@@ -14,7 +14,7 @@ export const DECISIONS: Readonly<Record<Say, string>> = {
   give_back:
     'gives the money of an attempt back through its partner. With `outside` it records that the buyer got it from elsewhere. Money that was sold goes back after its payout is void',
   write_off:
-    'records that a loss is known, or that there is nothing to give back. A payment to which no money came ends with it as `failed`',
+    'records that a loss is known, or that there is nothing to give back. A payment to which no money came ends with it as `failed`, except after `other_token`: then it waits for the buyer again',
   hold: 'keeps the money from being sold, and the payout from being signed',
   release: 'lifts the hold',
 }

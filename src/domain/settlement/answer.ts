@@ -35,8 +35,8 @@ export function answerOf(standing: Standing): Answer {
 
 /** Payouts that an operator decides about keep no other payout from being paid. */
 function describeRest({ queue }: Standing, settled: string): string {
-  const waits = queue.length === 0 ? 'Nothing waits to be paid' : 'No other payout waits to be paid'
-  return `${waits}${settled === '' ? '' : ` (${settled})`}`
+  if (queue.length === 0) return 'Nothing waits to be paid'
+  return `No other payout waits to be paid${settled === '' ? '' : ` (${settled})`}`
 }
 
 /** Something waits for long, nothing has settled meanwhile, and no other look has found the reason. */
