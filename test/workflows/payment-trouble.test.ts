@@ -618,7 +618,7 @@ describe('Decisions about a payment', () => {
       const arrives = (amount: string) =>
         changePayment(world.db, context, {
           id: paymentId,
-          work: async (work) =>
+          work: (work) =>
             work.setAttempt(attemptId, {
               misfit: { ...OTHER_TOKEN, amount: { minor: amount, currency: 'USDC' } },
               misfitAnswer: 'none',

@@ -99,9 +99,10 @@ export function attentionOf(db: Queryable, paymentId: string): Promise<z.output<
   )
 }
 
+const saleTimeRow = z.object({ number: z.number(), asked_at: time })
+
 /** Returns when the converter was first asked for each sale of the payment, by its number. */
 export async function readSaleTimes(db: Queryable, paymentId: string): Promise<ReadonlyMap<number, string>> {
-  const row = z.object({ number: z.number(), asked_at: time })
-  const rows = await many(db, row, sql`select number, asked_at from sale where payment_id = ${paymentId}`)
+  const rows = await many(db, saleTimeRow, sql`select number, asked_at from sale where payment_id = ${paymentId}`)
   return new Map(rows.map(({ number, asked_at: askedAt }) => [number, askedAt]))
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ChangeEntries } from '../../domain/payment/change-entries.ts'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import { dataForMerchant, type Note, observedSentence } from '../../domain/timeline.ts'
-import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
 import { cutPage, type PageOf } from '../pages.ts'
 import { time } from './payment-rows.ts'
 

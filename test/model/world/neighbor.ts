@@ -14,7 +14,7 @@ export async function openNeighbor(system: System, db: Db, tenant: Tenant) {
   await system.insertPayment(db, tenant, { payment, claim: null, publicUrl: context.publicUrl })
   await system.changePayment(db, context, {
     id: paymentId,
-    work: async (work) => {
+    work: (work) => {
       work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked })
       const rate = { rate: '1.16', source: 'model', lockedAt: createdAt }
       work.setAttempt(attemptId, { status: 'paid', held: asked.minor, paidAt: createdAt, rate })
