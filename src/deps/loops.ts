@@ -44,8 +44,13 @@ export function relayLoops(
 ): Loop[] {
   const woken = (name: keyof WorkBells, pageSize = PER_ROUND) => ({ name, log, idle: { bell: bells[name], pageSize } })
   return [
-    // A payment waits for its settled payout.
-    { ...woken('transfers'), everyMs: transfersEveryMs, tick: relay.completeTransfers },
+    {
+      ...woken('transfers'),
+      // A payment waits for its settled payout.
+      everyMs: transfersEveryMs,
+      // Less than a page is all that there was.
+      tick: () => relay.completeTransfers().then((count) => (count < PER_ROUND ? 0 : count)),
+    },
     { ...woken('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
     { ...woken('news'), everyMs, tick: relay.tellPartnerNews },
     { ...woken('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },

@@ -89,7 +89,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     async run(signal) {
       await untilReady(options, begin, signal)
       const renewal = setInterval(() => void engine.renew(), Math.max(SHORTEST_RENEWAL_MS, chain.options.leaseMs / 3))
-      const parts = createParts({ engine, looks, bells, clock })
+      const parts = createParts({ engine, looks, bells, clock, waitingMs: WAITING_ROUNDS * options.everyMs })
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
       clearInterval(renewal)
       await engine
@@ -122,15 +122,18 @@ type Parts = {
   readonly looks: Looks
   readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
   readonly clock: () => Date
+  /** Milliseconds after which something that was sent may be in a block. */
+  readonly waitingMs: number
 }
 
 /**
  * The parts that run in rounds. The first finds out what there is to do, in one statement, and wakes the others; if it hangs,
  * they find out on their own.
  */
-function createParts({ engine, looks, bells, clock }: Parts): Part[] {
+function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] {
   let isAhead = false
   let lookedAt = Number.NEGATIVE_INFINITY
+  const observeSoon = createTogether(() => bells.observing.ring(), waitingMs)
   return [
     {
       name: 'observing',
@@ -188,11 +191,22 @@ function createParts({ engine, looks, bells, clock }: Parts): Part[] {
         if (!isDue && !hasToSend(found.lead)) return IDLE
         const progress = await engine.send(found, isDue).finally(() => isAhead && bells.signing.ring())
         lookedAt = now
-        if (progress.done > 0) bells.observing.ring()
+        if (progress.done > 0) observeSoon()
         return { ...progress, rounds: IDLE_ROUNDS }
       },
     },
   ]
+}
+
+/** Calls so many milliseconds later, once for all that was asked until then. */
+function createTogether(call: () => void, ms: number): () => void {
+  let timer: NodeJS.Timeout | undefined
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      call()
+    }, ms).unref()
+  }
 }
 
 type Round = Pick<Progress, 'more'> & { readonly rounds: number }

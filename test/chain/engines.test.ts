@@ -42,7 +42,14 @@ describe('several engines', () => {
       journal.reserve(stale, { payouts: await journal.readAssignable({ limit: 1, resting: [] }), encode }),
     ).rejects.toThrow(LeaseLostError)
     await expect(
-      journal.storeAttempt(stale, { nonce: 0, txHash: '0x', raw: '0x', maxFee: 1n, tip: 1n, signedBlock: 1 }),
+      journal.storeAttempt(stale, {
+        nonce: 0,
+        txHash: `0x${'ab'.repeat(32)}`,
+        raw: '0x',
+        maxFee: 1n,
+        tip: 1n,
+        signedBlock: 1,
+      }),
     ).rejects.toThrow(LeaseLostError)
     await expect(journal.setLaneStatus(stale, { status: 'open', reason: null })).rejects.toThrow(LeaseLostError)
     const ended = { ends: [{ nonce: 0, state: 'foreign' }], chainTime: 0, found: nothingFound() } as const

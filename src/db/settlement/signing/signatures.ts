@@ -6,7 +6,7 @@ import { attempt, type FailedHook, type JournalContext, ours } from '../context.
 import { here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
 import { onLostTreasury, passing, seen, sendable } from '../queue.ts'
-import { readUnclaimed } from '../watch/known.ts'
+import { sumUnclaimed } from '../watch/known.ts'
 
 const reservedRow = z.object({ micro: z.string(), final: z.coerce.number() })
 
@@ -62,10 +62,11 @@ export async function readAuthorizedSince(context: JournalContext, treasury: Hex
   const row = await one(
     context.db,
     microRow,
-    sql`select coalesce(sum(micro_usdc), 0)::text as micro from treasury_hour where chain_id = ${chainId}
-          and token = ${token} and treasury = ${treasury} and hour >= date_trunc('hour', ${since}::timestamptz)`,
+    sql`select (coalesce(sum(micro_usdc), 0) + (${sumUnclaimed(context.scope, treasury)}))::text as micro
+        from treasury_hour where chain_id = ${chainId} and token = ${token} and treasury = ${treasury}
+          and hour >= date_trunc('hour', ${since}::timestamptz)`,
   )
-  return BigInt(row.micro) + (await readUnclaimed(context.db, context.scope, treasury))
+  return BigInt(row.micro)
 }
 
 const signable = sql`(p.state in ('queued', 'authorized') or ${passing})`

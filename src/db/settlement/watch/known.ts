@@ -3,7 +3,7 @@ import type { Hex } from '../../../domain/hex.ts'
 import type { FinalLogs, TreasuryLog } from '../../../domain/settlement/payout.ts'
 import { isPlausiblePayout, isWithinLimit, type UnpaidPayment } from '../../../domain/settlement/transfers.ts'
 import { payoutNonce } from '../../../evm/payout-nonce.ts'
-import { many, one, type Queryable, sql } from '../../db.ts'
+import { many, one, type Queryable, type Statement, sql } from '../../db.ts'
 import type { SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
 
@@ -52,19 +52,17 @@ const BLOCKS_OF_A_DAY = 43_200
 
 const microRow = z.object({ micro: z.string() })
 
-/** Micro-USDC that left in the blocks of a day without a payout that claims it: of one treasury, or of all. */
-export async function readUnclaimed(
-  db: Queryable,
+/** Selects the micro-USDC that left in the blocks of a day without a payout that claims it: of one treasury, or of all. */
+export const sumUnclaimed = (
   { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,
   treasury: Hex | null = null,
-): Promise<bigint> {
-  const { micro } = await one(
-    db,
-    microRow,
-    sql`select coalesce(sum(l.micro_usdc), 0)::numeric::text as micro from treasury_log l join chain_cursor c using (chain_id, token)
-        where l.chain_id = ${chainId} and l.token = ${token} and ${unclaimed}
-          and (${treasury}::text is null or l.treasury = ${treasury}) and l.block_number > c.scanned_number - ${BLOCKS_OF_A_DAY}`,
-  )
+): Statement =>
+  sql`select coalesce(sum(l.micro_usdc), 0) as micro from treasury_log l join chain_cursor c using (chain_id, token)
+      where l.chain_id = ${chainId} and l.token = ${token} and ${unclaimed}
+        and (${treasury}::text is null or l.treasury = ${treasury}) and l.block_number > c.scanned_number - ${BLOCKS_OF_A_DAY}`
+
+async function readUnclaimed(db: Queryable, scope: SettlementScope): Promise<bigint> {
+  const { micro } = await one(db, microRow, sql`select micro::text from (${sumUnclaimed(scope)}) unclaimed`)
   return BigInt(micro)
 }
 
