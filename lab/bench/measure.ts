@@ -19,17 +19,12 @@ export type Batch = {
 export type Load = { readonly payments: number; readonly atOnce: number }
 
 /** Makes `payments` payments, never more than `atOnce` at the same time. Each begins when one before it has ended. */
-export async function runBatch(arm: Arm, meter: Meter, load: Load): Promise<Batch> {
+export async function runBatch(arm: Arm, meter: Meter, { payments, atOnce }: Load): Promise<Batch> {
   const begun = await look(meter)
   const done: Paid[] = []
-  let left = load.payments
-  const lane = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1
-      done.push(await arm.pay())
-    }
-  }
-  await Promise.all(Array.from({ length: load.atOnce }, lane))
+  let left = payments
+  const hasMore = () => left-- > 0
+  await runLanes(atOnce, hasMore, async () => void done.push(await arm.pay()))
   return batchBetween(begun, await look(meter), done)
 }
 
@@ -37,15 +32,27 @@ export async function runBatch(arm: Arm, meter: Meter, load: Load): Promise<Batc
 export async function runSaturated(arm: Arm, meter: Meter, { payments, atOnce }: Load): Promise<Batch> {
   const done: Paid[] = []
   const looks: Look[] = []
-  const lane = async (): Promise<void> => {
-    while (done.length < atOnce + payments) {
+  const all = atOnce + payments
+  await runLanes(
+    atOnce,
+    () => done.length < all,
+    async () => {
       const ended = done.push(await arm.pay())
-      if (ended === atOnce || ended === atOnce + payments) looks.push(await look(meter))
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, lane))
+      if (ended === atOnce || ended === all) looks.push(await look(meter))
+    },
+  )
   const [begun, ended] = looks as [Look, Look]
-  return batchBetween(begun, ended, done.slice(atOnce, atOnce + payments))
+  return batchBetween(begun, ended, done.slice(atOnce, all))
+}
+
+/** After a failure no lane begins another payment. It is thrown when all have ended, so that none uses what is closed. */
+async function runLanes(lanes: number, hasMore: () => boolean, work: () => Promise<void>): Promise<void> {
+  const failures: unknown[] = []
+  const lane = async (): Promise<void> => {
+    while (failures.length === 0 && hasMore()) await work().catch((error) => failures.push(error))
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  if (failures.length > 0) throw failures[0]
 }
 
 /** Runs each arm in every round: A B C, then C B A, so that drift with time affects all of them alike. */
