@@ -233,6 +233,13 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'under_review', asks: ['too_little', 'odd_order'] },
   },
   {
+    title:
+      'a settlement of USDC is marked as delayed when that is not waited for any more, also if other money is settled',
+    was: 'The check, and not the payment, was wrong: the money that was settled in the end had come a day before.',
+    steps: [click('wallet_app'), click('crypto'), partner('change the amount'), deposit(60)],
+    ends: { status: 'under_review', asks: ['odd_order'] },
+  },
+  {
     title: 'a settlement that is delayed, and given back',
     steps: [click('wallet_app'), simulator('delay'), partner('pay'), wait(20), decide('hold'), decide('give_back')],
   },

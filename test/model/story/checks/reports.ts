@@ -1,4 +1,4 @@
-import { PROVIDERS, type ProviderUsed } from '../../../../src/domain/methods.ts'
+import { PROVIDERS } from '../../../../src/domain/methods.ts'
 import { rateAt } from '../../../../src/sandbox/converter/market.ts'
 import type { Facts } from './facts.ts'
 
@@ -54,27 +54,28 @@ export function checkExpiry({ row, notes }: Facts): string[] {
   return isEarly ? ['it expired before its end'] : []
 }
 
-/**
- * A settlement that takes too long is marked on time. A run that was lost could not. The payment's money may have been that of
- * any order that was paid by then.
- */
+/** A settlement that takes too long is marked on time. A run that was lost could not. */
 export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]> {
   const marked = notes.get('payment.settlement_delayed')
-  const { paidAt } = row.payment
-  if (marked === undefined || paidAt === null || shop.hasLost()) return []
+  if (marked === undefined || row.payment.paidAt === null || shop.hasLost()) return []
   // Money that was odd, withheld or given back was not the payment's before.
   const { rows } = await shop.db.query(
-    `select max(at) as at, array_agg(provider) filter (where status = 'paid') as paid from (
-       select at, null as provider, null as status from timeline_entry
+    `select max(at) as at, jsonb_object_agg(id, at order by at desc) filter (where status = 'paid') as paid from (
+       select at, null as id, null as status from timeline_entry
          where payment_id = $1 and (to_status = 'processing' or kind = 'refund.refused') union all
        select at, null, null from decision where payment_id = $1 union all
-       select r.at, a.provider, r.status from reading r join attempt a on a.id = r.attempt_id where a.payment_id = $1) known
+       select r.at, a.id, r.status from reading r join attempt a on a.id = r.attempt_id where a.payment_id = $1) known
      where at <= $2`,
     [row.payment.id, new Date(marked)],
   )
-  const known = rows[0] as { at: Date | null; paid: ProviderUsed[] | null }
-  const minutes = Math.max(...(known.paid ?? []).map((provider) => PROVIDERS[provider].delayedAfterMinutes))
-  const due = Math.max(Date.parse(paidAt) + minutes * MINUTE_MS, known.at?.getTime() ?? 0)
+  const { at, paid } = rows[0] as { at: Date | null; paid: Record<string, string> | null }
+  // The payment's money may have been that of any order that was paid by then.
+  const ends = row.attempts.map(({ id, provider, paidAt }) => {
+    const known = Date.parse(paidAt ?? '')
+    const since = known <= marked ? known : Date.parse(paid?.[id] ?? '')
+    return since + PROVIDERS[provider].delayedAfterMinutes * MINUTE_MS
+  })
+  const due = Math.max(at?.getTime() ?? 0, ...ends.filter((end) => !Number.isNaN(end)))
   const late = Math.round((marked - due) / MINUTE_MS)
   return late > 2 ? [`settlement_delayed was set ${late} minutes late`] : []
 }
