@@ -11,7 +11,7 @@ import { tokenOf } from './keys.ts'
 /** While nothing ends, messages about payouts are looked for that much less: the engine of this process tells of its own. */
 const IDLE_ROUNDS = 10
 
-/** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
+/** Payments without a workflow are looked for this often, each time among a thousand payments. */
 const ORPHANS_EVERY_MS = 20_000
 
 /** What is kept no longer is deleted this often, and then until nothing is left. */
