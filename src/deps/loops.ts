@@ -13,7 +13,7 @@ import { tokenOf } from './keys.ts'
 /** The look that all sweeps share takes so many rounds of one of them: ten seconds by default. */
 const LOOK_ROUNDS = 10
 
-/** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
+/** Payments without a workflow are looked for this often, each time among a thousand payments. */
 const ORPHANS_EVERY_MS = 20_000
 
 /** What is kept no longer is deleted this often, and then until nothing is left. */

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/db.ts'
-import { readStarts } from '../db/payments/payment-starts.ts'
-import { listUnclosed } from '../db/payments/payments.ts'
+import { readOpenStarts } from '../db/payments/payment-starts.ts'
+import { countUnclosed, listUnclosed } from '../db/payments/payments.ts'
+import { paymentWorkflowId } from '../domain/ids.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { PAYMENT_STATUS } from '../workflows/search-attributes.ts'
@@ -12,76 +13,148 @@ export type OrphanDeps = {
   readonly workflows: PaymentWorkflows
   readonly clock: () => number
   readonly log: Logger
-  /** The version of each payment that its run was told of last, because it did not show it. Kept between the rounds. */
-  readonly told: Map<string, number>
+  /** Kept between the rounds. */
+  readonly walk: Walk
+  /** Payments of one round. */
+  readonly orphanPage?: number
   /** Does the work for each item; answers for how many it succeeded. */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<void>) => Promise<number>
 }
+
+/** The walk through the unclosed payments, a page in each round. */
+export type Walk = {
+  /** How many walks have begun. */
+  number: number
+  /** The last payment of the page before; empty: the walk begins. */
+  after: string
+  /** The version of each payment that its run was told of last, because it did not show it: in this walk and the one before. */
+  told: Map<string, number>
+  toldBefore: ReadonlyMap<string, number>
+  /** How many more payments than runs there were when both were last counted. */
+  lacking: number
+  /** How many of them the last whole walk has left: no second walk would find them a run. */
+  left: number
+}
+
+/** At the start one count is enough: no run of before is about to begin or to end. */
+export const createWalk = (): Walk => ({
+  number: 0,
+  after: '',
+  told: new Map(),
+  toldBefore: new Map(),
+  lacking: Infinity,
+  left: 0,
+})
 
 /** Milliseconds: younger workflows may be missing from Temporal's list. */
 const ORPHAN_AGE_MS = 20_000
 /** Milliseconds: a run that takes a step, or waits for a moment only, does not show the state of its row at once. */
 const SHOWN_WITHIN_MS = 60_000
+/** Temporal needs half a second of CPU to list so many runs, and a hundredth of that to count them. */
 const PAGE = 1000
+/** In each tenth walk all pages are listed: a run that should have ended can make up for a missing one in the counts. */
+const LISTED_WALKS = 10
 
 /**
- * Whatever is open has a workflow that knows it: what lost it, by hand or with Temporal's store, gets one again. Answers how
- * many did.
+ * Whatever is open has a workflow that knows it: what lost it, by hand or with Temporal's store, gets one again. A round
+ * compares a page of the payments with their runs, so its cost does not grow with them: by counts, and by a list where they
+ * differ. If there are more pages, it counts all, and compares all pages when runs are missing. Returns how many payments
+ * got a run.
  */
 export async function adoptOrphans(deps: OrphanDeps): Promise<number> {
-  const { db, workflows, log } = deps
-  const running = await listRunning(deps)
+  const { walk } = deps
   const createdBefore = new Date(deps.clock() - ORPHAN_AGE_MS).toISOString()
-  const toldBefore = new Map(deps.told)
-  deps.told.clear()
-  let adopted = 0
-  for (let after = ''; ; ) {
-    const unclosed = await listUnclosed(db, { after, createdBefore, limit: PAGE })
-    await tellRows(deps, { unclosed, running, toldBefore })
-    const lost = unclosed.filter(({ id }) => !running.has(id))
-    const orphans = await readStarts(
-      db,
-      lost.map(({ id }) => id),
-    )
-    adopted += await deps.forEach(orphans, async (start) => {
-      // Temporal's list may be out of date, but the start does nothing when a run exists.
-      if (await workflows.resume(start))
-        log.warn({ payment_id: start.id }, 'a payment had no workflow: it has one again')
-    })
-    after = unclosed.at(-1)?.id ?? ''
-    if (unclosed.length < PAGE) return adopted
+  let adopted = await comparePage(deps, createdBefore)
+  if (walk.after === '' || !(await areRunsMissing(deps, createdBefore))) return adopted
+  walk.after = ''
+  do adopted += await comparePage(deps, createdBefore)
+  while (walk.after !== '')
+  return adopted
+}
+
+/**
+ * True if fewer runs than payments are counted twice in a row: what is missing once may be about to begin, or not be listed
+ * yet. Runs that are about to end hide missing ones, so the walk goes on whatever is counted.
+ */
+async function areRunsMissing({ db, client, walk }: OrphanDeps, createdBefore: string): Promise<boolean> {
+  const [payments, { count: runs }] = await Promise.all([
+    countUnclosed(db, createdBefore),
+    client.workflow.count(`${RUNNING} AND StartTime < '${createdBefore}'`),
+  ])
+  const missing = Math.min(walk.lacking, payments - runs)
+  walk.lacking = payments - runs
+  const isMore = missing > walk.left
+  walk.left = Math.max(0, missing)
+  return isMore
+}
+
+async function comparePage(deps: OrphanDeps, createdBefore: string): Promise<number> {
+  const { db, walk, orphanPage: limit = PAGE } = deps
+  if (walk.after === '') {
+    walk.toldBefore = walk.told
+    walk.told = new Map()
+    walk.number += 1
   }
+  const unclosed = await listUnclosed(db, { after: walk.after, createdBefore, limit })
+  const [first, last] = [unclosed.at(0)?.id, unclosed.at(-1)?.id]
+  walk.after = last === undefined || unclosed.length < limit ? '' : last
+  if (first === undefined || last === undefined) return 0
+  const ofPage = `${RUNNING} AND WorkflowId BETWEEN '${paymentWorkflowId(first)}' AND '${paymentWorkflowId(last)}'`
+  const isListed = walk.number % LISTED_WALKS === 1 || !(await isAsCounted(deps, { unclosed, ofPage }))
+  return isListed ? compareRuns(deps, { unclosed, running: await listRunning(deps, ofPage) }) : 0
+}
+
+type Unclosed = Awaited<ReturnType<typeof listUnclosed>>
+
+/** True if as many runs show each status as payments have it. */
+async function isAsCounted({ client }: OrphanDeps, page: { unclosed: Unclosed; ofPage: string }): Promise<boolean> {
+  const statuses = [...new Set(page.unclosed.map(({ status }) => status))]
+  const answers = await Promise.all(
+    statuses.map(async (status) => {
+      const { count } = await client.workflow.count(`${page.ofPage} AND ${PAYMENT_STATUS.name} = '${status}'`)
+      return count === page.unclosed.filter((payment) => payment.status === status).length
+    }),
+  )
+  return answers.every(Boolean)
+}
+
+type Page = { readonly unclosed: Unclosed; readonly running: ReadonlyMap<string, string | undefined> }
+
+async function compareRuns(deps: OrphanDeps, { unclosed, running }: Page): Promise<number> {
+  const { db, workflows, log } = deps
+  await tellRows(deps, { unclosed, running })
+  const lost = unclosed.filter(({ id }) => !running.has(id)).map(({ id }) => id)
+  // What has closed after it was read needs no run.
+  const orphans = await readOpenStarts(db, lost)
+  return deps.forEach(orphans, async (start) => {
+    // Temporal's list may be out of date, but the start does nothing when a run exists.
+    if (await workflows.resume(start)) log.warn({ payment_id: start.id }, 'a payment had no workflow: it has one again')
+  })
 }
 
 /**
  * A run may not know its row: an operator has reset it, or nobody could tell it of a change. It would refuse what the row
  * allows, and act only at its next clock. It is told once of each version.
  */
-async function tellRows(
-  { workflows, clock, told, log, forEach }: OrphanDeps,
-  round: {
-    readonly unclosed: Awaited<ReturnType<typeof listUnclosed>>
-    readonly running: ReadonlyMap<string, string | undefined>
-    readonly toldBefore: ReadonlyMap<string, number>
-  },
-): Promise<void> {
+async function tellRows({ workflows, clock, walk, log, forEach }: OrphanDeps, page: Page): Promise<void> {
   const before = clock() - SHOWN_WITHIN_MS
-  const unaware = round.unclosed.filter(
-    ({ id, status, updated_at }) => (round.running.get(id) ?? status) !== status && Date.parse(updated_at) < before,
+  const unaware = page.unclosed.filter(
+    ({ id, status, updated_at }) => (page.running.get(id) ?? status) !== status && Date.parse(updated_at) < before,
   )
   await forEach(unaware, async ({ id, version }) => {
-    if (round.toldBefore.get(id) !== version) {
+    if ((walk.told.get(id) ?? walk.toldBefore.get(id)) !== version) {
       await workflows.tellRowChanged(id)
       log.warn({ payment_id: id }, 'the run of a payment did not show its row: it was told')
     }
-    told.set(id, version)
+    walk.told.set(id, version)
   })
 }
 
-/** The running workflows of payments, with the status that each shows. */
-async function listRunning({ client }: OrphanDeps): Promise<Map<string, string | undefined>> {
+const RUNNING = `WorkflowType = 'payment' AND ExecutionStatus = 'Running'`
+
+/** The running workflows that the query finds, with the status that each shows. */
+async function listRunning({ client }: OrphanDeps, query: string): Promise<Map<string, string | undefined>> {
   const shown = new Map<string, string | undefined>()
-  const query = `WorkflowType = 'payment' AND ExecutionStatus = 'Running'`
   for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE }))
     shown.set(workflowId, typedSearchAttributes?.get(PAYMENT_STATUS))
   return shown

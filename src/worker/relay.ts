@@ -7,7 +7,7 @@ import { loadPayments } from '../db/payments/payments.ts'
 import { snapshotOf } from '../domain/payment/snapshot.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
-import { adoptOrphans } from './orphans.ts'
+import { adoptOrphans, createWalk } from './orphans.ts'
 
 /** Passes on to Temporal what a crash may have kept from it. Every message is safe to send twice. */
 export type Relay = {
@@ -29,6 +29,8 @@ export type RelayDeps = {
   readonly log: Logger
   /** Milliseconds for which messages are left to the process that wrote them. */
   readonly graceMs?: number
+  /** Payments of one round of `adoptOrphans`. */
+  readonly orphanPage?: number
 }
 
 const GRACE_MS = 3000
@@ -40,7 +42,7 @@ export const STARTS_PER_ROUND = 16
 export function createRelay(deps: RelayDeps): Relay {
   const { db, workflows, log } = deps
   const graceMs = deps.graceMs ?? GRACE_MS
-  const told = new Map<string, number>()
+  const walk = createWalk()
 
   return {
     startPayments: () =>
@@ -80,7 +82,7 @@ export function createRelay(deps: RelayDeps): Relay {
       return forEach(news, (unread) => workflows.tellPartnerNews(unread.payment_id, unread.attempt_id))
     },
 
-    adoptOrphans: () => adoptOrphans({ ...deps, told, forEach }),
+    adoptOrphans: () => adoptOrphans({ ...deps, walk, forEach }),
   }
 
   /** Deletes the messages that were sent. Returns how many there were. */

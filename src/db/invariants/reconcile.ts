@@ -109,7 +109,7 @@ async function listChanged(db: Db, since: string): Promise<string[]> {
       sql`with
           candidate as (
             select subject as id, 3 as rank from violation
-            union all (select id, 2 from payment where closed_at is null order by created_at limit ${MOST_PAYMENTS})
+            union all (select id, 2 from payment where closed_at is null order by id limit ${MOST_PAYMENTS})
             union all select payment_id, 1 from timeline_entry where at >= ${since}::timestamptz
             union all select payment_id, 1 from ledger_transaction where booked_at >= ${since}::timestamptz)
         select payment.id from (select id, max(rank) as rank from candidate group by id) found

@@ -125,7 +125,7 @@ create index payment_by_status on payment (merchant_id, livemode, status, id);
 create index on payment (merchant_id, livemode, reference) where reference is not null;
 create index payment_tx on payment (merchant_id, livemode, tx_hash) where tx_hash is not null;
 create index payment_of_link on payment (payment_link, id) where payment_link is not null;
-create index payment_unclosed on payment (created_at) where closed_at is null;
+create index payment_unclosed on payment (id) where closed_at is null;
 -- A change that concerns no column of an index writes no index. So none has `updated_at`, which every change sets.
 -- The metrics read what succeeded in the last day every few seconds.
 create index payment_succeeded on payment (succeeded_at) where succeeded_at is not null;

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Currency } from '../../domain/currencies.ts'
 import type { ProviderName } from '../../domain/methods.ts'
-import { many, type Queryable, sql } from '../db.ts'
+import { many, type Queryable, type Statement, sql } from '../db.ts'
 import { time } from './payment-rows.ts'
 
 const startRow = z
@@ -25,11 +25,13 @@ const startRow = z
 
 /** What is needed to start the workflows of these payments. None for a payment of the other mode. */
 export async function readStarts(db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> {
-  if (ids.length === 0) return []
-  return many(
-    db,
-    startRow,
-    sql`select id, merchant_id, amount_minor, currency, provider, status, expires_at from payment
-        where id = any(${ids}) and livemode = ${db.livemode}`,
-  )
+  return ids.length === 0 ? [] : many(db, startRow, selectStarts(db, ids))
 }
+
+/** The same, without the payments that are closed. */
+export const readOpenStarts = (db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> =>
+  many(db, startRow, sql`${selectStarts(db, ids)} and closed_at is null`)
+
+const selectStarts = (db: Queryable, ids: readonly string[]): Statement =>
+  sql`select id, merchant_id, amount_minor, currency, provider, status, expires_at from payment
+      where id = any(${ids}) and livemode = ${db.livemode}`

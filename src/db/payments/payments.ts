@@ -279,6 +279,10 @@ function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
 const unclosedRow = z.object({ id: z.string(), status: z.string(), version: z.number(), updated_at: time })
 
 /** Payments that must have a workflow: not closed, and old enough that a start in progress is not disturbed. */
+const unclosed = (db: Queryable, createdBefore: string): Statement =>
+  sql`closed_at is null and created_at < ${createdBefore} and livemode = ${db.livemode}`
+
+/** A page of the unclosed payments, in the order of their ids. */
 export function listUnclosed(
   db: Queryable,
   page: { after: string; createdBefore: string; limit: number },
@@ -287,7 +291,13 @@ export function listUnclosed(
     db,
     unclosedRow,
     sql`select id, status, version, updated_at from payment
-        where closed_at is null and id > ${page.after} and created_at < ${page.createdBefore}
-          and livemode = ${db.livemode} order by id limit ${page.limit}`,
+        where ${unclosed(db, page.createdBefore)} and id > ${page.after} order by id limit ${page.limit}`,
   )
+}
+
+const unclosedCountRow = z.object({ count: z.coerce.number() })
+
+export async function countUnclosed(db: Queryable, createdBefore: string): Promise<number> {
+  const counted = sql`select count(*) from payment where ${unclosed(db, createdBefore)}`
+  return (await one(db, unclosedCountRow, counted)).count
 }

@@ -152,7 +152,9 @@ export async function openShop(
   }
   const relay = system.createRelay({
     db,
-    client: { workflow: { list: () => list(server) } } as never,
+    client: {
+      workflow: { list: () => list(server), count: async () => ({ count: listRunning(server).length }) },
+    } as never,
     workflows,
     clock: timeline.now,
     log: silent as never,
@@ -248,8 +250,10 @@ async function inTurnNow<T>(timeline: Timeline, work: Promise<T>): Promise<T> {
   return work
 }
 
+const listRunning = (server: Server) => [...server.runs.values()].filter((run) => !run.isOver)
+
 async function* list(server: Server) {
-  for (const run of server.runs.values()) if (!run.isOver) yield { workflowId: run.id }
+  for (const { id } of listRunning(server)) yield { workflowId: id }
 }
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined }
