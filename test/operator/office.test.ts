@@ -324,6 +324,18 @@ describe('accounts, payments and webhooks', () => {
       expect(entries(seen.body['data'])).toEqual({ attempt_id: 'att_1', outside: false })
       const paths = [`/v1/payments/${id}`, '/v1/exports/payments', '/v1/exports/payments?format=csv', '/v1/events']
       for (const path of paths) expect((await shop.ask('GET', path)).text).not.toMatch(/Lovelace|fraud|SEPA/)
+      await changePayment(shop.db, context, {
+        id,
+        work: (work) => {
+          const attemptId = newId('attempt')
+          work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'card', asked: work.state.payment.amount })
+          work.setAttempt(attemptId, { status: 'paid', held: '1200' })
+          work.because({ say: 'hold', data: { ...data, outside: false } })
+        },
+      })
+      expect((await inTest('payments', 'explain', id)).out).toMatch(
+        /^pay_\w+ {2}under_review by Ada Lovelace {2}12 EUR/,
+      )
     })
 
     test('is explained with amounts in major units, and with the commands that are accepted alone', async () => {

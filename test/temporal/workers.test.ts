@@ -133,14 +133,24 @@ describe('encrypted payloads', () => {
     const readable = Buffer.from(JSON.stringify({ operator: 'ada', reason: 'to be looked at' })).toString('base64')
     expect(await historyOf(id)).not.toContain(readable)
     const { text } = await pinrail('payments', 'explain', id)
-    expect(text).toContain('An operator holds the payment')
+    expect(text).toContain('An operator holds the payment (by ada: to be looked at)')
+    expect(text).toContain('held by ada: to be looked at')
     const [, version = ''] = /release --version (\d+) --operator/.exec(text) ?? []
     expect(await decide(id, 'settle', '--version', version)).toEqual({
       code: 1,
       text: 'refused: The payment is created, and settle changes nothing. Decide with release\n',
     })
     expect((await decide(id, 'release')).text).toContain('Add "version"')
-    expect((await decide(id, 'release', '--version', version)).code).toBe(0)
+    const changed = await decide(id, 'release', '--version', String(Number(version) - 1))
+    expect(changed.text).toMatch(
+      /^refused: The payment has changed .*\. Newest: \S+Z {2}An operator holds the payment \(by ada: to be looked at\)$/m,
+    )
+    expect(await decide(id, 'release', '--version', version)).toEqual({
+      code: 0,
+      text: expect.stringMatching(
+        /: release: recorded\. No money has arrived\. .*\nLook again with `pinrail payments explain pay_/,
+      ),
+    })
     await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
     expect(await decide(id, 'hold')).toMatchObject({ code: 1, text: expect.stringContaining('is running') })
   }, 60_000)

@@ -400,7 +400,7 @@ describe('News of a partner', () => {
         () => detailsOf(paymentId),
         (text) => text?.includes('whether the payout was already on its way') === true,
       )
-      expect(details).not.toContain('Waits for an operator')
+      expect(details).not.toContain('waits for an operator')
       const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
       expect(rows).toEqual([{ state: 'voiding' }])
       await world.voidPayout(paymentId)

@@ -14,7 +14,7 @@ export function describeCommand(id: string, answer: Offered, version: number): s
 }
 
 const ON_ITS_WAY = 'Converted. The USDC is on its way to the merchant, and counts when its block is final.'
-const VOIDING = 'Nothing more is sent. It is being proved that the payout can never be paid, or was faster.'
+const VOIDING = 'Nothing more is sent. The system is finding out whether the payout was already on its way.'
 
 /** Says who or what the payment waits for. */
 export function describeNextStep(payment: PaymentSnapshot): string {
