@@ -22,8 +22,7 @@ export type Wake = (sweep: 'transfers' | 'receipts' | 'news') => void
 
 /**
  * A payout that is final on chain moves its payment to `succeeded`, books the ledger and writes event and outbox. What is
- * as expected, and nearly everything is, is written together, in one statement for each table; every other payment by
- * itself.
+ * as expected, and nearly everything is, is written together, and every other payment by itself.
  */
 export function createSettledHook(context: ChangeContext, wake: Wake) {
   return async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {

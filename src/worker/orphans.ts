@@ -27,9 +27,9 @@ export type Walk = {
   number: number
   /** The last payment of the page before; empty: the walk begins. */
   after: string
-  /** The version of each payment that its run was told of last, because it did not show it: in this walk and the one before. */
-  told: Map<string, number>
-  toldBefore: ReadonlyMap<string, number>
+  /** The version of which each run was last notified, because it did not show it: in this walk and in the one before. */
+  notified: Map<string, number>
+  notifiedBefore: ReadonlyMap<string, number>
   /** How many more payments than runs there were when both were last counted. */
   lacking: number
   /** How many of them the last whole walk has left: no second walk would find them a run. */
@@ -40,8 +40,8 @@ export type Walk = {
 export const createWalk = (): Walk => ({
   number: 0,
   after: '',
-  told: new Map(),
-  toldBefore: new Map(),
+  notified: new Map(),
+  notifiedBefore: new Map(),
   lacking: Infinity,
   left: 0,
 })
@@ -91,8 +91,8 @@ async function areRunsMissing({ db, client, walk }: OrphanDeps, createdBefore: s
 async function comparePage(deps: OrphanDeps, createdBefore: string): Promise<number> {
   const { db, walk, orphanPage: limit = PAGE } = deps
   if (walk.after === '') {
-    walk.toldBefore = walk.told
-    walk.told = new Map()
+    walk.notifiedBefore = walk.notified
+    walk.notified = new Map()
     walk.number += 1
   }
   const unclosed = await listUnclosed(db, { after: walk.after, createdBefore, limit })
@@ -134,7 +134,7 @@ async function compareRuns(deps: OrphanDeps, { unclosed, running }: Page): Promi
 
 /**
  * A run may not know its row: an operator has reset it, or nobody could tell it of a change. It would refuse what the row
- * allows, and act only at its next clock. It is told once of each version.
+ * allows, and act only at its next clock. It is notified once of each version.
  */
 async function tellRows({ workflows, clock, walk, log, forEach }: OrphanDeps, page: Page): Promise<void> {
   const before = clock() - SHOWN_WITHIN_MS
@@ -142,11 +142,11 @@ async function tellRows({ workflows, clock, walk, log, forEach }: OrphanDeps, pa
     ({ id, status, updated_at }) => (page.running.get(id) ?? status) !== status && Date.parse(updated_at) < before,
   )
   await forEach(unaware, async ({ id, version }) => {
-    if ((walk.told.get(id) ?? walk.toldBefore.get(id)) !== version) {
+    if ((walk.notified.get(id) ?? walk.notifiedBefore.get(id)) !== version) {
       await workflows.tellRowChanged(id)
       log.warn({ payment_id: id }, 'the run of a payment did not show its row: it was told')
     }
-    walk.told.set(id, version)
+    walk.notified.set(id, version)
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import type { Db } from '../db/db.ts'
+import type { Db, Queryable } from '../db/db.ts'
 import { deleteOutbox, type OutboxRow, readOutbox, takeOutbox } from '../db/outbox.ts'
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
@@ -53,14 +53,10 @@ export function createRelay(deps: RelayDeps): Relay {
           rows.map((row) => row.subject),
         )
         const byId = new Map(starts.map((start) => [start.id, start]))
-        const started: OutboxRow[] = []
-        await forEach(rows, async (row) => {
-          const start = byId.get(row.subject)
+        return passOn(tx, rows, async ({ subject }) => {
+          const start = byId.get(subject)
           if (start !== undefined) await workflows.resume(start)
-          started.push(row)
         })
-        await deleteOutbox(tx, started)
-        return started.length
       }),
 
     completeTransfers: async () => {
@@ -69,7 +65,7 @@ export function createRelay(deps: RelayDeps): Relay {
         db,
         rows.map((row) => row.subject),
       )
-      return passOn(rows, async ({ subject, payload }) => {
+      return passOn(db, rows, async ({ subject, payload }) => {
         const payment = payments.get(subject)
         if (payment === undefined) throw new Error(`no payment ${subject}`)
         const changed = { payment: snapshotOf(payment), events: eventsOf(payload) }
@@ -86,13 +82,17 @@ export function createRelay(deps: RelayDeps): Relay {
   }
 
   /** Deletes the messages that were sent. Returns how many there were. */
-  async function passOn(rows: readonly OutboxRow[], send: (row: OutboxRow) => Promise<void>): Promise<number> {
+  async function passOn(
+    queryable: Queryable,
+    rows: readonly OutboxRow[],
+    send: (row: OutboxRow) => Promise<void>,
+  ): Promise<number> {
     const sent: OutboxRow[] = []
     await forEach(rows, async (row) => {
       await send(row)
       sent.push(row)
     })
-    await deleteOutbox(db, sent)
+    await deleteOutbox(queryable, sent)
     return sent.length
   }
 

@@ -1,15 +1,19 @@
-import { answerWith, type Changed, changePayment, unchanged } from '../../db/payments/payment-changes.ts'
+import { answerWith, type Changed, changePayment } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
+import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { snapshotOf } from '../../domain/payment/snapshot.ts'
 import { noteOf } from '../../domain/timeline.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
 export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
-  const state = await loadPayment(deps.db, paymentId)
-  return { ...unchanged(state), events: await listUntried(deps.db, paymentId) }
+  return answerWithUntried(deps, await loadPayment(deps.db, paymentId))
 }
+
+/** The answer where an earlier one may be lost, with the events that it named. */
+export const answerWithUntried = async ({ db }: PaymentDeps, state: PaymentWithAttempts): Promise<Changed> =>
+  answerWith({ state, events: await listUntried(db, state.payment.id) })
 
 /** `now`: by the clock of Temporal, in Unix milliseconds. */
 export type PassedTime = { readonly paymentId: string; readonly now: number }

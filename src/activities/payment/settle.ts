@@ -1,7 +1,6 @@
 import { CompleteAsyncError } from '@temporalio/activity'
-import { answerWith, type Changed, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import type { Changed, PaymentWork } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
-import { listUntried } from '../../db/webhooks/deliveries.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
 import { nextEffect } from '../../domain/payment/funds/next.ts'
@@ -14,6 +13,7 @@ import { changeMoney } from './change-money.ts'
 import { callSignal, newsOf, noAnswer, rateToLock, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
+import { answerWithUntried } from './payment-row.ts'
 
 /** Money moves on only within this time after its partner has said that it is there. */
 const CONFIRMED_MS = 60_000
@@ -34,17 +34,14 @@ export async function settle(deps: PaymentDeps, paymentId: string): Promise<Chan
   for (;;) {
     const effect = nextEffect(toFunds(state))
     // The workflow must know that a person may have to decide, before anything is waited for.
-    if (state.payment.version !== version && state.payment.status === 'under_review') return answer(deps, state)
+    if (state.payment.version !== version && state.payment.status === 'under_review')
+      return answerWithUntried(deps, state)
     if (effect.do === 'end_sale') state = await endSale(deps, state)
     else if (effect.do === 'sell' || effect.do === 'hand_over') state = await moveMoney(deps, state, effect.do)
     else if (effect.do === 'wait' && effect.for === 'payout') throw new CompleteAsyncError()
-    else return answer(deps, state)
+    else return answerWithUntried(deps, state)
   }
 }
-
-/** The answer of an earlier try, or of the engine, may be lost, with the events that it named. */
-const answer = async ({ db }: PaymentDeps, state: PaymentWithAttempts): Promise<Changed> =>
-  answerWith({ state, events: await listUntried(db, state.payment.id) })
 
 function moveMoney(
   deps: PaymentDeps,
@@ -91,20 +88,9 @@ async function sell(
   }
   // A converter that gives no answer may have filled the order: the same key asks about the same order again.
   const conversion: Conversion = await deps.converter.convert(order, callSignal()).catch(pendingIfPartner)
-  if (conversion.kind === 'pending')
-    return waitOrMarkStuck(deps, state, {
-      why: 'the converter has not filled the order yet',
-      seconds: conversion.retryAfterSeconds,
-    })
-  return change(deps, state, (work) => {
-    if (!isOpen(work, sale)) return
-    if (conversion.kind === 'filled') recordFill(deps, work, { sale, fill: conversion })
-    // A refused order is over: another try asks for another one.
-    else {
-      work.setSale({ ...sale, state: 'ended' })
-      work.set({ stuck: sale.accountId })
-    }
-  })
+  // A refused order is over: another try asks for another one.
+  const why = 'the converter has not filled the order yet'
+  return recordAnswer(deps, state, { sale, answer: conversion, stuckIfEnded: sale.accountId, why })
 }
 
 /** Has the converter fill the order, or never fill it, so that no money is sold without being in the books. */
@@ -112,16 +98,30 @@ async function endSale(deps: PaymentDeps, state: PaymentWithAttempts): Promise<P
   const sale = findOpenSale(state) as StoredSale
   const key = conversionKey(state.payment.id, sale.number)
   const ended: EndedConversion = await deps.converter.cancel(key, callSignal()).catch(pendingIfPartner)
-  if (ended.kind === 'pending')
-    return waitOrMarkStuck(deps, state, {
-      why: 'the converter has not ended the order yet',
-      seconds: ended.retryAfterSeconds,
-    })
+  const why = 'the converter has not ended the order yet'
+  return recordAnswer(deps, state, { sale, answer: ended, stuckIfEnded: null, why })
+}
+
+type Answered = {
+  readonly sale: StoredSale
+  readonly answer: Conversion | EndedConversion
+  /** The attempt whose sale is stuck if the order has ended without a fill. */
+  readonly stuckIfEnded: string | null
+  /** Why the next try waits, if it does. */
+  readonly why: string
+}
+
+function recordAnswer(
+  deps: PaymentDeps,
+  state: PaymentWithAttempts,
+  { sale, answer, stuckIfEnded, why }: Answered,
+): Promise<PaymentWithAttempts> {
+  if (answer.kind === 'pending') return waitOrMarkStuck(deps, state, { why, seconds: answer.retryAfterSeconds })
   return change(deps, state, (work) => {
     if (!isOpen(work, sale)) return
-    if (ended.kind === 'filled') return recordFill(deps, work, { sale, fill: ended })
+    if (answer.kind === 'filled') return recordFill(deps, work, { sale, fill: answer })
     work.setSale({ ...sale, state: 'ended' })
-    work.set({ stuck: null })
+    work.set({ stuck: stuckIfEnded })
   })
 }
 

@@ -13,8 +13,9 @@ export type HandOver = { readonly endpointId: string; readonly attemptsDone: num
 export type AnnounceActivities = {
   /**
    * Makes the first try at every subscribed endpoint, all at once, and gives each three seconds: the payment waits for them.
-   * The later tries have more time. Run again, it skips what was tried. An endpoint that is failing, answers late, or has too many requests in flight, is handed over untried, and so is an event beside
-   * too many others: payments share this queue, and receivers of some merchants that hang must not hold the places of all.
+   * The later tries have more time. A second run skips what was tried. An endpoint that is failing, answers late, or has too
+   * many requests in flight is handed over untried. So is an event while too many others are sent: payments share this queue,
+   * and receivers of some merchants that hang must not hold the places of all.
    */
   announce(eventId: string): Promise<{ failed: HandOver[] }>
 }
@@ -65,7 +66,7 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
             .map(({ record, result }) => ({
               endpointId: record.endpointId,
               attemptsDone: record.number,
-              // Who needs longer than the first try gives is not overloaded.
+              // A receiver that needs more time than the first try gives is not overloaded.
               last: { ...lastAnswer(result), ...(result.error === 'timeout' && { overloaded: false }) },
             })),
         ],

@@ -253,7 +253,13 @@ function finish(context: ChangeContext, { before, changed, cause, notes, at }: F
   const noted = new Set(notes.map(({ kind }) => kind))
   const entries = { ...described, notes: [...notes, ...described.notes.filter(({ kind }) => !noted.has(kind))] }
   const booking = bookingBetween(before, after, nameKind(entries))
-  return { before, after, entries, booking, events: listEvents(context, { before, after, entries, at }).map(eventRow) }
+  return {
+    before,
+    after,
+    entries,
+    booking,
+    events: listEvents(context, { before, after, entries, at }).map((event) => eventRow(event)),
+  }
 }
 
 function countOn(before: PaymentWithAttempts, attempt: Attempt, at: string): Attempt {
