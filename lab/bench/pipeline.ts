@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client'
 import type { Merchant } from '../../scripts/demo/merchant.ts'
 import type { System } from '../../scripts/system.ts'
-import { payAtCheckout } from '../../src/sandbox/buyer.ts'
 import type { Arm } from './arm.ts'
+import { buyPatiently } from './buyer.ts'
 
 export type PipelineParts = { readonly system: System; readonly merchant: Merchant; readonly client: Client }
 
 /** A payment as a shop and a buyer make it, up to `succeeded`: API, checkout, partner, conversion, chain, webhook. */
-export function createPipelineArm({ system, merchant, client }: PipelineParts): Arm {
+export function createPipelineArm({ system: { sandboxUrl }, merchant, client }: PipelineParts): Arm {
   return {
     name: 'pipeline',
     ours: ['api', 'worker', 'temporal', 'postgres'],
@@ -15,7 +15,7 @@ export function createPipelineArm({ system, merchant, client }: PipelineParts): 
     pay: async () => {
       const begun = Date.now()
       const payment = await merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app' })
-      await payAtCheckout(payment.checkout_url, { sandboxUrl: system.sandboxUrl })
+      await buyPatiently({ merchant, sandboxUrl }, payment)
       // As the other arms wait: the checkout's and the merchant's polling is not what is measured.
       const status = await client.workflow.getHandle(payment.id).result()
       if (status !== 'succeeded') throw new Error(`${payment.id} ended as ${status}`)

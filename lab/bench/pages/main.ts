@@ -10,7 +10,7 @@ import { type System, startSystem } from '../../../scripts/system.ts'
 import { removeLeftovers } from '../../../scripts/test/services/leftovers.ts'
 import { until } from '../../../scripts/test/until.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
-import { payAtCheckout } from '../../../src/sandbox/buyer.ts'
+import { buyPatiently } from '../buyer.ts'
 import { cpuMs } from '../cpu.ts'
 import { percentile } from '../measure.ts'
 import { BOUND_MS, PAGES_OF_IDLE, PAGES_OF_PAID, PATIENCE_MS, Watched } from './watched.ts'
@@ -114,22 +114,15 @@ async function measure(shop: Shop, load: Load): Promise<number> {
 const create = (merchant: Merchant): Promise<PaymentAnswer> =>
   merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app' })
 
-/** Buyers who try again when a page does not load, as people do. */
 async function payAll({ system, merchant }: Shop, payments: readonly PaymentAnswer[], atOnce: number): Promise<void> {
   await inLanes(payments, atOnce, async (payment) => {
-    const status = async () => (await merchant.read(payment.id)).status
-    const pay = async (): Promise<boolean> => {
-      try {
-        await payAtCheckout(payment.checkout_url, { sandboxUrl: system.sandboxUrl })
-        return true
-      } catch {
-        const now = await status().catch(() => 'pending')
-        return now !== 'created' && now !== 'pending'
-      }
-    }
-    await until(pay, Boolean, PATIENCE_MS)
+    await buyPatiently({ merchant, sandboxUrl: system.sandboxUrl }, payment)
     await until(
-      () => status().catch(() => ''),
+      () =>
+        merchant.read(payment.id).then(
+          ({ status }) => status,
+          () => '',
+        ),
       (now) => now === 'succeeded',
       PATIENCE_MS,
     )
