@@ -78,7 +78,10 @@ export function startWorkflows(deps: StartDeps, caller: Tenant, { payment, event
   const { eventId, endpointIds } = event
   notePayment(payment.id)
   deps.background.run(async () => {
-    const told = endpointIds.map((endpointId) => deps.deliveries.deliverNow({ eventId, endpointId, attemptsDone: 0 }))
+    const { merchantId } = caller
+    const told = endpointIds.map((endpointId) =>
+      deps.deliveries.deliverNow({ eventId, endpointId, merchantId, attemptsDone: 0 }),
+    )
     await Promise.all([startPayment(deps, caller, payment), ...told])
   })
 }
