@@ -54,6 +54,7 @@ export async function startTemporal(of: {
 /** As on a local server: nothing here is shared with strangers. */
 const DYNAMIC_CONFIG = [
   ['system.enableActivityEagerExecution', true],
+  ['matching.enableFairness', true],
   ['matching.rps', 20_000],
   ['frontend.rps', 20_000],
   ['frontend.namespaceRPS', 20_000],

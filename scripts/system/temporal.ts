@@ -31,6 +31,7 @@ export async function prepareGivenTemporal(): Promise<void> {
 /** Temporal's default limits protect a shared cluster. A local server may use the whole machine. */
 const DYNAMIC_CONFIG = [
   'system.enableActivityEagerExecution=true',
+  'matching.enableFairness=true',
   'matching.rps=20000',
   'frontend.rps=20000',
   'frontend.namespaceRPS=20000',

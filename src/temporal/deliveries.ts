@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
+import { deliveryPriority } from '../workflows/priority.ts'
 import { redeliverNow, skipTime, type webhookDelivery } from '../workflows/webhook-delivery.ts'
 
 /** Delivers an event again, for the api. */
@@ -14,7 +15,12 @@ export type DeliveryWorkflows = {
    * Makes the next try now: in the running workflow, or in a new one, which begins the schedule again. False if
    * Temporal does not answer in time; the worker's sweep finds the delivery later.
    */
-  deliverNow(delivery: { eventId: string; endpointId: string; attemptsDone: number }): Promise<boolean>
+  deliverNow(delivery: {
+    eventId: string
+    endpointId: string
+    merchantId: string
+    attemptsDone: number
+  }): Promise<boolean>
 }
 
 /** Milliseconds. The try is made in the background; the call waits only until Temporal has accepted it. */
@@ -28,13 +34,14 @@ export function createDeliveryWorkflows({
   taskQueue: string
 }): DeliveryWorkflows {
   return {
-    async deliverNow({ eventId, endpointId, attemptsDone }) {
+    async deliverNow({ eventId, endpointId, merchantId, attemptsDone }) {
       const workflowId = deliveryWorkflowId(eventId, endpointId)
       const options = {
         workflowId,
         taskQueue,
         args: [{ eventId, endpointId, attemptsDone, step: 0, last: null }] as const,
         staticSummary: deliverySummary(eventId, endpointId),
+        priority: deliveryPriority(merchantId),
       }
       const within = <T>(work: () => Promise<T>): Promise<T> =>
         client.connection.withDeadline(Date.now() + DEADLINE_MS, work)

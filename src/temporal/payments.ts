@@ -6,6 +6,7 @@ import { formatAmount, type Money } from '../domain/money.ts'
 import type { CancelAnswer, OpenAttemptAnswer, OpenAttemptRequest } from '../domain/payment/requests.ts'
 import { cancelPayment, openAttempt, type PaymentInput, partnerNews, rowChanged } from '../workflows/messages.ts'
 import type { payment } from '../workflows/payment.ts'
+import { paymentPriority } from '../workflows/priority.ts'
 import * as attributes from '../workflows/search-attributes.ts'
 
 import { askRun, deadlinesOf, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, signalRun, startOnce } from './calls.ts'
@@ -129,6 +130,7 @@ function startOptions(
     workflowId: paymentWorkflowId(id),
     args: [input],
     staticSummary: `${amount} · ${row.provider ?? 'buyer picks'}`,
+    priority: paymentPriority(merchantId),
     typedSearchAttributes: searchAttributes(row),
   }
 }

@@ -3,6 +3,7 @@ import type { Queryable } from '../db/db.ts'
 import { markLookedAfter, type OverdueDelivery, takeOverdueDeliveries } from '../db/webhooks/deliveries.ts'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
+import { deliveryPriority } from '../workflows/priority.ts'
 import type { webhookDelivery } from '../workflows/webhook-delivery.ts'
 
 /** Starts the workflow of every overdue delivery that has none, after a lost announcement or a lost Temporal store. */
@@ -60,6 +61,7 @@ async function start({ client, taskQueue }: DeliverySweepDeps, delivery: Overdue
       taskQueue,
       args: [{ eventId, endpointId, attemptsDone, step, last: null }],
       staticSummary: deliverySummary(eventId, endpointId),
+      priority: deliveryPriority(delivery.merchant_id),
     })
     return true
   } catch (error) {

@@ -28,6 +28,12 @@ export type WorkerSettings = {
 /** Milliseconds that activities which were told to end have before the worker ends without them. */
 export const SHUTDOWN_FORCE_MS = 15_000
 
+/**
+ * Deliveries at the same time. Almost all of it is waiting for receivers, so that places cost sockets and little else; ten accounts
+ * whose receivers hang must hold less than all of them (places.ts).
+ */
+const DELIVERIES_AT_ONCE = 400
+
 /** Payments and deliveries have separate queues, so that a flood of failing endpoints holds up no payment. */
 export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const shared: Omit<WorkerOptions, 'taskQueue'> = {
@@ -49,5 +55,8 @@ export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
       },
     }),
   }
-  return Promise.all([PAYMENTS_QUEUE, DELIVERIES_QUEUE].map((taskQueue) => Worker.create({ ...shared, taskQueue })))
+  return Promise.all([
+    Worker.create({ ...shared, taskQueue: PAYMENTS_QUEUE }),
+    Worker.create({ ...shared, taskQueue: DELIVERIES_QUEUE, maxConcurrentActivityTaskExecutions: DELIVERIES_AT_ONCE }),
+  ])
 }

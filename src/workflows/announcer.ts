@@ -3,6 +3,7 @@ import { log, ParentClosePolicy, startChild } from '@temporalio/workflow'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
 import { announcing } from './options.ts'
+import { deliveryPriority } from './priority.ts'
 import { DELIVERIES_QUEUE } from './queues.ts'
 import { type WebhookDeliveryInput, webhookDelivery } from './webhook-delivery.ts'
 
@@ -47,6 +48,7 @@ async function startDelivery(delivery: WebhookDeliveryInput): Promise<void> {
       taskQueue: DELIVERIES_QUEUE,
       parentClosePolicy: ParentClosePolicy.ABANDON,
       args: [delivery],
+      priority: deliveryPriority(),
       staticSummary: deliverySummary(eventId, endpointId),
     })
   } catch (error) {

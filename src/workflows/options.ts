@@ -4,6 +4,7 @@ import type { PaymentActivities } from '../activities/payment/payment.ts'
 import type { AnnounceActivities } from '../activities/webhooks/announce.ts'
 import type { WebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
 import { SETTLE_ACTIVITY_ID } from '../domain/ids.ts'
+import { RETRY_PRIORITY } from './priority.ts'
 
 /** How long each kind of step may take and how it is retried, with the reason for each number. */
 
@@ -88,10 +89,15 @@ export const announcing = proxyLocalActivities<AnnounceActivities>({
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumAttempts: 3 },
 })
 
-/** One later try at one endpoint; the workflow decides how many there are, and when. */
-export const delivering = proxyActivities<WebhookDeliveryActivities>({
+const oneTry = {
   summary: 'Send the event to the endpoint',
   // The endpoint has 15 s. Its answer is a value: only our own failures are retried here.
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
-})
+} as const
+
+/** One try at one endpoint; the workflow decides how many there are, and when. */
+export const delivering = proxyActivities<WebhookDeliveryActivities>(oneTry)
+
+/** A later try: those that somebody waits for go first. */
+export const retrying = proxyActivities<WebhookDeliveryActivities>({ ...oneTry, priority: RETRY_PRIORITY })

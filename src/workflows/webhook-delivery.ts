@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow'
 import type { DeliveryResult } from '../activities/webhooks/webhook-delivery.ts'
 import { DELIVERY_DELAYS_SECONDS, isScheduleUsedUp, type LastAnswer, nextDelaySeconds } from '../domain/webhook.ts'
-import { delivering } from './options.ts'
+import { delivering, retrying } from './options.ts'
 
 export type WebhookDeliveryInput = {
   readonly eventId: string
@@ -117,7 +117,7 @@ class WebhookDelivery {
   async #try(byHand: boolean): Promise<void> {
     const number = this.#tries + 1
     const step = byHand ? this.#step : this.#step + 1
-    const { deliverWebhook } = delivering
+    const { deliverWebhook } = byHand || this.#tries === 0 ? delivering : retrying
     this.#result = await deliverWebhook({ eventId: this.#eventId, endpointId: this.#endpointId, attempt: number, step })
     this.#tries = number
     this.#step = step

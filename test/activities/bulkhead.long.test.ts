@@ -14,12 +14,12 @@ beforeAll(async () => {
 afterAll(() => seeded.close())
 
 describe('a bulkhead', () => {
-  /** As many activities at once as a worker runs by default. */
-  const WORKER_SLOTS = 100
+  /** Activities that a worker runs at once. */
+  const SLOTS = { payments: 100, deliveries: 400 }
   const HEALTHY = 98
   const EVENTS_EACH = 2
-  /** Events of each of the two troubled endpoints: more than would fill all places of the worker. */
-  const EVENTS_OF_TROUBLE = 75
+  /** Events of each of the two troubled endpoints: together more than would fill all places of the worker. */
+  const EVENTS_OF_TROUBLE = 225
 
   let sender: Sender
   const receivers: Receiver[] = []
@@ -65,8 +65,9 @@ describe('a bulkhead', () => {
     return made
   }
 
-  /** Runs the work as a worker does: so many at once, in order; what still runs at the end is canceled. */
+  /** Runs the work as a worker does: `slots` at once, in order; what still runs at the end is canceled. */
   async function throughWorker<T>(
+    slots: number,
     items: readonly T[],
     work: (item: T, env: MockActivityEnvironment) => Promise<unknown>,
   ) {
@@ -81,7 +82,7 @@ describe('a bulkhead', () => {
         running.delete(env)
       }
     }
-    for (let index = 0; index < WORKER_SLOTS; index++) ended.push(slot())
+    for (let index = 0; index < slots; index++) ended.push(slot())
     return {
       async stop() {
         queue.length = 0
@@ -119,13 +120,16 @@ describe('a bulkhead', () => {
           void env.run(() => deliver(event, endpointId)).catch(() => undefined)
         }
       }
-      const rounds = { 'first attempts': announce, 'later attempts': deliver }
+      const rounds = {
+        'first attempts': { work: announce, slots: SLOTS.payments },
+        'later attempts': { work: deliver, slots: SLOTS.deliveries },
+      }
       const [good, hung, endless] = receivers as [Receiver, Receiver, Receiver]
-      for (const [name, work] of Object.entries(rounds)) {
+      for (const [name, { work, slots }] of Object.entries(rounds)) {
         const through = async (healthy: readonly Made[], troubled: readonly Made[]): Promise<number> => {
           arrived.clear()
           const started = Date.now()
-          const worker = await throughWorker(mixed(healthy, troubled), ({ event, endpoint }, env) =>
+          const worker = await throughWorker(slots, mixed(healthy, troubled), ({ event, endpoint }, env) =>
             env.run((id: string) => work(id, endpoint), event),
           )
           // Longer than the healthy ones may take, so that what is late is measured and not only missed.

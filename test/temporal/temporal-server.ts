@@ -13,22 +13,26 @@ export type Outcome = { readonly code: number | string; readonly text: string }
 
 type Temporal = Awaited<ReturnType<typeof startTemporal>>
 
-/** A Temporal server for one test file: its workers take the queues that all workers take. With its CLI. */
-export function useTemporal(): Temporal {
+/**
+ * A Temporal server for one test file: its workers take the queues that all workers take. With its CLI. `dynamicConfig`: settings
+ * that override those of `npm start`.
+ */
+export function useTemporal({ dynamicConfig = [] }: { dynamicConfig?: readonly string[] } = {}): Temporal {
   const temporal = {} as Temporal
-  beforeAll(async () => void Object.assign(temporal, await startTemporal()), 120_000)
+  beforeAll(async () => void Object.assign(temporal, await startTemporal(dynamicConfig)), 120_000)
   afterAll(() => temporal.stop?.())
   return temporal
 }
 
-async function startTemporal() {
+async function startTemporal(dynamicConfig: readonly string[]) {
   const server = await ensureTemporalServer(createProgress(process.stderr))
   if (server.kind === 'address') throw new Error('this test needs a Temporal server of its own: unset TEMPORAL_ADDRESS')
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-temporal-'))
   const files = { databaseFile: join(folder, 'temporal.db'), logFile: join(folder, 'temporal.log') }
   const { child, address } = await onFreePort(async (port) => {
     const spec = temporalSpec({ program: server.path, port, uiPort: null, ...files })
-    const started = supervise(spec, { log: () => undefined, onPid: () => undefined })
+    const args = [...spec.args, ...dynamicConfig.flatMap((setting) => ['--dynamic-config-value', setting])]
+    const started = supervise({ ...spec, args }, { log: () => undefined, onPid: () => undefined })
     await started.start()
     return { child: started, address: `127.0.0.1:${port}` }
   })

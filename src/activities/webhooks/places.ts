@@ -1,54 +1,34 @@
 import type { Delivery } from '../../db/webhooks/deliveries.ts'
 import { createSlots } from '../../limits/slots.ts'
-import { createSlowEndpoints, SLOW_MS } from './slow-endpoints.ts'
+import { SLOW_MS } from './slow-endpoints.ts'
 
-/** Places of a worker, of which it has a hundred for payments, where first tries are made, and a hundred for deliveries. */
+/** Places of a worker: it has a hundred for payments, where first tries are made, and four hundred for deliveries. */
 
-/** For deliveries. Who finds none waits on the server, where it holds none. */
+/** For deliveries. `take` returns what gives the place back; null: there is none, and the delivery waits on the server. */
 export type Places = {
-  readonly take: (delivery: Pick<Delivery, 'endpoint_id' | 'merchant_id'>) => Promise<Place | null>
+  readonly take: (delivery: Pick<Delivery, 'endpoint_id' | 'merchant_id'>) => Promise<(() => void) | null>
 }
 
-type Place = {
-  readonly free: () => void
-  /** A receiver that answered late is counted among the slow ones from now on. */
-  readonly answered: (durationMs: number) => void
-}
-
+/** Requests to one receiver at the same time: more than ten would only wait there. */
 const PER_ENDPOINT = { inFlight: 10, waiting: 0 }
-/** An account may have sixteen endpoints, and make others in place of those that are known to be slow. */
-const PER_ACCOUNT = { inFlight: 20, waiting: 0 }
-/** Of its endpoints that answer late: the others of the same account keep the rest. */
-const SLOW_OF_ACCOUNT = { inFlight: 10, waiting: 0 }
-/** Of all that answer late, whichever accounts have them: the others keep half of the places. */
-const SLOW = { inFlight: 50, waiting: 0 }
+/** An account may have sixteen endpoints. A tenth of the places, since a receiver that hangs holds each for 15 s. */
+const PER_ACCOUNT = { inFlight: 40, waiting: 0 }
 
-/** `now`: Unix milliseconds. */
-export function createPlaces(now: () => number): Places {
-  const slow = createSlowEndpoints(now)
+export function createPlaces(): Places {
   const endpoints = createSlots(PER_ENDPOINT)
   const accounts = createSlots(PER_ACCOUNT)
-  const slowOfAccounts = createSlots(SLOW_OF_ACCOUNT)
-  const allSlow = createSlots(SLOW)
-
   return {
-    async take({ endpoint_id: id, merchant_id: merchantId }) {
-      const held: (() => void)[] = []
-      const free = (): void => held.forEach((give) => give())
-      const asked = [
-        () => endpoints.take(id),
-        () => accounts.take(merchantId),
-        ...(slow.isLeftOut(id) ? [() => slowOfAccounts.take(merchantId), () => allSlow.take('all')] : []),
-      ]
-      for (const take of asked) {
-        const given = await take()
-        if (given === null) {
-          free()
-          return null
-        }
-        held.push(given)
+    async take({ endpoint_id: endpointId, merchant_id: merchantId }) {
+      const leaveEndpoint = await endpoints.take(endpointId)
+      const leaveAccount = leaveEndpoint && (await accounts.take(merchantId))
+      if (leaveAccount === null) {
+        leaveEndpoint?.()
+        return null
       }
-      return { free, answered: (durationMs) => slow.answered(id, durationMs) }
+      return () => {
+        leaveAccount()
+        leaveEndpoint?.()
+      }
     },
   }
 }

@@ -33,7 +33,7 @@ export type WebhookDeliveryActivities = {
 const BUSY_PAUSE = { least: 5, most: 600 } as const
 
 export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeliveryActivities {
-  const places = createPlaces(deps.now)
+  const places = createPlaces()
   return {
     async deliverWebhook({ eventId, endpointId, attempt, step }) {
       const [delivery] = await loadDeliveries(deps.db, eventId, endpointId)
@@ -44,12 +44,11 @@ export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeli
         await parkDeliveries(deps.db, eventId, [endpointId])
         return { kind: 'stopped', last: null }
       }
-      const place = await places.take(delivery)
-      if (place === null)
+      const free = await places.take(delivery)
+      if (free === null)
         throw notYet('concurrency limit for this endpoint reached', busyPause(Context.current().info.attempt))
       const planned = { eventId, delivery, number: attempt, step }
-      const { record, result } = await makeTry(deps, planned, cancellationSignal()).finally(place.free)
-      place.answered(result.durationMs)
+      const { record, result } = await makeTry(deps, planned, cancellationSignal()).finally(free)
       const status = (await recordTries(deps.db, [record])).get(endpointId)
       const last = lastAnswer(result)
       if (status === 'delivered') return { kind: 'delivered', last }

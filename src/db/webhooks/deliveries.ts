@@ -205,6 +205,7 @@ export async function parkDeliveries(db: Queryable, eventId: string, endpointIds
 const overdueRow = z.object({
   event_id: z.string(),
   endpoint_id: z.string(),
+  merchant_id: z.string(),
   attempts: z.number(),
   schedule_step: z.number(),
 })
@@ -262,7 +263,7 @@ export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion):
       update delivery set swept_at = ${question.now}::timestamptz
       from (select * from untried union all select * from late) as taken
       where delivery.event_id = taken.event_id and delivery.endpoint_id = taken.endpoint_id
-      returning delivery.event_id, delivery.endpoint_id, attempts, schedule_step`,
+      returning delivery.event_id, delivery.endpoint_id, delivery.merchant_id, attempts, schedule_step`,
   )
 }
 

@@ -124,20 +124,24 @@ export async function redeliver(office: Office): Promise<number> {
     say('nothing to deliver again')
     return 1
   }
-  const started = await deliverNow(office, endpoint.id, again)
+  const started = await deliverNow(office, endpoint, again)
   say(`${plural(started, 'delivery is', 'deliveries are')} started`)
   if (started < again.length) say(`the workers start the other ${again.length - started} within 15 minutes`)
   return 0
 }
 
 /** Answers how many deliveries Temporal has taken. */
-async function deliverNow({ settings }: Office, endpointId: string, revived: readonly RevivedDelivery[]) {
+async function deliverNow(
+  { settings }: Office,
+  { id: endpointId, merchant_id: merchantId }: WebhookEndpoint,
+  revived: readonly RevivedDelivery[],
+) {
   const temporal = createTemporalClient(settings)
   try {
     const workflows = createDeliveryWorkflows({ client: temporal.client, taskQueue: DELIVERIES_QUEUE })
     let started = 0
     for (const { event_id: eventId, attempts: attemptsDone } of revived.slice(0, MOST_STARTED)) {
-      if (!(await workflows.deliverNow({ eventId, endpointId, attemptsDone }))) break
+      if (!(await workflows.deliverNow({ eventId, endpointId, merchantId, attemptsDone }))) break
       started += 1
     }
     return started

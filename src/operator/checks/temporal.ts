@@ -1,4 +1,5 @@
 import { createTemporalClient } from '../../temporal/connect.ts'
+import { isFair } from '../../temporal/fairness.ts'
 import { missingSearchAttributes, registerSearchAttributes } from '../../temporal/namespace.ts'
 import type { Office } from '../call.ts'
 
@@ -12,7 +13,12 @@ const QUERIES: Readonly<Record<string, string>> = {
   'webhooks in trouble': `ExecutionStatus = 'Running' AND WorkflowType = 'webhookDelivery'`,
 }
 
-/** Registers the search attributes in the namespace, and says by which queries payments are found. Repeating it is safe. */
+const UNFAIR = `merchants do not take turns where tasks wait. Set \`matching.enableFairness\` to true in the server's dynamic configuration, as ops/temporal-dynamic-config.yaml does; in Temporal Cloud, turn Fairness on for the namespace`
+
+/**
+ * Registers the search attributes in the namespace, finds out whether merchants take turns, and says by which queries payments are
+ * found. Repeating it is safe.
+ */
 export async function prepareTemporal({ settings, say, give }: Office): Promise<number> {
   const { namespace } = settings.temporal
   const temporal = createTemporalClient(settings)
@@ -23,6 +29,9 @@ export async function prepareTemporal({ settings, say, give }: Office): Promise<
     give('registered', missing)
     give('queries', QUERIES)
     say(missing.length === 0 ? `the namespace ${namespace} has all of them` : `registered ${missing.join(', ')}`)
+    const fair = await isFair(temporal.client, namespace)
+    give('fair', fair)
+    say(fair ? 'merchants take turns where tasks wait' : UNFAIR)
     for (const [name, query] of Object.entries(QUERIES)) say(`${name}: temporal workflow list --query "${query}"`)
     return 0
   } finally {

@@ -3,6 +3,7 @@ import type { Queryable } from '../../db/db.ts'
 import { takeDueChannels } from '../../db/notifications/messages.ts'
 import { notificationWorkflowId } from '../../domain/ids.ts'
 import type { notification } from '../../workflows/notifications/notification.ts'
+import { notificationPriority } from '../../workflows/priority.ts'
 
 export type NotificationSweepDeps = {
   readonly db: Queryable
@@ -35,6 +36,7 @@ async function start(
       taskQueue,
       args: [channelId],
       staticSummary: `Notifications of ${channelId}`,
+      priority: notificationPriority(channelId),
     })
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error

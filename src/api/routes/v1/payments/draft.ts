@@ -78,8 +78,9 @@ export function startWorkflows(deps: StartDeps, caller: Tenant, { payment, event
   const { eventId, endpointIds } = event
   notePayment(payment.id)
   deps.background.run(async () => {
+    const { merchantId } = caller
     const deliveries = endpointIds.map((endpointId) =>
-      deps.deliveries.deliverNow({ eventId, endpointId, attemptsDone: 0 }),
+      deps.deliveries.deliverNow({ eventId, endpointId, merchantId, attemptsDone: 0 }),
     )
     await Promise.all([startPayment(deps, caller, payment), ...deliveries])
   })

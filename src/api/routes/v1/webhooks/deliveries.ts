@@ -78,6 +78,7 @@ function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
     handle: async ({ caller, db, params, idempotencyKey }) => {
       const endpoint = requireEnabled(await findOwnEndpoint(db, caller, params.id))
       const claim = claimOf(`POST /v1/webhook_endpoints/${endpoint.id}/test`, idempotencyKey, {})
+      const { merchantId } = caller
       let event = ''
       const answer = await answerOnce(db, { tenant: caller, claim }, async (tx) => {
         const at = new Date(clock()).toISOString()
@@ -88,7 +89,8 @@ function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
         event = recorded
         return { status: 202, body: { object: 'test_event', event, endpoint: endpoint.id } }
       })
-      if (event !== '') await deliveries.deliverNow({ eventId: event, endpointId: endpoint.id, attemptsDone: 0 })
+      if (event !== '')
+        await deliveries.deliverNow({ eventId: event, endpointId: endpoint.id, merchantId, attemptsDone: 0 })
       return answer
     },
   })
@@ -114,7 +116,7 @@ function redeliverRoute({ deliveries, limits }: DeliveryRouteDeps): Route {
       limits.countSend(caller)
       const revived = isId('event', params.event) ? await reviveDelivery(db, caller, target) : null
       if (revived === null) throw new Problem('resource_missing', 'There is no such delivery.')
-      await deliveries.deliverNow({ ...target, attemptsDone: revived.attempts })
+      await deliveries.deliverNow({ ...target, merchantId: caller.merchantId, attemptsDone: revived.attempts })
       const page = { limit: 1, after: null, before: null }
       const found = await listDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
       const delivery = found?.rows[0]
@@ -141,6 +143,7 @@ function redeliverFailedRoute({ clock, deliveries, limits }: DeliveryRouteDeps):
     problems: ['not_possible_now'],
     example: { body: { since: '2026-11-01T00:00:00Z' } },
     handle: async ({ caller, db, params, body }) => {
+      const { merchantId } = caller
       const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
       limits.countSend(caller)
       const oldest = new Date(clock() - REPLAYABLE_MS).toISOString()
@@ -151,7 +154,7 @@ function redeliverFailedRoute({ clock, deliveries, limits }: DeliveryRouteDeps):
         const wave = started.slice(next, next + AT_ONCE)
         const answers = await Promise.all(
           wave.map(({ event_id, attempts }) =>
-            deliveries.deliverNow({ eventId: event_id, endpointId: id, attemptsDone: attempts }),
+            deliveries.deliverNow({ eventId: event_id, endpointId: id, merchantId, attemptsDone: attempts }),
           ),
         )
         // Temporal does not answer. The worker's sweep starts the rest when it answers again.
