@@ -14,7 +14,7 @@ export type StoredCheckout = PaymentWithAttempts & {
   readonly origins: readonly string[]
   /** The deposit of the payment's address, in units of the token; null if the payment has no address. */
   readonly deposit: { readonly token: Hex; readonly units: string } | null
-  /** What each refunded order held before it was refunded, by attempt: minor units of its currency. */
+  /** The minor units that each refunded order held before it was refunded, by attempt. */
   readonly givenBack: ReadonlyMap<string, bigint>
 }
 

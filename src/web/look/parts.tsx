@@ -181,7 +181,7 @@ export function Qr({ text, name, size = 'usual' }: { text: string; name: string;
   )
 }
 
-/** A QR code with an address of its own, which a browser asks for when the code comes into view. */
+/** A QR code as a file, which a browser requests when the code comes into view. */
 export function CodeImage({ src, name }: { src: string; name: string }) {
   return (
     <div class="plate">

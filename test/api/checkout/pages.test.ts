@@ -737,7 +737,7 @@ describe('Attempts after the first', () => {
   const APP = { provider: 'wallet_app', method: 'banking_app' } as const
   const CARD = { provider: 'card_partner', method: 'card' } as const
   const get = async (path: string) => (await supertest(world.url).get(path).set('x-country', 'DE').expect(200)).text
-  /** Where Continue leads: the partner's page, or one of ours. */
+  /** Returns the address to which Continue leads: the partner's page, or one of ours. */
   async function goOn(path: string, choice: typeof APP | typeof CARD = APP): Promise<string | undefined> {
     const pressed = await supertest(world.url).post(`${path}/continue`).set('x-country', 'DE').type('form').send(choice)
     return pressed.status === 200
