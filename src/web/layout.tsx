@@ -15,8 +15,8 @@ export type PageShape = {
   readonly tools?: ComponentChildren
   /** The shop's colour; null: Pinrail's own. */
   readonly brand: Hex | null
-  /** Seconds after which the page loads again without JavaScript. Absent: never. */
-  readonly refreshSeconds?: number
+  /** Without JavaScript the page loads again after these seconds, at its own address unless there is another. Absent: never. */
+  readonly refresh?: { readonly seconds: number; readonly url: string | undefined }
   /** Opens this URL at once: the hand-off to a partner. */
   readonly goTo?: string
   /** What a chat shows of the page; then no search engine keeps it. */
@@ -39,8 +39,7 @@ export function renderPage(page: PageShape): string {
 }
 
 function Document(page: PageShape) {
-  const { words, title, testMode, tools, brand, refreshSeconds, goTo, card, foot, languages, wholePage, children } =
-    page
+  const { words, title, testMode, tools, brand, refresh, goTo, card, foot, languages, wholePage, children } = page
   const { t, locale } = words
   const { dir, formats } = LANGUAGES[locale]
   return (
@@ -55,9 +54,12 @@ function Document(page: PageShape) {
         {wholePage !== undefined && <base target="_blank" />}
         {card !== undefined && <Card {...card} />}
         {goTo !== undefined && <meta http-equiv="refresh" content={`0;url=${goTo}`} />}
-        {refreshSeconds !== undefined && (
+        {refresh !== undefined && (
           <noscript>
-            <meta http-equiv="refresh" content={String(refreshSeconds)} />
+            <meta
+              http-equiv="refresh"
+              content={[refresh.seconds, refresh.url && `url=${refresh.url}`].filter(Boolean).join(';')}
+            />
           </noscript>
         )}
         <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />

@@ -143,7 +143,7 @@ describe('embedding that is refused', () => {
   describe('a page that is not in the list', () => {
     test.each([
       ['the page of its own', () => payment.url],
-      ['the hand-off', () => `${payment.url}/go`],
+      ['the code of the link', () => `${payment.url}/code.svg`],
       ['the receipt', () => `${payment.url}/receipt`],
     ])('no frame takes %s, listed or not', async (_name, address) => {
       await open()

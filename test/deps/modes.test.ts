@@ -109,7 +109,7 @@ describe('the doors of a system', () => {
       ['an endpoint', 404, 'GET', ({ endpointId }) => `/v1/webhook_endpoints/${endpointId}`, {}],
       ['the checkout', 404, 'GET', ({ token }) => `/c/${token}`, page],
       ['the live status', 404, 'GET', ({ token }) => `/c/${token}/status`, page],
-      ['the hand-off', 404, 'GET', ({ token }) => `/c/${token}/go`, page],
+      ['the code of the link', 404, 'GET', ({ token }) => `/c/${token}/code.svg`, page],
       ['Continue', 404, 'POST', ({ token }) => `/c/${token}/continue`, form],
       ['the country', 404, 'POST', ({ token }) => `/c/${token}/country`, { ...page, body: () => 'country=DE' }],
       ['a callback of a partner', 404, 'POST', () => '/callbacks/wallet_app', callback],

@@ -23,8 +23,11 @@ export function createBuyer(link: string, country: string) {
     return answer
   }
 
+  const send = (path: string, fields: Record<string, string>) =>
+    ask(`${link}/${path}`, { method: 'POST', body: new URLSearchParams(fields) })
+
   async function post(path: string, fields: Record<string, string>): Promise<string> {
-    const answer = await ask(`${link}/${path}`, { method: 'POST', body: new URLSearchParams(fields) })
+    const answer = await send(path, fields)
     if (answer.status !== 303)
       throw new Error(`${path} answered ${answer.status}: ${(await answer.text()).slice(0, 300)}`)
     return new URL(answer.headers.get('location') ?? '', link).href
@@ -40,22 +43,20 @@ export function createBuyer(link: string, country: string) {
     },
     /** Presses Continue, as from a page that has stood open for long. */
     async goOn(way: Way): Promise<void> {
-      const to = await post('continue', way)
-      if (to.endsWith('/go')) {
-        const handoff = await ask(to)
-        const ways = (await handoff.text()).match(/button fill/g) ?? []
-        // Who pays from our own page is led back to it.
-        if (handoff.status === 200 && ways.length !== 1) throw new Error(`a hand-off leads to ${ways.length} places`)
-      }
-      at = to.endsWith('/go') ? link : to
+      const pressed = await send('continue', way)
+      if (pressed.status === 200) {
+        const ways = (await pressed.text()).match(/button fill/g) ?? []
+        if (ways.length !== 1) throw new Error(`a hand-off leads to ${ways.length} places`)
+      } else if (pressed.status !== 303) throw new Error(`Continue answered ${pressed.status}`)
+      at = new URL(pressed.headers.get('location') ?? '', link).href
     },
     setCountry: (code: string) => post('country', { country: code, chosen: '' }),
     /** A press on the bar of a test payment. */
     play: (what: string) => post('sandbox', { do: what }),
     /** Comes from the partner's page, as a browser says. */
     async comeFrom(url: string): Promise<void> {
-      const answer = await ask(link, { headers: { referer: url } })
-      at = answer.status === 303 ? new URL(answer.headers.get('location') ?? '', link).href : link
+      const page = await (await ask(link, { headers: { referer: url } })).text()
+      at = new URL(/data-here="([^"]*)"/.exec(page)?.[1] ?? '', link).href
     },
     async look(): Promise<ReadPage> {
       const answer = await ask(at)

@@ -155,6 +155,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     received: changes.received ?? null,
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null, ...changes.shop },
     partners: PARTNERS,
+    isAddressOld: false,
     offered: offersFor({
       amount,
       provider,

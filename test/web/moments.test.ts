@@ -17,7 +17,7 @@ describe('while the buyer is at the partner', () => {
     const page = html(BY_STATUS.pending)
     expect(page).toContain('<a class="button" href="https://partner.example/pay/1">')
     expect(page).toContain('href="/c/token-of-the-tests?step=pick"')
-    expect(page).toContain('aria-label="QR code with the link to this payment of €49.99 to Nightline Rail"')
+    expect(page).toContain('alt="QR code with the link to this payment of €49.99 to Nightline Rail"')
     expect(page).toContain('data-copy="https://pay.example/c/token-of-the-tests"')
     expect(filledButton(BY_STATUS.pending)).toBeNull()
   })

@@ -17,7 +17,7 @@ export type ShopChanges = Partial<Omit<Shop, 'logo'>> & {
   readonly logo?: { readonly name: string; readonly bytes: Buffer } | null
 }
 
-const shopRow = z
+export const shopRow = z
   .object({
     name: z.string(),
     brand_color: z.custom<NonNullable<Shop['brand']>>().nullable(),
@@ -32,7 +32,7 @@ const shopRow = z
       logo,
     }),
   )
-const SHOP = sql`name, brand_color, support_email, logo_name`
+export const SHOP = sql`name, brand_color, support_email, logo_name`
 
 export function readShop(db: Queryable, merchantId: string): Promise<Shop> {
   return one(db, shopRow, sql`select ${SHOP} from merchant where id = ${merchantId}`)

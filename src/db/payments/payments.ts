@@ -260,7 +260,7 @@ async function readStates(db: Queryable, ids: readonly string[]): Promise<Map<st
 }
 
 /** Columns for `stateRow`. Amounts are text, because a JSON number would lose digits. */
-function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
+export function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
   const unread =
     news === undefined
       ? sql`null`

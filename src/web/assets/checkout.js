@@ -259,5 +259,7 @@ document.addEventListener('submit', (event) => {
 
 enliven(document)
 const main = document.querySelector('main')
+// Loading again, and every question about the status, then says the same.
+if (main?.dataset.here !== undefined) history.replaceState(null, '', main.dataset.here)
 if (main?.dataset.opened !== undefined) void fetch(main.dataset.opened, { method: 'POST' }).catch(() => undefined)
 if (main?.dataset.status !== undefined && main.dataset.poll !== undefined) followPayment(main)

@@ -29,6 +29,8 @@ export type Checkout = {
   readonly frame: ShopFrame | null
   /** When the buyer came back from the partner of the open order, ISO 8601; null when the buyer did not. */
   readonly cameBackAt: string | null
+  /** The page is at an address that does not say so yet. */
+  readonly isAddressOld: boolean
   /** When this page is made, ISO 8601. */
   readonly now: string
   /** The absolute URL of this checkout, for other devices. */
@@ -109,6 +111,9 @@ export function findOffer(offered: OfferAnswer, choice: Choice): Offer | null {
 export function isSameWay(a: Choice, b: Choice): boolean {
   return a.provider === b.provider && a.method === b.method
 }
+
+/** True for methods that are paid from the checkout, by a code or a link for an app; every other one at the partner's page. */
+export const isPaidHere = ({ method }: Pick<Choice, 'method'>): boolean => method === 'upi' || method === 'usdc'
 
 /** The address on which a way to pay is looked at before it is chosen. */
 export function pathOf(path: string, { provider, method }: Choice): string {

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact'
-import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import { renderPage } from '../layout.tsx'
 import type { LanguageChange } from '../look/languages.tsx'
 import type { Tone } from '../look/parts.tsx'
@@ -18,7 +17,7 @@ import { Pick } from './before/pick.tsx'
 import { type Checkout, herePath, tellsOpening } from './checkout.ts'
 import { isWaiting, keyOf, pollSeconds, stampOf, urlOf } from './live.ts'
 import { Checking } from './meanwhile/checking.tsx'
-import { Finish, Handoff } from './meanwhile/finish.tsx'
+import { Finish, type HandedOver, Handoff } from './meanwhile/finish.tsx'
 import { OfflineLine } from './meanwhile/offline.tsx'
 import { Progress } from './meanwhile/progress.tsx'
 import { Returning } from './meanwhile/returning.tsx'
@@ -35,6 +34,7 @@ const REFRESH_SECONDS = 3
 
 export function renderCheckout(checkout: Checkout, words: Words): string {
   const view = viewOf(checkout)
+  const here = checkout.isAddressOld ? urlOf(checkout, view) : undefined
   return renderPage({
     words,
     title: titleOf(checkout, words, view),
@@ -42,7 +42,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
     ...(checkout.sandbox !== null && { tools: <SandboxBar checkout={checkout} words={words} /> }),
     brand: checkout.shop.brand,
     languages: languageChange(checkout, urlOf(checkout, view)),
-    ...(isWaiting(view) && { refreshSeconds: REFRESH_SECONDS }),
+    ...(isWaiting(view) && { refresh: { seconds: REFRESH_SECONDS, url: here } }),
     ...(checkout.frame !== null && { wholePage: checkout.path }),
     children: (
       <div class="sheet">
@@ -56,6 +56,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
           data-status={`${herePath(checkout)}/status`}
           data-poll={pollSeconds(checkout, view)}
           data-live={`${checkout.path}/live?knows=${stampOf(checkout)}`}
+          data-here={here}
           data-opened={tellsOpening(checkout) ? `${checkout.path}/opened` : undefined}
           {...newsFor(checkout)}
         >
@@ -68,18 +69,18 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
   })
 }
 
-export function renderHandoff(checkout: Checkout, words: Words, attempt: OpenedAttempt): string {
+export function renderHandoff(checkout: Checkout, words: Words, order: HandedOver): string {
   return renderPage({
     words,
-    title: titleOf(checkout, words, { page: 'finish', attempt }),
+    title: titleOf(checkout, words, { page: 'handoff', order }),
     testMode: !checkout.payment.livemode,
     brand: checkout.shop.brand,
-    goTo: attempt.redirectUrl,
+    goTo: order.redirectUrl,
     children: (
       <div class="sheet">
         <Panel checkout={checkout} words={words} view={null} />
         <main id="main" class="card brand" tabIndex={-1}>
-          <Handoff checkout={checkout} words={words} attempt={attempt} />
+          <Handoff checkout={checkout} words={words} order={order} />
         </main>
       </div>
     ),

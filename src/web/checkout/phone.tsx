@@ -1,15 +1,18 @@
-import { CopyField, Fold, Qr } from '../look/parts.tsx'
+import { CodeImage, CopyField, Fold } from '../look/parts.tsx'
 import type { Shown } from './shown.tsx'
 
 /** The same payment on another device, by a code or by the link. Pointless on a phone itself. */
 export function ContinueOnPhone({ checkout, words }: Shown) {
   const { t } = words
-  const { payment, shop, url, device } = checkout
+  const { payment, shop, url, path, device } = checkout
   if (device !== 'desktop') return null
   return (
     <Fold icon="phone" title={t('phone.title')}>
       <p>{t('phone.text')}</p>
-      <Qr text={url} name={t('phone.code', { amount: words.money(payment.amount), merchant: shop.name })} />
+      <CodeImage
+        src={`${path}/code.svg`}
+        name={t('phone.code', { amount: words.money(payment.amount), merchant: shop.name })}
+      />
       <CopyField label={t('phone.link')} value={url} words={words} />
     </Fold>
   )

@@ -1,12 +1,16 @@
 import type { Words } from '../messages/words.ts'
 import { amountsOf } from './amounts.ts'
 import type { Checkout } from './checkout.ts'
+import type { HandedOver } from './meanwhile/finish.tsx'
 import { payingPartner } from './meanwhile/progress.tsx'
 import { partnerOf } from './shown.tsx'
 import type { View } from './view.ts'
 
+/** A view, or the page that leads to the partner. */
+type Titled = View | { readonly page: 'handoff'; readonly order: HandedOver }
+
 /** The title in the tab: what is true now first, because a tab shows little more. */
-export function titleOf(checkout: Checkout, words: Words, view: View): string {
+export function titleOf(checkout: Checkout, words: Words, view: Titled): string {
   const { t } = words
   const { price, paid } = amountsOf(checkout)
   const names = { amount: words.money(paid ?? price), merchant: checkout.shop.name }
@@ -15,7 +19,7 @@ export function titleOf(checkout: Checkout, words: Words, view: View): string {
 }
 
 /** Null while the title asks to pay. */
-function stateOf(checkout: Checkout, { t }: Words, view: View): string | null {
+function stateOf(checkout: Checkout, { t }: Words, view: Titled): string | null {
   switch (view.page) {
     case 'country':
     case 'pick':
@@ -34,6 +38,8 @@ function stateOf(checkout: Checkout, { t }: Words, view: View): string | null {
       return t('title.declined')
     case 'open_elsewhere':
       return t('elsewhere.heading', { partner: partnerOf(checkout, view.attempt).name })
+    case 'handoff':
+      return t('finish.heading', { partner: partnerOf(checkout, view.order).name })
     case 'finish':
       return t('finish.heading', { partner: partnerOf(checkout, view.attempt).name })
     case 'returning':

@@ -181,6 +181,15 @@ export function Qr({ text, name, size = 'usual' }: { text: string; name: string;
   )
 }
 
+/** A QR code as a file, which a browser requests when the code comes into view. */
+export function CodeImage({ src, name }: { src: string; name: string }) {
+  return (
+    <div class="plate">
+      <img src={src} alt={name} width="210" height="210" loading="lazy" />
+    </div>
+  )
+}
+
 /** An amount of money, which no browser translates. */
 export function Amount({ money, words }: { money: Money; words: Words }) {
   return <data value={`${formatAmount(money)} ${money.currency}`}>{words.money(money)}</data>

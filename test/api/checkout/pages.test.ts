@@ -6,7 +6,9 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import supertest from 'supertest'
 import { Problem } from '../../../src/api/http/problems.ts'
+import { qrSvg } from '../../../src/api/links/qr.ts'
 import { createLocate } from '../../../src/config/countries.ts'
+import type { Db } from '../../../src/db/db.ts'
 import { openDeposit } from '../../../src/db/payments/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { AttemptStatus } from '../../../src/domain/payment/payment.ts'
@@ -97,7 +99,7 @@ describe('the page behind the link', () => {
   })
 
   test('an unknown link is a page, and so is a broken one', async () => {
-    for (const path of ['/c/nothing', '/c/nothing/status', '/c/nothing/go', `/c/${'x'.repeat(3000)}`, '/c/']) {
+    for (const path of ['/c/nothing', '/c/nothing/status', '/c/nothing/code.svg', `/c/${'x'.repeat(3000)}`, '/c/']) {
       const answer = await get(path)
       expect([path, answer.status, answer.type]).toEqual([path, 404, 'text/html'])
       expect(answer.text).toContain('Payment not found')
@@ -126,12 +128,41 @@ describe('the page behind the link', () => {
   test('opening pages again and again creates and changes nothing', async () => {
     const { path, id, read } = await world.create({ provider: 'wallet_app' })
     const before = await read()
-    for (const suffix of ['', '/status', '/go', '?step=pick', '?method=card_partner.card'])
+    for (const suffix of ['', '/status', '/code.svg', '?step=pick', '?method=card_partner.card'])
       await get(path + suffix, 'DE')
     await supertest(world.url).head(path)
     expect(await read()).toEqual(before)
     expect(world.asked).toEqual([])
     expect(await world.timeline(id, 'checkout.route')).toEqual([])
+  })
+
+  test('a page is made of one statement, whatever the payment has been through', async () => {
+    const texts: string[] = []
+    const query: Db['query'] = (text, values) => {
+      texts.push(text)
+      return world.db.query(text, values)
+    }
+    const counted = await createCheckoutWorld({ db: { ...world.db, query } })
+    try {
+      for (const through of [[], ['pending'], ['pending', 'processing', 'settling', 'succeeded']] as const) {
+        const { path, id } = await world.create({ provider: 'wallet_app' })
+        await movePayment(world, id, [...through])
+        texts.length = 0
+        await supertest(counted.url).get(path).expect(200)
+        expect(texts).toHaveLength(1)
+      }
+    } finally {
+      await counted.close()
+    }
+  })
+
+  test('the code of its link is an image that the page asks for, and of no other link', async () => {
+    const { path, url } = await world.create({ provider: 'wallet_app' })
+    expect((await get(path)).text).toContain(`<img src="${path}/code.svg" alt="QR code with the link to this payment`)
+    const image = await get(`${path}/code.svg`).expect(200)
+    expect([image.type, image.headers['cache-control']]).toEqual(['image/svg+xml', 'no-store'])
+    expect(image.body.toString()).toBe(qrSvg(url))
+    await get('/c/nothing/code.svg').expect(404)
   })
 
   test('what a link asks for and the page does not know is not heard', async () => {
@@ -199,7 +230,7 @@ test('changing the country keeps the way to pay that was chosen, and only a real
 describe('the decision on the timeline', () => {
   test('is written with its inputs when the buyer goes on, once', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
-    for (let press = 0; press < 2; press += 1) await post(`${path}/continue`, APP).set('x-country', 'DE').expect(303)
+    for (let press = 0; press < 2; press += 1) await post(`${path}/continue`, APP).set('x-country', 'DE').expect(200)
     expect(await world.timeline(id, 'checkout.route')).toEqual([
       {
         actor: 'buyer',
@@ -257,7 +288,7 @@ describe('what an open page asks for', () => {
     const status = async () => (await get(`${path}/status`).expect(200)).body
     const first = await status()
     expect(first).toMatchObject({ status: 'created', poll: 10, url: path, partner_url: null })
-    await post(`${path}/continue`, APP).expect(303)
+    await post(`${path}/continue`, APP).expect(200)
     const pending = await status()
     expect(pending).toMatchObject({ status: 'pending', poll: 3 })
     expect(pending.key).not.toBe(first.key)
@@ -276,22 +307,24 @@ describe('back from the partner', () => {
 
   test('the page says that it is checking, from the first moment and also when it is loaded again', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
-    await post(`${path}/continue`, APP).expect(303)
-    const back = await get(path).set(navigated).expect(303)
-    const { location } = back.headers
-    expect(location).toMatch(/\?back=\d{10}$/)
-    for (const headers of [navigated, { 'sec-fetch-site': 'same-origin' }]) {
-      const page = await get(String(location)).set(headers).expect(200)
-      expect(page.text).toContain('Checking with Velanto…')
+    await post(`${path}/continue`, APP).expect(200)
+    const back = await get(path).set(navigated).expect(200)
+    const [, location = ''] = /data-here="([^"]*)"/.exec(back.text) ?? []
+    expect(location).toMatch(new RegExp(`^${path}\\?back=\\d{10}$`))
+    // Without a script the page is loaded again there, with one the address becomes that.
+    expect(back.text).toContain(`<noscript><meta http-equiv="refresh" content="3;url=${location}"/></noscript>`)
+    const again = [navigated, { 'sec-fetch-site': 'same-origin' }].map((headers) => get(location).set(headers))
+    for (const page of [back, ...(await Promise.all(again))]) {
+      expect([page.status, page.text.includes('Checking with Velanto…')]).toEqual([200, true])
       expect(page.text).not.toContain('/continue')
     }
-    const status = await get(`${path}/status${new URL(String(location), world.url).search}`)
+    const status = await get(`${path}/status${new URL(location, world.url).search}`)
     expect(status.body).toMatchObject({ status: 'pending', poll: 1, url: location })
   })
 
   test('a partner that sends the buyer back by a form is answered with the page, and nothing in the form is read', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
-    await post(`${path}/continue`, APP).expect(303)
+    await post(`${path}/continue`, APP).expect(200)
     const returned = await supertest(world.url)
       .post(path)
       .set(navigated)
@@ -299,31 +332,27 @@ describe('back from the partner', () => {
       .send({ result: 'paid' })
       .expect(303)
     expect(returned.headers['location']).toBe(path)
-    const back = await get(path).set(navigated).expect(303)
-    expect((await get(String(back.headers['location'])).expect(200)).text).toContain('Checking with Velanto…')
+    expect((await get(path).set(navigated).expect(200)).text).toContain('Checking with Velanto…')
   })
 
   test('an older browser says nothing but where it comes from', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
-    await post(`${path}/continue`, APP).expect(303)
-    expect((await get(path).set('referer', `${world.partnerUrl}/`).expect(303)).headers['location']).toContain('?back=')
-    await get(path).set('referer', 'https://elsewhere.example/').expect(200)
+    await post(`${path}/continue`, APP).expect(200)
+    expect((await get(path).set('referer', `${world.partnerUrl}/`)).text).toContain('Checking with Velanto…')
+    expect((await get(path).set('referer', 'https://elsewhere.example/')).text).toContain('Finish at Velanto')
   })
 
   test('who loads the page again, opens it anew, or has not been there is not taken for one who came back', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
-    await get(path).set(navigated).expect(200)
-    await post(`${path}/continue`, APP).expect(303)
-    for (const site of ['none', 'same-origin'])
-      await get(path)
-        .set({ ...navigated, 'sec-fetch-site': site })
-        .expect(200)
-    await get(path).expect(200)
+    expect((await get(path).set(navigated)).text).toContain('Pay in your banking app')
+    await post(`${path}/continue`, APP).expect(200)
+    const asked = ['none', 'same-origin'].map((site) => get(path).set({ ...navigated, 'sec-fetch-site': site }))
+    for (const page of await Promise.all([...asked, get(path)])) expect(page.text).toContain('Finish at Velanto')
   })
 
   test('who comes once more from the shop has not been at the partner just now', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
-    await post(`${path}/continue`, APP).expect(303)
+    await post(`${path}/continue`, APP).expect(200)
     const page = await get(path)
       .set({ ...navigated, referer: 'https://shop.example/' })
       .expect(200)
@@ -332,13 +361,13 @@ describe('back from the partner', () => {
 
   test('a moment that cannot be is not sent on again and again', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
-    await post(`${path}/continue`, APP).expect(303)
-    await get(`${path}?back=1000000000`).set(navigated).expect(200)
+    await post(`${path}/continue`, APP).expect(200)
+    expect((await get(`${path}?back=1000000000`).set(navigated)).text).toContain('Finish at Velanto')
   })
 
   test.each(['1', '9999999999', 'x', '1000000000'])('?back=%s, which cannot be, says nothing', async (back) => {
     const { path } = await world.create({ provider: 'wallet_app' })
-    await post(`${path}/continue`, APP).expect(303)
+    await post(`${path}/continue`, APP).expect(200)
     expect((await get(`${path}?back=${back}`).expect(200)).text).toContain('Finish at Velanto')
   })
 })
@@ -523,23 +552,25 @@ describe('The language of a page', () => {
 describe('Continue', () => {
   test('asks for an order and hands the buyer over to the partner', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
-    const answer = await post(`${path}/continue`, APP).expect(303)
-    expect(answer.headers['location']).toBe(`${path}/go`)
+    const handoff = await post(`${path}/continue`, APP).expect(200)
     expect(world.asked).toEqual([{ attemptId: expect.stringMatching(/^att_/), ...APP }])
-    const handoff = await get(`${path}/go`).expect(200)
     const partnerPage = `${world.partnerUrl}/pay/${world.asked[0]?.attemptId}`
     expect(handoff.text).toContain(`<meta http-equiv="refresh" content="0;url=${partnerPage}"/>`)
     expect(handoff.text).toContain(`href="${partnerPage}"`)
     expect((await get(path)).text).toContain('Finish at Velanto')
     expect((await get(`${path}/status`)).body).toMatchObject({ status: 'pending', partner_url: partnerPage })
+    // A browser that opens the tab again.
+    expect((await get(`${path}/continue`).expect(303)).headers['location']).toBe(path)
   })
 
   test('with UPI the buyer stays, and sees the code', async () => {
     const { path } = await world.create({ provider: 'local_partner' })
-    await post(`${path}/continue`, { provider: 'local_partner', method: 'upi' }).expect(303)
+    const upi = { provider: 'local_partner', method: 'upi' }
+    for (let click = 0; click < 2; click++)
+      expect((await post(`${path}/continue`, upi).expect(303)).headers['location']).toBe(path)
+    expect(world.asked).toHaveLength(1)
     const page = await get(path).expect(200)
     expect(page.text).toContain('aria-label="UPI QR code: pay ₹4,536.90 to Nightline Rail"')
-    expect((await get(`${path}/go`).expect(303)).headers['location']).toBe(path)
   })
 
   test('a decline is said on the page, and the buyer may try again', async () => {
@@ -666,7 +697,7 @@ describe('Continue', () => {
     const { path } = await world.create()
     const posted = await post(`${path}/receipt`, APP)
     expect([posted.status, posted.type, posted.headers['allow']]).toEqual([405, 'text/html', 'GET, HEAD'])
-    const fetched = await get(`${path}/continue`)
+    const fetched = await get(`${path}/extend`)
     expect([fetched.status, fetched.type, fetched.headers['allow']]).toEqual([405, 'text/html', 'POST'])
   })
 })
@@ -697,8 +728,8 @@ describe('a form sent by another site', () => {
 
   test('our own page is heard, by what the browser says or by the origin', async () => {
     const { path } = await world.create()
-    await post(`${path}/continue`, APP).set('sec-fetch-site', 'same-origin').set('origin', 'null').expect(303)
-    await post(`${path}/continue`, APP).set('origin', world.url).expect(303)
+    await post(`${path}/continue`, APP).set('sec-fetch-site', 'same-origin').set('origin', 'null').expect(200)
+    await post(`${path}/continue`, APP).set('origin', world.url).expect(200)
   })
 })
 
@@ -706,9 +737,15 @@ describe('Attempts after the first', () => {
   const APP = { provider: 'wallet_app', method: 'banking_app' } as const
   const CARD = { provider: 'card_partner', method: 'card' } as const
   const get = async (path: string) => (await supertest(world.url).get(path).set('x-country', 'DE').expect(200)).text
-  const goOn = async (path: string, choice: typeof APP | typeof CARD = APP) =>
-    (await supertest(world.url).post(`${path}/continue`).set('x-country', 'DE').type('form').send(choice).expect(303))
-      .headers['location']
+  /** Returns the address to which Continue leads: the partner's page, or one of ours. */
+  async function goOn(path: string, choice: typeof APP | typeof CARD = APP): Promise<string | undefined> {
+    const pressed = await supertest(world.url).post(`${path}/continue`).set('x-country', 'DE').type('form').send(choice)
+    return pressed.status === 200
+      ? /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(pressed.text)?.[1]
+      : pressed.headers['location']
+  }
+  /** The partner's page of the order that the workflow was asked for then. */
+  const orderPage = (asked: number) => `${world.partnerUrl}/pay/${world.asked[asked]?.attemptId}`
 
   /** As many attempts as asked for, all of them in that state. */
   async function withAttempts(id: string, count: number, status: AttemptStatus): Promise<void> {
@@ -725,10 +762,8 @@ describe('Attempts after the first', () => {
   describe('an order that is open', () => {
     test('is what a second click and a return to the checkout lead to, and the workflow is asked once', async () => {
       const { path } = await world.create()
-      expect(await goOn(path)).toBe(`${path}/go`)
-      for (let click = 0; click < 3; click++) expect(await goOn(path)).toBe(`${path}/go`)
+      for (let click = 0; click < 4; click++) expect(await goOn(path)).toBe(orderPage(0))
       expect(world.asked).toHaveLength(1)
-      expect(await get(`${path}/go`)).toContain(`${world.partnerUrl}/pay/${world.asked[0]?.attemptId}`)
     })
 
     test('is gone on with during the identity check', async () => {
@@ -736,7 +771,7 @@ describe('Attempts after the first', () => {
       await goOn(path)
       const attemptId = world.asked[0]?.attemptId ?? ''
       await world.change(id, (work) => work.setAttempt(attemptId, { status: 'verification_required' }))
-      expect(await goOn(path)).toBe(`${path}/go`)
+      expect(await goOn(path)).toBe(orderPage(0))
       expect(world.asked).toHaveLength(1)
     })
 
@@ -747,11 +782,9 @@ describe('Attempts after the first', () => {
         await goOn(path)
         const first = world.asked[0]?.attemptId ?? ''
         await world.change(id, (work) => work.setAttempt(first, { status }))
-        expect(await goOn(path)).toBe(`${path}/go`)
+        expect(await goOn(path)).toBe(orderPage(1))
         expect(world.asked).toHaveLength(2)
-        const page = await get(`${path}/go`)
-        expect(page).toContain(`/pay/${world.asked[1]?.attemptId}`)
-        expect(page).not.toContain(`/pay/${first}`)
+        expect(orderPage(1)).not.toContain(first)
       },
     )
 
@@ -783,7 +816,7 @@ describe('Attempts after the first', () => {
     test('one try before that is still opened', async () => {
       const { path, id } = await world.create()
       await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
-      expect(await goOn(path)).toBe(`${path}/go`)
+      expect(await goOn(path)).toBe(orderPage(0))
       expect(world.asked).toHaveLength(1)
     })
 
@@ -791,7 +824,7 @@ describe('Attempts after the first', () => {
       const { path, id } = await world.create()
       await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
       await goOn(path)
-      expect(await goOn(path)).toBe(`${path}/go`)
+      expect(await goOn(path)).toBe(orderPage(0))
       expect(await goOn(path, CARD)).toBe(`${path}?method=card_partner.card`)
       expect(world.asked).toHaveLength(1)
       const text = await get(`${path}?method=card_partner.card`)

@@ -122,7 +122,7 @@ function linesOf(page: string): string[] {
   const title = /<title>(.*?)<\/title>/.exec(page)?.[1] ?? ''
   const body = bodyOf(page)
     .replace(/<select.*?<\/select>/s, '')
-    .replace(/<svg[^>]*aria-label="([^"]*)".*?<\/svg>/gs, '\n(picture) $1\n')
+    .replace(/<svg[^>]*aria-label="([^"]*)".*?<\/svg>|<img[^>]*alt="([^"]+)"[^>]*>/gs, '\n(picture) $1$2\n')
     .replace(/<a class="button[^>]*>(.*?)<\/a>/gs, '\n[$1]\n')
     .replace(/<button[^>]*>(.*?)<\/button>/gs, '\n[$1]\n')
     .replace(/<dd[^>]*>/g, ': ')

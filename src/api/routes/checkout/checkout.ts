@@ -4,6 +4,7 @@ import { findLogo } from '../../../db/merchants/merchants.ts'
 import { extendPayment } from '../../../db/payments/payment-changes.ts'
 import { findPaymentIds } from '../../../db/payments/payments.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
+import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
 import {
   type OpenAttemptAnswer,
   type OpenAttemptRequest,
@@ -14,6 +15,7 @@ import { findAsset } from '../../../web/assets.ts'
 import {
   type Checkout,
   findOffer,
+  isPaidHere,
   openedAttempt,
   paidAttempt,
   pathOf,
@@ -26,6 +28,7 @@ import { BUYER_HEADERS } from '../../../web/page-headers.ts'
 import { receiptPaper } from '../../../web/paper/receipt-paper.ts'
 import { receiptPdf } from '../../../web/paper/receipt-pdf.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
+import { qrSvg } from '../../links/qr.ts'
 import { findTogether } from '../../live/find-together.ts'
 import { followPayment } from '../../live/follow-payment.ts'
 import type { OpenPages } from '../../live/open-pages.ts'
@@ -75,7 +78,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
     next()
   })
   router.get('/c/:token', (request, response) => showCheckout(deps, request, response))
-  router.get('/c/:token/go', (request, response) => showHandoff(deps, request, response))
+  router.get('/c/:token/code.svg', (request, response) => sendCode(deps, request, response))
   router.get('/c/:token/receipt', (request, response) => showReceipt(deps, request, response))
   router.get('/c/:token/receipt.pdf', (request, response) => sendReceipt(deps, request, response))
   router.get('/c/:token/frame', (request, response) => showFrame(deps, request, response))
@@ -85,6 +88,10 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
     followPayment({ openPages: deps.openPages, findPayment }, request, response),
   )
   router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
+  // A browser that opens its tabs again asks for the address of the page that led to the partner.
+  router.get('/c/:token/continue', (request, response) =>
+    response.redirect(303, request.path.replace(/\/continue$/, '')),
+  )
   router.post('/c/:token/opened', fromOurPage(deps.publicUrl, 'allowed'), (request, response) =>
     noteOpening(deps, request, response),
   )
@@ -94,12 +101,13 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   // A partner may send the buyer back by a form: nothing in it is read, and the page is shown.
   router.post('/c/:token', (request, response) => response.redirect(303, request.path))
   router.all('/c/:token', refuseMethod('GET, HEAD, POST'))
-  const shown = ['/go', '/receipt', '/receipt.pdf', '/status', '/live', '/frame', '/frame/status'].map(
+  const shown = ['/code.svg', '/receipt', '/receipt.pdf', '/status', '/live', '/frame', '/frame/status'].map(
     (page) => `/c/:token${page}`,
   )
   router.all(shown, refuseMethod('GET, HEAD'))
   router.post('/c/:token/sandbox', ...form, (request, response) => play(deps, request, response))
-  const posted = ['continue', 'extend', 'country', 'language', 'opened', 'sandbox'].map((name) => `/c/:token/${name}`)
+  router.all('/c/:token/continue', refuseMethod('GET, HEAD, POST'))
+  const posted = ['extend', 'country', 'language', 'opened', 'sandbox'].map((name) => `/c/:token/${name}`)
   router.all(posted, refuseMethod('POST'))
   router.use('/c', () => {
     throw new PageProblem('not_found')
@@ -114,13 +122,10 @@ async function showCheckout(deps: CheckoutDeps, request: Request, response: Resp
   // Told once: a browser that is sent on says again where it came from.
   const mayBeBack = opened !== null && request.query['back'] === undefined && isOpen(checkout.payment.status)
   const { successUrl, cancelUrl } = checkout.payment
-  if (mayBeBack && comesBack(request, opened, [successUrl, cancelUrl])) {
-    // The moment is in the address, so that loading again, with or without a script, tells the same.
-    response.redirect(303, `${checkout.path}?back=${Math.floor(deps.clock() / 1000)}`)
-    return
-  }
+  const isBack = mayBeBack && comesBack(request, opened, [successUrl, cancelUrl])
+  const shown = isBack ? { ...checkout, cameBackAt: checkout.now, isAddressOld: true } : checkout
   const words = wordsFor(checkout, request)
-  sendPage(response, words, renderCheckout(checkout, words))
+  sendPage(response, words, renderCheckout(shown, words))
 }
 
 /** A page with a script says that a person sees it: a chat that fetches a link writes nothing. */
@@ -168,16 +173,11 @@ function sendPage(response: Response, { locale }: Words, page: string): void {
   response.set('content-language', locale).type('html').send(page)
 }
 
-async function showHandoff(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
-  const checkout = await loadCheckout(deps, request)
-  const attempt = openedAttempt(checkout.attempts)
-  const mayGo = isOpen(checkout.payment.status) && paidAttempt(checkout) === null
-  if (attempt === null || attempt.intentUri !== null || !mayGo) {
-    response.redirect(303, checkout.path)
-    return
-  }
-  const words = wordsFor(checkout, request)
-  sendPage(response, words, renderHandoff(checkout, words, attempt))
+/** The code of the page's own link, which the page asks for when its buyer opens the fold. */
+async function sendCode(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const token = linkToken(request)
+  if (!(await findPaymentIds(deps.db, [token])).has(token)) throw new PageProblem('not_found')
+  response.type('image/svg+xml').send(qrSvg(checkoutUrl(deps.publicUrl, token)))
 }
 
 async function sendStatus(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
@@ -199,8 +199,11 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     return
   }
   await noteOffer(deps, checkout, offer)
-  if (readyToReuse(checkout, choice) !== null) {
-    response.redirect(303, `${checkout.path}/go`)
+  const words = wordsFor(checkout, request)
+  const ready = readyToReuse(checkout, choice)
+  if (ready !== null) {
+    if (ready.intentUri === null) sendPage(response, words, renderHandoff(checkout, words, ready))
+    else response.redirect(303, checkout.path)
     return
   }
   const answer = await deps.openAttempt(checkout.payment.id, { attemptId: deps.newAttemptId(), ...choice })
@@ -208,9 +211,13 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     response.set('retry-after', '5')
     throw new PageProblem('unavailable')
   }
-  // The checkout says when the attempt was declined or the payment closed. UPI goes on there too.
-  const next = { redirect: `${checkout.path}/go`, too_many_attempts: chosen, declined: null, not_payable: null }
-  response.redirect(303, next[answer.kind] ?? checkout.path)
+  if (answer.kind === 'redirect' && !isPaidHere(choice)) {
+    const order = { provider: choice.provider, redirectUrl: answer.url }
+    sendPage(response, words, renderHandoff(checkout, words, order))
+    return
+  }
+  // The checkout says when the attempt was declined or the payment closed. UPI and USDC are paid from there.
+  response.redirect(303, answer.kind === 'too_many_attempts' ? chosen : checkout.path)
 }
 
 /** More time, once. What the workflow does not hear of now, it reads when the old time is over. */

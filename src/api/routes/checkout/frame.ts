@@ -1,13 +1,11 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { readEmbedding } from '../../../db/merchants/embedding.ts'
 import { EMBED_SCRIPT } from '../../../web/assets.ts'
-import type { Checkout } from '../../../web/checkout/checkout.ts'
 import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout } from '../../../web/checkout/page.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
 import { shopFrameHeaders } from '../../../web/page-headers.ts'
 import { buyerLocale } from '../buyer.ts'
-import { type LoadDeps, loadCheckout } from './load.ts'
+import { type LoadDeps, loadFramed } from './load.ts'
 
 /**
  * The checkout in a frame of the shop's page. It shows where the payment stands and the ways to pay. Everything that does
@@ -29,13 +27,6 @@ export async function showFrame(deps: LoadDeps, request: Request, response: Resp
 
 export async function sendFrameStatus(deps: LoadDeps, request: Request, response: Response): Promise<void> {
   response.json(liveStatus(await loadFramed(deps, request)))
-}
-
-/** Without the bar of test payments, whose choices are cookies: a browser keeps none for a frame in another site. */
-async function loadFramed(deps: LoadDeps, request: Request): Promise<Checkout> {
-  const checkout = await loadCheckout(deps, request)
-  const origins = await readEmbedding(deps.db, checkout.payment.merchantId)
-  return { ...checkout, sandbox: null, frame: { path: `${checkout.path}/frame`, origins } }
 }
 
 const AN_HOUR_IN_SECONDS = 3600

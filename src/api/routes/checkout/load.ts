@@ -1,13 +1,10 @@
 import type { Request } from 'express'
 import type { Queryable } from '../../../db/db.ts'
-import { readShop } from '../../../db/merchants/merchants.ts'
-import { readDeposit } from '../../../db/payments/deposits.ts'
-import { readGivenBack } from '../../../db/payments/given-back.ts'
-import { readPaymentByToken } from '../../../db/payments/payments.ts'
+import { readCheckout, type StoredCheckout } from '../../../db/payments/checkouts.ts'
 import type { MicroUsdc } from '../../../domain/money.ts'
 import { type DownPartners, offersFor, type RateTable } from '../../../domain/offers.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
-import { type Attempt, checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import { checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import { isDust } from '../../../domain/settlement/deposit.ts'
 import type { Logger } from '../../../log.ts'
 import { type Checkout, openedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
@@ -40,17 +37,28 @@ export type LoadDeps = CountryDeps & {
 
 /** Throws where the link is of no payment. */
 export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Checkout> {
-  const found = await readPaymentByToken(deps.db, linkToken(request))
+  return toCheckout(deps, request, await findCheckout(deps, request))
+}
+
+/** The same in a frame of the shop's page. */
+export async function loadFramed(deps: LoadDeps, request: Request): Promise<Checkout> {
+  const found = await findCheckout(deps, request)
+  const checkout = await toCheckout(deps, request, found)
+  // Without the bar of test payments, whose choices are cookies: a browser keeps none for a frame in another site.
+  return { ...checkout, sandbox: null, frame: { path: `${checkout.path}/frame`, origins: found.origins } }
+}
+
+async function findCheckout({ db }: LoadDeps, request: Request): Promise<StoredCheckout> {
+  const found = await readCheckout(db, linkToken(request))
   if (found === null) throw new PageProblem('not_found')
-  const { payment, attempts, sales } = found
+  return found
+}
+
+async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckout): Promise<Checkout> {
+  const { payment, attempts, sales, shop, givenBack } = found
   const played = deps.simulating === null || payment.livemode ? null : playedBuyer(request)
   const country = buyerCountry(request, deps)
-  const [shop, rates, received, givenBack] = await Promise.all([
-    readShop(deps.db, payment.merchantId),
-    isOpen(payment.status) ? ratesFor(deps, payment) : null,
-    isOpen(payment.status) ? receivedAt(deps, attempts) : null,
-    readGivenBack(deps.db, attempts),
-  ])
+  const rates = isOpen(payment.status) ? await ratesFor(deps, payment) : null
   const offered = offersFor({
     amount: payment.amount,
     provider: payment.provider,
@@ -69,7 +77,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
     attempts,
     sales,
     givenBack,
-    received,
+    received: receivedAt(found),
     shop,
     partners: deps.partners,
     offered,
@@ -84,6 +92,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
     },
     asked: askedFor(request),
     frame: null,
+    isAddressOld: false,
     cameBackAt: cameBackAt(request, { attempts, now: deps.clock() }),
     now: new Date(deps.clock()).toISOString(),
     url,
@@ -101,14 +110,9 @@ async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | n
   }
 }
 
-/** A payment has one address. It has a transfer before the payment does, so no buyer is asked for it again. Dust is no part. */
-async function receivedAt({ db }: LoadDeps, attempts: readonly Attempt[]): Promise<MicroUsdc | null> {
-  const attempt = attempts.find(({ provider }) => provider === 'crypto')
-  if (attempt === undefined) return null
-  const deposit = await readDeposit(db, attempt.id)
-  return deposit === null || isDust({ token: deposit.token, units: deposit.receivedMicro })
-    ? null
-    : deposit.receivedMicro
+/** The address has a transfer before the payment does, so no buyer is asked for it again. Dust is no part. */
+function receivedAt({ payment, deposit }: StoredCheckout): MicroUsdc | null {
+  return !isOpen(payment.status) || deposit === null || isDust(deposit) ? null : deposit.units
 }
 
 /** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */

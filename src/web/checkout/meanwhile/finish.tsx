@@ -42,14 +42,17 @@ export function OtherWay({ checkout, words }: Shown) {
   return <QuietLink {...pickLink(checkout)}>{words.t('confirm.other')}</QuietLink>
 }
 
+/** An order that is paid at the partner's page. */
+export type HandedOver = Pick<OpenedAttempt, 'provider' | 'redirectUrl'>
+
 /** Leads to the partner: the page goes there by itself; the button is for browsers that do not. */
-export function Handoff({ checkout, words, attempt }: Shown & { attempt: OpenedAttempt }) {
+export function Handoff({ checkout, words, order }: Shown & { order: HandedOver }) {
   const { t } = words
-  const partner = partnerOf(checkout, attempt).name
+  const partner = partnerOf(checkout, order).name
   return (
     <>
       <Head icon="out" title={t('handoff.heading', { partner })} lead={t('handoff.lead')} busy />
-      <FillLink href={attempt.redirectUrl} icon="arrow">
+      <FillLink href={order.redirectUrl} icon="arrow">
         {t('handoff.button', { partner })}
       </FillLink>
     </>

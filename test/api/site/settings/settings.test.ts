@@ -281,7 +281,7 @@ describe('Embedding', () => {
     const origins = ['https://shop.example', 'https://www.shop.example']
     expect([answer.status, answer.body]).toEqual([200, { object: 'embedding', origins }])
     expect(await ancestorsOf(`${checkout}/frame`)).toBe(origins.join(' '))
-    for (const page of ['', '/go', '/receipt', '/status', '/frame/status', '/nothing'])
+    for (const page of ['', '/continue', '/code.svg', '/receipt', '/status', '/frame/status', '/nothing'])
       expect([page, await ancestorsOf(checkout + page)]).toEqual([page, "'none'"])
     const told = { origin: 'https://evil.example', referer: 'https://evil.example/', 'sec-fetch-dest': 'iframe' }
     expect(await ancestorsOf(`${checkout}/frame?origins=https://evil.example`, told)).toBe(origins.join(' '))

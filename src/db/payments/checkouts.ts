@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
+import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { maybeOne, type Queryable, sql } from '../db.ts'
+import { SHOP, type Shop, shopRow } from '../merchants/merchants.ts'
+import { hex } from '../settlement/payouts.ts'
+import { wholePaymentRow } from './payment-rows.ts'
+import { stateColumns } from './payments.ts'
+
+/** Everything that the pages of a payment read from the database. */
+export type StoredCheckout = PaymentWithAttempts & {
+  readonly shop: Shop
+  /** Origins of the pages that can hold the checkout in a frame, sorted. */
+  readonly origins: readonly string[]
+  /** The deposit of the payment's address, in units of the token; null if the payment has no address. */
+  readonly deposit: { readonly token: Hex; readonly units: string } | null
+  /** The minor units that each refunded order held before it was refunded, by attempt. */
+  readonly givenBack: ReadonlyMap<string, bigint>
+}
+
+const restRow = z
+  .object({
+    shop: shopRow,
+    origins: z.array(z.string()),
+    deposit: z.object({ token: hex, units: z.string() }).nullable(),
+    given_back: z.record(z.string(), z.string().transform(BigInt)),
+  })
+  .transform(({ given_back, ...rest }) => ({ ...rest, givenBack: new Map(Object.entries(given_back)) }))
+
+const checkoutRow = z
+  .unknown()
+  .transform((row): StoredCheckout => ({ ...wholePaymentRow.parse(row), ...restRow.parse(row) }))
+
+/** Reads the payment behind a checkout link in one statement. Null also for one of the other mode. */
+export function readCheckout(db: Queryable, token: string): Promise<StoredCheckout | null> {
+  return maybeOne(
+    db,
+    checkoutRow,
+    sql`select payment.*, to_jsonb(state) as state, to_jsonb(shop) as shop, shop.frame_origins as origins,
+          (select jsonb_build_object('token', d.token, 'units', coalesce(sum(l.units), 0)::text)
+            from deposit d left join deposit_log l on l.payment_id = d.payment_id and l.token = d.token
+            where d.payment_id = payment.id group by d.token) as deposit,
+          (select coalesce(jsonb_object_agg(attempt_id, held::text), '{}') from (
+            select distinct on (attempt_id) attempt_id, r.held
+            from attempt a join reading r on r.attempt_id = a.id and r.held > 0
+            where a.payment_id = payment.id and a.status = 'refunded' order by attempt_id, r.revision desc) refunded
+          ) as given_back
+        from payment
+          join lateral (select ${SHOP}, frame_origins from merchant where id = payment.merchant_id) shop on true,
+          lateral (${stateColumns(sql`payment.id`)}) as state
+        where checkout_token = ${token} and livemode = ${db.livemode}`,
+  )
+}
