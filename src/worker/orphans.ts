@@ -48,8 +48,8 @@ export const createWalk = (): Walk => ({
 
 /** Milliseconds: younger workflows may be missing from Temporal's list. */
 const ORPHAN_AGE_MS = 20_000
-/** Milliseconds: a run that takes a step, or waits for a moment only, does not show the state of its row at once. */
-const SHOWN_WITHIN_MS = 60_000
+/** Milliseconds: a run that takes a step does not show the status of its row at once, and one that waits shows it at its first poll. */
+const SHOWN_WITHIN_MS = 120_000
 /** Temporal needs half a second of CPU to list so many runs, and a hundredth of that to count them. */
 const PAGE = 1000
 /** In each tenth walk all pages are listed: a run that should have ended can make up for a missing one in the counts. */

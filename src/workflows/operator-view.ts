@@ -8,8 +8,8 @@ import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 /** The facts of its payment that a run has from the start. */
 type Facts = Pick<PaymentInput, 'amount' | 'merchantId'>
 
-/** A status that lasts longer than this is one that somebody may look for. */
-const LASTING_MS = 60_000
+/** A status that lasts longer than this is one that somebody may look for. The first poll, after a minute, must list it. */
+const LASTING_MS = 30_000
 
 /**
  * What an operator sees of a payment in the Temporal UI. Details cost no history event. A search attribute costs one, so it is

@@ -114,8 +114,9 @@ export function changePaymentsIn(
   context: ChangeContext,
   changes: readonly { readonly before: PaymentWithAttempts; readonly work: Work }[],
 ): Promise<readonly Written[]> {
+  const at = stampNow(context)
   const drafts = changes.map(({ before, work }) => {
-    const draft = openDraft(before, context)
+    const draft = openDraft(before, context, at)
     work(draft.work)
     return draft
   })
@@ -191,9 +192,10 @@ type Draft = {
   readonly finish: () => PaymentWrite | null
 }
 
-/** Collects the changes of a payment until they are written. */
-function openDraft(before: PaymentWithAttempts, context: ChangeContext): Draft {
-  const at = new Date(context.now()).toISOString()
+const stampNow = ({ now }: ChangeContext): string => new Date(now()).toISOString()
+
+/** Collects the changes of a payment until they are written. What is written together has the same time. */
+function openDraft(before: PaymentWithAttempts, context: ChangeContext, at = stampNow(context)): Draft {
   let state = before
   let cause: Cause | null = null
   const notes: Note[] = []

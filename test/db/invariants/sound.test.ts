@@ -74,7 +74,7 @@ describe('the invariants', () => {
     const { payment } = await world.state(made.id)
     expect(payment.reviews).toMatchObject([
       { reason: 'odd_order', text: expect.stringContaining('-15.00 EUR received') },
-      { reason: 'loss', text: expect.stringContaining('taken back 100.00 EUR') },
+      { reason: 'loss', text: expect.stringContaining('lost 100.00 EUR') },
     ])
     await world.reads(made, dispute)
     expect((await world.state(made.id)).payment.version).toBe(payment.version)
