@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ORDER_STATUSES, type PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { ATTEMPT_STATUSES } from '../../../src/domain/payment/payment.ts'
 import { isOver } from '../../../src/domain/payment/reading.ts'
 import { AT, attempt, order, RATE, reads, usdcAttempt } from './payment-story.ts'
 
