@@ -174,7 +174,7 @@ describe('a payment that lost its workflow', () => {
   })
 })
 
-test('a run that does not show its row is told of it after a minute, once of each version', async () => {
+test('a run that does not show its row is told of it after two minutes, once of each version', async () => {
   const { id } = await world.create()
   const age = (seconds: number) =>
     world.db.query(
@@ -183,14 +183,14 @@ test('a run that does not show its row is told of it after a minute, once of eac
       [seconds, id],
     )
   const stale = relayBeside([{ workflowId: id, shows: 'created' }])
-  await age(30)
+  await age(90)
   await stale.relay.adoptOrphans()
   expect(stale.reported).toEqual([])
-  await age(90)
+  await age(150)
   await stale.relay.adoptOrphans()
   await stale.relay.adoptOrphans()
   expect(stale.reported).toEqual([id])
-  await age(90)
+  await age(150)
   await stale.relay.adoptOrphans()
   expect(stale.reported).toEqual([id, id])
 
