@@ -91,7 +91,8 @@ function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Fun
     methodUsed: attempt.method,
     confirmed: toMoney(attempt, units),
     rate: attempt.rate,
-    paidAt: attempt.paidAt ?? payment.paidAt,
+    // What was paid out keeps its time when its partner takes the money back and gives it again.
+    paidAt: sale === undefined ? (attempt.paidAt ?? payment.paidAt) : payment.paidAt,
   }
 }
 

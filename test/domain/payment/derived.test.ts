@@ -200,6 +200,11 @@ describe('from the payout on', () => {
     expect([paidAttemptId, confirmed, paidAt]).toEqual(['att_1', { minor: '10000', currency: 'EUR' }, AT])
   })
 
+  test('a payment keeps the time at which it was paid when its partner takes the money back and gives it again', () => {
+    const again = after(settled, gone, pays(), setsAttempt({ paidAt: '2026-03-01T00:00:00.000Z' }))
+    expect(again.payment.paidAt).toBe(AT)
+  })
+
   test('the net amount is fixed by the sale that is taken', () => {
     expect(handed.payment.usdc).toEqual({ gross: '110000000', fee: '4950000', net: NET })
     expect(after(handed, pays('15000')).payment).toMatchObject({ usdc: { net: NET }, confirmed: { minor: '10000' } })

@@ -50,6 +50,22 @@ const AFTER_THE_PAYOUT: readonly Found[] = [
     ],
     ends: { status: 'succeeded', asks: [] },
   },
+  {
+    title: 'money that comes again after the time for late money leaves the payment paid when it was paid',
+    was: 'the payment counted as paid on the day on which the partner gave the money again',
+    currency: 'HUF',
+    steps: [
+      click('local_partner'),
+      { do: 'cancel' },
+      partner('pay'),
+      engine('send'),
+      partner('take all back', 0, { percent: 60 }),
+      engine('settle'),
+      wait(4500),
+      partner('pay late', 0, { news: 'stored' }),
+    ],
+    ends: { status: 'succeeded' },
+  },
 ]
 
 const silentlyGone = [partner('take all back', 0, { news: 'later' }), wait(120)]

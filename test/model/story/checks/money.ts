@@ -131,11 +131,17 @@ export function checkPayout(facts: Facts): string[] {
 /** What comes of a closed payment after its partner's time for late money is not the payment's. */
 export function checkListening(facts: Facts): string[] {
   const sold = findSold(facts)
-  return sold !== null && isTooLate(facts, sold.attempt) ? ['money was sold after nobody listened any more'] : []
+  const { paidAt } = facts.row.payment
+  return sold !== null && isTooLate(facts, { paidAt, provider: sold.attempt.provider })
+    ? ['money was sold after nobody listened any more']
+    : []
 }
 
 /** The money of the attempt came after the payment was closed, and after its partner's time for late money. */
-function isTooLate({ row: { payment }, notes }: Facts, { paidAt: at, provider }: Attempt): boolean {
+function isTooLate(
+  { row: { payment }, notes }: Facts,
+  { paidAt: at, provider }: Pick<Attempt, 'paidAt' | 'provider'>,
+): boolean {
   const paidAt = Date.parse(at ?? '')
   const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (notes.get(kind) ?? Infinity) <= paidAt)
   const end = Date.parse(payment.canceledAt ?? payment.expiresAt)
