@@ -48,9 +48,12 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
     return { status: answer.statusCode, headers: singleValues(answer.headers), text }
   } catch (error) {
     if (error instanceof PartnerError) throw error
-    throw new PartnerError('unknown', `${call.to}: ${whyNoAnswer(error)}`, { isWhole: true })
+    throw new PartnerError('unknown', `${call.to}: ${whyNoAnswer(error)}`, { isWhole: !isGivenUp(signal) })
   }
 }
+
+/** True if the caller has given up the call before its time was over: that says nothing about the partner. */
+const isGivenUp = ({ aborted, reason }: AbortSignal): boolean => aborted && reason?.name !== 'TimeoutError'
 
 /**
  * The error that a status stands for; null when the answer can be read. A status that is neither an answer nor a clear

@@ -29,6 +29,13 @@ export type WorkerSettings = {
 export const SHUTDOWN_FORCE_MS = 15_000
 
 /**
+ * Workflow tasks at the same time, and the local activities in them, for which they wait. Three partners that hang hold 144
+ * (24 openings, 12 readings and 12 cancellations each: crowded.ts), receivers of webhooks 75 (places.ts). The rest is for payments
+ * that wait for nobody.
+ */
+const WORKFLOW_TASKS_AT_ONCE = 300
+
+/**
  * Deliveries at the same time. Almost all of it is waiting for receivers, so that places cost sockets and little else; ten accounts
  * whose receivers hang must hold less than all of them (places.ts).
  */
@@ -56,7 +63,12 @@ export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
     }),
   }
   return Promise.all([
-    Worker.create({ ...shared, taskQueue: PAYMENTS_QUEUE }),
+    Worker.create({
+      ...shared,
+      taskQueue: PAYMENTS_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
+      maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS_AT_ONCE,
+    }),
     Worker.create({ ...shared, taskQueue: DELIVERIES_QUEUE, maxConcurrentActivityTaskExecutions: DELIVERIES_AT_ONCE }),
   ])
 }

@@ -12,7 +12,7 @@ import { chargeCurrencyOf } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
 import { derive } from '../../domain/payment/derived.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
-import { checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
+import { type Attempt, checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
 import {
   type OpenAttemptAnswer,
   type OpenAttemptRequest,
@@ -62,10 +62,12 @@ export async function openPartnerOrder(
   if (isOneTooMany) return { ...answerWith(begun), answer: { kind: 'too_many_attempts' } }
 
   const { payment } = before
+  // Another try of this opening may have stored another amount.
+  const { asked: amount } = begun.state.attempts.find(({ id }) => id === attemptId) as Attempt
   const opened = await deps.partners[request.provider].openOrder(
     {
       attemptId,
-      amount: asked,
+      amount,
       method: request.method,
       description: payment.description ?? payment.reference ?? payment.id,
       returnUrl: checkoutUrl(deps.context.publicUrl, payment.checkoutToken),

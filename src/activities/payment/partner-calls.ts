@@ -39,6 +39,7 @@ export const toAsk = (before: PaymentWithNews, attempt: Attempt): AskedAttempt =
 /**
  * When silence is accepted, an attempt stays unproved, and the payment goes on listening for its money; a refund stays asked
  * for. A payment that is closed without having asked may be paid: where the partner was not asked, it is tried for longer.
+ * A call that we gave up ourselves says nothing about the partner: it ends the activity.
  */
 export async function askQuietly<Answer>(
   ask: () => Promise<Answer>,
@@ -47,7 +48,7 @@ export async function askQuietly<Answer>(
   try {
     return await ask()
   } catch (error) {
-    if (!isPartnerError(error)) throw error
+    if (!isPartnerError(error) || Context.current().cancellationSignal.aborted) throw error
     const waitsForRoom = !error.wasAsked && accept === 'after some tries'
     const tries = waitsForRoom ? TRIES_WITHOUT_ROOM : TRIES_BEFORE_SILENCE[accept]
     if (Context.current().info.attempt >= tries) return null

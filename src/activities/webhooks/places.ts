@@ -2,7 +2,7 @@ import type { Delivery } from '../../db/webhooks/deliveries.ts'
 import { createSlots } from '../../limits/slots.ts'
 import { SLOW_MS } from './slow-endpoints.ts'
 
-/** Places of a worker: it has a hundred for payments, where first tries are made, and four hundred for deliveries. */
+/** Places of a worker: first tries are made in its workflow tasks (worker.ts counts them), later ones in four hundred places. */
 
 /** For deliveries. `take` returns what gives the place back; null: there is none, and the delivery waits on the server. */
 export type Places = {
@@ -34,16 +34,16 @@ export function createPlaces(): Places {
 }
 
 /**
- * For events that are announced. Payments keep half of their places, also beside receivers of which nobody knows yet that they
- * hang: accounts can make new ones at any time.
+ * For events that are announced: payments keep the other workflow tasks, also beside receivers of which nobody knows yet that they
+ * hang. Accounts can make new ones at any time.
  */
 const OF_EVENTS = { inFlight: 50 }
 const PATIENCE_MS = 500
-/** So many that have been at it for long are a sign of receivers that hang; fewer, of a crowd that is soon over. */
+/** So many that have been at it for long are a sign of receivers that hang; fewer, of a crowd that is soon over. A try ends at SLOW_MS. */
+const LONG_MS = SLOW_MS / 2
 const MOST_HANGING = 25
 /**
- * With those that wait, which hold places of the worker too: receivers that answer just before they count as hanging could have
- * all of them waited in. Payments keep a quarter even so.
+ * With those that wait, which hold workflow tasks too.
  */
 const WITH_WAITING = { inFlight: 75, waiting: 0 }
 
@@ -55,7 +55,7 @@ export function createEventPlaces(now: () => number): { readonly take: () => Pro
   const slots = createSlots(OF_EVENTS)
   const all = createSlots(WITH_WAITING)
   const begun = new Set<{ readonly at: number }>()
-  const hanging = (): number => [...begun].filter(({ at }) => now() - at >= SLOW_MS).length
+  const hanging = (): number => [...begun].filter(({ at }) => now() - at >= LONG_MS).length
 
   return {
     async take() {

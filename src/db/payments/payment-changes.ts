@@ -86,13 +86,16 @@ export async function changePayment(
     const draft = openDraft(before, context)
     work(draft.work)
     const write = draft.finish()
-    const heard = write === null ? await writeParts(db, draft.parts) : await writePayments(db, [write], draft)
-    if (heard === null) before = await loadPayment(db, id)
-    else if (write === null) return { state: before, events: [] }
-    else {
-      context.changed?.(id)
-      return { state: write.after, events: heard }
+    if (write === null) {
+      if (await writeParts(db, before.payment, draft.parts)) return { state: before, events: [] }
+    } else {
+      const heard = await writePayments(db, [write], draft)
+      if (heard !== null) {
+        context.changed?.(id)
+        return { state: write.after, events: heard }
+      }
     }
+    before = await loadPayment(db, id)
   }
 }
 
@@ -127,13 +130,17 @@ export function changePaymentsIn(
 async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draft[]): Promise<readonly Written[]> {
   const finished = drafts.map((draft) => ({ before: draft.before, write: draft.finish() }))
   const writes = finished.flatMap(({ write }) => write ?? [])
+  const parts = drafts.flatMap((draft) => draft.parts)
   const [first] = writes
-  if (first === undefined) return finished.map(({ before: state }) => ({ state, events: [] }))
+  if (first === undefined) {
+    for (const { before } of drafts.slice(0, 1)) await writeParts(tx, before.payment, parts)
+    return finished.map(({ before: state }) => ({ state, events: [] }))
+  }
   const paid = writes.filter(({ entries }) => entries.moves.some(({ to }) => to === 'succeeded'))
   const payments = paid.map(({ after }) => after.payment)
   await lockLinks(tx, payments)
   const at = first.after.payment.updatedAt
-  const heard = await writePayments(tx, writes, { at, parts: drafts.flatMap(({ parts }) => parts) })
+  const heard = await writePayments(tx, writes, { at, parts })
   if (heard === null) throw new Error(`some of ${writes.length} payments have changed without their lock`)
   tx.afterCommit(() => writes.forEach(({ after }) => context.changed?.(after.payment.id)))
   const completed = await completeLinks(tx, { publicUrl: context.publicUrl, at }, payments)

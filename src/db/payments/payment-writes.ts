@@ -3,7 +3,7 @@ import type { Booking } from '../../domain/ledger.ts'
 import { PROVIDERS } from '../../domain/methods.ts'
 import type { ChangeEntries } from '../../domain/payment/change-entries.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
-import { execute, identifier, one, type Queryable, type Statement, sql } from '../db.ts'
+import { identifier, one, type Queryable, type Statement, sql } from '../db.ts'
 import { bookedParts } from '../ledger.ts'
 import { type EventRow, recordedEvents } from '../webhooks/events.ts'
 import { listEntries, renderEntries, timelineInsert } from './timeline.ts'
@@ -187,6 +187,7 @@ export async function writePayments(
   return isWritten ? eventIds : null
 }
 
+const partsRow = z.object({ is_written: z.boolean() })
 const writtenRow = z.object({ is_written: z.boolean(), event_ids: z.array(z.string()) })
 
 const nameParts = (parts: readonly Statement[]): Statement =>
@@ -194,10 +195,22 @@ const nameParts = (parts: readonly Statement[]): Statement =>
     .map((part, place) => sql`${identifier(`part_${place}`)} as (${part}),`)
     .reduce((all, part) => sql`${all} ${part}`, sql``)
 
-/** Runs the parts of a change that changes nothing. */
-export async function writeParts(db: Queryable, parts: readonly Statement[]): Promise<readonly string[]> {
-  if (parts.length > 0) await execute(db, sql`with done as (select), ${nameParts(parts)} nothing as (select) select`)
-  return []
+/** Runs the parts of a change that changes nothing. False if the payment has changed since it was read: then none has run. */
+export async function writeParts(
+  db: Queryable,
+  { id, version }: Pick<Payment, 'id' | 'version'>,
+  parts: readonly Statement[],
+): Promise<boolean> {
+  if (parts.length === 0) return true
+  const { is_written: isWritten } = await one(
+    db,
+    partsRow,
+    sql`with done as (select from payment where id = ${id} and version = ${version}),
+      ${nameParts(parts)}
+      nothing as (select)
+      select exists (select from done) as is_written`,
+  )
+  return isWritten
 }
 
 function renderAttempts({ before, after }: PaymentWrite): object[] {

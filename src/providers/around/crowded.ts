@@ -4,9 +4,9 @@ import { PartnerError, type PaymentPartner } from '../provider.ts'
 import { aroundCalls } from './calls.ts'
 
 /**
- * Calls of one kind to one partner at once. A call to a partner that hangs holds a place of the worker for ten seconds, and
- * each reading one of its forty workflow tasks, in which the payments of all partners are told: of three partners that hang
- * at once a few are left. With answers in a tenth of a second it is a hundred and twenty calls a second.
+ * Calls of one kind to one partner at once. A call to a partner that hangs holds a workflow task of the worker, in which the
+ * payments of all partners are told, for up to ten seconds (worker.ts counts how many are left). With answers in a tenth of a
+ * second it is a hundred and twenty calls a second.
  */
 const IN_FLIGHT = 12
 /** Callbacks come in bursts: the next ones wait a moment for a place, and not so long that they hold the tasks themselves. */
@@ -14,8 +14,8 @@ const WAITING = 200
 const PATIENCE_MS = 250
 
 /**
- * Orders opened at once: buyers wait for them in front of the screen, and a partner may well take a second. They hold none of
- * the workflow tasks, and of two partners that hang at once a third of the worker's hundred places are left.
+ * Orders opened at once: buyers wait for them in front of the screen, and a partner may well take a second. Each holds a workflow
+ * task for 5 s at most, and then one of the worker's hundred places for activities.
  */
 const OPENINGS = 24
 
