@@ -48,7 +48,8 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
     return { status: answer.statusCode, headers: singleValues(answer.headers), text }
   } catch (error) {
     if (error instanceof PartnerError) throw error
-    throw new PartnerError('unknown', `${call.to}: ${whyNoAnswer(error)}`, { isWhole: !isGivenUp(signal) })
+    if (isGivenUp(signal)) throw unclear(call.to, 'the call was given up')
+    throw new PartnerError('unknown', `${call.to}: ${whyNoAnswer(error)}`, { isWhole: true })
   }
 }
 

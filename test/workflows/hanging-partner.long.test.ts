@@ -20,6 +20,22 @@ test('a partner that hangs for sixty payments does not keep the payments of anot
   await settled(paymentId)
 }, 90_000)
 
+test('a partner that hangs for forty buyers who choose it does not keep the buyers of another partner waiting', async () => {
+  const ids = await Promise.all(Array.from({ length: 45 }, () => world.createPayment({ provider: undefined })))
+  await world.faultAt('wallet_app', { fault: 'timeout_before_effect', mode: 'hang' })
+  const hanging = ids.slice(5).map((id) => world.openAttempt(id, 'wallet_app', 'banking_app').catch(() => null))
+  const others = ids.slice(0, 5).map((id) => world.openAttempt(id, 'card_partner', 'card'))
+  const isFirst = await Promise.race([
+    Promise.all(others).then(() => true),
+    Promise.any(hanging.map(async (one) => (await one) === null || Promise.reject(new Error('opened')))).then(
+      () => false,
+    ),
+  ])
+  expect(isFirst).toBe(true)
+  await world.clearFaults()
+  await Promise.all(hanging)
+}, 90_000)
+
 test('a buyer pays another way, and a merchant cancels, while the partner of the open order hangs', async () => {
   const { paymentId, attemptId } = await opened()
   await world.faultAt('wallet_app', { fault: 'timeout_before_effect', mode: 'hang' })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { MockActivityEnvironment } from '@temporalio/testing'
 import type { PaymentActivities } from '../../../src/activities/payment/payment.ts'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
@@ -48,6 +49,73 @@ describe('opening an order', () => {
     return id
   }
   const readAttempts = async (id: string) => (await loadPayment(world.checkout.db, id)).attempts
+
+  test('asks the partner for the amount that is stored, also where another try has stored it', async () => {
+    const { id } = await world.opened()
+    const { local_partner } = world.deps.partners
+    const attemptId = newId('attempt')
+    const asked: string[] = []
+    /** The rate of EUR moves between the tries. `before` happens before this try reads it. */
+    const worker = (rate: string, before: () => Promise<unknown>) =>
+      world.activities({
+        rates: {
+          current: async (currency) => {
+            await before()
+            const asOf = new Date().toISOString()
+            return { currency, rate: currency === 'EUR' ? rate : '0.0119', source: 'test', asOf }
+          },
+        },
+        partners: {
+          ...world.deps.partners,
+          local_partner: {
+            ...local_partner,
+            openOrder: (order, signal) => {
+              asked.push(order.amount.minor)
+              return local_partner.openOrder(order, signal)
+            },
+          },
+        },
+      })
+    const tryWith = (rate: string, before: () => Promise<unknown>) =>
+      perform(worker(rate, before).openPartnerOrder, { paymentId: id, attemptId, ...TRANSFER })
+    let first: Promise<unknown> | undefined
+    await tryWith('1.09', () => (first ??= tryWith('1.08', async () => undefined)))
+    const stored = (await readAttempts(id)).find((attempt) => attempt.id === attemptId)?.asked.minor
+    expect(asked).toEqual([stored, stored])
+  })
+
+  test('that was given up meanwhile asks no other partner, and says nothing against one', async () => {
+    const { id } = await world.opened()
+    const { partners } = world.deps
+    const environment = new MockActivityEnvironment()
+    const asked: string[] = []
+    let isWhole: boolean | undefined
+    const hanging = world.activities({
+      partners: {
+        ...partners,
+        wallet_app: {
+          ...partners.wallet_app,
+          cancelOrder: (order, signal) => {
+            environment.cancel()
+            return partners.wallet_app.cancelOrder!(order, signal).catch((error: PartnerError) => {
+              isWhole = error.isWhole
+              throw error
+            })
+          },
+        },
+        card_partner: {
+          ...partners.card_partner,
+          openOrder: (order, signal) => {
+            asked.push(order.attemptId)
+            return partners.card_partner.openOrder(order, signal)
+          },
+        },
+      },
+    })
+    const opening = environment.run(hanging.openPartnerOrder, { paymentId: id, attemptId: newId('attempt'), ...CARD })
+    await expect(opening).rejects.toThrow('the call was given up')
+    expect([isWhole, asked, (await readAttempts(id)).length]).toEqual([false, [], 1])
+  })
 
   describe('the twentieth order of a payment', () => {
     test('is opened, and is the last', async () => {

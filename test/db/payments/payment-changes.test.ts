@@ -213,3 +213,29 @@ describe('a change of a payment', () => {
     expect(await load()).toEqual({ ...state, unread: new Map() })
   })
 })
+
+describe('a change that changes nothing', () => {
+  beforeEach(async () => {
+    const event = { provider: 'wallet_app', eventId: newId('request'), attemptId } as const
+    await recordPartnerEvent(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
+  })
+
+  test('is decided again when the payment has changed since it was read', async () => {
+    const known = await load()
+    const news = known.unread.get(attemptId)!
+    await change((work) => work.setAttempt(attemptId, { status: 'declined' }))
+    const { state } = await change((work) => {
+      // By what it knew, the reading said nothing new.
+      if (work.state.attempts[0]?.status === 'opening') work.also(newsApplied(attemptId, news))
+    }, known)
+    const after = await load()
+    expect([state.payment.version, after.unread.size]).toEqual([after.payment.version, 1])
+  })
+
+  test('has its statements run under a lock too', async () => {
+    const news = (await load()).unread.get(attemptId)!
+    const work = async ({ also }: PaymentWork) => also(newsApplied(attemptId, news))
+    await seeded.db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
+    expect((await load()).unread.size).toBe(0)
+  })
+})
