@@ -84,7 +84,7 @@ describe('opening an order', () => {
     expect(asked).toEqual([stored, stored])
   })
 
-  test('that was given up meanwhile asks no other partner, and says nothing against one', async () => {
+  test('an opening that was given up asks no other partner, and says nothing against one', async () => {
     const { id } = await world.opened()
     const { partners } = world.deps
     const environment = new MockActivityEnvironment()
