@@ -5,13 +5,13 @@ import type { Moment } from '../domain/payment/workflow-step.ts'
 export type Alarm = {
   /** Wakes the workflow at the moment, or before it. */
   wakeAt(moment: Moment): void
-  /** How often it has woken the workflow. */
-  readonly rung: () => number
+  /** The number of times it has woken the workflow. */
+  readonly wakeUps: () => number
 }
 
 export function createAlarm(): Alarm {
   const armed = new Set<number>()
-  let rung = 0
+  let wakeUps = 0
   return {
     wakeAt({ at, what }) {
       // Whoever is woken earlier asks for this moment again.
@@ -19,9 +19,9 @@ export function createAlarm(): Alarm {
       armed.add(at)
       void sleep(Math.max(at - Date.now(), 1), { summary: what }).then(() => {
         armed.delete(at)
-        rung += 1
+        wakeUps += 1
       })
     },
-    rung: () => rung,
+    wakeUps: () => wakeUps,
   }
 }

@@ -41,8 +41,8 @@ export function attemptOf(news: unknown): string | null {
 }
 
 /**
- * Another process has changed the row: the settlement engine, after the transfer activity had answered; the buyer, who took
- * more time; or a skip of time in test mode.
+ * Another process has changed the row: the settlement engine when no settlement was waiting, the checkout when the buyer took more
+ * time, or a skip of time in test mode.
  */
 export const rowChanged = defineSignal('rowChanged')
 

@@ -31,12 +31,12 @@ import { money, openPatiently, openQuickly, reading, records, settlement } from 
 
 /** One payment, from creation to its end. The row in Postgres is the truth; this decides only what happens next. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
-  const { cancelRequested } = CancellationScope.current()
+  const { cancelRequested: whenCanceled } = CancellationScope.current()
   return CancellationScope.nonCancellable(() => {
     const run = new PaymentRun(input)
     run.listen()
-    // A cancellation in the Temporal UI is the merchant's cancellation: it never stops a payment that has money.
-    cancelRequested.catch(() => run.cancel())
+    // Temporal must not stop a payment that has money: a cancellation in its UI, on which the promise rejects, is the merchant's.
+    whenCanceled.catch(() => run.cancel())
     return run.toEnd()
   })
 }
@@ -49,8 +49,8 @@ class PaymentRun {
   readonly #id: string
   /** The payment, as the last activity left it. */
   #payment: PaymentSnapshot
-  /** False until a run that takes over has read the row. */
-  #isKnown: boolean
+  /** False until a resumed run has loaded the row. A first run needs no load: its payment is new. */
+  #isLoaded: boolean
   /** The settlement, while it runs. */
   #settling: Promise<void> | null = null
   #polledAt = Date.now()
@@ -64,7 +64,7 @@ class PaymentRun {
     this.#id = input.id
     this.#view = createOperatorView(input)
     this.#payment = newPaymentSnapshot(input.id, input.expiresAt)
-    this.#isKnown = !input.resume
+    this.#isLoaded = !input.resume
     if (input.resume) this.#inbox.mustLoad()
   }
 
@@ -97,14 +97,14 @@ class PaymentRun {
           this.#apply(await money.giveBack({ paymentId: this.#id, attemptId: step.attemptId }))
           break
         case 'settle':
-          this.#settle()
+          this.#startSettlement()
           await this.#wait()
           break
         case 'wait':
           await this.#wait()
           break
         case 'done':
-          if (await this.#isOver()) return this.#payment.status
+          if (await this.#finish()) return this.#payment.status
       }
     }
   }
@@ -112,18 +112,19 @@ class PaymentRun {
   /** Takes the answer of an activity. If two answers crossed, the one with the higher version is newer. */
   #apply(changed: Changed): void {
     if (changed.payment.version >= this.#payment.version) this.#payment = changed.payment
-    this.#isKnown = true
+    this.#isLoaded = true
     this.#view.describe(this.#payment)
     for (const eventId of changed.events) this.#announcer.announce(eventId)
   }
 
-  /** A run that takes over does not know what it has missed, so it reads every order that may bring money, or may lose it. */
+  /** Loads the row. A resumed run may have missed news, so it also has each watched order read. */
   async #load(): Promise<void> {
-    const isFirst = !this.#isKnown
+    const mayHaveMissedNews = !this.#isLoaded
     this.#apply(await records.loadPayment(this.#id))
-    if (isFirst) this.#poll(Date.now())
+    if (mayHaveMissedNews) this.#poll(Date.now())
   }
 
+  /** Has every watched order read, one at a time. */
   #poll(now: number): void {
     this.#polledAt = now
     for (const { id } of this.#payment.watched) this.#inbox.mustRead(id)
@@ -132,10 +133,8 @@ class PaymentRun {
   async #readOrder(attemptId: string): Promise<void> {
     try {
       this.#apply(await reading.readPartnerOrder({ paymentId: this.#id, attemptId }))
-    } catch {
-      log.warn('the partner order could not be read; the relay repeats its news, and the next poll reads it', {
-        attemptId,
-      })
+    } catch (error) {
+      log.warn('could not read the partner order; the next callback or poll reads it again', { attemptId, error })
     }
   }
 
@@ -144,8 +143,11 @@ class PaymentRun {
     this.#apply(await money.closeUnpaid({ paymentId: this.#id, as, now: Date.now() }))
   }
 
-  /** Runs while the loop serves what comes in. If an operator ends the activity by hand, the row says what is so. */
-  #settle(): void {
+  /**
+   * Starts the settlement unless it is running. Temporal retries it until it ends, while the loop serves what comes in. If an
+   * operator ends it by hand, the row has the next step.
+   */
+  #startSettlement(): void {
     this.#settling ??= settlement
       .settle(this.#id)
       .then((changed) => this.#apply(changed))
@@ -160,24 +162,27 @@ class PaymentRun {
     this.#view.list(this.#payment)
     const moment = nextMoment(this.#payment, this.#polledAt)
     if (moment !== null) this.#alarm.wakeAt(moment)
-    const [settling, rung] = [this.#settling, this.#alarm.rung()]
-    await condition(() => !this.#inbox.isEmpty() || this.#settling !== settling || this.#alarm.rung() !== rung)
+    const settling = this.#settling
+    const wakeUps = this.#alarm.wakeUps()
+    await condition(() => !this.#inbox.isEmpty() || this.#settling !== settling || this.#alarm.wakeUps() !== wakeUps)
   }
 
-  /** True once everything that has come in is answered and announced. */
-  async #isOver(): Promise<boolean> {
+  /** Waits for open requests and for the first try of each webhook. False if something has come in, which may need another step. */
+  async #finish(): Promise<boolean> {
     this.#view.list(this.#payment)
-    const isAnswered = () => allHandlersFinished() && this.#settling === null
-    await condition(() => isAnswered() || !this.#inbox.isEmpty())
+    await condition(() => this.#isIdle() || !this.#inbox.isEmpty())
     await this.#announcer.finished()
-    return isAnswered() && this.#inbox.isEmpty()
+    return this.#isIdle()
+  }
+
+  #isIdle(): boolean {
+    return allHandlersFinished() && this.#inbox.isEmpty() && this.#settling === null
   }
 
   async #continueAsNewIfLong(): Promise<void> {
-    const isQuiet = () => allHandlersFinished() && this.#inbox.isEmpty() && this.#settling === null
-    if (!workflowInfo().continueAsNewSuggested || !isQuiet()) return
+    if (!workflowInfo().continueAsNewSuggested || !this.#isIdle()) return
     await this.#announcer.finished()
-    if (isQuiet())
+    if (this.#isIdle())
       await continueAsNew<typeof payment>({ ...this.#input, expiresAt: this.#payment.expiresAt, resume: true })
   }
 
@@ -199,10 +204,11 @@ class PaymentRun {
     for (const say of ANSWERS)
       setHandler(messages.operatorUpdates[say], (decision) => this.#inbox.ask(() => this.#decide(say, decision)), {
         description: `Operator: ${say}. Give ${payloadOf(say)}`,
-        // Of a row that this run does not know only what is written can be refused; the rest is checked when it is its turn.
-        validator: (decision) => this.#refuse(whyRefused(say, decision, this.#knows(decision) ? this.#payment : null)),
+        // An old snapshot must not refuse a decision about a newer row: then only the form is checked here, and the rest in its turn.
+        validator: (decision) =>
+          this.#refuse(whyRefused(say, decision, this.#isAsNewAs(decision) ? this.#payment : null)),
       })
-    setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
+    setDefaultSignalHandler((name) => log.error('received a signal that has no handler', { name }))
   }
 
   cancel(): Promise<CancelAnswer> {
@@ -214,23 +220,24 @@ class PaymentRun {
 
   async #open(request: OpenAttemptRequest): Promise<OpenAttemptAnswer> {
     if (!isOpen(this.#payment.status)) return { kind: 'not_payable', status: this.#payment.status }
+    // Both calls are for the same attempt, so the partner opens one order.
     const order = { paymentId: this.#id, ...request }
     const opening = openQuickly.openPartnerOrder(order).catch(() => openPatiently.openPartnerOrder(order))
-    // An order that nobody has heard of may be open: it is on record, and must be read.
+    // The partner may have the order although the call failed. The row has it too, so that polls read it.
     const opened = await this.#loadAfterFailure(opening)
     this.#apply(opened)
     return opened.answer
   }
 
-  /** The settlement changes the row without this run. */
-  #knows({ version }: Decision): boolean {
-    return this.#isKnown && (version ?? 0) <= this.#payment.version
+  /** True if the snapshot is as new as what the operator saw: others write to the row too. */
+  #isAsNewAs({ version }: Decision): boolean {
+    return this.#isLoaded && (version ?? 0) <= this.#payment.version
   }
 
   async #decide(say: Say, decision: Decision): Promise<DecisionAnswer> {
-    if (!this.#knows(decision)) await this.#load()
+    if (!this.#isAsNewAs(decision)) await this.#load()
     this.#refuse(whyRefused(say, decision, this.#payment))
-    // The row may have changed without a signal to this run: the operator must see the reason for the refusal.
+    // The row may be newer than the snapshot. After a refusal the operator must see what is possible now.
     const decided = await this.#loadAfterFailure(records.decide({ ...decision, paymentId: this.#id, say }))
     this.#apply(decided)
     const { message, unsure } = decided

@@ -82,7 +82,7 @@ describe('code that would do something else is refused', () => {
   })
 
   test('a step left out: the settlement', async () => {
-    const other = changed("case 'sell':", "case 'sold':")
+    const other = changed("do: 'settle'", "do: 'wait'")
     expect((await refusal(read('paid-wallet-app'), other))?.message).toMatch(/Nondeterminism|determinis/i)
   })
 

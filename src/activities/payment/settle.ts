@@ -88,7 +88,6 @@ async function sell(
   }
   // A converter that gives no answer may have filled the order: the same key asks about the same order again.
   const conversion: Conversion = await deps.converter.convert(order, callSignal()).catch(pendingIfPartner)
-  // A refused order is over: another try asks for another one.
   const why = 'the converter has not filled the order yet'
   return recordAnswer(deps, state, { sale, answer: conversion, stuckIfEnded: sale.accountId, why })
 }
@@ -105,7 +104,7 @@ async function endSale(deps: PaymentDeps, state: PaymentWithAttempts): Promise<P
 type Answered = {
   readonly sale: StoredSale
   readonly answer: Conversion | EndedConversion
-  /** The attempt whose sale is stuck if the order has ended without a fill. */
+  /** The attempt that is stuck if the order has ended without a fill: another sale of it needs an operator's decision. */
   readonly stuckIfEnded: string | null
   /** Why the next try waits, if it does. */
   readonly why: string

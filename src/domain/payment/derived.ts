@@ -92,7 +92,7 @@ function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Fun
     confirmed: toMoney(attempt, units),
     rate: attempt.rate,
     // What was paid out keeps its time when its partner takes the money back and gives it again.
-    paidAt: sale === undefined ? (attempt.paidAt ?? payment.paidAt) : payment.paidAt,
+    paidAt: (sale === undefined ? null : payment.paidAt) ?? attempt.paidAt ?? payment.paidAt,
   }
 }
 

@@ -3,7 +3,7 @@ import type { PaymentSnapshot } from './snapshot.ts'
 
 /**
  * The next step of a payment's workflow, and the moment at which it must look again. Every moment is computed from the row, and Temporal's
- * clock decides whether it has passed: nothing else here has a clock.
+ * clock decides whether it has passed: nothing in this file reads a clock.
  */
 
 export type WorkflowStep =
@@ -25,12 +25,10 @@ export type Clock = {
   readonly polledAt: number
 }
 
-/** The first rule that holds counts. */
+/** First what is due, in the order of the list, then what the money needs. */
 export function nextStep(payment: PaymentSnapshot, { now, polledAt }: Clock): WorkflowStep {
-  if (isPast(getExpiry(payment), now)) return { do: 'close', as: 'expired' }
-  if (isPast(getListeningEnd(payment), now)) return { do: 'close', as: 'listening_ended' }
-  if (isPast(payment.silentAt, now) || isPast(payment.delayedAt, now)) return { do: 'mark' }
-  if (isPast(nextPoll(payment, polledAt), now)) return { do: 'poll' }
+  const due = listMoments(payment, polledAt).find(({ at }) => at <= now)
+  if (due !== undefined) return due.step
   switch (payment.next) {
     case 'sell':
     case 'end_sale':
@@ -41,27 +39,41 @@ export function nextStep(payment: PaymentSnapshot, { now, polledAt }: Clock): Wo
       return { do: 'give_back', attemptId: payment.nextAttemptId ?? '' }
     case 'done':
       return { do: 'done' }
-    default:
+    case 'await_buyer':
+    case 'await_partner':
+    case 'await_release':
+    case 'review':
+    // The change that asks for the void has done it.
+    case 'void':
       return { do: 'wait' }
   }
 }
 
 /** The next moment at which there may be another step although nothing has come in; null: there is none. */
 export function nextMoment(payment: PaymentSnapshot, polledAt: number): Moment | null {
+  const [first] = listMoments(payment, polledAt).toSorted((a, b) => a.at - b.at)
+  return first === undefined ? null : { at: first.at, what: first.what }
+}
+
+/** The moments that lie before the payment. Of those that have passed the first of the list counts. */
+function listMoments(payment: PaymentSnapshot, polledAt: number): (Moment & { readonly step: WorkflowStep })[] {
+  const { silentAt, delayedAt } = payment
   const moments = [
-    { at: getExpiry(payment), what: 'The payment expires' },
-    { at: getListeningEnd(payment), what: 'Late money is no longer expected' },
-    { at: payment.silentAt, what: 'The partner has been silent for too long' },
-    { at: payment.delayedAt, what: 'The settlement counts as delayed' },
-    { at: nextPoll(payment, polledAt), what: 'The open orders are read again' },
-  ]
-  return moments.filter((moment): moment is Moment => moment.at !== null).toSorted((a, b) => a.at - b.at)[0] ?? null
+    { at: getExpiry(payment), what: 'The payment expires', step: { do: 'close', as: 'expired' } },
+    {
+      at: getListeningEnd(payment),
+      what: 'Late money is no longer expected',
+      step: { do: 'close', as: 'listening_ended' },
+    },
+    { at: silentAt, what: 'The partner has been silent for too long', step: { do: 'mark' } },
+    { at: delayedAt, what: 'The settlement counts as delayed', step: { do: 'mark' } },
+    { at: nextPoll(payment, polledAt), what: 'The open orders are read again', step: { do: 'poll' } },
+  ] as const
+  return moments.flatMap(({ at, ...moment }) => (at === null ? [] : [{ at, ...moment }]))
 }
 
 /** `at` in Unix milliseconds; `what` is for people who look at the timer. */
 export type Moment = { readonly at: number; readonly what: string }
-
-const isPast = (moment: number | null, now: number): boolean => moment !== null && moment <= now
 
 const getExpiry = ({ status, expiresAt }: PaymentSnapshot): number | null => (isOpen(status) ? expiresAt : null)
 
@@ -70,7 +82,7 @@ const getListeningEnd = ({ status, next, listenUntil }: PaymentSnapshot): number
   isClosed(status) && next === 'await_partner' ? listenUntil : null
 
 const MINUTE = 60_000
-/** An order is read so many minutes after it has changed, and then every six hours. */
+/** Minutes after an order's last change at which it is polled. Then it is polled every six hours. */
 export const POLL_AFTER_MINUTES = [1, 5, 15, 60] as const
 const POLL_EVERY_MS = 6 * 60 * MINUTE
 
