@@ -174,7 +174,7 @@ describe('a payment that lost its workflow', () => {
   })
 })
 
-test('a run that does not show its row is told of it after two minutes, once of each version', async () => {
+test('a run that does not show the status of its row is notified after two minutes, once for each version', async () => {
   const { id } = await world.create()
   const age = (seconds: number) =>
     world.db.query(

@@ -33,18 +33,14 @@ export function createPlaces(): Places {
   }
 }
 
-/**
- * For events that are announced: payments keep the other workflow tasks, also beside receivers of which nobody knows yet that they
- * hang. Accounts can make new ones at any time.
- */
+/** For first tries. Payments keep the other workflow tasks even when new receivers, which nobody knows to be slow yet, hang. */
 const OF_EVENTS = { inFlight: 50 }
 const PATIENCE_MS = 500
-/** So many that have been at it for long are a sign of receivers that hang; fewer, of a crowd that is soon over. A try ends at SLOW_MS. */
-const LONG_MS = SLOW_MS / 2
+/** Milliseconds after which a try counts as hanging. It ends at SLOW_MS. */
+const HANGING_MS = SLOW_MS / 2
+/** This many hanging tries mean that receivers hang. Fewer mean a crowd that is soon over. */
 const MOST_HANGING = 25
-/**
- * With those that wait, which hold workflow tasks too.
- */
+/** With the events that wait, which hold workflow tasks too. */
 const WITH_WAITING = { inFlight: 75, waiting: 0 }
 
 /**
@@ -55,7 +51,7 @@ export function createEventPlaces(now: () => number): { readonly take: () => Pro
   const slots = createSlots(OF_EVENTS)
   const all = createSlots(WITH_WAITING)
   const begun = new Set<{ readonly at: number }>()
-  const hanging = (): number => [...begun].filter(({ at }) => now() - at >= LONG_MS).length
+  const hanging = (): number => [...begun].filter(({ at }) => now() - at >= HANGING_MS).length
 
   return {
     async take() {

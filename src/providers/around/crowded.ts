@@ -4,9 +4,9 @@ import { PartnerError, type PaymentPartner } from '../provider.ts'
 import { aroundCalls } from './calls.ts'
 
 /**
- * Calls of one kind to one partner at once. A call to a partner that hangs holds a workflow task of the worker, in which the
- * payments of all partners are told, for up to ten seconds (worker.ts counts how many are left). With answers in a tenth of a
- * second it is a hundred and twenty calls a second.
+ * Calls of one kind to one partner at once. A call to a partner that hangs holds a workflow task for up to ten seconds, and the
+ * payments of all partners share these tasks (worker.ts adds them up). A partner that answers in a tenth of a second gets a
+ * hundred and twenty calls a second.
  */
 const IN_FLIGHT = 12
 /** Callbacks come in bursts: the next ones wait a moment for a place, and not so long that they hold the tasks themselves. */
