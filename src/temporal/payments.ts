@@ -96,10 +96,9 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
     tellRowChanged: (paymentId) =>
       signalRun(within, {
         toRun: () => handle(paymentId).signal(rowChanged),
+        // The payment's first run may start at the same moment, from the row before the change: it needs the signal too.
         toNewRun: async () => {
-          // A run that was started meanwhile read the row after the change, so it needs no signal.
-          const options = await takeOver(paymentId)
-          await startOnce(() => client.workflow.start<typeof payment>('payment', options))
+          await client.workflow.signalWithStart('payment', { ...(await takeOver(paymentId)), signal: rowChanged })
         },
       }),
     completeTransfer: (paymentId, result) =>

@@ -514,6 +514,23 @@ describe('Starts of workflows', () => {
     }
   })
 
+  test('a run that starts from the row before a change, at that moment, receives the change', async () => {
+    const id = String((await create(shop)).body['id'])
+    await shop.written()
+    const taskQueue = 'nobody-takes-these'
+    const load = loadStart(shop.db)
+    const { start } = createPaymentWorkflows({ client, taskQueue, load })
+    const startMeanwhile = async (paymentId: string) => {
+      const row = await load(paymentId)
+      await start(row)
+      return row
+    }
+    await createPaymentWorkflows({ client, taskQueue, load: startMeanwhile }).tellRowChanged(id)
+    const { events } = await client.workflow.getHandle(paymentWorkflowId(id)).fetchHistory()
+    const signals = events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)
+    expect(signals?.filter(Boolean)).toEqual(['rowChanged'])
+  })
+
   describe('of many payments at once', () => {
     let open = (): void => undefined
     let atOnce = 0
