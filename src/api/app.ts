@@ -62,9 +62,8 @@ export type ApiDeps = {
   readonly pepper: string
   readonly retiredPeppers: readonly string[]
   readonly secretBox: SecretBox
-  /** Which URLs merchants may register for webhooks. */
   readonly webhookTargets: TargetRules
-  /** Acts at a simulated partner; null where the partners are real. */
+  /** Acts at a simulated partner. Null if the partners are real. */
   readonly simulate: Simulate | null
   /** Lets time pass for deliveries; null in live mode. */
   readonly skipDeliveryTime: SkipDeliveryTime | null
@@ -76,33 +75,31 @@ export type ApiDeps = {
   readonly trustProxyHops: number
   readonly hstsIncludeSubdomains: boolean
   readonly countryHeader: string | undefined
-  /** Where an address is; null without a file of countries. */
+  /** Finds the country of an IP address. Null without a file of countries. */
   readonly locate: Locate | null
-  /** Whether buyers may pay in USDC. */
+  /** True if buyers can pay in USDC. */
   readonly crypto: boolean
-  /** Partners that are down now. */
   readonly down: CheckoutDeps['down']
-  /** How buyers know the partners. */
+  /** The partners' names for buyers. */
   readonly partners: CheckoutDeps['partners']
   readonly clock: () => number
-  /** The deployment of the other mode; null when it is not known. */
+  /** The deployment of the other mode. Null if it is not known. */
   readonly otherModeUrl: string | null
   readonly operatorPages: OperatorPages
-  /** The demo merchant's address, who enters with one press; null where there is none. */
+  /** The e-mail address of the demo merchant, who signs in with one press. Null if there is none. */
   readonly demoEmail: string | null
-  /** The inbox of `npm start`; null elsewhere. */
+  /** The inbox of `npm start`. Null elsewhere. */
   readonly inbox: LocalInbox | null
-  /** The simulated wallet that pays test payments in USDC; null elsewhere. */
+  /** The simulated wallet that pays test payments in USDC. Null elsewhere. */
   readonly simulatedWalletUrl: string | null
   readonly newId: (kind: IdKind) => string
   readonly log: Logger
-  /** The pages of buyers that hear of changes. */
+  /** The buyers' open pages, which receive changes. */
   readonly openPages: OpenPages
   readonly healthChecks: readonly HealthCheck[]
-  /** What the process is measured by. */
   readonly registry: Registry
   readonly tracing: Tracing
-  /** Starts workflows while requests are answered. */
+  /** Starts workflows after their requests are answered. */
   readonly background: Background
   readonly onStarted: (paymentId: string) => void
   readonly onKeyUsed: (keyId: string) => void
@@ -110,7 +107,7 @@ export type ApiDeps = {
   readonly onRequest: (request: ApiRequest) => void
 }
 
-/** Everything that the api serves, as an Express app that does not listen yet. */
+/** Creates the Express app with everything that the API process serves. It does not listen yet. */
 export function createApp(deps: ApiDeps): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -118,7 +115,7 @@ export function createApp(deps: ApiDeps): Express {
   app.set('query parser', 'simple')
   app.set('case sensitive routing', true)
   app.set('strict routing', true)
-  // No answer may be cached, so computing ETags would be wasted.
+  // No response may be cached, so computing ETags would be wasted.
   app.set('etag', false)
   app.use(requestId(deps.newId))
   app.use(setHeaders(answerHeaders(deps)))
@@ -135,7 +132,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : forRoutes)))
   app.use(createPublicLinkRouter(linkDeps(deps)))
   app.use(createSiteRouter({ ...deps, turns }, routes))
-  const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: testUrlOf(deps) })
+  const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: guideOrigin(deps) })
   app.use(referenceRouter(docs))
   app.use(receiptsRouter(deps, docs))
   app.use((request: Request) => {
@@ -147,7 +144,10 @@ export function createApp(deps: ApiDeps): Express {
   return app
 }
 
-/** Everything under `/v1`, apart from the pages: a request of a program tries none of their many paths, and the other way round. */
+/**
+ * Serves everything under `/v1` except the pages: an API request tries none of the many page paths, and a page request
+ * none of these.
+ */
 function createApiRouter(deps: ApiDeps, routes: readonly Route[], turns: Turns): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.use(requestLog(deps))
@@ -158,18 +158,18 @@ function createApiRouter(deps: ApiDeps, routes: readonly Route[], turns: Turns):
   }
 }
 
-/** Where the guides ask. A live deployment that does not know the other shows itself. */
-function testUrlOf({ db, publicUrl, otherModeUrl }: ApiDeps): string {
+/** The origin of the guides' requests. A live deployment that does not know the test deployment shows its own. */
+function guideOrigin({ db, publicUrl, otherModeUrl }: ApiDeps): string {
   return db.livemode ? (otherModeUrl ?? publicUrl) : publicUrl
 }
 
-/** Bytes. Less than this is three packets, of which compression saves two at most. */
+/** Bytes. A smaller response is three packets, of which compression saves two at most. */
 const COMPRESSED_FROM = 4096
 
 /**
- * Answers large enough to gain by it, as the reader of them asks. At the quickest level a page of a payment is 6 % larger (gzip,
- * brotli 17 %) than at the usual one, for two thirds of the CPU (brotli two fifths). A stream of events is left alone: it must
- * not wait.
+ * Compresses responses that are large enough to gain by it, in the encoding that the client accepts. At the fastest
+ * level a payment page is 6 % larger with gzip (brotli 17 %) than at the usual level, for two thirds of the CPU (brotli
+ * two fifths). Event streams are not compressed, because they must not wait.
  */
 function compressed() {
   return compression({
@@ -183,8 +183,8 @@ function compressed() {
 }
 
 /**
- * Everything that is asked without a key; files that browsers keep are not worth counting. A route of `/v1` counts whom it
- * refuses, and a callback is counted if it is not authentic: partners are many requests from one network.
+ * Counts requests without a key, except for files that browsers cache. A route of `/v1` counts the requests that it
+ * refuses. A callback is counted only if it is not authentic: partners send many requests from one network.
  */
 function countVisits({ countVisit }: RequestLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
@@ -196,12 +196,12 @@ function countVisits({ countVisit }: RequestLimits) {
 
 const hasKey = (path: string): boolean => path.startsWith('/v1/') && path !== '/v1/openapi.json'
 
-/** The colours of a shop are computed when they are asked for, and anybody can ask for sixteen million of them. */
+/** The colours of a brand are computed on request, and anybody can request sixteen million of them. */
 function isFile(path: string): boolean {
   return path === '/pinrail.js' || (path.startsWith('/assets/') && !path.startsWith('/assets/brand.'))
 }
 
-/** A browser that asks for a page that is not there, or that fails, gets a page; programs get a problem. */
+/** A browser gets a page for a missing or failing page; a program gets a problem. */
 function pagesForBrowsers(deps: ApiDeps): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {

@@ -33,7 +33,7 @@ export const TAGS = {
 /** A route as a value. The router, the OpenAPI document and the tests read the same list of routes. */
 export type Route = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** With `{name}` for parameters, as in OpenAPI. */
+  /** Parameters are written as `{name}`, as in OpenAPI. */
   readonly path: string
   readonly operationId: string
   readonly tag: keyof typeof TAGS
@@ -44,27 +44,27 @@ export type Route = {
   readonly query?: z.ZodType
   readonly params?: z.ZodType
   readonly answers: Readonly<Record<number, z.ZodType>>
-  /** The answer is a file, whose CSV is described here beside its JSON. */
+  /** The columns of the CSV, if the response is a file. `answers` describes its JSON. */
   readonly csv?: z.ZodType
-  /** Codes of this route alone, beside those that any route may answer with. */
+  /** Codes of this route only, in addition to those of every route. */
   readonly problems?: readonly ProblemCode[]
   /**
-   * How a POST keeps its promise about an Idempotency-Key. `itself`: with its effect, in one transaction. Otherwise the
-   * router stores the answer after the effect, which must be one that may be done twice, and have no secret in it.
+   * How a POST handles an Idempotency-Key. `itself`: in one transaction with its effect. Otherwise the router stores
+   * the response after the effect, which must be safe to repeat and must contain no secret.
    */
   readonly idempotency?: 'itself'
   /**
-   * The part of the request that the account's log keeps when a key does this; without it nothing is logged. The dashboard logs
-   * what a person does.
+   * The part of the request that the account's log stores if a key made it. Without it, key requests are not logged.
+   * The dashboard logs the changes of people.
    */
   readonly audited?: (body: never, query: never) => object
-  /** Its effect is not only in the database, so it is logged after it is done, and not with its change in one transaction. */
+  /** Its effect is not only in the database, so it is logged afterwards and not in one transaction with its change. */
   readonly reachesOut?: true
   /** A request that works. The reference shows it, and a test sends it. */
   readonly example?: {
     readonly body?: object
     readonly query?: Readonly<Record<string, string>>
-    /** The answer to it; without it the example of the answer's schema. */
+    /** The response to it. By default the example of the response's schema. */
     readonly answer?: object
   }
   handle(call: Call): Promise<Answer>
@@ -72,19 +72,17 @@ export type Route = {
 
 export type Call = {
   readonly caller: Caller
-  /** Sees only the rows of the caller's merchant and mode. */
   readonly db: Session
   readonly body: unknown
   readonly query: unknown
   readonly params: unknown
   readonly idempotencyKey: string | null
-  /** The address that the request came from. */
   readonly ip: string
 }
 
-/** What is noted of a body that has nothing to hide. */
+/** Logs the whole body: it contains nothing secret. */
 export const WHOLE = (body: object): object => body
-/** What is noted of a route whose path says everything. */
+/** Logs nothing of the body: the path says enough. */
 export const NOTHING = (): object => ({})
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined
@@ -116,12 +114,12 @@ export type RouterDeps = {
   readonly turns: Turns
 }
 
-/** So many rows of a list count as one request of the account. */
+/** Rows of a list that count as one request of the account. */
 const ROWS_OF_REQUEST = 10
-/** Milliseconds after which a reader of a file who takes nothing is cut off. */
+/** Milliseconds after which a client that stopped reading a file is disconnected. */
 export const STALLED_MS = 60_000
 
-/** Whether the route reads a list, page by page. */
+/** True if the route reads a list page by page. */
 export const readsList = ({ method, query }: Route): boolean =>
   method === 'get' && query instanceof z.ZodObject && 'limit' in query.shape
 
@@ -135,7 +133,6 @@ export function mountRoutes(router: Router, routes: readonly Route[], deps: Rout
       router[route.method](
         expressPath,
         admit(route, deps),
-        // A route without a body schema never reads a body.
         ...(route.body === undefined ? [] : [readJson]),
         (request, response) => run(route, deps, { request, response }),
       )
@@ -154,7 +151,6 @@ export function setHeaders(headers: Readonly<Record<string, string>>): RequestHa
   }
 }
 
-/** The answer to any other method on a known path. */
 export function onlyMethods(methods: readonly string[]): RequestHandler {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
   return () => {
@@ -172,8 +168,8 @@ function admit(route: Route, { authenticate, limits }: RouterDeps) {
 }
 
 /**
- * As how many requests this one counts. What a list takes of the process grows with its rows: so a merchant who pages
- * through all of them leaves others the time that ordinary requests would.
+ * The number of requests that this one counts as. The cost of a list grows with its rows, so a merchant who pages
+ * through all of them leaves other merchants the time that ordinary requests would leave.
  */
 function costOf(route: Route, { query }: Request): number {
   const rows = Number(query['limit'])
@@ -201,7 +197,7 @@ async function run(
     return turns.files(caller.merchantId, async () => send(await handle(route, call, own), { request, response }))
   const answer = await (isList
     ? turns.lists(caller.merchantId, () =>
-        // A list and what belongs to its items are of one moment, and never of two replicas.
+        // A list and what belongs to its items are read at one moment, from one replica.
         call.db.transaction((tx) => route.handle({ ...call, db: sessionIn(tx) })),
       )
     : route.method === 'post' && route.idempotency === undefined
@@ -210,12 +206,11 @@ async function run(
   return send(answer, { request, response })
 }
 
-/** The change and its entry in the log are one transaction. An answer that is given again changes nothing. */
+/** The change and its log entry are one transaction. A replayed response changes nothing. */
 async function handle(route: Route, call: Call, own: Session): Promise<Answer> {
   const { audited } = route
   const { caller, body, query, params, ip } = call
   if (audited === undefined) return route.handle(call)
-  // After the route has judged the body.
   const note = (answer: Answer) => ({
     merchantId: caller.merchantId,
     actor: `key_${caller.keyId}`,
@@ -235,7 +230,7 @@ async function handle(route: Route, call: Call, own: Session): Promise<Answer> {
   })
 }
 
-/** The id of what a POST has created, which no other part of the request names. */
+/** The id of the object that a POST created. No other part of the request contains it. */
 function createdId({ headers }: Answer): { id?: string } {
   const id = headers?.['location']?.split('/').at(-1)
   return id === undefined ? {} : { id }
@@ -252,7 +247,7 @@ async function send(
     response.type('application/json').send(text)
     return
   }
-  // Read before anything is sent: an error at the beginning is still told as one.
+  // Read before anything is sent, so that an early error can still become a problem response.
   const chunks = file.chunks[Symbol.asyncIterator]()
   const first = await chunks.next()
   response.type(file.type).set('content-disposition', `attachment; filename="${file.name}"`)
@@ -282,7 +277,9 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: 'body' | 'q
   throw explain(result.error, { schema, where, value })
 }
 
-/** 1 to 255 visible ASCII characters, or it throws. The IETF draft puts quotes around the key; they are taken off. */
+/**
+ * Throws unless the key has 1 to 255 visible ASCII characters. Removes the quotes that the IETF draft puts around it.
+ */
 function readIdempotencyKey(request: Request): string | null {
   const raw = request.get('idempotency-key')
   if (raw === undefined) return null

@@ -16,8 +16,6 @@ import { isSafeText, isVisible, storedText } from '../../domain/text.ts'
 import type { TargetRules } from '../../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../../webhooks/secret-box.ts'
 
-/** Channels of an account, as people and keys change them. */
-
 export type ChannelDeps = {
   readonly secretBox: SecretBox
   readonly webhookTargets: TargetRules
@@ -26,15 +24,18 @@ export type ChannelDeps = {
   readonly clock: () => number
 }
 
-/** Who does it: the id of a person or of a key. */
+/** The person or key that makes the change, by id. */
 export type ChannelActor = { readonly tenant: Tenant; readonly actor: string; readonly ip: string }
 
 export type WantedChannel = Omit<NewChannel, 'id' | 'sealed' | 'at'> & {
-  /** Where its messages go; empty for mail, which goes to the person. */
+  /** The target of its messages. Empty for e-mail, which goes to the person. */
   readonly address: string
 }
 
-/** Null when the account has as many as it may. A person has one channel by mail: asked for again, it is the same. */
+/**
+ * Returns null if the account has the maximum number of channels. A person has one e-mail channel: a second request
+ * returns it.
+ */
 export async function addChannel(
   deps: ChannelDeps,
   tx: Tx,
@@ -50,7 +51,7 @@ export async function addChannel(
   const id = deps.newChannelId()
   const sealed = deps.secretBox.seal(address, id)
   const channel = await insertChannel(tx, by.tenant, { ...settings, id, sealed, at: iso(deps) })
-  await tell(tx, by, { action: 'channel.added', channel })
+  await recordChange(tx, by, { action: 'channel.added', channel })
   return channel
 }
 
@@ -59,12 +60,12 @@ export async function dropChannel(
   tx: Tx,
   { by, channel }: { by: ChannelActor; channel: Channel },
 ): Promise<void> {
-  // Removed first: the channel itself is told nothing any more, the others that it is gone.
+  // Removed first, so that the removed channel receives no notice and the other channels do.
   if (await removeChannel(tx, by.tenant, { id: channel.id, at: iso(deps) }))
-    await tell(tx, by, { action: 'channel.removed', channel })
+    await recordChange(tx, by, { action: 'channel.removed', channel })
 }
 
-/** A message that says that it is a test. One that is on its way is test enough. */
+/** Queues a test message, unless one is already waiting to be sent. */
 export async function testChannel(deps: ChannelDeps, db: Session, { tenant, id }: { tenant: Tenant; id: string }) {
   const [latest] = await listMessages(db, tenant, { channelId: id, limit: 1 })
   const isOpen = latest?.kind === 'test' && latest.state !== 'sent' && latest.state !== 'refused'
@@ -79,8 +80,8 @@ export async function noteChannel(
   await writeAudit(tx, { merchantId: tenant.merchantId, actor, action, data, ip })
 }
 
-/** People are told of a channel that somebody adds or takes away: it hears what is theirs. */
-async function tell(
+/** Notifies the people of the account that a channel was added or removed: it receives what is meant for them. */
+async function recordChange(
   tx: Tx,
   by: ChannelActor,
   { action, channel }: { action: string; channel: Channel },
@@ -92,7 +93,7 @@ async function tell(
 
 const LONGEST_NAME = 80
 
-/** A name on one line, which no sign turns around. */
+/** Reads a name: one line, without characters that change the direction of text. */
 export function readChannelName(given: string): { name: string } | { must: string } {
   const name = storedText(given).trim()
   if (name.length > LONGEST_NAME || !isSafeText(name, 'line') || !isVisible(name))

@@ -11,16 +11,15 @@ export type ConfirmationDeps = {
   readonly clock: () => number
 }
 
-/** Longer than a mail is looked for and its link works. */
+/** Longer than the link in the mail works. */
 const KEPT_MS = 3_600_000
 
 const file = z.object({ base64: z.string() }).transform(({ base64 }) => Buffer.from(base64, 'base64'))
 
-const asked = z.object({
+const askedSchema = z.object({
   method: z.enum(['get', 'post']),
-  /** The path; that of a form has no query. */
+  /** The path. The path of a form has no query. */
   path: z.string(),
-  /** The change in words, as it follows "Confirm". */
   what: z.string(),
   /** The path for a person who does not confirm. */
   back: z.string(),
@@ -29,9 +28,9 @@ const asked = z.object({
 })
 
 /** A request of a person who must confirm first. */
-export type Asked = z.output<typeof asked>
+export type Asked = z.output<typeof askedSchema>
 
-/** Keeps the request, so that it is carried out after the confirmation. Returns its id, which works in this session only. */
+/** Stores the request until it is confirmed. Returns its id, which works only in this session. */
 export async function keepAsked(
   { db, secretBox, clock }: ConfirmationDeps,
   sessionId: string,
@@ -48,7 +47,7 @@ export async function keepAsked(
   return id
 }
 
-/** Null: this session asked for no such thing, or too long ago. */
+/** Returns null if this session made no such request, or if it has expired. */
 export async function findAsked(
   { secretBox, clock }: Omit<ConfirmationDeps, 'db'>,
   db: Queryable,
@@ -56,15 +55,15 @@ export async function findAsked(
 ): Promise<Asked | null> {
   if (typeof id !== 'string' || !/^[\w-]{22}$/.test(id)) return null
   const sealed = await findConfirmation(db, { id, sessionId, now: new Date(clock()).toISOString() })
-  return sealed === null ? null : asked.parse(JSON.parse(secretBox.open(sealed, id)))
+  return sealed === null ? null : askedSchema.parse(JSON.parse(secretBox.open(sealed, id)))
 }
 
-/** The field of a form's address that names what was confirmed. */
+/** The query parameter of a form's URL with the id of what was confirmed. */
 export const CONFIRMED = 'confirmed'
 
 /**
- * Returns the address that follows a confirmation. With 307 the browser posts again, to the path of the form; that path then takes the form
- * which was kept, and nothing of what is posted.
+ * Returns the URL that follows a confirmation. With 307 the browser posts again to the path of the form, which then
+ * reads the stored form and ignores the posted one.
  */
 export function afterConfirming(
   id: string | null,

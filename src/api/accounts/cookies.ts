@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 
 /**
- * `session`: who is signed in. `browser`: that this browser asked for a link. `known`: that somebody signed in here before.
- * `sent`: the address that the link went to, in base64url. Over https their names begin with `__Host-`, so that no other
- * host of the domain can set them; a browser takes such cookies only from https.
+ * `session`: who is signed in. `browser`: this browser requested a link. `known`: somebody signed in here before.
+ * `sent`: the e-mail address that the link went to, in base64url. Over https the names begin with `__Host-`, so that no
+ * other host of the domain can set them; browsers accept such cookies only over https.
  */
 export type CookieName = 'session' | 'browser' | 'known' | 'sent'
 
@@ -16,27 +16,27 @@ const VALUES: Readonly<Record<CookieName, RegExp>> = {
 }
 
 export type Cookies = {
-  /** Null: there is none, or more than one, which only somebody else can have set. */
+  /** Null if there is none, or more than one: only a third party can have set the second. */
   read(request: Request, name: CookieName): string | null
-  /** The value of `set-cookie`. It ends with the browser's session, or after so many seconds. */
+  /** The value of `set-cookie`. The cookie ends with the browser's session, or after this number of seconds. */
   set(name: CookieName, value: string, seconds?: number): string
   clear(name: CookieName): string
 }
 
 export function createCookies(publicUrl: string): Cookies {
   const secure = publicUrl.startsWith('https:')
-  const nameOf = (name: CookieName): string => `${secure ? '__Host-' : ''}pinrail_${name}`
+  const cookieName = (name: CookieName): string => `${secure ? '__Host-' : ''}pinrail_${name}`
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
   return {
     read: (request, name) => {
       const values = (request.get('cookie') ?? '').split(';').flatMap((pair) => {
         const [key, value] = pair.trim().split('=')
-        return key === nameOf(name) && value !== undefined && VALUES[name].test(value) ? [value] : []
+        return key === cookieName(name) && value !== undefined && VALUES[name].test(value) ? [value] : []
       })
       return values.length === 1 ? (values[0] ?? null) : null
     },
     set: (name, value, seconds) =>
-      `${nameOf(name)}=${value}; ${attributes}${seconds === undefined ? '' : `; Max-Age=${seconds}`}`,
-    clear: (name) => `${nameOf(name)}=; ${attributes}; Max-Age=0`,
+      `${cookieName(name)}=${value}; ${attributes}${seconds === undefined ? '' : `; Max-Age=${seconds}`}`,
+    clear: (name) => `${cookieName(name)}=; ${attributes}; Max-Age=0`,
   }
 }

@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto'
 import { sameText } from './tokens.ts'
 
 /**
- * The cookie of a browser in which an address signed in before: a name for the address, and a signature of the name, each
- * an HMAC. It signs nobody in. Strangers cannot make one, so what they ask for is counted apart from its owner.
+ * The cookie of a browser in which an e-mail address signed in before: a name for the address and a signature of the
+ * name, each an HMAC. It signs nobody in. Strangers cannot make one, so their requests are counted separately from the
+ * owner's.
  */
 
 const NAME_LENGTH = 22
@@ -17,7 +18,7 @@ export function knownBrowserToken(pepper: string, email: string): string {
   return signed(pepper, hmac(pepper, `known browser ${email}`).slice(0, NAME_LENGTH))
 }
 
-/** True if we have set the cookie, for whichever address. */
+/** True if the platform set the cookie, for any address. */
 export function isKnownBrowser(pepper: string, token: string | null): token is string {
   return token !== null && sameText(token, signed(pepper, token.slice(0, NAME_LENGTH)))
 }

@@ -35,9 +35,10 @@ const HOME = '/dashboard'
 export type Confirms = { readonly sessionId: string; readonly confirmationId: string; readonly what: string }
 
 /**
- * Sends a link to the address: one that signs in, or one that confirms the session. Every address gets one, whether it
- * has an account or not, so answer, time and mail reveal nothing. `to`: the path to continue with. `askedFrom`: the network,
- * or a known browser. Returns the token for the browser's cookie; null if too many were asked for and none was sent.
+ * Sends a link that signs in, or one that confirms the session. Every address gets one, with or without an account, so
+ * response, time and mail reveal nothing. `to`: the path to continue with. `askedFrom`: the network, or a known
+ * browser. Returns the token for the browser's cookie, or null if the limit of requests is reached and no link was
+ * sent.
  */
 export async function sendLink(
   deps: LinkDeps,
@@ -55,7 +56,7 @@ export async function sendLink(
   const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
   return deps.db.transaction(async (tx) => {
     const sent = await countLinks(tx, { email, sessionId, askedFrom, since: iso(now - HOUR_MS) })
-    // So that nobody fills the mailbox of another.
+    // Nobody can fill the mailbox of another person.
     if (sent.same >= LINKS_PER_HOUR) return null
     if (askedFrom !== KNOWN_BROWSER && sent.strangers >= STRANGERS_LINKS_PER_HOUR) return null
     await insertLink(tx, {
@@ -74,10 +75,10 @@ export async function sendLink(
   })
 }
 
-/** What the browser sends back: the link's token, or the code that a person typed. */
+/** The link's token, or the code that a person typed. */
 export type Proof = { readonly token: string } | { readonly code: string }
 
-/** Uses the link up. Null: it does not work, for whatever reason. */
+/** Uses up the link. Null if it does not work, for any reason. */
 export function spendLink(deps: LinkDeps, tx: Tx, { browser, proof }: { browser: string; proof: Proof }) {
   const browserDigest = digestOfToken(browser)
   const [now, since] = [deps.clock(), deps.clock() - DAY_MS].map((ms) => new Date(ms).toISOString()) as [string, string]

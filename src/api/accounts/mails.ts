@@ -9,7 +9,7 @@ export type MailDeps = {
   readonly newMailId: () => string
 }
 
-/** Keeps the mail for the worker, which sends it. Times are ISO 8601. */
+/** Stores the mail for the worker, which sends it. Times are ISO 8601. */
 export async function queueMail(
   deps: MailDeps,
   db: Queryable,
@@ -35,7 +35,7 @@ If you did not ask for this, ignore this e-mail. Nobody was signed in.
   }
 }
 
-/** `what` is changed: it follows "Confirm". */
+/** `what`: the change, as it follows "Confirm". */
 export function confirmMail(to: string, { url, code, what }: { url: string; code: string; what: string }): Mail {
   return {
     to,

@@ -19,8 +19,8 @@ import type { Queryable, Tx } from '../../db/db.ts'
 import { digestOfToken, sameText } from './tokens.ts'
 
 /**
- * Passkeys after WebAuthn Level 3. Challenges are signed, not stored, so that opening a page writes nothing; an answer to
- * one counts once. User verification is required: a passkey then is two factors (NIST SP 800-63B-4).
+ * Passkeys according to WebAuthn Level 3. Challenges are signed and not stored, so opening a page writes nothing. Each
+ * challenge accepts one answer. User verification is required: a passkey is then two factors (NIST SP 800-63B-4).
  */
 export type PasskeyDeps = {
   readonly publicUrl: string
@@ -29,19 +29,19 @@ export type PasskeyDeps = {
   readonly clock: () => number
 }
 
-/** What a challenge is for; a session's id where it is for one session. */
+/** The purpose of a challenge, with the session's id if it is for one session. */
 export type Purpose = 'sign-in' | `add ${string}` | `confirm ${string}`
 
-/** A person may take a while with the device (milliseconds). */
+/** Milliseconds: a person may take this long with the device. */
 const CHALLENGE_MS = 600_000
 const PUBLIC_NAME = 'Pinrail'
 
-/** False where the address is a bare IP address, for which browsers make no passkeys. */
+/** False if the host is an IP address, for which browsers make no passkeys. */
 export function arePasskeysPossible(publicUrl: string): boolean {
   return isIP(new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')) === 0
 }
 
-/** For the page that makes a passkey; JSON for the browser. */
+/** Options for the page that makes a passkey, as JSON for the browser. */
 export async function creationOptions(
   deps: PasskeyDeps,
   db: Queryable,
@@ -62,7 +62,7 @@ export async function creationOptions(
   return JSON.stringify(options)
 }
 
-/** For a page that asks for a passkey. Of any person, because nobody has said yet who it is. */
+/** Options for a page that requests a passkey, as JSON. Any person's passkey counts: the person is not known yet. */
 export async function requestOptions(deps: PasskeyDeps, purpose: Purpose): Promise<string> {
   const options = await generateAuthenticationOptions({
     rpID: new URL(deps.publicUrl).hostname,
@@ -72,7 +72,7 @@ export async function requestOptions(deps: PasskeyDeps, purpose: Purpose): Promi
   return JSON.stringify(options)
 }
 
-/** Base64url, so it has no NUL, which Postgres refuses. */
+/** Base64url cannot contain NUL, which Postgres rejects. */
 const credentialId = z.string().regex(/^[\w-]{1,1400}$/)
 
 const registrationResponse = z.looseObject({
@@ -99,20 +99,20 @@ const authenticationResponse = z.looseObject({
   }),
 })
 
-/** The passkey that the browser made; null when the answer is not one to our challenge. */
+/** Reads the passkey that the browser made. Null if it does not answer one of our challenges. */
 export async function readNewPasskey(
   deps: PasskeyDeps,
   tx: Tx,
   { answer, sessionId }: { answer: string; sessionId: string },
 ): Promise<Pick<NewPasskey, 'id' | 'publicKey' | 'counter' | 'transports'> | null> {
-  const response = registrationResponse.safeParse(fromJson(answer))
+  const response = registrationResponse.safeParse(parseJson(answer))
   if (!response.success) return null
   const challenge = await spendChallenge(deps, tx, {
     clientData: response.data.response.clientDataJSON,
     purpose: `add ${sessionId}`,
   })
   if (challenge === null) return null
-  const verified = await quietly(
+  const verified = await nullIfThrown(
     verifyRegistrationResponse({
       response: response.data as Parameters<typeof verifyRegistrationResponse>[0]['response'],
       expectedChallenge: challenge,
@@ -126,21 +126,21 @@ export async function readNewPasskey(
 }
 
 /**
- * The person whose passkey has answered. `removed`: no person has this passkey, any more at least. `failed`: the answer is
- * none to our challenge, or came too late. For the transaction that acts upon it.
+ * Finds the person whose passkey answered. `removed`: no person has this passkey, or no longer. `failed`: the answer
+ * matches none of our challenges, or came too late. Call it in the transaction that acts on the answer.
  */
 export async function readPasskeyAnswer(
   deps: PasskeyDeps,
   tx: Tx,
   { answer, purpose, ip }: { answer: string; purpose: Purpose; ip: string },
 ): Promise<{ personId: string; email: string } | 'removed' | 'failed'> {
-  const response = authenticationResponse.safeParse(fromJson(answer))
+  const response = authenticationResponse.safeParse(parseJson(answer))
   if (!response.success) return 'failed'
   const challenge = await spendChallenge(deps, tx, { clientData: response.data.response.clientDataJSON, purpose })
   if (challenge === null) return 'failed'
   const passkey = await findPasskey(tx, response.data.id)
   if (passkey === null) return 'removed'
-  const verified = await quietly(
+  const verified = await nullIfThrown(
     verifyAuthenticationResponse({
       response: response.data as Parameters<typeof verifyAuthenticationResponse>[0]['response'],
       expectedChallenge: challenge,
@@ -158,7 +158,7 @@ export async function readPasskeyAnswer(
   return { personId: passkey.personId, email: passkey.email }
 }
 
-/** 16 random bytes, the time until which it counts, and a signature over both and the purpose. */
+/** 16 random bytes, its expiry, and a signature over both and the purpose. */
 function newChallenge(deps: PasskeyDeps, purpose: Purpose): Uint8Array<ArrayBuffer> {
   const end = Buffer.alloc(8)
   end.writeBigUInt64BE(BigInt(deps.clock() + CHALLENGE_MS))
@@ -170,7 +170,7 @@ function signature({ pepper }: PasskeyDeps, purpose: Purpose, body: Buffer): Buf
   return createHmac('sha256', pepper).update(`passkey ${purpose}\n`).update(body).digest()
 }
 
-/** The challenge that the browser says it has answered; null when it is not ours, has ended, or was answered before. */
+/** Returns the challenge that the browser answered. Null if it is not ours, has expired or was answered before. */
 async function spendChallenge(
   deps: PasskeyDeps,
   tx: Tx,
@@ -178,7 +178,7 @@ async function spendChallenge(
 ): Promise<string | null> {
   const data = z
     .looseObject({ challenge: z.string() })
-    .safeParse(fromJson(Buffer.from(clientData, 'base64url').toString('utf8')))
+    .safeParse(parseJson(Buffer.from(clientData, 'base64url').toString('utf8')))
   if (!data.success) return null
   const bytes = Buffer.from(data.data.challenge, 'base64url')
   const [body, signed] = [bytes.subarray(0, 24), bytes.subarray(24)]
@@ -189,8 +189,8 @@ async function spendChallenge(
   return isFirst ? data.data.challenge : null
 }
 
-/** The library throws for whatever does not fit: to us that is an answer that does not count. */
-async function quietly<T>(work: Promise<T>): Promise<T | null> {
+/** The library throws for any invalid answer. Such an answer does not count. */
+async function nullIfThrown<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch {
@@ -198,7 +198,7 @@ async function quietly<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-function fromJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -5,7 +5,7 @@ import { checksumAddress } from '../../evm/checksum.ts'
 
 export type WalletDeps = { readonly token: string }
 
-/** Whether somebody may be paid to the address: the rules of wallets, and that it is none of ours. */
+/** Checks the rules for wallets, and that the address does not belong to the platform. */
 export async function checkReceivingWallet({ token }: WalletDeps, db: Queryable, text: string): Promise<WalletCheck> {
   const check = checkWallet(text, { checksum: checksumAddress, token })
   if (!check.ok || !(await isOwnAddress(db, check.address))) return check

@@ -24,15 +24,14 @@ export type SessionDeps = {
   readonly newSessionId: () => string
 }
 
-/** A session that is open, and the token of its cookie. */
 export type SignedIn = { readonly session: Session; readonly token: string }
 
 /** The time of last use is stored at most once a minute. */
 const USED_MS = 60_000
-/** In characters: what a browser says about itself is shown to its owner, and nothing else. */
+/** Characters. Only the owner sees how the browser describes itself. */
 const LONGEST_AGENT = 300
 
-/** Who is signed in with the cookie of this request; null: nobody. */
+/** Finds the open session of the request's cookie. Null if nobody is signed in. */
 export async function findSignedIn(deps: SessionDeps, request: Request): Promise<SignedIn | null> {
   const token = deps.cookies.read(request, 'session')
   const session = token === null ? null : await findSession(deps.db, digestOfToken(token))
@@ -43,8 +42,8 @@ export async function findSignedIn(deps: SessionDeps, request: Request): Promise
 }
 
 /**
- * Opens a session with a token of its own and ends the one that this browser had: a token that was there before signing
- * in never becomes one of somebody who is signed in. Returns the cookie.
+ * Opens a session with a new token and ends the previous one of this browser: a token from before the sign-in never
+ * becomes the token of a signed-in person. Returns the cookie.
  */
 export async function openSession(
   deps: SessionDeps,
@@ -78,7 +77,7 @@ export async function openSession(
   return deps.cookies.set('session', token)
 }
 
-/** Counts as freshly confirmed from now on. */
+/** Marks the session as confirmed now. */
 export async function confirm(deps: SessionDeps, tx: Tx, sessionId: string): Promise<void> {
   await confirmSession(tx, sessionId, new Date(deps.clock()).toISOString())
 }

@@ -7,11 +7,9 @@ import { maskEmail } from '../../domain/account/email.ts'
 import { may, type Role } from '../../domain/account/roles.ts'
 import { invitationMail, type MailDeps, queueMail } from './mails.ts'
 
-/** Changes of the people of an account, by one of them or by a key. */
-
 export type TeamDeps = MailDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
 
-/** Who does it, and from where. A person must be an owner at the moment of the change. */
+/** The person or key that makes the change. A person must be an owner at the moment of the change. */
 export type TeamActor = {
   readonly merchantId: string
   readonly by: { readonly person: string; readonly email: string } | { readonly key: string }
@@ -20,7 +18,7 @@ export type TeamActor = {
 
 type Refusal = 'forbidden_role' | 'not_found' | 'last_owner'
 
-/** Takes the change back. */
+/** Rolls the change back. */
 export class TeamRefused extends Error {
   readonly reason: Refusal
   constructor(reason: Refusal) {
@@ -32,17 +30,17 @@ export class TeamRefused extends Error {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 export const INVITED_MS = 7 * DAY_MS
-/** People and invitations of one account, and invitations that it may have mailed in a day. */
+/** People and open invitations of one account, and invitations that it can send in a day. */
 const MOST_PEOPLE = 50
-/** Invitations that one address is mailed within an hour, by all accounts together, and one by each of them. */
+/** Invitations that all accounts together mail to one address within an hour. Each account mails at most one. */
 const MAILS_PER_HOUR = 5
 
 export type Invited =
   | { readonly ok: true; readonly expiresAt: string }
-  /** `member`: they are in the team already. `many`: the account has had as many as it may. */
+  /** `member`: the person is already in the team. `many`: the account has reached its limit. */
   | { readonly ok: false; readonly why: 'member' | 'many'; readonly message: string }
 
-/** It tells nothing about whether the address signs in here already. */
+/** Does not reveal if the address already signs in here. */
 export function invite(
   deps: TeamDeps,
   actor: TeamActor,
@@ -63,7 +61,7 @@ export function invite(
     await insertInvitation(tx, { merchantId, email, role, expiresAt })
     const by = 'email' in actor.by ? actor.by.email : null
     const mail = invitationMail(email, { by, account, url: `${deps.publicUrl}/dashboard/welcome` })
-    // Who is invited again and again is not mailed as often; the invitation stands where the person signs in.
+    // An address that is invited repeatedly gets fewer mails. The invitation still appears when the person signs in.
     if (await takeInvitationMail(tx, { merchantId, email, now, since: iso(-HOUR_MS), most: MAILS_PER_HOUR }))
       await queueMail(deps, tx, { mail, now, expiresAt })
     await writeAudit(tx, {
@@ -78,8 +76,8 @@ export function invite(
 }
 
 /**
- * A change of the team under its lock; null: there is nothing to change. One that would leave the account without an
- * owner is taken back.
+ * Changes the team under its lock. `work` returns null if there is nothing to change. A change that would leave the
+ * account without an owner is rolled back.
  */
 export async function changeTeam(
   { db }: Pick<TeamDeps, 'db'>,
@@ -92,15 +90,15 @@ export async function changeTeam(
     const done = await work(tx, before)
     if (done === null) throw new TeamRefused('not_found')
     const left = await listMembers(tx, merchantId)
-    const owned = (members: readonly Member[]): boolean => members.some(({ role }) => role === 'owner')
-    if (owned(before) && !owned(left)) throw new TeamRefused('last_owner')
+    const hasOwner = (members: readonly Member[]): boolean => members.some(({ role }) => role === 'owner')
+    if (hasOwner(before) && !hasOwner(left)) throw new TeamRefused('last_owner')
     await writeAudit(tx, { merchantId, actor: actorId(actor), ...done, ip })
   })
 }
 
 /**
- * The members, who stay as they are until the end of the transaction. What the person may do is asked again: somebody
- * else may have taken it away while this request waited.
+ * Locks the members until the end of the transaction. Checks the person's role again: another owner may have changed it
+ * while this request waited.
  */
 async function lockTeam(tx: Tx, { merchantId, by }: TeamActor): Promise<Member[]> {
   await lockMerchant(tx, merchantId)

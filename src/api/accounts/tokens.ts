@@ -10,19 +10,19 @@ export function newCode(): string {
   return String(randomInt(1_000_000)).padStart(6, '0')
 }
 
-/** SHA-256. A token has 256 random bits, so a slow hash would protect nothing more (OWASP ASVS 5.0, 6.5.2). */
+/** SHA-256. A slow hash would not protect 256 random bits better (OWASP ASVS 5.0, 6.5.2). */
 export function digestOfToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** A code has few digits, so it is hashed with a key that is not in the database, and together with its link. */
+/** A code has few digits, so it is hashed together with its link and with a key that is not in the database. */
 export function digestOfCode(code: string, browserDigest: Buffer, pepper: string): Buffer {
   return createHmac('sha256', pepper).update('sign-in code').update(browserDigest).update(code).digest()
 }
 
 /**
- * The token of the forms of a session for one account: whoever has no cookie cannot compute it, and it is never stored.
- * A form that was opened for one account so changes nothing in the one that was chosen since.
+ * The form token of a session for one account. Only the owner of the cookie can compute it, and it is never stored. A
+ * form that was opened for one account cannot change another account that was chosen later.
  */
 export function formToken(sessionToken: string, merchantId: string | null): string {
   return createHash('sha256')

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 
 /**
- * `pinrail_{test|live}_` + 12 characters of key id + 32 of secret (190 bits) + 6 of CRC-32, all base 62. Because of the
- * checksum, junk is refused without a query, and scanners for leaked secrets raise no false alarms.
+ * `pinrail_{test|live}_` + 12 characters of key id + 32 of secret (190 bits) + 6 of CRC-32, all base 62. The checksum
+ * rejects junk without a query and saves scanners for leaked secrets from false alarms.
  */
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -28,7 +28,10 @@ export const API_SCOPES = [
 ] as const
 export type ApiScope = (typeof API_SCOPES)[number]
 
-/** From where a key may be allowed. What is no network ends each request with the key, because no list is made of it. */
+/**
+ * The networks from which a key can be used. An invalid entry would fail every request with the key, because it has no
+ * place in a block list.
+ */
 export const NETWORK = z.union(
   [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()],
   'must be an IP address or a network such as 192.0.2.0/24',
@@ -47,7 +50,7 @@ export function createApiKey(
   return { id, text, digest: digestOf(text, pepper), last4: text.slice(-4), pepperId: pepperIdOf(pepper) }
 }
 
-/** Reads a key by its form and checksum, without a query. Null when it cannot be a key. */
+/** Parses a key by its form and checksum, without a query. Null if it cannot be a key. */
 export function parseApiKey(text: string): ParsedApiKey | null {
   const match = FORMAT.exec(text)
   if (match === null) return null
@@ -55,12 +58,12 @@ export function parseApiKey(text: string): ParsedApiKey | null {
   return { id: match[2] ?? '', livemode: match[1] === 'live', text }
 }
 
-/** HMAC-SHA-256 with the pepper: with a leaked table alone nobody can check guesses. Costs microseconds. */
+/** HMAC-SHA-256 with the pepper: a leaked table alone is not enough to check guesses. Costs microseconds. */
 export function digestOf(text: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(text).digest()
 }
 
-/** Names a pepper without telling it: the beginning of a digest of a long random text. */
+/** Names a pepper without revealing it: the beginning of a digest of a long random text. */
 export function pepperIdOf(pepper: string): string {
   return createHash('sha256').update('pinrail.pepper').update(pepper).digest('hex').slice(0, 8)
 }

@@ -7,39 +7,39 @@ import type { RequestLimits } from '../limits/request-limits.ts'
 import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './api-key.ts'
 import { blockListOf } from './key-limits.ts'
 
-/** The merchant and mode that a request acts for, and what its key allows. `keyId` is null for a person of the account. */
+/** The merchant and mode of a request, and the scopes of its key. `keyId` is null for a person of the account. */
 export type Caller = Tenant & { readonly keyId: string | null; readonly scopes: readonly string[] }
 
-/** `known` is told whose key it is as soon as that is proved, also when the request is then refused. */
+/** `known` receives the caller as soon as the key is proved, even if the request is refused afterwards. */
 export type Authenticate = (request: Request, scope: ApiScope, known?: (caller: Caller) => void) => Promise<Caller>
 
 export type AuthDeps = {
   readonly db: Queryable
   readonly pepper: string
-  /** Earlier peppers, by which keys were made that nobody has used since. */
+  /** Earlier peppers of keys that have not been used since. */
   readonly retiredPeppers: readonly string[]
   readonly clock: () => number
-  /** Called for a used key whose stored time of last use is more than a minute old. */
+  /** Called with a used key whose stored time of last use is more than a minute old. */
   readonly onKeyUsed: (keyId: string) => void
-  /** Called for a used key whose digest is by a retired pepper, with the one by the current pepper. */
+  /** Called with the digest by the current pepper, if a used key still has a digest by a retired one. */
   readonly onOldPepper: (digest: NewDigest) => void
   readonly limits: Pick<RequestLimits, 'countRefusal'>
 }
 
-/** Keys are cached for this long, so a revocation takes effect within a second. */
+/** Milliseconds that a key is cached: a revocation takes effect within a second. */
 const CACHE_MS = 1000
 const CACHE_SIZE = 10_000
 /** The time of last use is stored at most once a minute. */
 const USED_MS = 60_000
 
-/** Compared with when there is no such key, so that unknown and wrong keys take the same time. */
+/** Compared if there is no such key, so that unknown and wrong keys take the same time. */
 const NO_DIGEST = new Uint8Array(32)
 
 type Cached = {
   readonly key: StoredApiKey
   readonly allowed: BlockList | null
   readonly until: number
-  /** Whether its use is to be stored, once it was really used: knowing the id alone is no use. */
+  /** True if the next real use must be stored. A request that only knows the id is no use. */
   useIsNews: boolean
 }
 
@@ -54,11 +54,11 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     if (parsed === null) return refuse(request)
     const found = await find(parsed.id, now)
     const stored = found?.key.digest ?? NO_DIGEST
-    // All of them, so that the time tells nothing.
+    // Compares with every pepper, so that the time reveals nothing.
     const [isCurrent, ...byRetired] = peppers.map((pepper) => sameDigest(digestOf(parsed.text, pepper), stored))
-    const right = isCurrent === true || byRetired.includes(true)
-    if (found === null || !right || found.key.livemode !== parsed.livemode) return refuse(request)
-    const caller = callerOf(found.key)
+    const isProved = isCurrent === true || byRetired.includes(true)
+    if (found === null || !isProved || found.key.livemode !== parsed.livemode) return refuse(request)
+    const caller = toCaller(found.key)
     known?.(caller)
     if (!isUsable(found.key, now)) return refuse(request)
     if (found.useIsNews) deps.onKeyUsed(parsed.id)
@@ -101,7 +101,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
   }
 }
 
-function callerOf({ merchantId, livemode, id, scopes }: StoredApiKey): Caller {
+function toCaller({ merchantId, livemode, id, scopes }: StoredApiKey): Caller {
   return { merchantId, livemode, keyId: id, scopes }
 }
 
@@ -116,7 +116,10 @@ function isAllowed(list: BlockList, ip: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Empty unless there is exactly one Authorization header, with the Bearer scheme. Keys in the query do not count. */
+/**
+ * Empty unless the request has exactly one Authorization header, with the Bearer scheme. Keys in the query do not
+ * count.
+ */
 function bearerToken(request: Request): string {
   const headers = request.rawHeaders.filter(
     (_, index) => index % 2 === 0 && request.rawHeaders[index]?.toLowerCase() === 'authorization',
@@ -125,7 +128,7 @@ function bearerToken(request: Request): string {
   return headers.length === 1 ? (match?.[1] ?? '') : ''
 }
 
-/** One answer for missing, malformed, unknown, revoked and expired keys: it tells a guesser nothing. */
+/** The same response for missing, malformed, unknown, revoked and expired keys: a guesser learns nothing. */
 function unauthorized(): Problem {
   return new Problem('invalid_api_key', 'Send a valid API key as "Authorization: Bearer <key>".', {
     headers: { 'www-authenticate': 'Bearer' },

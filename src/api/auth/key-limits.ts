@@ -1,16 +1,16 @@
 import { BlockList, isIP } from 'node:net'
 
-/** From where and until when a key works. Null: from anywhere, and until it is revoked. */
+/** The networks from which a key works, and its expiry. Null: all networks, and until it is revoked. */
 export type KeyLimits = { readonly allowedIps: readonly string[] | null; readonly expiresAt: string | null }
 
-/** Of a person, who confirms anew what a key is given. */
+/** The limits of a person, who confirms again what a key is given. */
 export const NO_LIMITS: KeyLimits = { allowedIps: null, expiresAt: null }
 
-/** Whether what ends at `inner` ends no later than `outer`. */
+/** True if `inner` expires no later than `outer`. */
 export const endsWithin = (inner: KeyLimits['expiresAt'], outer: KeyLimits['expiresAt']): boolean =>
   outer === null || (inner !== null && Date.parse(inner) <= Date.parse(outer))
 
-/** Whether each address and network of `inner` lies in one of `outer`. */
+/** True if each address and network of `inner` lies in one of `outer`. */
 export function liesWithin(inner: KeyLimits['allowedIps'], outer: KeyLimits['allowedIps']): boolean {
   if (outer === null) return true
   return inner !== null && inner.every((entry) => outer.some((network) => contains(network, entry)))
@@ -32,7 +32,6 @@ export function blockListOf(entries: readonly string[]): BlockList {
   return list
 }
 
-/** An address is a network of one. */
 function readNetwork(entry: string) {
   const [address = '', prefix] = entry.split('/')
   const family = isIP(address) === 6 ? ('ipv6' as const) : ('ipv4' as const)

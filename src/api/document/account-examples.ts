@@ -1,4 +1,4 @@
-/** One example of every object of an account's people, channels and files. A test compares each with its schema. */
+/** One example of every object of people, channels and files. A test compares each with its schema. */
 
 const AT = '2026-11-22T10:00:00.000Z'
 const LATER = '2026-11-29T10:00:00.000Z'

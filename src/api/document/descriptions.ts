@@ -1,6 +1,6 @@
 /**
- * Descriptions of the fields and parameters whose schema has none, by the end of their path: `settlement.rate` is asked for before
- * `rate`, and `ApiKey.status` (schema or operation first) before both. Ranges and defaults are in the schemas.
+ * Descriptions of fields and parameters whose schema has none, by the end of their path: `settlement.rate` is preferred
+ * to `rate`, and `ApiKey.status` (schema or operation first) to both. Ranges and defaults are in the schemas.
  */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   // Every object
@@ -316,7 +316,6 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
 type Json = { [name: string]: unknown }
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Fills in the descriptions that the schemas of an OpenAPI document lack. */
 export function describeFields<T extends object>(document: T): T {
   const { components, paths } = document as { components?: { schemas?: Json }; paths?: Json }
   for (const [name, schema] of Object.entries(components?.schemas ?? {})) describeIn(schema, [name])
@@ -335,7 +334,7 @@ function describeOperation(operation: Json): void {
       for (const { schema } of Object.values((body['content'] ?? {}) as Json) as Json[]) describeIn(schema, [owner])
 }
 
-/** `path`: the name of the schema or operation, and the names of the fields down to here. */
+/** `path`: the schema or operation, and the field names down to here. */
 function describeIn(schema: unknown, path: readonly string[]): void {
   if (!isObject(schema)) return
   for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Json)) {
@@ -348,7 +347,7 @@ function describeIn(schema: unknown, path: readonly string[]): void {
   describeIn(schema['items'], path)
 }
 
-/** The most special description; undefined if there is none. */
+/** The most specific description, or undefined. */
 function findDescription(path: readonly string[]): string | undefined {
   for (let from = 0; from < path.length; from++) {
     const found = DESCRIPTIONS[path.slice(from).join('.')] ?? DESCRIPTIONS[`${path[0]}.${path.slice(from).join('.')}`]

@@ -1,10 +1,9 @@
 import { slugOf } from '../../web/docs/markdown.ts'
 import type { Found } from '../../web/docs/search.tsx'
 
-/** A part of a page: its heading and the text below it. */
 type Section = { readonly path: string; readonly page: string; readonly heading: string; readonly text: string }
 
-/** Most parts that a search shows, and characters of each. */
+/** Sections that a search shows, and characters of each. */
 const MOST_FOUND = 20
 const EXCERPT = 200
 
@@ -15,7 +14,7 @@ type SearchedPage = {
   readonly anchorOf?: (heading: string) => string
 }
 
-/** Searches the pages for parts that have every word. Those with the words in their heading come first. */
+/** Searches for sections that contain every word. Those with the words in their heading come first. */
 export function createDocsSearch(pages: readonly SearchedPage[]): (query: string) => Found[] {
   const sections = pages.flatMap(splitPage)
   return (query) => {
@@ -51,7 +50,7 @@ function splitPage({ path, title, markdown, anchorOf = slugOf }: SearchedPage): 
   ]
 }
 
-/** The line that has the first of the words. */
+/** The first line that contains the first word. */
 function excerptAround(text: string, words: readonly string[]): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('```'))
   const line = lines.find((one) => normalize(one).includes(words[0] ?? '')) ?? lines[0] ?? ''

@@ -16,20 +16,19 @@ import { errorDocs } from './error-docs.ts'
 import { openApiDocument } from './openapi.ts'
 import { operationEntries } from './operation-entries.ts'
 
-/** A page of the documentation, for people and as Markdown. */
+/** A page of the documentation, as HTML and as Markdown. */
 export type DocsPage = DocsPlace & {
   readonly html: (frame: DocsFrame) => string
   readonly markdown: () => string
-  /** The anchor of a heading of the Markdown; without it the heading’s own words. */
+  /** The anchor of a Markdown heading. By default the slug of the heading. */
   readonly anchorOf?: (heading: string) => string
 }
 
 export type DocsSite = {
   readonly pages: readonly DocsPage[]
-  /** Where a page is, and what stands around it. */
+  /** Returns what surrounds a page: the navigation and its own path in it. */
   frame(path: string, language: Language): DocsFrame
   readonly llms: string
-  /** The OpenAPI document, as JSON. */
   readonly openApi: string
   search(query: string): Found[]
 }
@@ -40,11 +39,10 @@ export const ERRORS_PATH = '/docs/errors'
 type Options = {
   readonly routes: readonly Route[]
   readonly publicUrl: string
-  /** Where the guides ask: the deployment for tests, when it is known. */
+  /** The origin of the guides' requests: the test deployment, if it is known. */
   readonly testUrl: string
 }
 
-/** Every page of the documentation. */
 export function createDocsSite({ routes, publicUrl, testUrl }: Options): DocsSite {
   const guides = guidePages(testUrl)
   const openApi = JSON.stringify(openApiDocument(routes, publicUrl))
@@ -66,7 +64,7 @@ export function createDocsSite({ routes, publicUrl, testUrl }: Options): DocsSit
 
 function guidePages(origin: string): DocsPage[] {
   return Object.entries(GUIDES).map(([name, written]) => {
-    const text = filledIn(written, origin)
+    const text = fillIn(written, origin)
     const guide = readGuide(text)
     return {
       path: `${DOCS_PATH}/${name}`,
@@ -78,8 +76,8 @@ function guidePages(origin: string): DocsPage[] {
   })
 }
 
-/** With the addresses of this deployment, so that a line can be copied as it stands. */
-function filledIn(text: string, origin: string): string {
+/** Fills in the URLs of this deployment, so that a line can be copied unchanged. */
+function fillIn(text: string, origin: string): string {
   const { path, integrity } = EMBED_SCRIPT
   return text
     .replaceAll('{PINRAIL}', origin)

@@ -1,6 +1,5 @@
 import { CREATED, ENDPOINT_ID, FINAL } from './examples.ts'
 
-/** The examples of a webhook endpoint, for the document. */
 export const ENDPOINT = {
   id: ENDPOINT_ID,
   object: 'webhook_endpoint',
@@ -17,7 +16,7 @@ export const ENDPOINT = {
   updated_at: CREATED,
 }
 
-/** After days without a success. */
+/** An endpoint that was disabled after days without a success. */
 export const SWITCHED_OFF = {
   ...ENDPOINT,
   status: 'disabled',

@@ -1,6 +1,6 @@
 import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
 
-/** docs/api/errors.md. The page `/docs/errors`, to which `type` points, is made from the same two tables. */
+/** Generates docs/api/errors.md. The page `/docs/errors`, to which `type` points, is made from the same two tables. */
 export function errorDocs(): string {
   const problems = Object.entries(PROBLEMS).map(
     ([code, { status, title, help }]) => `## ${code}\n\n**${status}** · ${title}.\n\n${help}\n`,

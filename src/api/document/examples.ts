@@ -1,7 +1,7 @@
 import { CHANNEL, INVITATION, MEMBER } from './account-examples.ts'
 import { PAYMENT_LINK } from './link-example.ts'
 
-/** One example of every object, for the document. A test compares each with its schema. */
+/** One example of every object. A test compares each with its schema. */
 
 const PAYMENT_ID = 'pay_01m7z134d8fetv1hwd26y1yksm'
 const ATTEMPT_ID = 'att_01m7z13a6ffzrbpe1zsf4n0v2c'
@@ -126,7 +126,7 @@ export const CANCELED_PAYMENT = {
 const TREASURY = '0x1f9840a85d5af5bf1d1762f925bdaddc4201f984'
 const NONCE = '0x0b9e3f6f8a1d52c47e90b6a3c8d1f2e4a5b6c7d8e9f0a1b2c3d4e5f60718293a'
 const BLOCK_HASH = '0x9a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9'
-const wordOf = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+const addressTopic = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 
 /** Header, nodes and signature are shortened: a real receipt has some kilobytes of them. */
 export const PAYMENT_RECEIPT = {
@@ -156,15 +156,15 @@ export const PAYMENT_RECEIPT = {
     logs: [
       {
         address: TOKEN.toLowerCase(),
-        topics: ['0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5', wordOf(TREASURY), NONCE],
+        topics: ['0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5', addressTopic(TREASURY), NONCE],
         data: '0x',
       },
       {
         address: TOKEN.toLowerCase(),
         topics: [
           '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
-          wordOf(TREASURY),
-          wordOf(WALLET),
+          addressTopic(TREASURY),
+          addressTopic(WALLET),
         ],
         data: `0x${(51_750_648).toString(16).padStart(64, '0')}`,
       },
@@ -303,7 +303,7 @@ export const WALLET_SETTING = {
   change: null,
 }
 
-/** Ids as they stand in the paths. */
+/** The ids in the paths of the examples. */
 export const PATH_IDS: Readonly<Record<string, string>> = {
   '/v1/payments/{id}': PAYMENT_ID,
   '/v1/test/payments/{id}': PAYMENT_ID,

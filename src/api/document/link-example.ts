@@ -1,4 +1,3 @@
-/** The example of a payment link, for the document. */
 export const PAYMENT_LINK = {
   id: 'plink_01m7z0zqy3fzrbpe3gambgs8r8',
   object: 'payment_link',
@@ -29,7 +28,7 @@ export const PAYMENT_LINK = {
   updated_at: '2026-11-22T10:00:00.000Z',
 }
 
-/** After its last payment. */
+/** The link after its last payment. */
 export const USED_UP = {
   ...PAYMENT_LINK,
   status: 'sold_out',

@@ -61,8 +61,8 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Re
     servers: [{ url: serverUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
-    paths: pathsOf(routes),
-    webhooks: webhooksOf(),
+    paths: createPaths(routes),
+    webhooks: createWebhookPaths(),
     components: {
       schemas: { Problem: problem },
       securitySchemes: {
@@ -73,8 +73,8 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Re
   return describeFields(document)
 }
 
-/** What we send to the endpoints of a merchant: Standard Webhooks 1.0. */
-function webhooksOf(): ZodOpenApiPathsObject {
+/** The events that the platform sends to merchants' endpoints: Standard Webhooks 1.0. */
+function createWebhookPaths(): ZodOpenApiPathsObject {
   const header = z.object({
     'webhook-id': z.string().meta({ description: 'The id of the event, the same in every attempt.' }),
     'webhook-timestamp': z
@@ -100,7 +100,7 @@ function webhooksOf(): ZodOpenApiPathsObject {
         post: {
           operationId: `on${type.replace(/(?:^|[._])(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
           tags: ['Webhooks' as const],
-          summary: `${subjectOf(type).name}: ${type}`,
+          summary: `${getSubject(type).name}: ${type}`,
           security: [],
           requestParams: { header },
           requestBody: {
@@ -114,31 +114,31 @@ function webhooksOf(): ZodOpenApiPathsObject {
   )
 }
 
-/** What the types of events are about, by the word before the point. */
+/** The subjects of events, by the word before the point. */
 const SUBJECTS: Readonly<Record<string, { readonly name: string; readonly example: object }>> = {
   payment: { name: 'A payment', example: EVENT.data.object },
   payment_link: { name: 'A payment link', example: USED_UP },
   webhook_endpoint: { name: 'A webhook endpoint', example: SWITCHED_OFF },
 }
 
-function subjectOf(type: string) {
+function getSubject(type: string) {
   const subject = SUBJECTS[type.split('.')[0] ?? '']
   if (subject === undefined) throw new Error(`what are events of the type ${type} about?`)
   return subject
 }
 
 function exampleOfEvent(type: string) {
-  const object = type.startsWith('payment.chargeback') ? CHARGED_BACK_PAYMENT : subjectOf(type).example
+  const object = type.startsWith('payment.chargeback') ? CHARGED_BACK_PAYMENT : getSubject(type).example
   return { ...EVENT, type, data: { object } }
 }
 
-function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
+function createPaths(routes: readonly Route[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {}
-  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) }
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: createOperation(route) }
   return paths
 }
 
-function operationOf(route: Route): ZodOpenApiOperationObject {
+function createOperation(route: Route): ZodOpenApiOperationObject {
   const { operationId, tag, summary, description, scope, body, query, params, example } = route
   const header = route.method === 'post' ? IDEMPOTENCY : undefined
   const path = params ?? null
@@ -160,7 +160,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
         },
       },
     }),
-    responses: { ...answersOf(route), ...problemsOf(route) },
+    responses: { ...createAnswers(route), ...createProblems(route) },
   }
 }
 
@@ -172,7 +172,7 @@ const IDEMPOTENCY = z.object({
     .meta({ description: 'A request with the same key and body gets the first response again, for 30 days.' }),
 })
 
-function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {
+function createAnswers(route: Route): ZodOpenApiOperationObject['responses'] {
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema]) => [
       status,
@@ -180,25 +180,25 @@ function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {
         description: route.summary,
         headers: z.object({ 'Request-Id': requestId, ...limits }),
         content: {
-          'application/json': { schema, example: route.example?.answer ?? exampleOf(schema) },
-          ...(route.csv !== undefined && { 'text/csv': { schema: route.csv, example: exampleOf(route.csv) } }),
+          'application/json': { schema, example: route.example?.answer ?? getExample(schema) },
+          ...(route.csv !== undefined && { 'text/csv': { schema: route.csv, example: getExample(route.csv) } }),
         },
       },
     ]),
   )
 }
 
-/** Of an object its own example, of a list one item. */
-function exampleOf(schema: z.ZodType): unknown {
+/** The example of an object, or for a list one item. */
+function getExample(schema: z.ZodType): unknown {
   const examples = z.globalRegistry.get(schema)?.['examples'] as readonly unknown[] | undefined
   const own = examples?.[0]
   if (own !== undefined) return own
   const item = schema instanceof z.ZodObject ? (schema.shape as { data?: unknown }).data : undefined
   if (!(item instanceof z.ZodArray)) throw new RangeError('an answer must have an example')
-  return { object: 'list', data: [exampleOf(item.element as z.ZodType)], has_more: false }
+  return { object: 'list', data: [getExample(item.element as z.ZodType)], has_more: false }
 }
 
-/** The ids of a path, each with the example of what stands there. */
+/** The ids of a path, each with its example. */
 function withExamples(path: z.ZodObject, template: string): z.ZodObject {
   return z.object(
     Object.fromEntries(
@@ -212,7 +212,7 @@ function withExamples(path: z.ZodObject, template: string): z.ZodObject {
 
 const hasCursor = (query: Route['query']): boolean => query instanceof z.ZodObject && 'starting_after' in query.shape
 
-/** What a route may refuse with: what is its own, and what many routes have. */
+/** The problems that a route can answer with: its own, and those of many routes. */
 export function refusalsOf(route: Route): { own: readonly ProblemCode[]; common: readonly ProblemCode[] } {
   const own: ProblemCode[] = [
     ...(route.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
@@ -226,7 +226,7 @@ export function refusalsOf(route: Route): { own: readonly ProblemCode[]; common:
   return { own, common }
 }
 
-function problemsOf(route: Route): ZodOpenApiOperationObject['responses'] {
+function createProblems(route: Route): ZodOpenApiOperationObject['responses'] {
   const { own, common } = refusalsOf(route)
   const codes = new Set([...common, ...own])
   const byStatus = new Map<number, ProblemCode[]>()

@@ -5,7 +5,7 @@ import type { Route } from '../route.ts'
 import { refusalsOf } from './openapi.ts'
 import { fieldsReader } from './reference-fields.ts'
 
-/** Every operation as the reference shows it, with its group. */
+/** Returns every operation as the reference shows it, with its group. */
 export function operationEntries(
   routes: readonly Route[],
   { publicUrl, openApi }: { readonly publicUrl: string; readonly openApi: string },
@@ -22,7 +22,7 @@ export function operationEntries(
       summary,
       description,
       scope,
-      call: callOf(route, publicUrl),
+      call: exampleCall(route, publicUrl),
       problems: own.map(problemEntry),
       commonProblems: common.filter((code) => !own.includes(code)).map(problemEntry),
       ...fields(method, path),
@@ -32,8 +32,8 @@ export function operationEntries(
 
 const problemEntry = (code: ProblemCode) => ({ code, status: PROBLEMS[code].status, title: PROBLEMS[code].title })
 
-/** The example of a route, with variables where ids stand: `/v1/payments/{id}` asks for PAYMENT_ID. */
-function callOf({ method, path, example }: Route, publicUrl: string): ApiCall {
+/** The example of a route, with variables in place of ids: `/v1/payments/{id}` becomes PAYMENT_ID. */
+function exampleCall({ method, path, example }: Route, publicUrl: string): ApiCall {
   const query = new URLSearchParams(example?.query).toString()
   const named = path.replace(/(\w+)\/\{(\w+)\}/g, (_match, parent: string, name: string) => {
     const subject = name === 'id' ? parent.replace(/s$/, '') : name

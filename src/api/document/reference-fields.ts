@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** Fields as a reader of the reference sees them, from the schemas of the OpenAPI document. */
+/** A field in the reference, read from the schemas of the OpenAPI document. */
 
 export type Field = {
-  /** With a dot for a field of a field: `settlement.tx_hash`; with `[]` for each of a list. */
+  /** `settlement.tx_hash` for a field of a field; `[]` for each item of a list. */
   readonly name: string
   readonly type: string
   readonly isRequired: boolean
@@ -52,9 +52,9 @@ const documentSchema = z.object({
   components: z.object({ schemas: z.record(z.string(), z.custom<Schema>()).optional() }).optional(),
 })
 
-/** A list in an object, and the fields of its items: deeper ones are read in the OpenAPI document. */
+/** Levels of fields: a list in an object and the fields of its items. Deeper ones are only in the OpenAPI document. */
 const DEPTH = 2
-/** More values of an enumeration than these are counted and not named. */
+/** An enumeration with more values than this shows only their number. */
 const VALUES_NAMED = 12
 
 export type OperationFields = {
@@ -63,7 +63,7 @@ export type OperationFields = {
   readonly answers: readonly { readonly status: string; readonly fields: readonly Field[]; readonly example: unknown }[]
 }
 
-/** Answers for an operation by its method and path. `openApi` is the document, as JSON has it. */
+/** Returns a reader of an operation's fields by method and path. `openApi` is the parsed JSON document. */
 export function fieldsReader(openApi: unknown): (method: string, path: string) => OperationFields {
   const { paths, components } = documentSchema.parse(openApi)
   const schemas = components?.schemas ?? {}
@@ -74,9 +74,9 @@ export function fieldsReader(openApi: unknown): (method: string, path: string) =
       parameters: (found.parameters ?? []).map(({ name, schema, required = false, description, in: where }) => ({
         name,
         in: where,
-        type: typeOf(resolved(schema, schemas), schemas),
+        type: describeType(resolve(schema, schemas), schemas),
         isRequired: required,
-        description: withBounds(description ?? resolved(schema, schemas).description, resolved(schema, schemas)),
+        description: withBounds(description ?? resolve(schema, schemas).description, resolve(schema, schemas)),
       })),
       body: bodyFields(found.requestBody),
       answers: Object.entries(found.responses)
@@ -91,32 +91,32 @@ export function fieldsReader(openApi: unknown): (method: string, path: string) =
 
   function bodyFields(body: z.infer<typeof content> | undefined): Field[] {
     const schema = body?.content?.['application/json']?.schema
-    return schema === undefined ? [] : fieldsOf(schema, { schemas, prefix: '', depth: DEPTH })
+    return schema === undefined ? [] : readFields(schema, { schemas, prefix: '', depth: DEPTH })
   }
 }
 
 type Schemas = Readonly<Record<string, Schema>>
 type Place = { readonly schemas: Schemas; readonly prefix: string; readonly depth: number }
 
-function fieldsOf(schema: Schema, { schemas, prefix, depth }: Place): Field[] {
+function readFields(schema: Schema, { schemas, prefix, depth }: Place): Field[] {
   const object = objectIn(schema, schemas)
   if (object === null || depth === 0) return []
   return Object.entries(object.schema.properties ?? {}).flatMap(([key, value]) => {
-    const field = resolved(value, schemas)
+    const field = resolve(value, schemas)
     const name = `${prefix}${key}`
     const inner = objectIn(field, schemas)
     const own = {
       name,
-      type: typeOf(field, schemas),
+      type: describeType(field, schemas),
       isRequired: object.schema.required?.includes(key) ?? false,
       description: withBounds(value.description ?? field.description, field),
     }
     const next = inner?.isList ? `${name}[].` : `${name}.`
-    return [own, ...fieldsOf(field, { schemas, prefix: next, depth: depth - 1 })]
+    return [own, ...readFields(field, { schemas, prefix: next, depth: depth - 1 })]
   })
 }
 
-/** The description with the range and the default of the schema. */
+/** Appends the range and the default of the schema to the description. */
 function withBounds(description: string | undefined, schema: Schema): string | null {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, default: usual } = schema
   const bounds = [
@@ -129,7 +129,7 @@ function withBounds(description: string | undefined, schema: Schema): string | n
   return text === '' ? null : text
 }
 
-/** JSON Schema writes the largest safe integer where a whole number has no bound. */
+/** JSON Schema writes the largest safe integer if a whole number has no bound. */
 function span(least: number | undefined, most: number | undefined, unit: string): string | null {
   const [from, to] = [bound(least), bound(most)]
   if (from !== null && to !== null) return `From ${from} to ${to}${unit}.`
@@ -140,9 +140,9 @@ function span(least: number | undefined, most: number | undefined, unit: string)
 const bound = (value: number | undefined): number | null =>
   value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER ? null : value
 
-/** The object that a schema is, or may be, or is a list of; null where it is something else. */
+/** The object that a schema is, can be or is a list of. Null if it is something else. */
 function objectIn(schema: Schema, schemas: Schemas): { schema: Schema; isList: boolean } | null {
-  const own = resolved(schema, schemas)
+  const own = resolve(schema, schemas)
   if (own.properties !== undefined) return { schema: own, isList: false }
   if (own.items !== undefined) {
     const item = objectIn(own.items, schemas)
@@ -156,22 +156,22 @@ function objectIn(schema: Schema, schemas: Schemas): { schema: Schema; isList: b
   return null
 }
 
-function resolved(schema: Schema, schemas: Schemas): Schema {
+function resolve(schema: Schema, schemas: Schemas): Schema {
   if (schema.$ref === undefined) return schema
   const target = schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)]
-  return target === undefined ? {} : resolved(target, schemas)
+  return target === undefined ? {} : resolve(target, schemas)
 }
 
-function typeOf(schema: Schema, schemas: Schemas): string {
-  const own = resolved(schema, schemas)
+function describeType(schema: Schema, schemas: Schemas): string {
+  const own = resolve(schema, schemas)
   if (own.const !== undefined) return JSON.stringify(own.const)
   if (own.enum !== undefined)
     return own.enum.length > VALUES_NAMED
       ? `one of ${own.enum.length} values`
       : own.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (own.items !== undefined) return `list of ${typeOf(own.items, schemas)}`
+  if (own.items !== undefined) return `list of ${describeType(own.items, schemas)}`
   const choices = own.anyOf ?? own.oneOf
-  if (choices !== undefined) return [...new Set(choices.map((choice) => typeOf(choice, schemas)))].join(' | ')
+  if (choices !== undefined) return [...new Set(choices.map((choice) => describeType(choice, schemas)))].join(' | ')
   const type = typeof own.type === 'string' ? own.type : (own.type?.join(' | ') ?? 'any')
   return own.format === undefined ? type : `${type} (${own.format})`
 }

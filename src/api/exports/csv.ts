@@ -4,8 +4,9 @@ export function csvLine(values: readonly (string | number | null)[]): string {
 }
 
 /**
- * What looks like a formula gets an apostrophe in front: programs for tables would run it (OWASP, CSV injection). Also
- * after a tab, a line end or a semicolon, at which some of them begin a cell, whatever is quoted; and in full width.
+ * The places that get an apostrophe in front, because spreadsheet programs would run a formula there (OWASP, CSV
+ * injection): also after a tab, a line end or a semicolon, at which some programs begin a cell even if the field is
+ * quoted, and in full width.
  */
 const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g
 

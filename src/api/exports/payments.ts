@@ -8,24 +8,24 @@ import { csvFile, type ExportFile, type ExportFormat, unhurried } from './file.t
 
 export type PaymentExportDeps = { readonly publicUrl: string; readonly clock: () => number }
 
-type Wanted = { readonly filters: PaymentFilters; readonly form: ExportFormat }
+type ExportRequest = { readonly filters: PaymentFilters; readonly form: ExportFormat }
 type Reader = { readonly db: Session; readonly tenant: Tenant }
 
-/** Rows that an export reads at once: the memory it needs, whatever the number of payments, and some 10 ms of the process. */
+/** Payments that an export reads at once. This bounds its memory, and each read takes about 10 ms of the process. */
 const PER_READ = 100
 
-/** Every payment that the filters let through, newest first. */
-export function paymentsFile(deps: PaymentExportDeps, reader: Reader, { filters, form }: Wanted): ExportFile {
+/** Exports every payment that passes the filters, newest first. */
+export function paymentsFile(deps: PaymentExportDeps, reader: Reader, { filters, form }: ExportRequest): ExportFile {
   const name = `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}`
-  const chunks = unhurried(exported(deps, reader, { filters, form }))
+  const chunks = unhurried(exportChunks(deps, reader, { filters, form }))
   return form === 'json' ? { name: `${name}.json`, type: 'application/json', chunks } : csvFile(name, form, chunks)
 }
 
-/** Nothing is given out before the first payments were read: until then an error can still be told. */
-async function* exported(
+/** Yields nothing until the first payments are read, so that an early error can still become a problem response. */
+async function* exportChunks(
   { publicUrl }: PaymentExportDeps,
   { db, tenant }: Reader,
-  { filters, form }: Wanted,
+  { filters, form }: ExportRequest,
 ): AsyncIterable<string> {
   let after: string | null = null
   for (let isFirst = true; ; isFirst = false) {
@@ -36,7 +36,7 @@ async function* exported(
       return found
     })
     const read = rows.map(({ payment, attempts }) => ({ payment, object: renderPayment(payment, attempts, publicUrl) }))
-    yield form === 'json' ? jsonOf(read, isFirst) : csvOf(read, isFirst)
+    yield form === 'json' ? toJson(read, isFirst) : toCsv(read, isFirst)
     after = rows.at(-1)?.payment.id ?? null
     if (!hasMore || after === null) break
   }
@@ -45,7 +45,7 @@ async function* exported(
 
 type Read = { readonly payment: Payment; readonly object: PaymentObject }
 
-function jsonOf(read: readonly Read[], isFirst: boolean): string {
+function toJson(read: readonly Read[], isFirst: boolean): string {
   const texts = read.map(({ object }) => JSON.stringify(object)).join(',\n')
   return `${isFirst ? '[' : texts === '' ? '' : ',\n'}${texts}`
 }
@@ -77,7 +77,7 @@ const SETTLEMENT_COLUMNS = [
 /** The buyer's charge in the partner's currency, and the metadata as JSON. */
 const MORE_COLUMNS = ['charged_decimal', 'charged_currency', 'exception', 'payment_link', 'metadata'] as const
 
-function csvOf(read: readonly Read[], isFirst: boolean): string {
+function toCsv(read: readonly Read[], isFirst: boolean): string {
   const lines = read.map(({ object, payment: { confirmed } }) =>
     csvLine([
       ...COLUMNS.map((name) => object[name]),

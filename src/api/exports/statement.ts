@@ -3,7 +3,7 @@ import { formatUsdc } from '../../domain/money.ts'
 import { csvLine } from './csv.ts'
 import { csvFile, type ExportFile } from './file.ts'
 
-/** A month by its days, `2026-11`, or a year by its months, `2026`. */
+/** A month by days, `2026-11`, or a year by months, `2026`. */
 export const STATEMENT_PERIOD = /^20\d\d(?:-(?:0[1-9]|1[0-2]))?$/
 
 export function spanOf(period: string): StatementSpan {
@@ -12,12 +12,12 @@ export function spanOf(period: string): StatementSpan {
   return { from, to: monthsAfter(from, isMonth ? 1 : 12), by: isMonth ? 'day' : 'month' }
 }
 
-/** One line a period, then the sum. */
+/** One line for each period, then the sum. */
 export function statementFile(period: string, form: 'csv' | 'excel', lines: readonly StatementLine[]): ExportFile {
-  return csvFile(`statement-${period}`, form, csvOf(lines))
+  return csvFile(`statement-${period}`, form, toCsv(lines))
 }
 
-async function* csvOf(lines: readonly StatementLine[]): AsyncIterable<string> {
+async function* toCsv(lines: readonly StatementLine[]): AsyncIterable<string> {
   yield csvLine(['period', 'payments', 'converted_usdc', 'fee_usdc', 'received_usdc'])
   for (const line of [...lines, sumOf(lines)]) {
     const { period, payments, converted_usdc, fee_usdc, received_usdc } = shownLine(line)
@@ -25,7 +25,7 @@ async function* csvOf(lines: readonly StatementLine[]): AsyncIterable<string> {
   }
 }
 
-/** As files and the API show it, in USDC. */
+/** The line as files and the API show it, in USDC. */
 export function shownLine({ period, payments, gross_micro, fee_micro, net_micro }: StatementLine) {
   return {
     period,
@@ -48,7 +48,7 @@ export function sumOf(lines: readonly StatementLine[]): StatementLine {
   }
 }
 
-/** The first day of the month so many months later; `from` is one (ISO 8601 UTC). */
+/** The first day of the month that is `months` later; `from` is the first day of a month (ISO 8601 UTC). */
 export function monthsAfter(from: string, months: number): string {
   const date = new Date(from)
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1)).toISOString()

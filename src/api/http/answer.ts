@@ -1,11 +1,11 @@
 import type { ExportFile } from '../exports/file.ts'
 
-/** What a route answers with. */
+/** The response of a route. */
 export type Answer = {
   readonly status: number
-  /** Text is sent as it is: a stored answer is repeated byte for byte. */
+  /** Text is sent unchanged: a stored response is repeated byte for byte. */
   readonly body: object | string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent piece by piece in place of the body. */
+  /** Sent chunk by chunk instead of the body. */
   readonly file?: ExportFile
 }

@@ -6,15 +6,15 @@ import { readIdempotentAnswer } from '../../db/payments/payments.ts'
 import type { Answer } from './answer.ts'
 import { Problem } from './problems.ts'
 
-/** An `Idempotency-Key` on a route, with the digest of the request that it came with. */
+/** An `Idempotency-Key` on a route, with the digest of its request. */
 export type Claim = { readonly route: string; readonly key: string; readonly fingerprint: Uint8Array }
 
-/** Of a path with an id that nothing has: an index has no room for more. */
+/** Characters. Paths with unknown ids can be longer, and an index entry has limited room. */
 const LONGEST_ROUTE = 300
 
 /**
- * Null without a key. The fingerprint is taken of the validated request with sorted keys, so neither the order of the
- * fields nor an omitted default makes a request a different one.
+ * Returns null without a key. The fingerprint covers the validated request with sorted keys, so neither the order of
+ * fields nor an omitted default makes another request.
  */
 export function claimOf(route: string, key: string | null, request: unknown): Claim | null {
   if (key === null) return null
@@ -33,8 +33,8 @@ function canonical(value: unknown): string {
 type StoredAnswer = Answer & { readonly body: string }
 
 /**
- * The answer to the first request with this key, or null. Throws `idempotency_key_reused` if that was another one, and
- * `idempotency_key_in_use` while it is running.
+ * Returns the response to the first request with this key, or null. Throws `idempotency_key_reused` if that was a
+ * different request, and `idempotency_key_in_use` while it is running.
  */
 export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): Promise<StoredAnswer | null> {
   const stored = await readIdempotentAnswer(db, tenant, claim)
@@ -52,7 +52,9 @@ export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): P
   return { status: stored.status, body: stored.body, headers }
 }
 
-/** Rethrows; but Postgres' 55P03 (lock_not_available) means that the first request with this key is still running. */
+/**
+ * Rethrows the error. Postgres' 55P03 (lock_not_available) means that the first request with this key is still running.
+ */
 export function refuseWhileRunning(error: unknown): never {
   if (error instanceof Error && 'code' in error && error.code === '55P03') throw stillRunning()
   throw error
@@ -66,21 +68,21 @@ export function stillRunning(): Problem {
   )
 }
 
-/** How an answer's text is stored: sealed when it holds a secret, otherwise as it is. */
+/** How the text of a response is stored: sealed if it contains a secret, otherwise unchanged. */
 export type Keeping = { seal(text: string): string; open(kept: string): string }
 
-const AS_IT_IS: Keeping = { seal: (text) => text, open: (kept) => kept }
+const UNSEALED: Keeping = { seal: (text) => text, open: (kept) => kept }
 
 /**
- * Does the work and stores its answer under the claim, in one transaction. A second request with the key waits for the
- * first, then gets its answer.
+ * Does the work and stores its response under the claim, in one transaction. A second request with the key waits for
+ * the first and gets the same response.
  */
 export async function answerOnce(
   db: Session,
   request: { tenant: Tenant; claim: Claim | null; keeping?: Keeping },
   work: (tx: Tx) => Promise<Answer>,
 ): Promise<Answer> {
-  const { tenant, claim, keeping = AS_IT_IS } = request
+  const { tenant, claim, keeping = UNSEALED } = request
   if (claim === null) return db.transaction(work)
   const answer = await db
     .transaction(async (tx) => {
@@ -98,7 +100,7 @@ export async function answerOnce(
   return { ...replay, body: keeping.open(replay.body) }
 }
 
-/** Stores answers encrypted. The claim's name is authenticated, so a row cannot stand in for another. */
+/** Stores responses encrypted. The claim's name is authenticated, so one row cannot replace another. */
 export function sealedWith(
   box: { seal(text: string, name: string): string; open(kept: string, name: string): string },
   tenant: Tenant,
@@ -108,15 +110,15 @@ export function sealedWith(
   return { seal: (text) => box.seal(text, name), open: (kept) => box.open(kept, name) }
 }
 
-/** Longer than a request may take: an update is waited for up to 30 s. Then its process has died. */
+/** Seconds, longer than any request: an update is awaited for up to 30 s. After that its process has died. */
 const CLAIM_SECONDS = 60
-/** A second request waits for the answer of the first for so long, asking so often (milliseconds). */
+/** Milliseconds that a second request waits for the first one's response, and between two checks. */
 const WAIT_MS = 2000
 const ASK_MS = 100
 
 /**
- * For work whose effect is outside of the database, and that may be done twice: claims the key, does the work, and stores
- * its answer. What is refused gives the key back. After a crash the same request does the work again, a minute later.
+ * For work with an effect outside the database that is safe to repeat: claims the key, does the work and stores its
+ * response. A refused request releases the key. After a crash the same request can do the work again a minute later.
  */
 export async function answerAhead(
   db: Session,
@@ -139,7 +141,7 @@ export async function answerAhead(
     await answerClaim(db, tenant, { ...claim, status: made.status, body })
     return { ...made, body }
   } catch (problem) {
-    // What cannot be given back now is free when its time is over.
+    // A key that cannot be released now is free after CLAIM_SECONDS.
     await releaseClaim(db, tenant, claim).catch(() => undefined)
     throw problem
   }

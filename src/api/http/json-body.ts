@@ -8,7 +8,7 @@ const MAX_DEPTH = 8
 
 const raw = express.raw({ limit: BODY_LIMIT, type: () => true })
 
-/** Parses a JSON body in UTF-8 into `request.body`. When a name occurs twice in an object, the last value counts. */
+/** Parses a JSON body in UTF-8 into `request.body`. If a name occurs twice in an object, the last value counts. */
 export function readJson(request: Request, response: Response, next: NextFunction): void {
   const problem = wrongType(request.get('content-type') ?? '') ?? wrongEncoding(request.get('content-encoding'))
   if (problem !== null) {
@@ -40,7 +40,9 @@ function wrongType(header: string): Problem | null {
   return new Problem('unsupported_media_type', 'The charset must be utf-8 or absent.')
 }
 
-/** What a body may be packed with: a fixed list, because newer versions of Node unpack more (zstd since 22.15). */
+/**
+ * The accepted encodings of a body. The list is fixed because newer versions of Node decode more (zstd since 22.15).
+ */
 const ENCODINGS = ['identity', 'gzip', 'deflate', 'br']
 
 function wrongEncoding(header: string | undefined): Problem | null {
@@ -61,13 +63,13 @@ function parseJson(bytes: Buffer): unknown {
   return value
 }
 
-/** Level by level, not recursive: a deeply nested body must not exhaust the stack. */
+/** Checks level by level, without recursion: a deeply nested body must not exhaust the stack. */
 function refuseStrange(value: unknown): void {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) throw new Problem('validation_failed', `The body must be nested at most ${MAX_DEPTH} deep.`)
     const objects = level.filter((item) => typeof item === 'object' && item !== null)
-    // Copying an object with such a field would set the copy's prototype, and the field would be lost.
+    // Copying an object with such a field would set the copy's prototype and lose the field.
     if (objects.some((item) => Object.hasOwn(item, '__proto__')))
       throw new Problem('validation_failed', 'A field must not be named __proto__.')
     level = objects.flatMap((item) => Object.values(item))

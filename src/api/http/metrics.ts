@@ -11,29 +11,29 @@ export type AccessDeps = {
   readonly log: Logger
 }
 
-/** The status of a request whose client has not waited for its answer, as nginx logs it. */
+/** The status of a request whose client left before its response, as nginx logs it. */
 const LEFT = 499
 
-/** What is learned of a request while it is answered. */
-const asked = new AsyncLocalStorage<{ payment: string | null }>()
+/** What handlers report about the request in progress. */
+const currentRequest = new AsyncLocalStorage<{ payment: string | null }>()
 
-/** The request that is being answered is about this payment. */
+/** Notes that the current request is about this payment. */
 export function notePayment(paymentId: string): void {
-  const request = asked.getStore()
+  const request = currentRequest.getStore()
   if (request !== undefined) request.payment = paymentId
 }
 
 /**
- * Measures each answer, traces it and logs it: by the route's pattern, because a path may hold the key to a payment, and
- * because each id would make a series. Unmatched paths share one.
+ * Measures, traces and logs each response, by the pattern of its route: a path may contain the key to a payment, and
+ * each id would make a series. Unmatched paths share one.
  */
 export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandler {
   return (request, response, next) => {
     const end = durations.startTimer()
     const startedAt = Date.now()
     const about = { payment: null as string | null }
-    const ended = (status: number): void => {
-      // How long a page was open is not how long it waited.
+    const logResponse = (status: number): void => {
+      // The time that a page was open is not the time that it waited.
       if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return
       const route = routeOf(request)
       const method = route === 'unmatched' ? 'other' : request.method
@@ -57,16 +57,16 @@ export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandl
       const span = { name: `${method} ${route}`, kind: 'server', payment, attributes } as const
       tracing.ended({ ...span, startedAt, isError: status >= 500, caller })
     }
-    response.once('finish', () => ended(response.statusCode))
-    // Who goes away has waited too: without them an api that hangs would look quick.
+    response.once('finish', () => logResponse(response.statusCode))
+    // Clients that leave have waited too. Without them, a hanging API would look fast.
     response.once('close', () => {
-      if (!response.writableFinished) ended(LEFT)
+      if (!response.writableFinished) logResponse(LEFT)
     })
-    asked.run(about, next)
+    currentRequest.run(about, next)
   }
 }
 
-/** The pattern that the path fits: a path may hold an address of a person, or the key to a payment. */
+/** The pattern that matches the path: a path may contain a person's address, or the key to a payment. */
 export function routeOf(request: Request): string {
   const path = (request.route as { path?: unknown } | undefined)?.path
   return typeof path === 'string' ? path : 'unmatched'

@@ -158,7 +158,6 @@ export function isProblemCode(code: string): code is ProblemCode {
   return Object.hasOwn(PROBLEMS, code)
 }
 
-/** Codes of single fields, in the `errors` of a problem. */
 export const FIELD_CODES = {
   parameter_missing: 'The field is required.',
   parameter_unknown: 'The field does not exist; the message suggests the nearest one.',

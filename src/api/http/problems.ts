@@ -8,7 +8,9 @@ import { routeOf } from './metrics.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { noteAnswer } from './request-log.ts'
 
-/** Every 4xx and 5xx answer is RFC 9457 problem details. Codes are stable; the texts are for people and may change. */
+/**
+ * Every 4xx and 5xx response is RFC 9457 problem details. Codes are stable; the texts are for people and can change.
+ */
 
 export type FieldProblem = { readonly pointer: string; readonly code: string; readonly message: string }
 
@@ -16,15 +18,15 @@ export type ProblemExtras = {
   readonly param?: string
   readonly errors?: readonly FieldProblem[]
   readonly headers?: Readonly<Record<string, string>>
-  /** The answer waits: who is told does not listen (limits/hold.ts). */
+  /** Delays the response, because the client ignores refusals (limits/hold.ts). */
   readonly isHeld?: boolean
   /** Additional members of the body, such as the limit of an amount. */
   readonly members?: Readonly<Record<string, unknown>>
-  /** The limit in the currency of the amount, for our own forms. It is not in the answer. */
+  /** The limit in the currency of the amount, for the platform's own forms. The response does not contain it. */
   readonly limit?: Money
 }
 
-/** Thrown in a handler; `problemHandler` turns it into the answer. */
+/** Thrown in a handler; `problemHandler` turns it into the response. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
@@ -38,7 +40,7 @@ export class Problem extends Error {
 
 export type ProblemSettings = { readonly publicUrl: string; readonly log: Logger }
 
-/** The one place where an error becomes an answer. Logs those with a status of 500 or above. */
+/** The one place that turns an error into a response. Logs errors with a status of 500 or above. */
 export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {
@@ -68,7 +70,6 @@ export function sendProblem(
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** The JSON body of a problem. */
 export function problemText(
   problem: Problem,
   { publicUrl, instance, requestId }: { publicUrl: string; instance: string; requestId: string },
@@ -89,7 +90,7 @@ export function problemText(
   })
 }
 
-/** Any error as a problem. An unexpected one becomes `internal_error`, which tells the client nothing about it. */
+/** Converts any error to a problem. An unexpected one becomes `internal_error`, which reveals nothing to the client. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   return (
@@ -103,7 +104,7 @@ export function asProblem(error: unknown): Problem {
   )
 }
 
-/** Errors of body-parser and the router, which carry a type and a status. Null for any other error. */
+/** Errors of body-parser and the router, which have a type and a status. Null for any other error. */
 function frameworkProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null
   const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
@@ -123,10 +124,12 @@ function tooSlow(error: unknown): Problem | null {
   )
 }
 
-/** Errors that say that Postgres is unreachable or too busy, so that the request may be sent again. Null for others. */
+/**
+ * Errors that mean that Postgres is unreachable or too busy, so that the request can be sent again. Null for others.
+ */
 function storeProblem(error: unknown): Problem | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const gone = [
+  const unavailableCodes = [
     'ECONNREFUSED',
     'ECONNRESET',
     'EPIPE',
@@ -136,14 +139,14 @@ function storeProblem(error: unknown): Problem | null {
     '53300',
     '08006',
     '08001',
-    // What PgBouncer says when the server behind it is gone, or has no connection left.
+    // PgBouncer's codes if its server is unreachable or has no free connection.
     '08P01',
     '55P03',
     '57014',
   ]
   const said = error instanceof Error ? error.message : ''
   const timedOut = said.includes('timeout exceeded when trying to connect') || isSilent(error)
-  if (!gone.includes(code) && !timedOut && !said.startsWith('Connection terminated')) return null
+  if (!unavailableCodes.includes(code) && !timedOut && !said.startsWith('Connection terminated')) return null
   return new Problem('temporarily_unavailable', 'The service is temporarily unavailable. Try again.', {
     headers: { 'retry-after': '2' },
   })

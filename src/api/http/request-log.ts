@@ -3,8 +3,8 @@ import type { Tenant } from '../../db/db.ts'
 import type { ApiRequest } from '../../db/merchants/requests.ts'
 
 /**
- * Notes every request that came with an account's key, for the people of the account, once its answer was sent. What was
- * sent and answered is kept of requests that change something, and of errors; of what was only read, nothing.
+ * Logs every request with an account's key for the people of the account, after its response was sent. Bodies are
+ * stored for requests that change something and for errors, not for successful reads.
  */
 
 export type RequestLogDeps = {
@@ -13,23 +13,24 @@ export type RequestLogDeps = {
   readonly clock: () => number
 }
 
-/** Whose key it is; null for a person of the account. */
+/** The account and the key of a request. Null for a person of the account. */
 type Keyed = Tenant & { readonly keyId: string | null }
 
-/** Longest text of a body, and of a path, that is kept. */
+/** Characters of a body, and of a path, that are stored. */
 const MOST_BODY = 4096
 const MOST_PATH = 500
-/** Characters of bodies of one account that are kept within a minute, in one process. Beyond it only the line is noted. */
+/**
+ * Characters of bodies of one account that one process stores within a minute. Beyond that, only the line is logged.
+ */
 const MOST_BODIES_A_MINUTE = 500_000
-/** Requests of one account that are noted within a second: nearly all that come beyond are refused by its limit. */
+/** Requests of one account that are logged within a second: its limit refuses nearly all beyond that. */
 const MOST_A_SECOND = 300
 
-/** Whose key came with the request, as soon as that is proved; it may still be refused. */
+/** Notes the owner of the key as soon as it is proved. The request may still be refused. */
 export function noteCaller(response: Response, caller: Keyed): void {
   response.locals['keyOf'] = caller
 }
 
-/** What is answered, as text. */
 export function noteAnswer(response: Response, text: string, code: string | null = null): void {
   response.locals['answered'] = text
   response.locals['code'] = code
@@ -50,7 +51,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
       const body: unknown = request.body
       const bodies = {
         sent: body === undefined || !isWhole ? null : kept(body),
-        answered: answered === undefined || !isWhole ? null : kept(parsed(answered)),
+        answered: answered === undefined || !isWhole ? null : kept(parseOrText(answered)),
       }
       const isKept = mayKeep(account, (bodies.sent?.length ?? 0) + (bodies.answered?.length ?? 0))
       onRequest({
@@ -59,7 +60,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
         livemode: keyOf.livemode,
         keyId: keyOf.keyId,
         method,
-        path: shortened(withoutSecrets(originalUrl), MOST_PATH),
+        path: shorten(withoutSecrets(originalUrl), MOST_PATH),
         status,
         durationMs: Math.max(0, Math.round(clock() - began)),
         code: code ?? null,
@@ -78,7 +79,7 @@ type Noted = {
   readonly code?: string | null
 }
 
-/** Counts in windows of so many milliseconds. True if this one is within the number, too. */
+/** Counts the cost by name in windows of `windowMs`. Returns true up to `most`. */
 function atMost(most: number, windowMs: number, clock: () => number): (of: string, cost?: number) => boolean {
   let window = 0
   const counts = new Map<string, number>()
@@ -93,17 +94,17 @@ function atMost(most: number, windowMs: number, clock: () => number): (of: strin
 }
 
 const HIDDEN = '(hidden)'
-/** Names of what must not be read again by whoever may look at the log. */
+/** Names of values that readers of the log must not see. */
 const SECRET_NAMES = new Set(['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'])
-/** Our own secrets, wherever they are written: keys of programs and of webhooks. */
+/** The platform's own secrets, in any field: API keys and webhook secrets. */
 const SECRETS = /(?:pinrail_(?:live|test)_|whsec_)[^\s"'&]+/g
 
 export function withoutSecrets(text: string): string {
   return text.replace(SECRETS, HIDDEN)
 }
 
-/** Nobody catches what is thrown after an answer. */
-function parsed(text: string): unknown {
+/** Must not throw: nothing catches an error after the response. */
+function parseOrText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -111,16 +112,16 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The body as it is kept: without secrets, also where they are of a wrong type, and not longer than is kept. */
+/** The body as it is stored: without secrets, even if they have a wrong type, and shortened. */
 export function kept(body: unknown): string {
   const text = JSON.stringify(body, (name, value: unknown) =>
     SECRET_NAMES.has(name) && value !== null ? HIDDEN : value,
   )
-  return shortened(withoutSecrets(text), MOST_BODY)
+  return shorten(withoutSecrets(text), MOST_BODY)
 }
 
-/** Postgres takes no half of a character: a row that it refuses would keep the others of its batch from it. */
-function shortened(text: string, most: number): string {
+/** Postgres rejects half a surrogate pair: one such row would keep the rest of its batch from being stored. */
+function shorten(text: string, most: number): string {
   const short = text.length <= most ? text : `${text.slice(0, most)}…`
   return short.toWellFormed()
 }

@@ -24,14 +24,14 @@ const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> 
 }
 
 /**
- * The HTTP server, not listening yet. Slow clients are cut off after 10 s (headers) and 30 s (whole request) instead of
- * Node's 60 s and 300 s. What the parser refuses is answered with a problem too.
+ * Creates the HTTP server, which does not listen yet. It disconnects slow clients after 10 s (headers) and 30 s (whole
+ * request) instead of Node's 60 s and 300 s. Requests that the parser rejects get a problem too.
  */
 export function createApiServer(app: RequestListener, settings: ServerSettings): Server {
   const limits = {
     ...patienceOf(settings.patience ?? PATIENCE),
-    // Longer than proxies and clients keep an idle connection (usually 60 s), so that they close it first. Otherwise
-    // a request would now and then be sent into a connection that we are just closing.
+    // Longer than proxies and clients keep an idle connection (usually 60 s), so that they close it first. Otherwise a
+    // request would sometimes be sent into a connection that the server is closing.
     keepAliveTimeout: 72_000,
     maxHeaderSize: 16_384,
     // Node would answer a request without a host itself, but not with a problem.
@@ -79,17 +79,17 @@ function problemAnswer(problem: Problem, settings: ServerSettings & { instance: 
   return { status: PROBLEMS[problem.code].status, headers, body }
 }
 
-/** Milliseconds between two looks for connections that have had their last answer. */
+/** Milliseconds between two checks for idle connections. */
 const IDLE_MS = 50
 
-/** Most milliseconds that an idle connection is kept after the end has begun, and at most this part of the whole time. */
+/** Most milliseconds that idle connections stay open after the stop began, and their largest share of `drainMs`. */
 const LINGER_MS = 1000
 const LINGER_PART = 0.1
 
 /**
- * Takes no more connections; resolves when all are closed. Requests under way have `drainMs` to finish: an update that a
- * buyer waits for must be answered, because its payment would show an error and go on. A client may be sending into a
- * connection that is idle here: it is answered for a moment still, and told to come by another one.
+ * Accepts no more connections and resolves when all are closed. Requests in progress have `drainMs` to finish: an
+ * update that a buyer waits for must be answered, because its payment would show an error and continue. A client may be
+ * sending into a connection that is idle here: it is still answered for `lingerMs`, with `connection: close`.
  */
 export async function stopApiServer(
   server: Server,
@@ -97,12 +97,12 @@ export async function stopApiServer(
   lingerMs: number = Math.min(LINGER_MS, drainMs * LINGER_PART),
 ): Promise<void> {
   server.prependListener('request', (_request, response) => void response.setHeader('connection', 'close'))
-  // Of the listener alone: the HTTP server's own close would begin by cutting off what is idle.
+  // Closes only the listener. The HTTP server's own close would first disconnect idle connections.
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
   const forced = setTimeout(() => server.closeAllConnections(), drainMs)
   await Promise.race([closed, delay(lingerMs)])
   server.closeIdleConnections()
-  // Node keeps a connection that becomes idle after its answer.
+  // Node keeps a connection that becomes idle after its response.
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS)
   await closed
   clearInterval(idle)

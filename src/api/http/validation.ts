@@ -3,14 +3,14 @@ import { plural } from '../../domain/plural.ts'
 import { isProblemCode } from './problem-codes.ts'
 import { type FieldProblem, Problem } from './problems.ts'
 
-/** At most this many problems of one request are listed, so that the answer stays small whatever was sent. */
+/** Problems of one request that the response lists, so that it stays small for any request. */
 const MOST_ERRORS = 50
 
 type Checked = { readonly schema: z.ZodType; readonly where: 'body' | 'query' | 'path'; readonly value: unknown }
 
 /**
- * Lists all problems of a request, each with a JSON pointer, a stable code and what the value must be. When all have
- * one code that is also a problem's, such as `currency_not_supported`, it becomes the code of the answer.
+ * Lists all problems of a request, each with a JSON pointer, a stable code and what the value must be. If all have one
+ * code that is also a problem's, such as `currency_not_supported`, the response has that code.
  */
 export function explain(error: z.ZodError, checked: Checked): Problem {
   const issues = error.issues.flatMap(oneKeyEach)
@@ -22,11 +22,11 @@ export function explain(error: z.ZodError, checked: Checked): Problem {
   const detail = [...errors.map((item) => item.message), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')
   return new Problem(isProblemCode(only) ? only : 'validation_failed', detail, {
     errors,
-    ...(first !== undefined && { param: nameOf(error.issues[0]?.path ?? [], first) }),
+    ...(first !== undefined && { param: paramName(error.issues[0]?.path ?? [], first) }),
   })
 }
 
-/** Says what a value must be, for schemas without a message of their own. */
+/** Describes what a value must be, for schemas without their own message. */
 export const mustBe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -63,7 +63,7 @@ function oneKeyEach(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue]
 }
 
-function nameOf(path: readonly PropertyKey[], first: FieldProblem): string {
+function paramName(path: readonly PropertyKey[], first: FieldProblem): string {
   return path.length > 0 ? path.map(String).join('.') : (first.pointer.split('/').at(-1) ?? '')
 }
 
@@ -84,11 +84,11 @@ function describe(issue: z.core.$ZodIssue, { schema, where, value }: Checked): F
   return {
     pointer: pointer(path),
     code: custom ?? (missing ? 'parameter_missing' : 'parameter_invalid'),
-    message: missing ? `${name} is required.` : `${name}: ${sentence(issue.message)}`,
+    message: missing ? `${name} is required.` : `${name}: ${endSentence(issue.message)}`,
   }
 }
 
-/** Names of fields from the request are repeated in the answer up to this length. */
+/** Characters of field names from the request that the response repeats. */
 const LONGEST_NAME = 60
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
@@ -98,11 +98,11 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-function sentence(text: string): string {
+function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-/** Names the nearest known field when it is at most two edits away; otherwise empty. */
+/** Suggests the nearest known field within two edits. Empty if there is none. */
 function suggestion(key: string, schema: z.ZodType): string {
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   const nearest = known

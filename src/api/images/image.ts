@@ -5,24 +5,24 @@ import type { Sides } from './sides.ts'
 import { readWebp } from './webp.ts'
 
 /**
- * Pictures that strangers send. What a picture is, its own bytes say, not its name. It is written anew from the parts
- * that are needed to draw it: where and by what it was taken, comments, and what hangs behind its end are left out. SVG
- * is none: it is a document that may run scripts.
+ * Pictures from strangers. The bytes decide the type, not the name. A picture is written again from only the parts that
+ * are needed to draw it: without place, camera, comments or bytes after its end. SVG is rejected: it is a document that
+ * can run scripts.
  */
 
 export type Picture = {
   readonly ok: true
-  /** A hash of the bytes, and the ending that tells the type. */
+  /** A hash of the bytes, with the extension of the type. */
   readonly name: string
   readonly bytes: Buffer
 }
 
 export type Refusal = 'too_large' | 'not_a_picture' | 'broken' | 'sides'
 
-/** Bytes. In base64 within JSON it still is a body that the API takes. */
+/** Bytes. In base64 within JSON such a picture still fits into a body that the API accepts. */
 export const MOST_BYTES = 48_000
 
-/** Pixels of a side: fewer are blurred on a good screen, more are never seen. */
+/** Pixels of a side: fewer look blurred on a good screen, more are never visible. */
 const SIDES = { least: 32, most: 1024 }
 
 export const REFUSALS: Readonly<Record<Refusal, string>> = {
@@ -45,7 +45,7 @@ export function readPicture(sent: Buffer): Picture | { readonly ok: false; reado
   const drawn = kind.read(sent, isDrawable)
   if (drawn === null) return { ok: false, why: 'broken' }
   if (!isDrawable(drawn)) return { ok: false, why: 'sides' }
-  // A header that was missing has been added.
+  // Rewriting can add a header that was missing.
   if (drawn.bytes.length > MOST_BYTES) return { ok: false, why: 'too_large' }
   const hash = createHash('sha256').update(drawn.bytes).digest('hex').slice(0, 32)
   return { ok: true, name: `${hash}.${kind.ending}`, bytes: drawn.bytes }

@@ -2,8 +2,8 @@ import { crc32, type Inflate, inflateSync } from 'node:zlib'
 import type { Drawn, Sides } from './sides.ts'
 
 /**
- * Chunks that are needed to draw (PNG, third edition, 5.6), and the most bytes that each can have: of the others a picture
- * tells nothing that is seen, and in longer ones something would stand that nobody reads.
+ * Chunks that are needed to draw (PNG, third edition, 5.6), with the most bytes of each. Other chunks show nothing, and
+ * a longer chunk could hide data.
  */
 const KEPT = new Map([
   ['IHDR', 13],
@@ -21,15 +21,18 @@ const AROUND = 12
 type Head = Sides & { readonly colour: Colour; readonly bitsPerPixel: number; readonly interlaced: boolean }
 
 type Colour = {
-  /** Numbers of a pixel. */
+  /** Samples of a pixel. */
   readonly samples: number
-  /** Bits that each can have. */
+  /** Bits that a sample can have. */
   readonly depths: readonly number[]
-  /** Bytes that its transparency can have. */
+  /** Bytes that the transparency can have. */
   readonly transparency: readonly number[]
 }
 
-/** By the type of colour (PNG, third edition, 11.2.1 and 11.3.1.1). A decoder that trusts another length can read on without an end. */
+/**
+ * By colour type (PNG, third edition, 11.2.1 and 11.3.1.1). A decoder that trusts another length could read without an
+ * end.
+ */
 const COLOURS: Readonly<Record<number, Colour>> = {
   0: { samples: 1, depths: [1, 2, 4, 8, 16], transparency: [2] },
   2: { samples: 3, depths: [8, 16], transparency: [6] },
@@ -38,7 +41,7 @@ const COLOURS: Readonly<Record<number, Colour>> = {
   6: { samples: 4, depths: [8, 16], transparency: [] },
 }
 
-/** Null: broken, or with something in it that decoders must not pass over and that we do not know. */
+/** Null if the picture is broken, or has an unknown chunk that decoders must not ignore. */
 export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Drawn | null {
   const kept = [sent.subarray(0, SIGNATURE)]
   const packed: Buffer[] = []
@@ -60,7 +63,7 @@ export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Dr
     const most = KEPT.get(type)
     if (most !== undefined && length > most) return null
     if (most !== undefined) kept.push(chunk)
-    // A capital letter: it cannot be drawn without.
+    // A capital letter: the picture cannot be drawn without this chunk.
     else if (/^[A-Z]/.test(type)) return null
     if (type === 'IEND') return isWhole(head, packed) ? { ...head, bytes: Buffer.concat(kept) } : null
     at += chunk.length
@@ -81,7 +84,7 @@ function readHead(data: Buffer): Head | null {
   }
 }
 
-/** Where each of the seven passes of an interlaced picture begins, and its steps: x, y, to the right, down. */
+/** The first pixel of each of the seven passes of an interlaced picture, and its steps: x, y, right, down. */
 const PASSES = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -92,7 +95,10 @@ const PASSES = [
   [0, 1, 1, 2],
 ] as const
 
-/** Whether the pixels unpack to exactly as many bytes as the picture has, and nothing is behind them. A bomb is given up. */
+/**
+ * True if the pixels unpack to exactly the bytes of the picture, with nothing after them. A decompression bomb returns
+ * false.
+ */
 function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: readonly Buffer[]): boolean {
   const passes = interlaced ? PASSES : ([[0, 0, 1, 1]] as const)
   const sides = passes
@@ -111,7 +117,7 @@ function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: read
   }
 }
 
-/** Each row begins with its filter, of which there are five (PNG, third edition, 9.2): programs give up at any other. */
+/** Each row begins with one of five filters (PNG, third edition, 9.2): decoders fail at any other. */
 function areFiltersKnown(pixels: Buffer, rows: readonly number[]): boolean {
   let at = 0
   return rows.every((row) => {
@@ -121,7 +127,7 @@ function areFiltersKnown(pixels: Buffer, rows: readonly number[]): boolean {
   })
 }
 
-/** With `info` Node says how much of the bytes it has read; its types do not. */
+/** With `info` Node returns how many bytes it has read. Its types omit that. */
 function unpacked(sent: Buffer, most: number) {
   const options = { maxOutputLength: most, info: true }
   return inflateSync(sent, options) as unknown as { readonly buffer: Buffer; readonly engine: Inflate }

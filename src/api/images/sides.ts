@@ -1,5 +1,5 @@
 /** Pixels. */
 export type Sides = { readonly width: number; readonly height: number }
 
-/** What a reader found: the picture without what does not belong to it. */
+/** A picture that contains only what is needed to draw it. */
 export type Drawn = Sides & { readonly bytes: Buffer }

@@ -1,34 +1,34 @@
 import express, { type RequestHandler } from 'express'
 import { SiteProblem } from '../routes/site-problem.ts'
 
-/** Bytes of a form with its file: enough for the largest picture and the fields around it. */
+/** Bytes of a form with its file: enough for the largest picture and the other fields. */
 const UPLOAD_LIMIT = '64kb'
 
 const raw = express.raw({ limit: UPLOAD_LIMIT, type: 'multipart/form-data' })
 
 /**
- * Reads a form that may have a file, into texts and buffers by their names. Who sends more than the limit is led to the
- * path: nothing of it was read, so nothing can be done with it.
+ * Reads a form that may contain a file, into texts and buffers by name. A request above the limit is redirected to
+ * `tooLarge`: nothing of it was read.
  */
 export function readUpload(tooLarge: string): RequestHandler {
   return async (request, response, next) => {
     const error = await new Promise<unknown>((resolve) => raw(request, response, resolve))
     if (error instanceof Error && 'status' in error && error.status === 413) return response.redirect(303, tooLarge)
     if (error !== undefined) throw error
-    if (Buffer.isBuffer(request.body)) request.body = await fieldsOf(request.body, request.get('content-type') ?? '')
+    if (Buffer.isBuffer(request.body)) request.body = await readFields(request.body, request.get('content-type') ?? '')
     next()
   }
 }
 
-/** The runtime reads the form; what it cannot read is no form. */
-async function fieldsOf(body: Buffer, type: string): Promise<Record<string, string | Buffer>> {
+/** The runtime parses the form. Anything that it cannot parse is a bad request. */
+async function readFields(body: Buffer, type: string): Promise<Record<string, string | Buffer>> {
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } })
     .formData()
     .catch(() => Promise.reject(new SiteProblem('bad_request')))
   const fields = await Promise.all(
-    [...form].map(async ([name, value]) => [name, typeof value === 'string' ? value : await bytesOf(value)] as const),
+    [...form].map(async ([name, value]) => [name, typeof value === 'string' ? value : await readBytes(value)] as const),
   )
   return Object.fromEntries(fields)
 }
 
-const bytesOf = async (file: Blob): Promise<Buffer> => Buffer.from(await file.arrayBuffer())
+const readBytes = async (file: Blob): Promise<Buffer> => Buffer.from(await file.arrayBuffer())

@@ -4,10 +4,10 @@ import type { Drawn, Sides } from './sides.ts'
 const HEAD = 12
 /** Name and length of a chunk. */
 const AROUND = 8
-/** Bits of the extended header: transparent, moving. */
+/** Bits of the extendedHeader header: transparency, animation. */
 const [ALPHA, MOVING] = [0x10, 0x02]
 
-/** Null: broken or moving. Kept are the picture and its transparency, without profiles, EXIF and XMP. */
+/** Null if the picture is broken or animated. Keeps the picture and its transparency, drops profiles, EXIF and XMP. */
 export function readWebp(sent: Buffer): Drawn | null {
   if (sent.toString('latin1', 0, 4) !== 'RIFF' || sent.length < HEAD) return null
   const end = sent.readUInt32LE(4) + 8
@@ -23,7 +23,7 @@ export function readWebp(sent: Buffer): Drawn | null {
     if (type === 'ALPH') alpha = chunk
     if (type === 'VP8 ' || type === 'VP8L') {
       const sides = type === 'VP8 ' ? sidesOfLossy(data) : sidesOfLossless(data)
-      return sides === null ? null : { ...sides, bytes: written(chunk, { alpha, sides }) }
+      return sides === null ? null : { ...sides, bytes: writeWebp(chunk, { alpha, sides }) }
     }
     at += chunk.length + (length % 2)
   }
@@ -36,23 +36,23 @@ function sidesOfLossy(data: Buffer): Sides | null {
   return { width: data.readUInt16LE(6) & 0x3fff, height: data.readUInt16LE(8) & 0x3fff }
 }
 
-/** The beginning of a lossless picture (RFC 9649, 3.4): both sides less one, 14 bits each. */
+/** The beginning of a lossless picture (RFC 9649, 3.4): both sides minus one, 14 bits each. */
 function sidesOfLossless(data: Buffer): Sides | null {
   if (data.length < 5 || data[0] !== 0x2f) return null
   const bits = data.readUInt32LE(1)
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-function written(picture: Buffer, { alpha, sides }: { alpha: Buffer | null; sides: Sides }): Buffer {
-  const chunks = alpha === null ? [picture] : [extended(sides), alpha, picture]
-  const body = Buffer.concat([Buffer.from('WEBP'), ...chunks.map(padded)])
+function writeWebp(picture: Buffer, { alpha, sides }: { alpha: Buffer | null; sides: Sides }): Buffer {
+  const chunks = alpha === null ? [picture] : [extendedHeader(sides), alpha, picture]
+  const body = Buffer.concat([Buffer.from('WEBP'), ...chunks.map(padToEven)])
   const head = Buffer.alloc(8, 'RIFF')
   head.writeUInt32LE(body.length, 4)
   return Buffer.concat([head, body])
 }
 
 /** The header that a lossy picture with transparency needs (RFC 9649, 2.7). */
-function extended({ width, height }: Sides): Buffer {
+function extendedHeader({ width, height }: Sides): Buffer {
   const chunk = Buffer.alloc(18)
   chunk.write('VP8X', 'latin1')
   chunk.writeUInt32LE(10, 4)
@@ -62,4 +62,4 @@ function extended({ width, height }: Sides): Buffer {
   return chunk
 }
 
-const padded = (chunk: Buffer): Buffer => (chunk.length % 2 === 0 ? chunk : Buffer.concat([chunk, Buffer.alloc(1)]))
+const padToEven = (chunk: Buffer): Buffer => (chunk.length % 2 === 0 ? chunk : Buffer.concat([chunk, Buffer.alloc(1)]))

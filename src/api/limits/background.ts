@@ -1,20 +1,19 @@
-/** Work that no response waits for, bounded in one process. What finds no place in time is left to others. */
+/** Work that no response waits for, bounded in one process. Other processes do the work that finds no place in time. */
 export type Background = {
-  /** Does the work when there is a place for it. */
   readonly run: (work: () => Promise<void>) => void
   /** Resolves when nothing runs and nothing waits. */
   readonly settled: () => Promise<void>
-  /** Leaves what waits, and resolves when what runs has ended. */
+  /** Drops the waiting work, and resolves when the running work has ended. */
   readonly close: () => Promise<void>
 }
 
 export type BackgroundRules = {
-  /** Most that runs at once, and most that waits for a place. */
+  /** Most work that runs at once, and most that waits for a place. */
   readonly inFlight: number
   readonly waiting: number
-  /** Milliseconds. Work whose turn comes later is left. */
+  /** Milliseconds that work waits for a place. After that it is dropped. */
   readonly waitMs: number
-  /** Milliseconds, of any clock that only runs forward. */
+  /** Milliseconds, of any monotonic clock. */
   readonly clock: () => number
   readonly onError: (error: unknown) => void
 }

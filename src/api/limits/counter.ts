@@ -1,14 +1,16 @@
 /** Counts in windows of time that are the same for every process: the first begins at the Unix epoch. */
 export type Counter = {
-  /** Counts the cost for the key, unless it has had its points in this window. The last one may go beyond them. */
+  /** Counts the cost for the key, unless its points in this window are used up. The last cost can exceed them. */
   readonly take: (key: string, cost?: number) => Taken
-  /** What is to be told to the other processes: keys of which much is used here, and how much they have not heard of. */
+  /**
+   * Returns what the other processes must receive: keys with much use here, and the counts that they do not have yet.
+   */
   readonly untold: () => Told[]
-  /** They have heard of it, and have counted so many together with us. */
+  /** Applies the total of all processes after they received our count. */
   readonly learn: (told: Told, total: number) => void
 }
 
-/** `resetMs`: until the window ends. `refused`: so often in this window, by this process. */
+/** `resetMs`: until the window ends. `refused`: refusals of this process in this window. */
 export type Taken = {
   readonly taken: boolean
   readonly remaining: number
@@ -24,21 +26,21 @@ export type CounterSettings = {
   readonly windowSeconds: number
   /** Unix milliseconds. */
   readonly clock: () => number
-  /** Keys that are remembered; of more the oldest are forgotten. */
+  /** Keys in memory. Above this number the oldest are dropped. */
   readonly keys?: number
 }
 
-/** An entry is about 150 bytes, so this is about 15 MB, which nobody in ordinary life comes near. */
+/** An entry has about 150 bytes, so this is about 15 MB, far above ordinary use. */
 const KEYS = 100_000
-/** Part of the points that a process lets be used before it tells the others, so that ordinary use costs no statement. */
-const TOLD_FROM = 0.25
+/** Share of the points that a process counts before it reports them, so that ordinary use costs no statement. */
+const SHARED_FROM = 0.25
 
-/** `told`: what the store has, ours among it. `own`: what it has not heard of yet. */
+/** `told`: what the store has, including our counts. `own`: what it does not have yet. */
 type Entry = { endsAt: number; told: number; own: number; refused: number }
 
 export function createCounter({ points, windowSeconds, clock, keys = KEYS }: CounterSettings): Counter {
   const entries = new Map<string, Entry>()
-  const much = new Set<string>()
+  const reportable = new Set<string>()
   const windowMs = windowSeconds * 1000
 
   function current(key: string): Entry {
@@ -52,14 +54,16 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
     return fresh
   }
 
-  /** A map has its keys in the order in which they came. Two go for one that comes, so that none of the past stay. */
+  /**
+   * A map keeps its keys in insertion order. Each new key removes up to two old ones, so that no expired entries stay.
+   */
   function forgetTwo(endsAt: number): void {
     let seen = 0
     for (const [key, entry] of entries) {
       seen += 1
       if (seen > 2 || (entries.size < keys && entry.endsAt === endsAt)) return
       entries.delete(key)
-      much.delete(key)
+      reportable.delete(key)
     }
   }
 
@@ -69,15 +73,15 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
       const taken = entry.told + entry.own < points
       if (taken) entry.own += cost
       else entry.refused += 1
-      if (entry.told + entry.own >= points * TOLD_FROM) much.add(key)
+      if (entry.told + entry.own >= points * SHARED_FROM) reportable.add(key)
       const remaining = Math.max(0, points - entry.told - entry.own)
       return { taken, remaining, resetMs: entry.endsAt - clock(), refused: entry.refused }
     },
     untold() {
-      return [...much].flatMap((key) => {
+      return [...reportable].flatMap((key) => {
         const { endsAt, own } = entries.get(key) ?? { endsAt: 0, own: 0 }
         if (own > 0 && endsAt > clock()) return [{ key, endsAt, count: own }]
-        much.delete(key)
+        reportable.delete(key)
         return []
       })
     },

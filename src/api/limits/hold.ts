@@ -2,24 +2,23 @@ import type { ErrorRequestHandler } from 'express'
 import { Problem } from '../http/problems.ts'
 
 /**
- * Refusals of a key in one window of its limit that are answered at once. Who goes on asking after so many does not read the
- * answers.
+ * Refusals of a key in one window that are sent at once. A client that continues after that many ignores the responses.
  */
 export const PROMPT_REFUSALS = 50
 
-/** How long the answer waits then (ms). At least as long it says that nothing is to be asked: `retry-after` is 1 s or more. */
+/** Milliseconds that such a response waits. `retry-after` asks for at least as long: it is 1 s or more. */
 export const HELD_MS = 1000
 
 /**
- * Answers that wait at the same moment. Each is a request with its answer in memory, and one connection can have any number
- * of them under way (RFC 9112, 9.3.2).
+ * Responses that wait at the same moment. Each is a request with its response in memory, and one connection can have
+ * any number of them in progress (RFC 9112, 9.3.2).
  */
 const MOST_HELD = 2000
 
 /**
- * Holds the refusals that say so, and answers everything else at once. A program that asks again the moment it is refused
- * would otherwise be refused thousands of times a second, and every other account would wait behind that. One that is held
- * costs a timer. Where too many are held already, the connection ends with the answer.
+ * Delays the refusals that are marked as held, and sends all other responses at once. Otherwise a program that repeats
+ * a refused request immediately would be refused thousands of times a second, and block every other account. A delayed
+ * refusal costs one timer. Above the limit, the response closes the connection instead.
  */
 export function holding(handler: ErrorRequestHandler, most: number = MOST_HELD): ErrorRequestHandler {
   let held = 0

@@ -1,14 +1,14 @@
-/** The IPv4 address, also when written `::ffff:192.0.2.7`. Of IPv6 the first 56 bits: one customer's network. */
+/** The IPv4 address, also if written as `::ffff:192.0.2.7`. For IPv6 the first 56 bits: one customer's network. */
 export function networkOf(address: string): string {
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  return v4 ?? prefixOf(address)
+  return v4 ?? ipv6Prefix(address)
 }
 
-/** An address of this machine is a proxy of ours, behind which everybody is. */
+/** A loopback address is a proxy of the platform, with every client behind it. */
 export const isOwnMachine = (address: string): boolean =>
   address === '::1' || /^(?:::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
 
-function prefixOf(address: string): string {
+function ipv6Prefix(address: string): string {
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
   const left = head.split(':').filter((group) => group !== '')
   const right = (tail ?? '').split(':').filter((group) => group !== '')

@@ -1,34 +1,34 @@
 import type { Queryable, Tenant } from '../../db/db.ts'
 import { Problem } from '../http/problems.ts'
 
-/** Bounds the open payments of an account in its mode: each has a workflow, and its page can be asked for. */
+/** Limits the open payments of an account in one mode: each has a workflow and a page that can be polled. */
 export type OpenPayments = {
   /**
-   * Counts a payment that is about to be made. Throws `limit_reached` (409) if as many are open as can be. Links create no
-   * payments once half as many are open, so that strangers who press buttons do not keep the account's own server from selling.
+   * Counts a payment that is about to be created. Throws `limit_reached` (409) at the limit. Links stop at half the
+   * limit, so that strangers who press buttons cannot keep the account's own server from selling.
    */
   readonly countNew: (db: Queryable, tenant: Tenant, by: 'account' | 'buyer') => Promise<void>
 }
 
 export type OpenPaymentsSettings = {
   readonly most: number
-  /** Returns how many are open now, and no more than `most`. */
+  /** Returns how many are open now, at most `most`. */
   readonly count: (db: Queryable, tenant: Tenant, most: number) => Promise<number>
   /** Unix milliseconds. */
   readonly clock: () => number
 }
 
-/** As many as were counted, and were made by this process since. */
+/** Open payments at the last count, and those that this process created since. */
 type Known = { readonly open: number; readonly countedAt: number; made: number }
 
-/** An account that is refused has its payments counted at most this often. */
+/** Milliseconds between two counts for an account that is refused. */
 const COUNTED_EVERY_MS = 1000
-/** Accounts that are remembered; of more the first are forgotten, and counted again. */
+/** Accounts in memory. Above this number the first is dropped, and counted again. */
 const ACCOUNTS = 10_000
 
 /**
- * Counting reads an index entry of each open payment, so it is done after each hundredth of the bound, and not for each
- * payment. Other processes create payments too: together they can exceed the bound by a hundredth each.
+ * A count reads an index entry for each open payment, so it runs only after every hundredth of the limit. Other
+ * processes create payments too: each can exceed the limit by a hundredth.
  */
 export function createOpenPayments({ most, count, clock }: OpenPaymentsSettings): OpenPayments {
   const accounts = new Map<string, Known>()

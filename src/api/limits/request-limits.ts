@@ -5,64 +5,62 @@ import { PROMPT_REFUSALS } from './hold.ts'
 import { isOwnMachine, networkOf } from './network.ts'
 
 /**
- * Limits of requests, of which each throws `rate_limited` (429) when there were too many. The headers are those of the
- * IETF draft `RateLimit header fields`. No request waits for another process: `shared-counters.ts` lets them count together.
+ * Limits of requests. Each throws `rate_limited` (429) above its limit. The headers are those of the IETF draft
+ * `RateLimit header fields`. No request waits for another process: `shared-counters.ts` combines their counts.
  */
 export type RequestLimits = {
-  /** Counts a request of the account in its mode as so many. Returns the headers of the answer. */
+  /** Counts a request of the account in its mode with its cost. Returns the headers of the response. */
   readonly count: (tenant: Tenant, cost: number) => Record<string, string>
-  /** Counts a refused key from this IP address. */
   readonly countRefusal: (address: string) => void
-  /** Counts a try to sign in, of a network or of a browser that is known. */
+  /** Counts a sign-in attempt, by network or by known browser. */
   readonly countSignIn: (source: string) => void
-  /** Counts a press on the page of a link, of this IP address and of the link. */
+  /** Counts a press on the page of a link, by IP address and by link. */
   readonly countPress: (address: string, linkId: string) => void
-  /** Counts a link that is made without an account, or a report, from this IP address. */
+  /** Counts a link made without an account, or a report, by IP address. */
   readonly countForm: (address: string) => void
-  /** Counts a request without a key from this IP address: a page, or something that is to be done. */
+  /** Counts a request without a key by IP address: a page view, or an action. */
   readonly countVisit: (address: string, kind: Visit) => void
-  /** Counts a test event or a redelivery that the account in its mode asks for. */
+  /** Counts a test event or a redelivery that the account requests in its mode. */
   readonly countSend: (tenant: Tenant) => void
-  /** Counts what a signed-in person has made, whichever account it is for. */
+  /** Counts a file or key that a signed-in person made, for all their accounts. */
   readonly countPerson: (personId: string, what: Made) => void
-  /** Counts a request with a buyer's link. */
+  /** Counts a request with a payment's link. */
   readonly countLink: (token: string, kind: Visit) => void
-  /** Counts a receipt that is made as a file, from this IP address: its letters are set one by one. */
+  /** Counts a receipt download by IP address: typesetting a file is expensive. */
   readonly countPaper: (address: string) => void
-  /** For those who count together. */
+  /** The counters that `shared-counters.ts` combines. */
   readonly counters: Readonly<Record<string, Counter>>
 }
 
 export type Visit = 'look' | 'act'
 
-/** What costs much, or stays for ever: a file of all payments, a key. */
+/** Work that is expensive or permanent: a file of all payments, a key. */
 export type Made = 'file' | 'key'
 
 export type RequestLimitSettings = {
-  /** Requests of one account in one mode, in each window. */
   readonly requests: number
   readonly windowSeconds: number
-  /** Requests with an invalid key, from one network. Requests with a valid key are never refused for them. */
+  /** Requests with an invalid key, by network. Requests with a valid key are never refused because of them. */
   readonly refusalsPerMinute: number
-  /** Tries to sign in, from one network, and in one browser that is known. */
+  /** Sign-in attempts, by network and by known browser. */
   readonly signInsPerHour: number
-  /** Presses on pages of links, from one network and on one link. */
+  /** Presses on pages of links, by network and by link. */
   readonly pressesPerMinute: { readonly address: number; readonly link: number }
-  /** Links that are made without an account, and reports, from one network. */
+  /** Links made without an account, and reports, by network. */
   readonly formsPerHour: number
-  /** Test events and redeliveries of one account in one mode. */
   readonly sendsPerHour: number
-  /** Of one person, in all their accounts together. */
+  /** By person, for all their accounts together. */
   readonly madePerHour: Readonly<Record<Made, number>>
-  /** Pages and questions about its state, with one link. */
+  /** Page views and status polls, with one link. */
   readonly looksPerMinute: number
-  /** Forms sent, with one link. */
   readonly actsPerMinute: number
   /** Unix milliseconds. */
   readonly clock: () => number
 }
 
-/** People of an office or of a mobile network share an address: it may do so many times what one link may. */
+/**
+ * Networks get this multiple of one link's limit, because people of an office or of a mobile network share an address.
+ */
 const LINKS_PER_NETWORK = 10
 
 export function createRequestLimits(settings: RequestLimitSettings): RequestLimits {
@@ -85,7 +83,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
     networkLooks: perMinute(looksPerMinute * LINKS_PER_NETWORK),
     networkActs: perMinute(actsPerMinute * LINKS_PER_NETWORK),
   }
-  const headersOf = ({ remaining, resetMs }: Taken) => ({
+  const toHeaders = ({ remaining, resetMs }: Taken) => ({
     'ratelimit-policy': `"account";q=${requests};w=${windowSeconds}`,
     ratelimit: `"account";r=${remaining};t=${Math.ceil(resetMs / 1000)}`,
   })
@@ -93,7 +91,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
     counters,
     count: ({ merchantId, livemode }, cost) => {
       const taken = counters.accounts.take(`${livemode} ${merchantId}`, cost)
-      const headers = headersOf(taken)
+      const headers = toHeaders(taken)
       take(
         taken,
         `The limit of an account is ${requests} requests in ${windowSeconds} s. A list counts once for every ten rows of its \`limit\`.`,
@@ -104,7 +102,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
     countRefusal: (address) => take(counters.refusals.take(networkOf(address)), 'Too many requests with invalid keys.'),
     countSignIn: (source) => take(counters.signIns.take(source), 'Too many attempts to sign in.'),
     countPress: (address, linkId) => {
-      // The address first: one that is refused uses up nothing of the link.
+      // The address first: a refused address uses up nothing of the link's limit.
       take(counters.presses.take(networkOf(address)), 'Too many payments were started from your network.')
       take(counters.linkPresses.take(linkId), 'Too many payments of this link were started.')
     },

@@ -2,13 +2,13 @@ import { createSlots, type SlotRules } from '../../limits/slots.ts'
 import { Problem } from '../http/problems.ts'
 
 /**
- * Turns of what costs much for one request, in one process, which has ten connections to the database unless configured: who
- * reads many at once waits for itself, and the others not for it. `/v1` and the dashboard take the same turns.
+ * Limits expensive requests in one process, which has ten database connections unless configured: an account or person
+ * with many concurrent reads waits for their own, and others do not. `/v1` and the dashboard share the turns.
  */
 export type Turns = {
-  /** Lists, and pages with lists and sums: of an account, and of a person in all accounts together. */
+  /** Lists and pages with lists and sums: by account, and by person for all accounts together. */
   readonly lists: InTurn
-  /** Files take minutes, so they are counted apart: who reads files can still read lists. */
+  /** Files take minutes, so they have separate turns: a client that reads files can still read lists. */
   readonly files: InTurn
 }
 

@@ -12,8 +12,8 @@ import { errorsOfForm, readBody } from './link-form.ts'
 import { type LinkMakerDeps, makeLink } from './make-link.ts'
 
 /**
- * Links without an account. Each belongs to a merchant of its own, whom nobody can sign in to, so that every rule of
- * accounts holds for it. Whoever made it has a secret, of which only the digest is stored.
+ * Links without an account. Each belongs to its own merchant, which nobody can sign in to, so that every rule for
+ * accounts applies. The maker has a secret, of which only the digest is stored.
  */
 
 export type AnonymousDeps = LinkMakerDeps &
@@ -26,7 +26,7 @@ export type AnonymousDeps = LinkMakerDeps &
 
 export type Asking = {
   readonly draft: LinkDraft
-  /** Of the page, which is another one each time. */
+  /** The page's own value, new each time the page is made. */
   readonly once: string
   readonly ip: string
 }
@@ -35,11 +35,11 @@ export type MadeLink =
   | { readonly owned: OwnedLink; readonly token: string }
   | { readonly errors: Readonly<Record<string, string>> }
 
-/** Links that are made for one wallet without an account, in a day. Who needs more has use for an account. */
+/** Links for one wallet without an account, in a day. Who needs more should have an account. */
 const MOST_A_DAY = 20
 const DAY_MS = 86_400_000
 
-/** Makes the link, or tells what is wrong with which field. The same form sent again gets the same link. */
+/** Makes the link, or returns the errors by field. Sending the same form again returns the same link. */
 export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }: Asking): Promise<MadeLink> {
   const check = await checkReceivingWallet(deps, deps.db, draft.wallet.trim())
   const wrong: Record<string, string> = check.ok ? {} : { wallet: `It ${check.message}.` }
@@ -59,7 +59,7 @@ export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }
   return deps.db.transaction(async (tx) => {
     const since = new Date(deps.clock() - DAY_MS).toISOString()
     const { made, stopped } = await countLinksTo(tx, check.address, since)
-    // Sent twice at once: the first had the lock.
+    // If the form is sent twice at once, the other request had the lock.
     const first = await findOwnedLink(tx, digest)
     if (first !== null) return { owned: first, token }
     if (stopped) return { errors: { wallet: 'Pinrail stopped a link to this wallet. Contact support to learn why.' } }
@@ -76,12 +76,12 @@ export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }
   })
 }
 
-/** What buyers read in place of a shop's name. */
+/** The name that buyers see instead of a merchant's. */
 export function shortWallet(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`
 }
 
-/** Who sends another form from the same page, gone back to, makes another link. */
+/** A different form from the same page, after going back, makes another link. */
 function ownerToken(pepper: string, form: Pick<Asking, 'draft' | 'once'>): string {
   const fields = Object.entries(form.draft).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHmac('sha256', pepper)
@@ -100,7 +100,7 @@ async function orErrors<T extends object>(draft: LinkDraft, work: () => Promise<
   }
 }
 
-/** What is wrong with the fields; everything else is thrown on. */
+/** Returns the errors by field. Rethrows every other error. */
 function errorsOrThrow(draft: LinkDraft, error: unknown): Errors {
   if (error instanceof Problem && error.extras.param !== undefined) return { errors: errorsOfForm(error, draft) }
   throw error

@@ -7,7 +7,7 @@ import { readTypedAmount } from '../../domain/typed-amount.ts'
 import type { Hint, LinkDraft } from '../../web/links/link-draft.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
 
-/** The line under the amount: the limits, the reason for which it cannot be, or what the merchant receives. */
+/** The line under the amount: the limits, the reason why it cannot be charged, or what the merchant receives. */
 export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<Hint> {
   const { kind, currency } = draft
   const provider = isProviderName(draft.provider) ? draft.provider : null
@@ -34,7 +34,7 @@ export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<H
   return { tone: 'quiet', text: `${arrives}${without}` }
 }
 
-/** The reason for which an amount cannot be read as somebody wrote it; null: it can. */
+/** The reason why an amount as written cannot be read. Null if it can. */
 export function amountProblem(written: string, currency: Currency): string | null {
   const read = readTypedAmount(written, currency)
   if (read.ok) return null
@@ -53,7 +53,6 @@ export function amountProblem(written: string, currency: Currency): string | nul
   }
 }
 
-/** Names the smallest or largest amount that can be charged. */
 export function limitText(isLeast: boolean, limit: Money, provider: ProviderName | null): string {
   const who = provider === null ? '' : ` for ${PROVIDERS[provider].label}`
   return `The ${isLeast ? 'minimum' : 'maximum'}${who} is ${text(limit)}.`
@@ -68,7 +67,7 @@ function limitsText(currency: Currency, provider: ProviderName | null, now: Pric
   return `${who} ${text(minimum)} to ${text(maximum)}.`
 }
 
-/** Names the methods that do not take the amount although they take its currency. */
+/** Names the methods that accept the currency but not the amount. */
 function notTaking(amount: Money, { table }: PriceRates): string {
   const refused = PROVIDER_NAMES.flatMap((name) => {
     const { label, currencies } = PROVIDERS[name]

@@ -13,7 +13,7 @@ import { since } from '../routes/v1/lists.ts'
 import { said } from '../routes/v1/patterns.ts'
 import { ALWAYS, hasTooManyDecimals, isTaken, metadata, NOT_TAKEN, url } from '../routes/v1/payments/payment-schemas.ts'
 
-/** What a link is made of. The API and the forms read the same fields by the same rules. */
+/** The fields of a link. The API and the forms read them by the same rules. */
 
 const AMOUNTS = ['amount', 'min_amount', 'max_amount'] as const
 
@@ -25,7 +25,7 @@ const prefill = z
     description: 'What the query of the URL can prefill: `?amount=` (where the buyer decides), `?reference=`.',
   })
 
-/** What may be changed later. */
+/** The fields that can change later. */
 const changeable = {
   title: safeText(100),
   description: safeText(500),
@@ -71,7 +71,7 @@ export const createLinkBody = AMOUNTS.reduce(
       path: ['amount'],
       message: 'must be absent with min_amount or max_amount, which are for amounts that the buyer decides',
     })
-    // Read although the field may be of another type.
+    // Runs even if the field has another type.
     .refine(({ amount, prefill: names }) => amount === undefined || ![names].flat().includes('amount'), {
       ...ALWAYS,
       path: ['prefill'],

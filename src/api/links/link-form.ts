@@ -11,9 +11,7 @@ import { errorsOf } from '../routes/dashboard/operations.ts'
 import { amountProblem, limitText } from './hints.ts'
 import { type CreateLinkBody, createLinkBody } from './link-fields.ts'
 
-/** The forms for links: the one without an account, and the one of the dashboard. */
-
-/** In characters: more than a field takes, so that what is too long is told and not cut. */
+/** Characters, more than a field accepts: a text that is too long gets an error and is not cut. */
 const LONGEST = 3000
 const text = z.string().max(LONGEST).default('')
 
@@ -38,7 +36,7 @@ export const linkForm = z.object({
 
 export const EMPTY_DRAFT: LinkDraft = linkForm.parse({ currency: 'EUR' })
 
-/** What the fields mean to the API. Fields that are empty are not there, but for an amount that is fixed. */
+/** Converts the form to the body of the API. Empty fields are omitted, except for a fixed amount. */
 export function bodyOf(draft: LinkDraft): Record<string, unknown> {
   const { kind, expires_at: day, max_payments: most } = draft
   const amount = (name: (typeof AMOUNTS)[number]) => plainAmount(draft[name], draft.currency)
@@ -61,13 +59,13 @@ export function bodyOf(draft: LinkDraft): Record<string, unknown> {
     ...given('reference'),
     ...given('success_url'),
     ...given('inactive_message'),
-    prefill: prefillOf(draft),
+    prefill: readPrefill(draft),
   }
 }
 
 const AMOUNTS = ['amount', 'min_amount', 'max_amount'] as const
 
-/** As the API takes it; what cannot be read stays as it was written, and the API refuses it. */
+/** The amount as the API accepts it. An unreadable amount stays as it was written, and the API refuses it. */
 export function plainAmount(written: string, currency: string): string {
   const read = isCurrency(currency) ? readTypedAmount(written, currency) : null
   return read?.ok === true ? formatAmount(read.money) : written.trim()
@@ -78,14 +76,14 @@ function wholeNumber(written: string): number | null {
   return read.ok && /^\d{1,9}$/.test(read.decimal) ? Number(read.decimal) : null
 }
 
-/** A fixed amount is not filled in. */
-function prefillOf({ kind, prefill_amount: amount, prefill_reference: reference }: LinkDraft): string[] {
+/** A fixed amount cannot be prefilled. */
+function readPrefill({ kind, prefill_amount: amount, prefill_reference: reference }: LinkDraft): string[] {
   return [...(kind === 'open' && amount !== '' ? ['amount'] : []), ...(reference === '' ? [] : ['reference'])]
 }
 
 const oneLine = (written: string): string => written.replace(/\s*\r?\n\s*/g, ' ').trim()
 
-/** By the rules of the API. Throws a Problem. */
+/** Validates by the rules of the API. Throws a Problem. */
 export function readBody(draft: LinkDraft): CreateLinkBody {
   const value = bodyOf(draft)
   const result = createLinkBody.safeParse(value, { error: mustBe })
@@ -93,7 +91,7 @@ export function readBody(draft: LinkDraft): CreateLinkBody {
   throw explain(result.error, { schema: createLinkBody, where: 'body', value })
 }
 
-/** What a Problem says to somebody who fills in the form, by field. */
+/** The texts of a Problem for a person who fills in the form, by field. */
 export function errorsOfForm(problem: Problem, draft: LinkDraft): Record<string, string> {
   const { limit, param: field = 'title' } = problem.extras
   const provider = isProviderName(draft.provider) ? draft.provider : null
@@ -111,7 +109,7 @@ export function errorsOfForm(problem: Problem, draft: LinkDraft): Record<string,
     : errors
 }
 
-/** A link as it would be, as far as the fields can be read: for the preview. */
+/** The link as far as the fields can be read, for the preview. */
 export function draftLink(
   draft: LinkDraft,
   { livemode, wallet, anonymous }: Pick<PaymentLink, 'livemode' | 'wallet' | 'anonymous'>,

@@ -15,7 +15,7 @@ export type LinkMakerDeps = {
 
 type Making = { readonly livemode: boolean; readonly wallet: string | null; readonly createdVia: CreatedVia }
 
-/** The link that the fields ask for. Throws a Problem for what cannot be: the price, the end, the way back. */
+/** Makes the link of the fields. Throws a Problem for an invalid price, expiry or return URL. */
 export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making: Making): Promise<NewLink> {
   const { livemode, wallet, createdVia } = making
   if (livemode) refuseLocalUrl('success_url', body.success_url)
@@ -23,7 +23,7 @@ export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making
   return {
     id: deps.newLinkId(),
     code: newLinkCode(),
-    price: await priceOf(deps, body),
+    price: await readLinkPrice(deps, body),
     provider: body.provider ?? null,
     title: body.title,
     description: body.description ?? null,
@@ -46,14 +46,14 @@ export function requireFuture(time: string | null | undefined, now: number): voi
     throw invalid('expires_at', 'must be in the future')
 }
 
-/** Every amount must pass the limits of the method now; the buyer's is held against them again. */
-async function priceOf({ rates }: LinkMakerDeps, body: CreateLinkBody): Promise<LinkPrice> {
+/** Every amount must be within the current limits of the method. The amount that a buyer enters is checked again. */
+async function readLinkPrice({ rates }: LinkMakerDeps, body: CreateLinkBody): Promise<LinkPrice> {
   const { currency } = body
   const read = async (field: 'amount' | 'min_amount' | 'max_amount'): Promise<Money | null> => {
     const text = body[field]
     if (text === undefined) return null
     const question = { text, currency, provider: body.provider ?? null }
-    return (await requirePrice(rates, question).catch((problem) => throwOf(field, problem))).amount
+    return (await requirePrice(rates, question).catch((problem) => rethrowFor(field, problem))).amount
   }
   const price = { currency, amount: await read('amount'), min: await read('min_amount'), max: await read('max_amount') }
   if (price.min !== null && price.max !== null && compareAt(price.min, price.max, { a: '1', b: '1' }) > 0)
@@ -61,8 +61,8 @@ async function priceOf({ rates }: LinkMakerDeps, body: CreateLinkBody): Promise<
   return price
 }
 
-/** The same problem, of another field. */
-function throwOf(field: string, problem: unknown): never {
+/** The same problem, for another field. */
+function rethrowFor(field: string, problem: unknown): never {
   if (problem instanceof Problem && problem.extras.param === 'amount')
     throw new Problem(problem.code, problem.message, { ...problem.extras, param: field })
   throw problem
@@ -75,7 +75,7 @@ function invalid(field: string, must: string): Problem {
 }
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** 59 bits: a code is no secret, but a list of the links that there are should not be had by guessing. */
+/** 59 bits: a code is not secret, but guessing must not list the existing links. */
 const CODE_LENGTH = 10
 
 function newLinkCode(): string {

@@ -26,29 +26,27 @@ export type PressDeps = DraftDeps &
     readonly workflows: Pick<PaymentWorkflows, 'start' | 'tellRowChanged'>
   }
 
-/** A buyer's press on Continue. */
 export type Press = {
-  /** Names the press: the page has a new one each time it is made. */
+  /** Identifies the press: each rendered page has a new one. */
   readonly press: string
-  /** In major units, as the buyer wrote it; read where the buyer decides. */
+  /** In major units, as the buyer wrote it. Read if the buyer decides the amount. */
   readonly amount: string
-  /** From the query of the address; read where the link allows it. */
+  /** From the query of the URL. Read if the link allows it. */
   readonly reference: string | null
 }
 
 export type PressAnswer =
-  /** The path of the payment's checkout. */
   | { readonly kind: 'made'; readonly path: string }
-  /** The link makes no payments now. */
+  /** The link creates no payments now. */
   | { readonly kind: 'closed' }
-  /** The amount that the buyer wrote cannot be. */
+  /** The amount that the buyer wrote is not possible. */
   | ({ readonly kind: 'amount' } & WrongAmount)
-  /** It cannot be told now what it comes to, or where it goes. */
+  /** The price or the wallet cannot be determined now. */
   | { readonly kind: 'unavailable' }
 
 /**
- * A payment of a link with a limit of payments holds a place, so it is open for half an hour (seconds), which is the
- * shortest that there is, and for the quarter more that its buyer may ask for once.
+ * Seconds. A payment of a link with a limit of payments occupies a place, so it is open for half an hour, the shortest
+ * time that there is, and for the quarter of an hour more that its buyer can request once.
  */
 const OPEN_SECONDS = { limited: 1800, unlimited: 86_400 } as const
 
@@ -58,13 +56,13 @@ export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press
   const db = deps.db.as(tenant)
   const claim = claimOfPress(link, press)
   const before = await readReplay(db, tenant, claim)
-  if (before !== null) return madeBefore(before)
+  if (before !== null) return replayedAnswer(before)
   const asked = await paymentOf(deps, { tenant, link, press })
   if ('kind' in asked) return asked
   const path = new URL(checkoutUrl(deps.publicUrl, asked.checkoutToken)).pathname
   const stored = { ...claim, status: 303, location: path, body: '' }
   const create = { payment: asked, claim: stored, publicUrl: deps.publicUrl }
-  // Not as the merchant, who changes no payment: one of another buyer may give way.
+  // Not as the merchant, who changes no payment: a payment of another buyer may be expired to make room.
   const answer = await deps.db
     .transaction((tx) => insertUnderLock(tx, deps, { tenant, link, create }))
     .catch((error: unknown) => {
@@ -76,13 +74,13 @@ export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press
   return { kind: 'made', path }
 }
 
-/** Thrown, so that no payment gives way for a press that gets no place. */
+/** Thrown to roll back, so that no payment is expired for a press that gets no place. */
 class NoRoom extends Error {}
 
 type Stored = Claim & { readonly status: number; readonly location: string; readonly body: string }
 type Create = { readonly payment: NewPayment; readonly claim: Stored; readonly publicUrl: string }
 
-/** Under the lock of the link, so that of two presses for its last place one is told that it is taken. */
+/** Inserts under the lock of the link: of two presses for the last place, the second gets `closed`. */
 async function insertUnderLock(
   tx: Tx,
   deps: PressDeps,
@@ -90,10 +88,10 @@ async function insertUnderLock(
 ): Promise<PressAnswer | CreatedEvent> {
   await waitForLink(tx)
   const locked = await lockLink(tx, tenant, link.id)
-  // Brought into an account meanwhile: the next press finds it there.
+  // The link was moved to an account since it was read: the next press finds it there.
   if (locked === null) return { kind: 'unavailable' }
   const before = await readReplay(tx, tenant, create.claim)
-  if (before !== null) return madeBefore(before)
+  if (before !== null) return replayedAnswer(before)
   if (linkStatus(locked, create.payment.createdAt) !== 'active') return { kind: 'closed' }
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
   // Its workflow reads the row at the old expiry at the latest.
@@ -104,14 +102,14 @@ async function insertUnderLock(
   return event
 }
 
-function madeBefore({ headers }: { headers?: Readonly<Record<string, string>> }): PressAnswer {
+function replayedAnswer({ headers }: { headers?: Readonly<Record<string, string>> }): PressAnswer {
   return { kind: 'made', path: headers?.['location'] ?? '/' }
 }
 
-/** Under which the presses of a link are stored. */
+/** The route under which the presses of a link are stored. */
 export const pressRoute = (linkId: string): string => `POST /l/${linkId}`
 
-/** Going back and deciding otherwise is another press, also on a page that the browser has kept. */
+/** A press with other fields, after going back, is another press, also on a page from the browser's cache. */
 function claimOfPress(link: PaymentLink, { press, amount, reference }: Press): Claim {
   const key = createHash('sha256')
     .update(JSON.stringify([press, amount, reference]))
@@ -125,7 +123,7 @@ async function paymentOf(
   deps: PressDeps,
   { tenant, link, press }: { tenant: Tenant; link: PaymentLink; press: Press },
 ): Promise<NewPayment | PressAnswer> {
-  const amount = amountOf(link, press.amount)
+  const amount = readAmount(link, press.amount)
   if ('kind' in amount) return amount
   const amountText = formatAmount(amount)
   const price = await priceFor(deps, link, amountText)
@@ -150,7 +148,7 @@ async function paymentOf(
   return draftPayment(deps, draft, { price, expiresIn })
 }
 
-function amountOf({ price }: PaymentLink, written: string): Money | PressAnswer {
+function readAmount({ price }: PaymentLink, written: string): Money | PressAnswer {
   if (price.amount !== null) return price.amount
   const read = readTypedAmount(written, price.currency)
   if (read.ok) return read.money
@@ -159,7 +157,7 @@ function amountOf({ price }: PaymentLink, written: string): Money | PressAnswer 
     : { kind: 'amount', why: 'format', amount: null }
 }
 
-/** The price now, and within the bounds of the link and of the method. */
+/** The price now, if it is within the bounds of the link and of the method. */
 async function priceFor({ rates }: PressDeps, link: PaymentLink, text: string): Promise<Price | PressAnswer> {
   const { currency, min, max } = link.price
   const question = { text, currency, provider: link.provider }

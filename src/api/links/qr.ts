@@ -2,19 +2,17 @@ import { crc32, deflateSync } from 'node:zlib'
 import { codeOf, pathOf } from '../../web/look/code.ts'
 import { newest } from '../../web/newest.ts'
 
-/** Codes to print: SVG, and PNG (ISO/IEC 15948) for programs that take no SVG. */
-
-/** Pixels of a module: some 400 for the whole code, which prints sharp at 3 cm. */
+/** Pixels of a module: about 400 for the whole code, which prints sharply at 3 cm. */
 const SCALE = 10
 
-/** A code costs milliseconds to make and a few kilobytes to keep, and is asked for again and again. */
+/** A code takes milliseconds to make and a few kilobytes to cache, and is requested often. */
 const MOST_KEPT = 500
 const keptSvg = newest<string>(MOST_KEPT)
 const keptPng = newest<Buffer>(MOST_KEPT)
 
 export const qrSvg = (text: string): string => keptSvg(text, () => makeSvg(text))
 
-/** One bit a pixel, black on white. */
+/** One bit per pixel, black on white. */
 export const qrPng = (text: string): Buffer => keptPng(text, () => makePng(text))
 
 function makeSvg(text: string): string {
@@ -37,7 +35,7 @@ function makePng(text: string): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(side, 0)
   header.writeUInt32BE(side, 4)
-  // One bit of grey a pixel; no palette, no interlacing.
+  // One bit of grey per pixel; no palette, no interlacing.
   header.set([1, 0, 0, 0, 0], 8)
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
   return Buffer.concat([

@@ -1,6 +1,6 @@
 import type { DownPartners } from '../../domain/offers.ts'
 
-/** Which partners are down, as the process last read it: no request waits for it. */
+/** The partners that are down, as this process last read them: no request waits for the read. */
 
 type Deps = {
   readonly read: () => Promise<readonly { readonly partner: keyof DownPartners; readonly since: string }[]>
@@ -8,14 +8,14 @@ type Deps = {
 }
 
 /**
- * Milliseconds between two looks. A notice of Postgres ends the waiting; if it is lost, a buyer who goes on waits for a partner
- * that is down, and can go back.
+ * Milliseconds between two reads. A Postgres notification starts one at once. If it is lost, a buyer who continues
+ * waits for a partner that is down, and can go back.
  */
 const EVERY_MS = 10_000
 
 export type DownPartnersOfProcess = {
   readonly now: () => DownPartners
-  /** Reads them: every ten seconds, and when a partner goes down or comes back. */
+  /** Reads the partners that are down: every ten seconds, and when a notification arrives. */
   readonly look: () => Promise<void>
   readonly close: () => void
 }

@@ -5,8 +5,8 @@ type Batch = { readonly keys: Set<string>; readonly found: Promise<Found> }
 const MOST_TOGETHER = 1000
 
 /**
- * Looks up what is asked for at the same time in one statement, and only one statement at a time: after a restart every
- * open page comes back within two seconds, and one statement each would wait for a connection until it is given up.
+ * Looks up the keys of concurrent requests in one statement, and runs one statement at a time: after a restart every
+ * open page reconnects within two seconds, and one statement for each would wait for a connection until it times out.
  */
 export function findTogether(
   find: (keys: readonly string[]) => Promise<Found>,
@@ -17,7 +17,7 @@ export function findTogether(
   function begin(): Batch {
     const keys = new Set<string>()
     const look = async (): Promise<Found> => {
-      // Whoever asks in the same moment comes along.
+      // Includes keys that are requested in the same turn of the event loop.
       await new Promise(setImmediate)
       if (batch?.keys === keys) batch = null
       return find([...keys])

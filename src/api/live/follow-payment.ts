@@ -4,17 +4,20 @@ import type { OpenPages } from './open-pages.ts'
 
 export type FollowDeps = {
   readonly openPages: OpenPages
-  /** The payment behind a link; null without one. */
+  /** The payment of a link's token. Null if there is none. */
   readonly findPayment: (token: string) => Promise<string | null>
 }
 
-/** News of the payment for an open page, which says what it knows; a browser that comes back says what it heard last. */
+/**
+ * Streams changes of the payment to an open page. The page sends the stamp that it knows; a browser that reconnects
+ * sends the last one that it received.
+ */
 export async function followPayment(deps: FollowDeps, request: Request, response: Response): Promise<void> {
   const paymentId = await deps.findPayment(linkToken(request))
   if (paymentId === null) throw new PageProblem('not_found')
   const { knows } = request.query
-  const heard = request.get('last-event-id') ?? (typeof knows === 'string' ? knows : null)
-  if (request.method === 'GET' && deps.openPages.follow(response, { paymentId, knows: heard })) return
+  const lastStamp = request.get('last-event-id') ?? (typeof knows === 'string' ? knows : null)
+  if (request.method === 'GET' && deps.openPages.follow(response, { paymentId, knows: lastStamp })) return
   response.set('retry-after', '30')
   throw new PageProblem('unavailable')
 }

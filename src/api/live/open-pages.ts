@@ -1,24 +1,24 @@
 import type { Response } from 'express'
 
 /**
- * The pages of buyers that are open, and what tells them that their payment has changed. A page gets no news but the
- * stamp of its payment: it asks for what is true by the ways that it has anyway.
+ * The open pages of buyers, and their notifications that a payment has changed. A page receives only the stamp of its
+ * payment, and reads the new state from its usual endpoints.
  */
 export type OpenPages = {
   /**
-   * Keeps the answer open and writes the stamp of the payment whenever it becomes another than the page knows. False,
-   * and nothing is written, when there are too many: the page asks by itself then.
+   * Keeps the response open and writes the stamp of the payment each time it differs from the one that the page knows.
+   * Returns false and writes nothing if there are too many pages: the page polls instead.
    */
   readonly follow: (response: Response, page: { readonly paymentId: string; readonly knows: string | null }) => boolean
-  /** These payments may have changed; null: nobody can tell which. */
+  /** Reads the stamps of these payments, which may have changed. Null: of all open payments. */
   readonly heard: (paymentIds: readonly string[] | null) => void
   readonly count: () => number
-  /** Ends every answer: the browsers come back, to another process. */
+  /** Ends every response: the browsers reconnect, to another process. */
   readonly close: () => void
 }
 
 export type OpenPagesDeps = {
-  /** The stamps of those payments that exist, by their ids. */
+  /** The stamps of the existing payments, by id. */
   readonly readStamps: (paymentIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
   readonly onError: (error: unknown) => void
   readonly most?: number
@@ -28,24 +28,24 @@ export type OpenPagesDeps = {
 type Page = { readonly response: Response; stamp: string | null }
 
 const MOST = 20_000
-/** More than one person has open; a link that is followed by a crowd keeps room for others. */
+/** More pages than one person has open. A link that a crowd follows leaves room for others. */
 const MOST_OF_PAYMENT = 25
-/** News that come together are looked up together. */
+/** Milliseconds in which changes are collected for one read. */
 const TOGETHER_MS = 25
 const LOOK_AGAIN_MS = 1000
-/** Proxies close a connection on which nothing was said for a minute. */
+/** Milliseconds between two pulses: proxies close a connection that is silent for a minute. */
 const QUIET_MS = 20_000
-/** Who does not read keeps us from nothing: beyond this the page is given up (bytes). */
+/** Unread bytes above which a page is disconnected: a client that does not read must not use up memory. */
 const MOST_UNREAD = 16_384
-/** Between these a browser comes back, so that not all come in one moment (milliseconds). */
+/** Milliseconds. A browser reconnects after a random time in this range, so that not all return at one moment. */
 const RETURN_MS = { least: 500, spread: 1500 } as const
 
 export function createOpenPages(deps: OpenPagesDeps): OpenPages {
   const pages = new Map<string, Set<Page>>()
   let open = 0
-  const lookUp = createLookUp(deps, { isWanted: (id) => pages.has(id), tell })
+  const lookUp = createLookUp(deps, { isWanted: (id) => pages.has(id), sendStamp })
 
-  function tell(paymentId: string, stamp: string): void {
+  function sendStamp(paymentId: string, stamp: string): void {
     for (const page of pages.get(paymentId) ?? []) {
       if (page.stamp !== null && page.stamp !== stamp) say(page, `id: ${stamp}\ndata: \n\n`)
       page.stamp = stamp
@@ -77,7 +77,7 @@ export function createOpenPages(deps: OpenPagesDeps): OpenPages {
       })
       response.set({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
       response.write(`retry: ${Math.round(RETURN_MS.least + Math.random() * RETURN_MS.spread)}\n\n`)
-      // Read after it was put down: a change in between is in the stamp, or is heard of.
+      // Read after the page was registered: a change in between is in the stamp, or is notified.
       lookUp.ask([paymentId])
       return true
     },
@@ -91,10 +91,10 @@ export function createOpenPages(deps: OpenPagesDeps): OpenPages {
   }
 }
 
-/** Reads the stamps of what was asked for meanwhile, one statement at a time, until it has an answer. */
+/** Reads the stamps of the collected payments, one statement at a time. Repeats a failed read. */
 function createLookUp(
   { readStamps, onError }: OpenPagesDeps,
-  pages: { readonly isWanted: (id: string) => boolean; readonly tell: (id: string, stamp: string) => void },
+  pages: { readonly isWanted: (id: string) => boolean; readonly sendStamp: (id: string, stamp: string) => void },
 ) {
   const due = new Set<string>()
   let [looking, over] = [false, false]
@@ -116,7 +116,7 @@ function createLookUp(
     looking = true
     let wait = TOGETHER_MS
     try {
-      for (const [id, stamp] of await readStamps(ids)) pages.tell(id, stamp)
+      for (const [id, stamp] of await readStamps(ids)) pages.sendStamp(id, stamp)
     } catch (error) {
       onError(error)
       for (const id of ids) due.add(id)

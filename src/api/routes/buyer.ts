@@ -5,48 +5,46 @@ import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { BuyerCountry, Device } from '../../web/checkout/checkout.ts'
 import { isLocale, type Locale, localeFor } from '../../web/messages/locales.ts'
 
-/** What a request tells about the buyer. */
-
 const COUNTRY_COOKIE = 'pinrail_country'
 const LANGUAGE_COOKIE = 'pinrail_language'
-/** Of the bar of test payments. */
+/** Cookies of the bar of test payments. */
 const DEVICE_COOKIE = 'pinrail_device'
 const DOWN_COOKIE = 'pinrail_down'
 
-/** In seconds: a week, the longest that a payment may be open. */
+/** Seconds: a week, the longest that a payment can be open. */
 const COOKIE_AGE = 604_800
 
-/** The country of an IP address; null where it is not known. */
+/** Finds the country of an IP address. Null if it is not known. */
 export type Locate = (address: string) => string | null
 
-/** Who tells where the buyer is, besides the buyer. */
+/** Sources of the buyer's country, apart from the buyer's own choice. */
 export type CountryDeps = {
-  /** Name of the header in which a trusted proxy puts the buyer's country. */
+  /** The header in which a trusted proxy puts the buyer's country. */
   readonly countryHeader?: string | undefined
-  /** By the address that the request came from; null without a file of countries. */
+  /** Finds the country by the IP address of the request. Null without a file of countries. */
   readonly locate?: Locate | null
 }
 
 /**
- * The buyer's own choice, else the header of a trusted proxy, else the file of countries. Null when none of them says:
- * then nothing is refused.
+ * The buyer's own choice, else the header of a trusted proxy, else the file of countries. Null if none has a country:
+ * then nothing is refused because of it.
  */
 export function buyerCountry(request: Request, { countryHeader: header, locate = null }: CountryDeps): BuyerCountry {
-  const chosen = cookieOf(request, COUNTRY_COOKIE)
+  const chosen = readCookie(request, COUNTRY_COOKIE)
   if (chosen !== undefined && isCountry(chosen)) return { code: chosen, source: 'buyer' }
-  const told = header === undefined ? undefined : request.get(header)?.trim().toUpperCase()
-  if (told !== undefined && isCountry(told)) return { code: told, source: 'header' }
+  const given = header === undefined ? undefined : request.get(header)?.trim().toUpperCase()
+  if (given !== undefined && isCountry(given)) return { code: given, source: 'header' }
   const located = locate?.(request.ip ?? '') ?? null
   return located === null ? { code: null, source: 'unknown' } : { code: located, source: 'address' }
 }
 
-/** The buyer's own choice, else what the browser asks for. */
+/** The buyer's own choice, else the language of the browser. */
 export function buyerLocale(request: Request): Locale {
-  const chosen = cookieOf(request, LANGUAGE_COOKIE) ?? ''
+  const chosen = readCookie(request, LANGUAGE_COOKIE) ?? ''
   return isLocale(chosen) ? chosen : localeFor(request.get('accept-language'))
 }
 
-/** What the answer to `buyerCountry` and `buyerLocale` depends on (RFC 9110 section 12.5.5). */
+/** The headers that `buyerCountry` and `buyerLocale` read (RFC 9110 section 12.5.5). */
 export const VARY = 'accept-language, cookie'
 
 export function countryCookie(country: string, checkoutUrl: string): string {
@@ -59,16 +57,16 @@ export function languageCookie(locale: Locale, checkoutUrl: string): string {
 
 export const DEVICES = ['desktop', 'ios', 'android'] as const satisfies readonly Device[]
 
-/** The device and the partner that is down, as the bar of a test payment says them; null where it does not. */
+/** The device and the down partner that the bar of a test payment simulates. Null for each that it does not. */
 export function playedBuyer(request: Request): { readonly device: Device | null; readonly down: ProviderUsed | null } {
-  const [device, down] = [cookieOf(request, DEVICE_COOKIE), cookieOf(request, DOWN_COOKIE)]
+  const [device, down] = [readCookie(request, DEVICE_COOKIE), readCookie(request, DOWN_COOKIE)]
   return {
     device: DEVICES.find((name) => name === device) ?? null,
     down: USED_PROVIDER_NAMES.find((name) => name === down) ?? null,
   }
 }
 
-/** An empty choice forgets. */
+/** An empty choice removes the cookie. */
 export function deviceCookie(device: Device | '', checkoutUrl: string): string {
   return choiceCookie(DEVICE_COOKIE, device, checkoutUrl)
 }
@@ -77,47 +75,47 @@ export function downCookie(provider: ProviderUsed | '', checkoutUrl: string): st
   return choiceCookie(DOWN_COOKIE, provider, checkoutUrl)
 }
 
-function cookieOf(request: Request, name: string): string | undefined {
+function readCookie(request: Request, name: string): string | undefined {
   return new RegExp(`(?:^|;\\s*)${name}=([A-Za-z_]{2,20})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
 }
 
-/** Remembers the choice for this payment alone: the cookie's path is the payment's checkout. */
+/** Stores the choice for this payment only: the cookie's path is the payment's checkout. */
 function choiceCookie(name: string, value: string, checkoutUrl: string): string {
   const { pathname, protocol } = new URL(checkoutUrl)
   const secure = protocol === 'https:' ? '; Secure' : ''
   return `${name}=${value}; Path=${pathname}; Max-Age=${COOKIE_AGE}; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** Whether the device may have Apple Pay or Google Pay; null when the browser does not say what it is. */
+/** True if the device may have Apple Pay or Google Pay. Null if the browser does not identify it. */
 export function hasDeviceWallet(userAgent: string | undefined): boolean | null {
   if (userAgent === undefined || userAgent === '') return null
   return /iPhone|iPad|Macintosh|Android|Chrome\//.test(userAgent)
 }
 
-/** What the buyer pays on, by what the browser says. An iPad says that it is a Mac, and gets the page of one. */
+/** The buyer's device by its user agent. An iPad identifies as a Mac, and gets the page for one. */
 export function deviceOf(userAgent: string | undefined): Device {
   if (/Android/.test(userAgent ?? '')) return 'android'
   return /iPhone|iPad|iPod/.test(userAgent ?? '') ? 'ios' : 'desktop'
 }
 
 /**
- * Whether the buyer comes back from the partner's page just now: from the partner's own address, or by a navigation from
- * another site, as the browser says in `Sec-Fetch-Site` (W3C Fetch Metadata), that is not the shop's. It proves nothing
- * about the money. In doubt the answer is yes: who is told to wait for a moment does not pay twice.
+ * True if the buyer is just returning from the partner's page: from the partner's own origin, or by a navigation from
+ * another site (`Sec-Fetch-Site`, W3C Fetch Metadata) that is not the merchant's. It proves nothing about the money. In
+ * doubt it is true: a buyer who is asked to wait does not pay twice.
  */
 export function comesBack(
   request: Request,
   { redirectUrl, intentUri }: OpenedAttempt,
   shopUrls: readonly (string | null)[],
 ): boolean {
-  const from = originOf(request.get('referer') ?? null)
-  if (from !== null && from === originOf(redirectUrl)) return true
-  if (from !== null && shopUrls.some((url) => originOf(url) === from)) return false
-  // An order that is paid from our own page is left by no navigation: who comes from elsewhere comes by the link.
+  const from = parseOrigin(request.get('referer') ?? null)
+  if (from !== null && from === parseOrigin(redirectUrl)) return true
+  if (from !== null && shopUrls.some((url) => parseOrigin(url) === from)) return false
+  // A buyer who pays an order on our own page does not navigate away: an arrival from elsewhere came by the link.
   if (intentUri !== null || request.get('sec-fetch-mode') !== 'navigate') return false
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '')
 }
 
-function originOf(url: string | null): string | null {
+function parseOrigin(url: string | null): string | null {
   return url !== null && URL.canParse(url) ? new URL(url).origin : null
 }

@@ -20,34 +20,35 @@ export type CallbackDeps = {
 }
 
 /**
- * Callbacks of partners: verified over the raw bytes, stored once, then the workflow is told to read the order again.
- * The answer is 2xx only after both. After any other answer, or a crash, the partner sends the callback again.
+ * Handles callbacks of partners: verifies the raw bytes, stores each once, then signals the workflow to read the order
+ * again. The response is 2xx only after both. After any other response, or a crash, the partner sends the callback
+ * again.
  */
 export function callbackRouter(deps: CallbackDeps): Router {
   const router = Router()
   router.post('/callbacks/:provider', express.raw({ limit: '64kb', type: () => true }), async (request, response) => {
     const { provider } = request.params
-    const refused = (): void => deps.limits.countVisit(request.ip ?? '', 'act')
+    const countRefused = (): void => deps.limits.countVisit(request.ip ?? '', 'act')
     if (provider === undefined || !isProviderName(provider)) {
-      refused()
+      countRefused()
       throw new Problem('route_missing', 'There is no such partner.')
     }
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     const now = deps.clock()
     const reading = deps.readCallback(provider, {
-      headers: flat(request.headers),
+      headers: joinValues(request.headers),
       body,
       receivedAt: Math.floor(now / 1000),
     })
     if (reading.kind === 'refused') {
-      refused()
+      countRefused()
       deps.log.warn({ provider, reason: reading.reason, request_id: response.locals['requestId'] }, 'callback refused')
       throw new Problem(
         reading.reason === 'format' ? 'invalid_request' : 'invalid_callback',
         'The callback is not authentic or cannot be read.',
       )
     }
-    // Postgres refuses a text with NUL. An authentic callback with one is a defect at the partner, and no order of ours.
+    // Postgres rejects a text with NUL. An authentic callback with one is a defect at the partner and matches no order.
     if (`${reading.eventId}${reading.attemptId}`.includes('\0'))
       throw new Problem('invalid_request', 'The ids in the callback must not contain NUL.')
     const stored = await recordPartnerEvent(deps.db, {
@@ -81,7 +82,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
   return router
 }
 
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+function joinValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]),
   )

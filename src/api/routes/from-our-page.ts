@@ -1,13 +1,13 @@
 import type { Request, RequestHandler } from 'express'
 import { SiteProblem } from './site-problem.ts'
 
-/** A request that names no page: `refused` where a cookie carries authority, `allowed` where the address is the only key. */
+/** For a request that names no page: `refused` if a cookie has authority, `allowed` if the URL is the only key. */
 type Silence = 'refused' | 'allowed'
 
 /**
- * Reports whether a POST comes from one of our pages. Browsers send `Sec-Fetch-Site` (W3C Fetch Metadata), which no page
- * can forge, older ones only `Origin` (RFC 6454), and programs neither. A browser that hides where people come from sends
- * `Origin: null` from our own pages too.
+ * True if a POST comes from one of our pages. Browsers send `Sec-Fetch-Site` (W3C Fetch Metadata), which no page can
+ * forge; older ones send only `Origin` (RFC 6454), and programs send neither. A browser that hides the referring page
+ * sends `Origin: null` from our own pages too.
  */
 export function isFromOurPage(request: Request, origin: string, silence: Silence): boolean {
   const [site, claimed] = [request.get('sec-fetch-site'), request.get('origin')]
@@ -15,7 +15,7 @@ export function isFromOurPage(request: Request, origin: string, silence: Silence
   return claimed === undefined ? silence === 'allowed' : claimed === origin
 }
 
-/** Refuses a POST that a page of another site sends. */
+/** Refuses a POST from a page of another site. */
 export function fromOurPage(publicUrl: string, silence: Silence = 'refused'): RequestHandler {
   const { origin } = new URL(publicUrl)
   return (request, _response, next) => {

@@ -7,8 +7,8 @@ import { onlyMethods } from '../route.ts'
 const TYPES: Readonly<Record<string, string>> = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' }
 
 /**
- * Logos of shops. Each was written anew from a picture before it was stored, and still nothing may take it for anything
- * else: no type is guessed, and a browser that opens it by itself runs nothing.
+ * Logos of merchants. Each was written again from a picture before it was stored. As a second defence, browsers must
+ * not guess another type, and run nothing if they open the logo directly.
  */
 export function createLogoRouter({ db }: { readonly db: Queryable }): Router {
   const router = Router()

@@ -4,17 +4,17 @@ import { renderOtherAddress } from '../../web/site/problem.tsx'
 
 export type OurAddress = { readonly publicUrl: string; readonly trustProxyHops: number }
 
-/** Paths that programs and pages of other sites load, under every name of the host. */
+/** Paths that programs and pages of other sites load, on any host. */
 const FOR_PROGRAMS =
   /^\/(?:(?:v1|callbacks|assets|logos|\.well-known)(?:\/|$)|(?:pinrail\.js|openapi\.json|llms\.txt|robots\.txt|favicon\.ico)$)/
 
-/** The page on which a form is: a buyer's or an owner's link, or the first page of that part of the site. */
+/** The page with the form: a buyer's or an owner's link, or the first page of that part of the site. */
 const PAGE_OF_FORM = /^\/(?:[clo]\/[^/]+|[^/]*)/
 
 /**
- * Serves pages under the host of PUBLIC_URL alone, to which cookies and passkeys belong. A GET under another name is
- * redirected, and a POST gets a page with a link. A proxy may change `Host`, so behind one only `X-Forwarded-Host` counts,
- * without its port, which is often the proxy's own.
+ * Serves pages only on the host of PUBLIC_URL, to which cookies and passkeys belong. A GET on another host is
+ * redirected, and a POST gets a page with a link. A proxy can change `Host`, so behind one only `X-Forwarded-Host`
+ * counts, without its port, which is often the proxy's own.
  */
 export function onlyOurAddress({ publicUrl, trustProxyHops }: OurAddress): RequestHandler {
   const { origin, host, hostname, protocol } = new URL(publicUrl)
@@ -22,14 +22,14 @@ export function onlyOurAddress({ publicUrl, trustProxyHops }: OurAddress): Reque
     URL.canParse(`${protocol}//${asked}`) ? new URL(`${protocol}//${asked}`) : null
   const isOurs = (request: Request): boolean => {
     if (trustProxyHops === 0) return parsed(request.get('host') ?? host)?.host === host
-    // Each trusted proxy may have added the host that it was asked for: that of the first of them is what the browser knows.
+    // Each trusted proxy may have appended its host. The browser knows the one of the first proxy.
     const forwarded = (request.get('x-forwarded-host') ?? hostname).split(',').slice(-trustProxyHops)
     const named = parsed((forwarded[0] ?? '').trim())
     return named === null || named.hostname === hostname
   }
   return (request, response, next) => {
     if (isOurs(request) || FOR_PROGRAMS.test(request.path)) return next()
-    // Of a request target that names a host itself (RFC 9112, 3.2.2) only the path counts.
+    // If the request target names a host itself (RFC 9112, 3.2.2), only its path counts.
     const { pathname, search } = URL.canParse(request.originalUrl, origin)
       ? new URL(request.originalUrl, origin)
       : new URL(origin)

@@ -36,7 +36,7 @@ export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequ
       return
     }
     const { problem, status, retryAfter } = answerFor(error)
-    // The path holds the key to the payment: it is not logged.
+    // The path contains the key to the payment, so it is not logged.
     if (status >= 500) log.error({ err: error, request_id: response.locals['requestId'] }, 'checkout failed')
     const token = /^\/([^/]+)/.exec(request.path)?.[1]
     const back = token === undefined || problem === 'not_found' ? null : `${request.baseUrl}/${token}`
@@ -62,10 +62,12 @@ function answerFor(error: unknown): PageAnswer {
   return retryAfter === undefined ? { problem: 'internal', status } : { problem: 'busy', status, retryAfter }
 }
 
-/** Twenty-two characters, and in old and in test rows a few more or less. */
+/** 22 characters. Old rows and test rows have a few more or less. */
 const TOKEN = /^[\w-]{1,64}$/
 
-/** What the link has after `/c/`. What no payment can have is neither counted, which keeps it for a while, nor looked for. */
+/**
+ * Returns the part of the URL after `/c/`. An impossible token throws before it uses memory of the limits or a query.
+ */
 export function linkToken(request: Request): string {
   const token = String(request.params['token'])
   if (!TOKEN.test(token)) throw new PageProblem('not_found')

@@ -16,20 +16,20 @@ import { currenciesAllowed, decimalsAllowed } from './v1/fields.ts'
 /** Current rates: USDC for one major unit. */
 export type RateBook = { current(currency: Currency): Promise<{ readonly rate: string; readonly source: string }> }
 
-/** The indicative rate is shown for this long (milliseconds); the rate that counts is locked when the money comes. */
+/** Milliseconds that the indicative rate is shown. The rate that counts is locked when the money arrives. */
 export const QUOTE_MS = 15 * 60_000
 
-/** The price of an amount; a Problem when it is outside the limits, or when there is no current rate. */
+/** Prices an amount. Throws a Problem outside the limits, or without a current rate. */
 export async function requirePrice(rates: RateBook, question: Omit<PriceQuestion, 'rates'>): Promise<Price> {
   const hopeless = whyUnpriceable(question)
-  if (hopeless !== null) throw problemOf(hopeless, question)
+  if (hopeless !== null) throw toProblem(hopeless, question)
   const now = await readRates(rates, question.currency)
   const answer = priceOf({ ...question, rates: now })
   if (answer.ok) return answer.price
-  throw problemOf(answer.refusal, { ...question, table: now.table })
+  throw toProblem(answer.refusal, { ...question, table: now.table })
 }
 
-/** Every rate that a price or an offer in the currency needs, each read once. */
+/** Reads each rate that a price or an offer in the currency needs, once. */
 export async function readRates(rates: RateBook, currency: Currency): Promise<PriceRates> {
   const own = currentRate(rates, currency)
   const entries = ratesNeeded(currency).map(
@@ -39,7 +39,7 @@ export async function readRates(rates: RateBook, currency: Currency): Promise<Pr
   return { rate, source, table: Object.fromEntries(table) }
 }
 
-/** When there is no rate that is young enough, the request may be sent again. */
+/** Without a recent rate, the request can be sent again. */
 async function currentRate(rates: RateBook, currency: Currency): ReturnType<RateBook['current']> {
   try {
     return await rates.current(currency)
@@ -52,7 +52,7 @@ async function currentRate(rates: RateBook, currency: Currency): ReturnType<Rate
 
 type Asked = { readonly currency: Currency; readonly provider: ProviderName | null; readonly table?: RateTable }
 
-function problemOf(refusal: PriceRefusal, { currency, provider, table = {} }: Asked): Problem {
+function toProblem(refusal: PriceRefusal, { currency, provider, table = {} }: Asked): Problem {
   if (refusal.code === 'amount') return amountProblem(refusal.problem, currency)
   if (refusal.code === 'currency_not_supported')
     return new Problem('currency_not_supported', `currency: ${currenciesAllowed(provider)}.`, { param: 'currency' })
@@ -67,7 +67,7 @@ export function amountProblem(problem: 'format' | 'precision' | 'zero', currency
   return new Problem('validation_failed', message, { param: 'amount', errors })
 }
 
-/** Names the limit, and who would take the amount. */
+/** Names the limit, and the methods that would accept the amount. */
 function limitProblem(
   { code, limit, alternatives, amount }: Extract<PriceRefusal, { ok: false }>,
   provider: ProviderName | null,

@@ -9,7 +9,7 @@ const DOCUMENT = ['/openapi.json', '/v1/openapi.json']
 const LLMS = '/llms.txt'
 const SEARCH = '/docs/search'
 
-/** The documentation, for people and for programs, and the OpenAPI document. Public: they need no key. */
+/** Serves the documentation, for people and for programs, and the OpenAPI document. Public: they need no key. */
 export function referenceRouter(site: DocsSite): Router {
   const router = Router()
   router.get(DOCUMENT, (_request, response) => {
@@ -21,7 +21,7 @@ export function referenceRouter(site: DocsSite): Router {
   router.get(SEARCH, (request, response) => {
     const { q } = request.query
     const query = typeof q === 'string' ? q.trim().slice(0, LONGEST_QUERY) : ''
-    const frame = site.frame(SEARCH, languageOf(request))
+    const frame = site.frame(SEARCH, readLanguage(request))
     response
       .set(PAGE_HEADERS)
       .type('html')
@@ -33,7 +33,7 @@ export function referenceRouter(site: DocsSite): Router {
     router.get(page.path, (request, response) => {
       publicPage(response)
         .type('html')
-        .send(rendered(languageOf(request)))
+        .send(rendered(readLanguage(request)))
     })
     router.get(`${page.path}.md`, (_request, response) => {
       publicPage(response).type('text/markdown').send(page.markdown())
@@ -43,15 +43,15 @@ export function referenceRouter(site: DocsSite): Router {
   return router
 }
 
-/** Search engines may find it, as the only pages beside the home page. */
+/** Search engines can index only these pages and the home page. */
 function publicPage(response: Response): Response {
   const { 'x-robots-tag': _hidden, ...headers } = PAGE_HEADERS
   return response.set(headers)
 }
 
-const languageOf = ({ query }: Request): Language => (isLanguage(query['lang']) ? query['lang'] : 'curl')
+const readLanguage = ({ query }: Request): Language => (isLanguage(query['lang']) ? query['lang'] : 'curl')
 
-/** A page never changes while the process runs: it is rendered once in each language. */
+/** A page never changes while the process runs, so it is rendered once in each language. */
 function renderedOnce(site: DocsSite, page: DocsPage): (language: Language) => string {
   const kept = new Map<Language, string>()
   return (language) => {

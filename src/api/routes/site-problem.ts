@@ -45,7 +45,7 @@ export function siteProblemHandler(deps: Deps): ErrorRequestHandler {
   })
 }
 
-/** Whether a browser asks for a page, and not a program, which gets a problem. */
+/** True if a browser requests a page. A program gets a problem. */
 export function wantsPage(request: Request): boolean {
   if (request.path.startsWith('/v1') || request.path.startsWith('/callbacks')) return false
   return request.accepts(['json', 'html']) === 'html'
@@ -56,16 +56,16 @@ export function sendSiteProblem(
   { request, response }: { request: Request; response: Response },
   error: unknown,
 ): void {
-  const { problem, headers } = pageOf(error)
+  const { problem, headers } = toSiteProblem(error)
   const status = STATUS[problem]
   const requestId = String(response.locals['requestId'])
-  // Paths may hold the key to a link: they are not logged.
+  // Paths can contain the key to a link, so they are not logged.
   if (status >= 500) log.error({ err: error, request_id: requestId }, 'page failed')
   response.status(status).set(PAGE_HEADERS).set(headers)
   response.type('html').send(request.method === 'HEAD' ? '' : renderSiteProblem(problem, { status, requestId, pages }))
 }
 
-function pageOf(error: unknown): Pick<SiteProblem, 'problem' | 'headers'> {
+function toSiteProblem(error: unknown): Pick<SiteProblem, 'problem' | 'headers'> {
   if (error instanceof SiteProblem) return error
   const { code, extras } = asProblem(error)
   const headers = extras.headers ?? {}

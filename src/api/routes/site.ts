@@ -37,7 +37,7 @@ import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
 import type { LocalInbox } from './v1/webhooks/endpoints.ts'
 
-/** What the pages need; who makes the ids is asked once. */
+/** The dependencies of the pages, with one maker of ids for all. */
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
   Omit<MakerDeps, `new${string}`> &
   ClaimDeps &
@@ -49,7 +49,7 @@ export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
     readonly newId: (kind: IdKind) => string
   }
 
-/** Everything for people who are no buyers: the home page, signing in, the dashboard. */
+/** Serves everything for people who are not buyers: the home page, sign-in and the dashboard. */
 export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Router {
   const router = Router()
   const headers = setHeaders(PAGE_HEADERS)

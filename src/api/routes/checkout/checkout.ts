@@ -45,12 +45,12 @@ import { playOnBar } from './sandbox.ts'
 
 export type CheckoutDeps = LoadDeps & {
   readonly db: Pick<Db, 'query' | 'transaction'>
-  /** Asks the payment's workflow; answers within about 30 s. */
+  /** Asks the payment's workflow to open an attempt. Answers within about 30 s. */
   readonly openAttempt: (
     paymentId: string,
     request: OpenAttemptRequest,
   ) => Promise<OpenAttemptAnswer | { readonly kind: 'unavailable' }>
-  /** Wakes the payment's workflow, which reads its row. */
+  /** Signals the payment's workflow, which reads its row. */
   readonly tellExtended: (paymentId: string) => Promise<void>
   readonly newAttemptId: () => string
   readonly openPages: OpenPages
@@ -88,7 +88,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
     followPayment({ openPages: deps.openPages, findPayment }, request, response),
   )
   router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
-  // A browser that opens its tabs again asks for the address of the page that led to the partner.
+  // A browser that restores its tabs requests the URL of the page that led to the partner.
   router.get('/c/:token/continue', (request, response) =>
     response.redirect(303, request.path.replace(/\/continue$/, '')),
   )
@@ -98,7 +98,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.post('/c/:token/extend', ...form, (request, response) => extend(deps, request, response))
   router.post('/c/:token/country', ...form, (request, response) => chooseCountry(deps, request, response))
   router.post('/c/:token/language', ...form, (request, response) => chooseLanguage(deps, request, response))
-  // A partner may send the buyer back by a form: nothing in it is read, and the page is shown.
+  // A partner can return the buyer by a form: nothing in it is read, and the page is shown.
   router.post('/c/:token', (request, response) => response.redirect(303, request.path))
   router.all('/c/:token', refuseMethod('GET, HEAD, POST'))
   const shown = ['/code.svg', '/receipt', '/receipt.pdf', '/status', '/live', '/frame', '/frame/status'].map(
@@ -119,7 +119,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
 async function showCheckout(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
   const opened = openedAttempt(checkout.attempts)
-  // Told once: a browser that is sent on says again where it came from.
+  // Only once: a redirected browser sends the same referrer again.
   const mayBeBack = opened !== null && request.query['back'] === undefined && isOpen(checkout.payment.status)
   const { successUrl, cancelUrl } = checkout.payment
   const isBack = mayBeBack && comesBack(request, opened, [successUrl, cancelUrl])
@@ -128,7 +128,7 @@ async function showCheckout(deps: CheckoutDeps, request: Request, response: Resp
   sendPage(response, words, renderCheckout(shown, words))
 }
 
-/** A page with a script says that a person sees it: a chat that fetches a link writes nothing. */
+/** The page's script reports that a person sees it: a chat that fetches a link for its preview writes nothing. */
 async function noteOpening(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
   if (tellsOpening(checkout)) await noteOffer(deps, checkout, null)
@@ -145,7 +145,9 @@ async function showReceipt(deps: CheckoutDeps, request: Request, response: Respo
   sendPage(response, words, renderReceipt(checkout, words))
 }
 
-/** A file costs more than a page, so it counts as something done. A receipt that cannot be set is printed from its page. */
+/**
+ * A file costs more than a page, so it counts as an action. A receipt that cannot be typeset is printed from its page.
+ */
 async function sendReceipt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   deps.limits.countLink(linkToken(request), 'act')
   deps.limits.countPaper(request.ip ?? '')
@@ -173,7 +175,7 @@ function sendPage(response: Response, { locale }: Words, page: string): void {
   response.set('content-language', locale).type('html').send(page)
 }
 
-/** The code of the page's own link, which the page asks for when its buyer opens the fold. */
+/** The QR code of the page's own link, which the page requests when its buyer opens the section. */
 async function sendCode(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const token = linkToken(request)
   if (!(await findPaymentIds(deps.db, [token])).has(token)) throw new PageProblem('not_found')
@@ -194,7 +196,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
   const offer = findOffer(checkout.offered, choice)
   const chosen = pathOf(checkout.path, choice)
   if (offer === null || planOpening(checkout, choice).kind === 'too_many_attempts') {
-    // The page then says that this way to pay is not possible, or that there were too many tries.
+    // The page then shows that this way to pay is not possible, or that there were too many attempts.
     response.redirect(303, chosen)
     return
   }
@@ -216,11 +218,11 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     sendPage(response, words, renderHandoff(checkout, words, order))
     return
   }
-  // The checkout says when the attempt was declined or the payment closed. UPI and USDC are paid from there.
+  // The checkout shows a declined attempt or a closed payment. UPI and USDC are paid there.
   response.redirect(303, answer.kind === 'too_many_attempts' ? chosen : checkout.path)
 }
 
-/** More time, once. What the workflow does not hear of now, it reads when the old time is over. */
+/** Extends the payment once. If the signal fails, the workflow reads the new expiry when the old one is over. */
 async function extend(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const { payment, path } = await loadCheckout(deps, request)
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
@@ -246,7 +248,7 @@ async function chooseLanguage(deps: CheckoutDeps, request: Request, response: Re
   response.redirect(303, ownPage(at, path))
 }
 
-/** The bar stays open after a press of it. */
+/** Acts at the bar of a test payment. The bar stays open. */
 async function play(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
   const refused = await playOnBar(deps.simulating, { request, response, checkout })
@@ -276,7 +278,7 @@ function sendAsset(request: Request, response: Response, next: () => void): void
   response.set({
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': asset.contentType,
-    // The script for shops has an `integrity`, which a page of another origin may check only of what it may read.
+    // The merchants' script has an `integrity`, which a page of another origin can verify only for what it may read.
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',
   })

@@ -6,8 +6,6 @@ import type { Asked } from '../../../web/checkout/checkout.ts'
 import { LOCALES } from '../../../web/messages/locales.ts'
 import { PageProblem } from '../page-problem.ts'
 
-/** What the buyer sends by the forms and the links of the checkout. */
-
 export const continueForm = z.object({
   provider: z.enum(USED_PROVIDER_NAMES),
   method: z.enum(WAYS.map(({ method }) => method) as [MethodName, ...MethodName[]]),
@@ -24,7 +22,7 @@ export function parseForm<T extends z.ZodType>(schema: T, request: Request): z.o
   return parsed.data
 }
 
-/** Reads `?step=` and `?method=<provider>.<method>`, which links of the pages carry. Ignores anything else. */
+/** Reads `?step=` and `?method=<provider>.<method>` from links of the pages. Ignores anything else. */
 export function askedFor({ query }: Request): Asked {
   const step = query['step']
   return { step: step === 'pick' || step === 'country' ? step : null, choice: readChoice(query['method']) }
@@ -36,13 +34,13 @@ export function readChoice(text: unknown): Asked['choice'] {
   return choice.success ? choice.data : null
 }
 
-/** Completes a path. */
+/** A base that completes a path. */
 const NOWHERE = 'http://checkout.invalid'
 
-/** The parameters that links of the pages carry. */
+/** The query parameters in links of the pages. */
 const PARAMETERS = ['step', 'method', 'back'] as const
 
-/** The address, where it is one of this checkout's own pages; else the checkout. Never another site's. */
+/** Returns the URL if it is one of this checkout's pages, else the checkout. Never returns another site's. */
 export function ownPage(at: string, path: string): string {
   if (!URL.canParse(at, NOWHERE)) return path
   const { pathname, searchParams } = new URL(at, NOWHERE)

@@ -8,13 +8,13 @@ import { buyerLocale } from '../buyer.ts'
 import { type LoadDeps, loadFramed } from './load.ts'
 
 /**
- * The checkout in a frame of the shop's page. It shows where the payment stands and the ways to pay. Everything that does
- * something leaves the frame: a page of ours alone takes the buyer to a partner, with its address in sight.
+ * The checkout in a frame on the merchant's page. It shows the state of the payment and the ways to pay. Every action
+ * leaves the frame: only a top-level page of ours takes the buyer to a partner, with its URL visible.
  */
 
-/** Only pages that the shop has listed may hold it: the browser sees to that. */
+/** Only pages that the merchant listed can embed the frame: the browser enforces that. */
 export async function showFrame(deps: LoadDeps, request: Request, response: Response): Promise<void> {
-  // In a tab there is no shop around it, and the page of its own can do more.
+  // In a tab there is no page of the merchant around it, and the normal page can do more.
   if (request.get('sec-fetch-dest') === 'document') {
     response.redirect(303, request.baseUrl + request.path.replace(/\/frame$/, ''))
     return
@@ -31,7 +31,7 @@ export async function sendFrameStatus(deps: LoadDeps, request: Request, response
 
 const AN_HOUR_IN_SECONDS = 3600
 
-/** The script for shops, under the address that never changes. The one with a hash in it is for `integrity`. */
+/** The merchants' script, at its permanent URL. The URL with a hash is for `integrity`. */
 export const sendEmbedScript: RequestHandler = (_request, response) => {
   response.set({
     'cache-control': `public, max-age=${AN_HOUR_IN_SECONDS}`,

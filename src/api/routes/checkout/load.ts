@@ -14,37 +14,34 @@ import { type RateBook, readRates } from '../prices.ts'
 import type { SimulateDeps } from '../v1/payments/simulate-outcome.ts'
 import { askedFor } from './forms.ts'
 
-/** What the pages of a payment are made of. */
-
 export type LoadDeps = CountryDeps & {
   readonly db: Queryable
   readonly rates: RateBook
   readonly publicUrl: string
   /** Unix milliseconds. */
   readonly clock: () => number
-  /** Whether buyers may pay in USDC. */
+  /** True if buyers can pay in USDC. */
   readonly crypto: boolean
-  /** Partners that are down now. */
   readonly down: () => DownPartners
-  /** How buyers know the partners. */
+  /** The partners' names for buyers. */
   readonly partners: PartnerNames
-  /** The simulated wallet that pays test payments in USDC; null elsewhere. */
+  /** The simulated wallet that pays test payments in USDC. Null elsewhere. */
   readonly simulatedWalletUrl: string | null
-  /** What plays the partners of test payments; null where they are real. */
+  /** Simulates the partners of test payments. Null if they are real. */
   readonly simulating: SimulateDeps | null
   readonly log: Logger
 }
 
-/** Throws where the link is of no payment. */
+/** Throws if the link belongs to no payment. */
 export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Checkout> {
   return toCheckout(deps, request, await findCheckout(deps, request))
 }
 
-/** The same in a frame of the shop's page. */
+/** The same checkout, in a frame on the merchant's page. */
 export async function loadFramed(deps: LoadDeps, request: Request): Promise<Checkout> {
   const found = await findCheckout(deps, request)
   const checkout = await toCheckout(deps, request, found)
-  // Without the bar of test payments, whose choices are cookies: a browser keeps none for a frame in another site.
+  // Without the bar of test payments, whose choices are cookies: browsers keep none for a frame on another site.
   return { ...checkout, sandbox: null, frame: { path: `${checkout.path}/frame`, origins: found.origins } }
 }
 
@@ -66,7 +63,7 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
     country: country.code,
     rates,
     crypto: deps.crypto,
-    // As if it had been down all the time, so that the timeline tells it once.
+    // As if the partner had been down all the time, so that the timeline notes it once.
     down: { ...deps.down(), ...(played?.down && { [played.down]: payment.createdAt }) },
     deviceWallet: played?.device === 'desktop' ? false : hasDeviceWallet(request.get('user-agent')),
   })
@@ -100,7 +97,7 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
   }
 }
 
-/** Null when there is no rate: the checkout works without, because limits were checked when the payment was created. */
+/** Null without a rate: the checkout still works, because limits were checked when the payment was created. */
 async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | null> {
   try {
     return (await readRates(deps.rates, payment.amount.currency)).table
@@ -110,12 +107,15 @@ async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | n
   }
 }
 
-/** The address has a transfer before the payment does, so no buyer is asked for it again. Dust is no part. */
+/**
+ * The transfer is on chain before the payment knows it, so the buyer is not asked for the money again. Dust does not
+ * count.
+ */
 function receivedAt({ payment, deposit }: StoredCheckout): MicroUsdc | null {
   return !isOpen(payment.status) || deposit === null || isDust(deposit) ? null : deposit.units
 }
 
-/** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */
+/** Reads `?back=<Unix seconds>`. It must be between the opening of the order and now: anybody can write a URL. */
 function cameBackAt(
   { query }: Request,
   { attempts, now }: { attempts: Checkout['attempts']; now: number },

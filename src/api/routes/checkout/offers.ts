@@ -5,13 +5,13 @@ import type { Offer } from '../../../domain/offers.ts'
 import { offerNote } from '../../../domain/timeline.ts'
 import type { Checkout } from '../../../web/checkout/checkout.ts'
 
-/** A buyer looks from one country, and may correct it. */
+/** Refusals of one payment in its timeline: a buyer has one country, and may correct it. */
 const MOST_REFUSED = 10
 
 /**
- * Writes to the timeline which way to pay was decided, and why: when the buyer goes on (`chosen`), and when a pinned
- * method could not be offered. A decision is written once, however often it is told; of the latter a few at most, because
- * who has the link can say any country.
+ * Writes to the timeline which way to pay was decided and why: when the buyer continues (`chosen`), and when a pinned
+ * method was not offered. Each decision is written once, however often it is reported. Refusals are limited, because
+ * anybody with the link can choose any country.
  */
 export async function noteOffer(
   { db, clock }: { db: Queryable; clock: () => number },
@@ -25,7 +25,7 @@ export async function noteOffer(
     country_source: country.source,
     offered: payment.provider === null ? null : refused === null,
     reason: refused?.reason ?? null,
-    // Each time that it is down is told once.
+    // Each outage is noted once.
     ...(refused?.downSince !== undefined && { down_since: refused.downSince }),
     limit: refused?.limit ? `${formatAmount(refused.limit)} ${refused.limit.currency}` : null,
     fallback: payment.fallback,
@@ -37,6 +37,6 @@ export async function noteOffer(
     pinned: { provider: payment.provider, reason: refused?.reason, fallback: payment.fallback },
     data,
   })
-  const told = { ...note, paymentId: payment.id, at: new Date(clock()).toISOString(), data }
-  await addTimelineNote(db, told, chosen === null ? { most: MOST_REFUSED } : {})
+  const entry = { ...note, paymentId: payment.id, at: new Date(clock()).toISOString(), data }
+  await addTimelineNote(db, entry, chosen === null ? { most: MOST_REFUSED } : {})
 }

@@ -13,7 +13,7 @@ import { type SimulateDeps, simulateOutcome } from '../v1/payments/simulate-outc
 import { skipTimeOf } from '../v1/payments/skip-time.ts'
 import { parseForm } from './forms.ts'
 
-/** The bar of a test payment. Who has its link may play its partner and its buyer; a payment of live mode has no bar. */
+/** The bar of a test payment. Anybody with its link can act as its partner and its buyer. A live payment has no bar. */
 
 const barForm = z.union([
   z.object({ do: z.enum(BAR_ACTIONS) }),
@@ -24,9 +24,9 @@ const barForm = z.union([
     language: z.enum(LOCALES),
   }),
 ])
-type Wanted = z.output<typeof barForm>
+type BarAction = z.output<typeof barForm>
 
-/** Answers what was not possible, in words for the developer; null when it was done. */
+/** Returns why the action was not possible, for the developer. Null if it was done. */
 export async function playOnBar(
   simulating: SimulateDeps | null,
   { request, response, checkout }: { request: Request; response: Response; checkout: Checkout },
@@ -38,7 +38,7 @@ export async function playOnBar(
     return null
   }
   if ('do' in wanted && wanted.do === 'partner_down') {
-    response.append('set-cookie', downCookie(checkout.sandbox.isDown ? '' : partnerOf(checkout), checkout.url))
+    response.append('set-cookie', downCookie(checkout.sandbox.isDown ? '' : shownPartner(checkout), checkout.url))
     return null
   }
   try {
@@ -53,7 +53,7 @@ export async function playOnBar(
 function setBuyer(
   response: Response,
   { url }: Checkout,
-  { country, device, language }: Extract<Wanted, { country: string }>,
+  { country, device, language }: Extract<BarAction, { country: string }>,
 ): void {
   for (const cookie of [countryCookie(country, url), deviceCookie(device, url), languageCookie(language, url)])
     response.append('set-cookie', cookie)
@@ -62,7 +62,7 @@ function setBuyer(
 async function play(
   simulating: SimulateDeps,
   { payment }: Checkout,
-  wanted: Exclude<Wanted, { country: string }>,
+  wanted: Exclude<BarAction, { country: string }>,
 ): Promise<void> {
   if ('skip' in wanted) return skipTimeOf(simulating, payment.id, Number(wanted.skip))
   const read = async () => {
@@ -73,7 +73,7 @@ async function play(
   if (wanted.do !== 'partner_down') await simulateOutcome(simulating, read, { action: wanted.do })
 }
 
-/** Whose ways disappear: that of the pin, else that of the first way which is offered. */
-function partnerOf({ payment, offered }: Checkout): ProviderUsed {
+/** The partner that goes down: that of the pin, else that of the first offer. */
+function shownPartner({ payment, offered }: Checkout): ProviderUsed {
   return payment.provider ?? offered.offers[0]?.provider ?? 'card_partner'
 }

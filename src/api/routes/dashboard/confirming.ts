@@ -2,12 +2,12 @@ import { DONE, type Done } from '../../../web/dashboard/done.ts'
 import type { Page } from './page.ts'
 
 const NAME = 'pinrail_done'
-/** Longer than the page that follows takes to load. */
+/** Longer than the next page takes to load. */
 const SECONDS = 60
 
 /**
- * The one way in which pages confirm that a form was saved: the answer to the form names it in a cookie, and the page that
- * follows says it once. Not in the address, which a bookmark or a stranger's link could repeat.
+ * The one way in which pages confirm that a form was saved: the response to the form names it in a cookie, and the next
+ * page shows it once. The URL does not contain it, because a bookmark or a stranger's link could repeat it.
  */
 export function confirming(publicUrl: string): (page: Page) => Page {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : ''

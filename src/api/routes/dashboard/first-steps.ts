@@ -20,10 +20,9 @@ import { walletChange } from './settings/wallet.ts'
 
 export type FirstStepsDeps = WithRoutes & PasskeyDeps & { readonly db: Db; readonly inbox: LocalInbox | null }
 
-/** The result of the step that was just done. */
+/** The result of the last step. */
 export type Shown = Partial<Pick<FirstView, 'madeKey' | 'address' | 'errors'>>
 
-/** Makes the page with the first steps. */
 export type ShowOverview = (call: PageCall, shown: Shown) => Promise<string>
 
 const HOME = '/dashboard'
@@ -39,11 +38,11 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
       form: z.object({ address: z.string().max(2000).default(''), test: z.string().max(10).optional() }),
       handle: async (call) => {
         const { tenant, form } = call
-        // A wallet that is set is changed on its own page, which asks for the address twice.
+        // A wallet that is already set is changed on its own page, which asks for the address twice.
         if ((await readWallet(call.db, tenant)) !== null) return { to: HOME, done: null }
         const isTest = form.test !== undefined && !tenant.livemode
         const address = isTest ? testWallet(tenant.merchantId) : form.address.trim()
-        const errors = await refusals(() => change(deps, call, { name: 'setWallet', body: { address } }), 'address')
+        const errors = await collectErrors(() => change(deps, call, { name: 'setWallet', body: { address } }), 'address')
         if (errors === null) return { to: HOME, done: 'wallet_saved' }
         return { status: 400, html: await show(call, { address: form.address.slice(0, 100), errors }) }
       },
@@ -79,13 +78,13 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
   ]
 }
 
-/** An address of play money for each account. Nobody holds its key: what is sent there stays there. */
+/** An address for play money, for each account. Nobody has its key: money that is sent there is lost. */
 function testWallet(merchantId: string): string {
   const digest = createHash('sha256').update(`pinrail test wallet ${merchantId}`).digest('hex')
   return checksumAddress(`0x${digest.slice(-40)}`)
 }
 
-async function refusals(work: () => Promise<unknown>, field: string): Promise<Record<string, string> | null> {
+async function collectErrors(work: () => Promise<unknown>, field: string): Promise<Record<string, string> | null> {
   try {
     await work()
     return null
@@ -95,10 +94,10 @@ async function refusals(work: () => Promise<unknown>, field: string): Promise<Re
   }
 }
 
-/** The steps that are done. A passkey is the person's, the others are the account's. */
+/** The completed steps. A passkey belongs to the person, the others to the account. */
 export type Done = FirstView['done']
 
-/** The next steps of the account; null if nothing is left to do. Reads only what the overview has not read. */
+/** The next steps of the account. Null if all are done. Reads only what the overview has not read. */
 export async function readFirstSteps(
   deps: FirstStepsDeps,
   { db, tenant, person, role, signedIn }: PageCall,

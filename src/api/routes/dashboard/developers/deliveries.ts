@@ -16,7 +16,7 @@ import { shownDelivery, shownEndpoint, type WebhookPageDeps } from './webhook-vi
 
 const PATH = '/dashboard/webhooks/:id/deliveries/:event'
 
-/** One event on its way to one endpoint: what was sent, and what came back. */
+/** Pages of one delivery: what was sent to the endpoint, and its responses. */
 export type DeliveryPageDeps = WebhookPageDeps & { readonly secretBox: Pick<SecretBox, 'open'> }
 
 export function deliveryPages(deps: DeliveryPageDeps): Page[] {
@@ -64,7 +64,7 @@ async function find({ db, tenant, params }: PageCall) {
   }
 }
 
-/** As the try had them. They are made again from its time: nothing else of them is kept. */
+/** The headers of the try. They are not stored but computed again for its time. */
 function sentHeaders(
   { secretBox }: DeliveryPageDeps,
   { id, body, tried, endpoint }: { id: string; body: string; tried: TryShown | null; endpoint: WebhookEndpoint },
@@ -76,7 +76,7 @@ function sentHeaders(
     .filter(({ expires_at: until }) => until === null || Date.parse(until) > at)
     .map(({ sealed }) => secretBox.open(sealed, endpoint.id))
   const signed = signedHeaders({ id, at, body: Buffer.from(body), secrets })
-  // A secret that came after the try did not sign it.
+  // A secret that was added after the try did not sign it.
   const isSame = endpoint.updated_at.getTime() <= at
   return { ...fixed, ...signed, ...(!isSame && { 'webhook-signature': null }) }
 }

@@ -18,7 +18,7 @@ import { definePage, type Page, type PageCall } from '../page.ts'
 export type EventPageDeps = { readonly publicUrl: string; readonly clock: () => number }
 
 const PER_PAGE = 50
-/** More than this are not counted one by one. */
+/** Counting stops here. */
 const MOST_COUNTED = 1000
 
 export function eventPages(deps: EventPageDeps): Page[] {
@@ -67,7 +67,7 @@ async function list({ publicUrl, clock }: EventPageDeps, call: PageCall): Promis
   const show = query['show'] === 'undelivered' ? 'undelivered' : 'all'
   const after = isId('event', query['after'] ?? '') ? (query['after'] ?? null) : null
   const page = { limit: PER_PAGE, after, before: null }
-  const search = { ...searchOf(q), undelivered: show === 'undelivered' }
+  const search = { ...parseSearch(q), undelivered: show === 'undelivered' }
   const found = await listEventRows(db, tenant, { search, page })
   if (found === null) throw new SiteProblem('not_found')
   const last = found.rows.at(-1)
@@ -84,8 +84,8 @@ async function list({ publicUrl, clock }: EventPageDeps, call: PageCall): Promis
   })
 }
 
-/** What was typed: the id of an event or a payment, a part of a type, or else the number of an order. */
-function searchOf(q: string): EventSearch {
+/** Interprets the text: the id of an event or a payment, a part of a type, or else a payment's reference. */
+function parseSearch(q: string): EventSearch {
   if (q === '') return {}
   if (isId('event', q)) return { id: q }
   if (isId('payment', q)) return { payment: q }

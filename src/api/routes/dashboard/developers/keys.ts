@@ -21,11 +21,11 @@ import { definePage, type Page, type PageCall } from '../page.ts'
 
 export type KeyPageDeps = WithRoutes & { readonly clock: () => number; readonly publicUrl: string }
 
-/** More than an account has in use; of those that ended, the newest. */
+/** More keys than an account has in use, then the newest of those that ended. */
 const MOST_SHOWN = 100
 const DAY_SECONDS = 86_400
 
-/** What the presets stand for: a key gets of it what its maker may do. Nouns that do not exist match nothing. */
+/** The scopes of each preset: a key gets those that its maker has. Nouns that do not exist match nothing. */
 const PRESET_SCOPES: Readonly<Record<Exclude<KeyPreset, 'own'>, readonly string[]>> = {
   sell: API_SCOPES.filter((scope) => /^(?:payments|payment_links|links):/.test(scope)),
   read: API_SCOPES.filter((scope) => scope.endsWith(':read')),
@@ -45,7 +45,7 @@ const newForm = z.object({
   days: oneOf(KEY_DAYS),
   once,
 })
-const rollForm = z.object({
+const rotateForm = z.object({
   overlap: z
     .string()
     .regex(/^\d{1,6}$/)
@@ -53,10 +53,10 @@ const rollForm = z.object({
   once,
 })
 
-const pageOf = (params: Readonly<Record<string, string>>): string =>
+const keyPath = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/keys/${encodeURIComponent(params['id'] ?? '')}`
 
-/** For a mail: an id that could be one. */
+/** Names the key in a mail if the id is well-formed. */
 const nameKey = (id: string): string => (/^key_[0-9A-Za-z]{12}$/.test(id) ? `the API key ${id}` : 'an API key')
 
 export function keyPages(deps: KeyPageDeps): Page[] {
@@ -113,7 +113,7 @@ function newPages(deps: KeyPageDeps): Page[] {
         }
         const asked = { name: 'createApiKey', body, once: form.once }
         const made = await orErrors(() => change(deps, call, asked))
-        if ('errors' in made) return { status: 400, html: show(call, draft, readable(made.errors, ips)) }
+        if ('errors' in made) return { status: 400, html: show(call, draft, nameWrongIp(made.errors, ips)) }
         return { html: await showMade(deps, call, { body: made.body, oldUntil: null }) }
       },
     }),
@@ -133,8 +133,8 @@ function changePages(deps: KeyPageDeps): Page[] {
       path: '/dashboard/keys/:id/roll',
       needs: 'develop',
       makes: 'key',
-      fresh: { what: ({ id = '' }) => `a new API key in place of ${nameKey(id)}`, back: pageOf },
-      form: rollForm,
+      fresh: { what: ({ id = '' }) => `a new API key in place of ${nameKey(id)}`, back: keyPath },
+      form: rotateForm,
       handle: async (call) => {
         const old = await findOwn(call)
         const body = { overlap: Number(call.form.overlap) }
@@ -150,7 +150,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/keys/:id/revoke',
       needs: 'develop',
-      fresh: { what: ({ id = '' }) => `the revocation of ${nameKey(id)}`, back: pageOf },
+      fresh: { what: ({ id = '' }) => `the revocation of ${nameKey(id)}`, back: keyPath },
       handle: async (call) => {
         await change(deps, call, { name: 'revokeApiKey', params: { id: call.params['id'] ?? '' } })
         return { to: '/dashboard/keys', done: 'key_revoked' }
@@ -165,7 +165,7 @@ const common = ({ clock, publicUrl }: KeyPageDeps) => ({
   publicUrl,
 })
 
-/** Returns the scopes of a key that creates payments and links, as far as its maker may. */
+/** Returns the scopes of a key that creates payments and links, limited to those of its maker. */
 export const sellScopes = (role: Role): readonly string[] =>
   scopesOf(role).filter((one) => PRESET_SCOPES.sell.includes(one))
 
@@ -175,7 +175,7 @@ function scopesFor({ preset, scope }: z.output<typeof newForm>, role: Role): rea
   return scopesOf(role).filter((one) => wanted.includes(one))
 }
 
-/** What was done, or what the API says against the fields of the form. */
+/** Returns the result, or the API's errors by field of the form. */
 async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | { errors: Record<string, string> }> {
   try {
     return await work()
@@ -185,8 +185,8 @@ async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | {
   }
 }
 
-/** Names the first address that is none, rather than its place in a list. */
-function readable(errors: Record<string, string>, ips: readonly string[]): Record<string, string> {
+/** Names the first invalid address, rather than its place in a list. */
+function nameWrongIp(errors: Record<string, string>, ips: readonly string[]): Record<string, string> {
   if (errors['allowed_ips'] === undefined) return errors
   const wrong = ips.find((ip) => !NETWORK.safeParse(ip).success)
   const text = wrong === undefined ? errors['allowed_ips'] : `“${wrong}” is not an IP address.`

@@ -18,7 +18,7 @@ import { definePage, type Page, type PageCall } from '../page.ts'
 export type RequestPageDeps = { readonly clock: () => number }
 
 const PER_PAGE = 50
-/** More than this are not counted one by one. */
+/** Counting stops here. */
 const MOST_COUNTED = 1000
 
 export function requestPages({ clock }: RequestPageDeps): Page[] {
@@ -36,12 +36,13 @@ export function requestPages({ clock }: RequestPageDeps): Page[] {
 async function list({ db, tenant, query, frame }: PageCall, now: string): Promise<string> {
   const q = (query['q'] ?? '').trim().slice(0, 200)
   const show: RequestsAt['show'] = query['show'] === 'errors' ? 'errors' : 'all'
-  const idOf = (text: string | undefined): string | null => (text !== undefined && isId('request', text) ? text : null)
-  const after = idOf(query['after'])
-  const search = { ...searchOf(q), errors: show === 'errors' }
+  const requestId = (text: string | undefined): string | null =>
+    text !== undefined && isId('request', text) ? text : null
+  const after = requestId(query['after'])
+  const search = { ...parseSearch(q), errors: show === 'errors' }
   const found = await listRequests(db, tenant, { search, page: { limit: PER_PAGE, after, before: null } })
   if (found === null) throw new SiteProblem('not_found')
-  const wanted = idOf(query['id']) ?? found.rows[0]?.id ?? null
+  const wanted = requestId(query['id']) ?? found.rows[0]?.id ?? null
   const chosen = wanted === null ? null : await readRequest(db, tenant, wanted)
   if (query['id'] !== undefined && chosen === null) throw new SiteProblem('not_found')
   const last = found.rows.at(-1)
@@ -58,8 +59,8 @@ async function list({ db, tenant, query, frame }: PageCall, now: string): Promis
   })
 }
 
-/** What was typed: the id of a request, a part of a path, or else a key by its id or name. */
-function searchOf(q: string): RequestSearch {
+/** Interprets the text: the id of a request, a part of a path, or else a key by its id or name. */
+function parseSearch(q: string): RequestSearch {
   if (q === '') return {}
   if (isId('request', q)) return { id: q }
   const isObject = /^[a-z]+_[0-9a-z]{26}$/.test(q)

@@ -17,10 +17,10 @@ export const endpointForm = z.object({
 export const pathOf = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/webhooks/${encodeURIComponent(params['id'] ?? '')}`
 
-/** For a mail: to which host the events go. */
+/** Names the host of the events in a mail. */
 export const atHost = (url: string): string => (URL.canParse(url.trim()) ? ` at ${new URL(url.trim()).hostname}` : '')
 
-/** What the form says, as the API takes it. */
+/** The form as the API accepts it. */
 export function bodyOf({ url, description, event }: z.output<typeof endpointForm>) {
   return {
     url: url.trim(),
@@ -29,7 +29,7 @@ export function bodyOf({ url, description, event }: z.output<typeof endpointForm
   }
 }
 
-/** Confirmed as adding one is: who changes the address takes what is said about payments elsewhere. */
+/** Needs the same confirmation as adding an endpoint: a new URL sends the events elsewhere. */
 export function editWebhookPages(deps: WebhookPageDeps): Page[] {
   return [...editPages(deps), ...deletePages(deps)]
 }
@@ -102,7 +102,7 @@ function deletePages(deps: WebhookPageDeps): Page[] {
       fresh: { what: 'the removal of a webhook endpoint', back: pathOf },
       handle: async (call) => {
         const { id, url } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
-        // Its address is noted too: nothing else tells afterwards which one it was.
+        // Logs the URL too: afterwards nothing else shows which endpoint it was.
         await change(deps, call, { name: 'deleteWebhookEndpoint', params: { id }, noted: { url } })
         return { to: '/dashboard/webhooks', done: 'endpoint_deleted' }
       },

@@ -22,10 +22,10 @@ import type { PageCall } from '../page.ts'
 export type WebhookPageDeps = WithRoutes & { readonly clock: () => number; readonly publicUrl: string }
 
 const DAY_MS = 86_400_000
-/** How far back what was given up can be sent again (milliseconds). */
+/** Milliseconds. Failed deliveries of this time can be sent again. */
 export const REPLAYABLE_MS = 30 * DAY_MS
 const PER_PAGE = 50
-const STATUS_OF: Readonly<Record<DeliveryView, string | undefined>> = {
+const VIEW_STATUS: Readonly<Record<DeliveryView, string | undefined>> = {
   all: undefined,
   waiting: 'pending',
   failed: 'exhausted',
@@ -61,7 +61,7 @@ export async function showEndpoint(deps: WebhookPageDeps, call: PageCall, proble
   const show = (Object.keys(DELIVERY_VIEWS) as DeliveryView[]).find((key) => key === query['show']) ?? 'all'
   const after = isId('event', query['after'] ?? '') ? (query['after'] ?? null) : null
   const page = { limit: PER_PAGE, after, before: null }
-  const filters = { status: STATUS_OF[show] }
+  const filters = { status: VIEW_STATUS[show] }
   const { found, health } = await call.inTurn(async (lists) => ({
     found: await listDeliveries(lists, tenant, { endpointId: endpoint.id, filters, page }),
     health: await healthOf(deps, { db: lists, tenant }, endpoint.id),
@@ -100,7 +100,7 @@ export function shownEndpoint(endpoint: WebhookEndpoint): EndpointShown {
   }
 }
 
-/** Returns about when the schedule makes the next try: the middle of its span. Null if none is due. */
+/** Estimates when the schedule makes the next try: the middle of its range. Null if none is due. */
 function estimateNextTry({ status, schedule_step: step, last_attempt_at: last, log }: DeliveryEntry): string | null {
   if (status !== 'pending' || last === null) return null
   const { response_status = null, response_headers, error = null } = log.at(-1) ?? {}

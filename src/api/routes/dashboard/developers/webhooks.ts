@@ -105,7 +105,7 @@ function onePages(deps: WebhookPageDeps): Page[] {
       needs: 'develop',
       ...(form !== undefined && { form }),
       handle: async (call) => {
-        // Before anything is written to the audit log, which nobody can clean.
+        // Checked before the audit log is written, because its entries cannot be removed.
         const { id } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
         try {
           await work(call as PageCall<never>, id)

@@ -18,8 +18,8 @@ const back = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/links/claim/${encodeURIComponent(params['ticket'] ?? '')}`
 
 /**
- * Bringing a link into the account. Buyers will read the name of the account above a wallet that the account may not
- * have chosen: so only an owner does it, freshly confirmed, and everybody of the account is told.
+ * Adds a link to the account. Buyers will then read the name of the account above a wallet that the account might not
+ * have chosen. So only an owner can do it, with a fresh confirmation, and everybody of the account is notified.
  */
 export function claimPages({ db, clock }: ClaimDeps): Page[] {
   const now = (): string => new Date(clock()).toISOString()
@@ -30,7 +30,7 @@ export function claimPages({ db, clock }: ClaimDeps): Page[] {
       needs: 'own',
       handle: async ({ params, frame }) => {
         const owned = await findTicket(db, digestOfToken(params['ticket'] ?? ''), now())
-        return { html: renderClaim({ frame, link: owned?.link ?? null, action: back(params) }), ...missing(owned) }
+        return { html: renderClaim({ frame, link: owned?.link ?? null, action: back(params) }), ...notFoundIfNull(owned) }
       },
     }),
     definePage({
@@ -49,11 +49,11 @@ export function claimPages({ db, clock }: ClaimDeps): Page[] {
           await leaveNotice(tx, tenant, { kind: 'payment_link.claimed', data })
           return claimed
         })
-        if (link === null) return { html: renderClaim({ frame, link: null, action: '' }), ...missing(null) }
+        if (link === null) return { html: renderClaim({ frame, link: null, action: '' }), ...notFoundIfNull(null) }
         return { to: `/dashboard/links/${link.id}`, done: 'link_claimed' }
       },
     }),
   ]
 }
 
-const missing = (found: object | null): { status?: number } => (found === null ? { status: 404 } : {})
+const notFoundIfNull = (found: object | null): { status?: number } => (found === null ? { status: 404 } : {})

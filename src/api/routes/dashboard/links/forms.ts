@@ -19,7 +19,7 @@ const once = z
   .regex(/^[\w-]{1,64}$/)
   .default(() => randomUUID())
 
-/** Making a link, and changing what may be changed of one. */
+/** Pages that make a link, and change its changeable fields. */
 export function formPages(deps: LinkPageDeps): Page[] {
   return [...newPages(deps), ...editPages(deps)]
 }
@@ -39,7 +39,7 @@ function newPages(deps: LinkPageDeps): Page[] {
       needs: 'sell',
       handle: async (call) => {
         const { copy } = call.query
-        const draft = copy === undefined ? EMPTY_DRAFT : draftOf(await findOwn({ ...call, params: { id: copy } }))
+        const draft = copy === undefined ? EMPTY_DRAFT : toDraft(await findOwn({ ...call, params: { id: copy } }))
         return { html: await show(call, draft, {}), frame: 'holds' }
       },
     }),
@@ -83,7 +83,7 @@ function editPages(deps: LinkPageDeps): Page[] {
       needs: 'sell',
       handle: async (call) => {
         const link = await findOwn(call)
-        return { html: show(call, link, { draft: draftOf(link), errors: {} }) }
+        return { html: show(call, link, { draft: toDraft(link), errors: {} }) }
       },
     }),
     definePage({
@@ -93,9 +93,9 @@ function editPages(deps: LinkPageDeps): Page[] {
       form: linkForm,
       handle: async (call) => {
         const link = await findOwn(call)
-        // How it is priced stays, and decides what may be filled in.
-        const draft = { ...call.form, kind: draftOf(link).kind }
-        const asked = { name: 'updatePaymentLink', params: { id: link.id }, body: changesOf(link, draft) }
+        // The kind of price cannot change, and decides which fields can be prefilled.
+        const draft = { ...call.form, kind: toDraft(link).kind }
+        const asked = { name: 'updatePaymentLink', params: { id: link.id }, body: readChanges(link, draft) }
         const changed = await orErrors(draft, () => change(deps, call, asked))
         if ('errors' in changed) return { status: 400, html: show(call, link, { draft, errors: changed.errors }) }
         return { to: `/dashboard/links/${link.id}`, done: 'link_saved' }
@@ -122,17 +122,17 @@ const CHANGEABLE = [
   'inactive_message',
 ] as const
 
-/** What is empty is taken away. A day that was not touched keeps its hour. */
-function changesOf(link: PaymentLink, draft: LinkDraft): Record<string, unknown> {
+/** Empty fields are cleared. An unchanged expiry day keeps its hour. */
+function readChanges(link: PaymentLink, draft: LinkDraft): Record<string, unknown> {
   const { title, prefill, ...given } = bodyOf(draft)
   const changes: Record<string, unknown> = { title, prefill }
   for (const name of CHANGEABLE) changes[name] = given[name] ?? null
-  if (draft.expires_at.trim() === draftOf(link).expires_at) delete changes['expires_at']
+  if (draft.expires_at.trim() === toDraft(link).expires_at) delete changes['expires_at']
   return changes
 }
 
-/** The form as it would be filled for the link. */
-function draftOf(link: PaymentLink): LinkDraft {
+/** The form filled in with the link. */
+function toDraft(link: PaymentLink): LinkDraft {
   const { amount, min, max, currency } = link.price
   const text = (money: Money | null): string => (money === null ? '' : formatAmount(money))
   return {
