@@ -22,7 +22,7 @@ import type { Fresh, Page, PageAnswer, PageCall } from './page.ts'
 export type MountDeps = SessionDeps &
   ConfirmationDeps & {
     readonly publicUrl: string
-    /** The address of the deployment of the other mode. Null: unknown. */
+    /** The URL of the deployment of the other mode. Null if it is not known. */
     readonly otherModeUrl: string | null
     readonly operatorPages: Pick<OperatorPages, 'contact'>
     readonly limits: Pick<RequestLimits, 'countPerson'>
@@ -43,7 +43,7 @@ export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   for (const [path, methods] of paths) {
     const every = setHeaders(PAGE_HEADERS)
     for (const page of methods) {
-      const guards = page.method === 'post' ? [fromOurPage(deps.publicUrl), ...readersOf(page)] : []
+      const guards = page.method === 'post' ? [fromOurPage(deps.publicUrl), ...formReaders(page)] : []
       router[page.method](path, every, ...guards, (request, response) => run(deps, page, { request, response }))
     }
     router.all(path, every, onlyMethods(methods.map(({ method }) => method.toUpperCase())))
@@ -51,8 +51,8 @@ export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   return router
 }
 
-/** A form with a file is read whole; one without, as any other. */
-function readersOf({ upload }: Page): RequestHandler[] {
+/** A form with a file is read into memory as a whole. */
+function formReaders({ upload }: Page): RequestHandler[] {
   return upload === undefined ? [readForm] : [readUpload(upload), readForm]
 }
 
@@ -74,10 +74,10 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     }
   }
   if (page.fresh !== undefined && !isConfirmed(signedIn.session, deps.clock())) {
-    const id = await keepAsked(deps, signedIn.session.id, askedBy(page.fresh, page, request))
+    const id = await keepAsked(deps, signedIn.session.id, toAsked(page.fresh, page, request))
     return response.redirect(303, `/dashboard/confirm?asked=${id}`)
   }
-  const seen = { page, request, signedIn, memberships, account, csrf }
+  const context = { page, request, signedIn, memberships, account, csrf }
   const form = parseForm(page, request) as never
   if (page.makes !== undefined) deps.limits.countPerson(signedIn.session.personId, page.makes)
   const answer = async (call: PageCall): Promise<void> => {
@@ -87,14 +87,14 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     if ('file' in done && done.exported !== null) await logExport(deps, call, done.exported)
     await send(response, done)
   }
-  // What is looked at has its turn from beginning to end; a press waits for nobody, and reads lists in a turn.
-  const listTurn = openTurn(deps.turns.lists, seen)
-  if (page.method === 'post') return answer(callOf(deps, seen, listTurn))
-  const turn = page.makes === 'file' ? openTurn(deps.turns.files, seen) : listTurn
-  return turn(() => answer(callOf(deps, seen, (work) => work())))
+  // A GET has its turn from beginning to end. A POST waits for no turn, and takes one for each list that it reads.
+  const listTurn = openTurn(deps.turns.lists, context)
+  if (page.method === 'post') return answer(createCall(deps, context, listTurn))
+  const turn = page.makes === 'file' ? openTurn(deps.turns.files, context) : listTurn
+  return turn(() => answer(createCall(deps, context, (work) => work())))
 }
 
-/** An export by a person is in the account's log, as one by a key is. */
+/** Logs a person's export in the account's log, as a key's export. */
 const logExport = (
   { db }: MountDeps,
   { tenant: { merchantId }, signedIn: { session }, ip }: PageCall,
@@ -103,13 +103,13 @@ const logExport = (
 
 type Turn = <T>(work: () => Promise<T>) => Promise<T>
 
-/** A turn of the person first, who so waits for nobody else's, and then of the account. */
+/** The person's turn first, then the account's, so that people do not wait for each other's first turn. */
 function openTurn(turns: InTurn, { signedIn, account }: Pick<Seen, 'signedIn' | 'account'>): Turn {
   return (work) =>
     turns(signedIn.session.personId, () => (account === undefined ? work() : turns(account.merchantId, work)))
 }
 
-/** After a confirmation the form that was kept replaces what was posted. Returns false if none is kept for this address. */
+/** After a confirmation, the stored form replaces the posted one. Returns false if no form is stored for this path. */
 async function takeKept(
   deps: MountDeps,
   { page, request, signedIn }: Pick<Seen, 'page' | 'request' | 'signedIn'>,
@@ -122,8 +122,8 @@ async function takeKept(
   return true
 }
 
-function askedBy({ what, back }: Fresh, { method }: Page, { params, body, path, originalUrl }: Request): Asked {
-  const fields = textsOf({ ...body, ...params })
+function toAsked({ what, back }: Fresh, { method }: Page, { params, body, path, originalUrl }: Request): Asked {
+  const fields = readTexts({ ...body, ...params })
   return {
     method,
     path: method === 'get' ? originalUrl : path,
@@ -133,7 +133,7 @@ function askedBy({ what, back }: Fresh, { method }: Page, { params, body, path, 
   }
 }
 
-/** A press that a role does not allow is in the account's log, once an hour. A page that is only looked at is not. */
+/** Logs a POST that the role does not allow in the account's log, at most once an hour. A refused GET is not logged. */
 async function logRefusal(
   { db }: MountDeps,
   { page, request, signedIn, account }: Pick<Seen, 'page' | 'request' | 'signedIn'> & { readonly account: Membership },
@@ -154,13 +154,13 @@ type Seen = {
   readonly csrf: string
 }
 
-function callOf(deps: MountDeps, seen: Seen, turn: Turn): PageCall {
-  const { page, request, signedIn, memberships, account, csrf } = seen
+function createCall(deps: MountDeps, context: Seen, turn: Turn): PageCall {
+  const { page, request, signedIn, memberships, account, csrf } = context
   const tenant = { merchantId: account?.merchantId ?? '', livemode: deps.db.livemode }
   return {
     request,
     params: request.params as Record<string, string>,
-    query: textsOf(request.query),
+    query: readTexts(request.query),
     form: undefined,
     signedIn,
     person: { id: signedIn.session.personId, email: signedIn.session.email },
@@ -184,8 +184,8 @@ function callOf(deps: MountDeps, seen: Seen, turn: Turn): PageCall {
   }
 }
 
-/** Parameters that are there once. Postgres refuses a text with NUL, so none has one. */
-function textsOf(query: Request['query']): Record<string, string> {
+/** Query parameters and fields as text. Values with NUL are omitted, because Postgres rejects them. */
+function readTexts(query: Request['query']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => {
       const text: unknown = Array.isArray(value) ? value.map(String).join(',') : value
@@ -195,7 +195,7 @@ function textsOf(query: Request['query']): Record<string, string> {
 }
 
 function parseForm(page: Page, request: Request): unknown {
-  // Postgres refuses a text with NUL, so no text has one.
+  // Postgres rejects a text with NUL.
   if (
     [request.body, request.params].some((values) =>
       Object.values(values ?? {}).some((text) => !Buffer.isBuffer(text) && String(text).includes('\0')),

@@ -7,65 +7,64 @@ import type { Route } from '../../route.ts'
 import type { PageCall } from './page.ts'
 
 /**
- * The dashboard does what it does through the routes of the API, so that rules, limits and words are the same. What a
- * person does is written to the audit log of the account.
+ * The dashboard acts through the routes of the API, so that rules, limits and words are the same. The audit log of the
+ * account has what a person does.
  */
 export type WithRoutes = { readonly routes: readonly Route[] }
 
 export type Asked = {
-  /** The operation's id in the OpenAPI document. */
   readonly name: string
   readonly params?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly query?: Readonly<Record<string, string>>
-  /** The idempotency key: a form that is sent again gets the answer of the first time. */
+  /** The idempotency key: a form that is sent again gets the first response. */
   readonly once?: string
-  /** What the log keeps of it in place of the body. */
+  /** What the log stores instead of the body. */
   readonly noted?: object
 }
 
 type Answered = {
   readonly status: number
   readonly body: Record<string, unknown>
-  /** The same form was sent before, and this is what was answered. */
+  /** The same form was sent before, and this is its first response. */
   readonly isReplay: boolean
 }
 
-/** Asks a route that waits for something outside. It is in the log even when the answer is lost. */
+/** Calls a route that waits for something outside the database. The log has it even if the response is lost. */
 export async function act(deps: WithRoutes, call: PageCall, asked: Asked): Promise<Answered> {
   await note(call.db, call, asked)
-  return handle(routeOf(deps, asked.name), { call, db: call.db, asked })
+  return handle(findRoute(deps, asked.name), { call, db: call.db, asked })
 }
 
-/** Asks a route whose work is in the database. The change and its entry in the log are one transaction. */
+/** Calls a route whose work is in the database. The change and its log entry are one transaction. */
 export function change(deps: WithRoutes, call: PageCall, asked: Asked): Promise<Answered> {
   return call.db.transaction(async (tx) => {
-    const answered = await handle(routeOf(deps, asked.name), { call, db: joining(tx), asked })
+    const answered = await handle(findRoute(deps, asked.name), { call, db: joining(tx), asked })
     if (!answered.isReplay) await note(tx, call, asked)
     return answered
   })
 }
 
-/** A session whose transactions are this one. */
+/** A session whose transactions join this one. */
 function joining(tx: Tx): DbSession {
   return { livemode: tx.livemode, query: (text, values) => tx.query(text, values), transaction: (work) => work(tx) }
 }
 
-/** What a refusal of the API says about the fields of a form, by name; `other` when it is about none of them. */
+/** Returns the errors of a refusal by field of the form. `other` gets an error without a field. */
 export function errorsOf(problem: Problem, other: string): Record<string, string> {
   const { errors = [] } = problem.extras
   if (errors.length === 0) return { [other]: problem.message }
   return Object.fromEntries(
     errors.toReversed().map(({ pointer, message }) => {
-      const said = message.replace(/^[\w.]+: /, '')
-      return [pointer.split('/')[1] ?? other, capitalized(said)]
+      const text = message.replace(/^[\w.]+: /, '')
+      return [pointer.split('/')[1] ?? other, capitalized(text)]
     }),
   )
 }
 
-export const capitalized = (said: string): string => `${said.charAt(0).toUpperCase()}${said.slice(1)}`
+export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
-function routeOf({ routes }: WithRoutes, name: string): Route {
+function findRoute({ routes }: WithRoutes, name: string): Route {
   const route = routes.find(({ operationId }) => operationId === name)
   if (route === undefined) throw new Error(`there is no operation ${name}`)
   return route

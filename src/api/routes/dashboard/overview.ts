@@ -19,7 +19,7 @@ export type OverviewDeps = FirstStepsDeps
 
 const LATEST = 6
 const DAYS = 30
-/** Most entries of the list; the rest is in the list of payments. */
+/** Entries of the list. The rest is in the list of payments. */
 const MOST_WAITING = 20
 const IN_FLIGHT = ['pending', 'processing', 'settling'] as const
 
@@ -82,7 +82,7 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
   })
 }
 
-/** What the entries of the view `attention` mean to a merchant: what happened, and what follows from it. */
+/** The entries of the view `attention`, for merchants: what happened, and what follows from it. */
 const WAITING: Readonly<Record<string, string>> = {
   processing_stale: 'The partner has been confirming the payment for more than a day. Do not ship yet.',
   conversion_open:

@@ -32,7 +32,7 @@ const id = z.object({ id: z.string().max(1400) })
 const withAsked = z.object({ asked: z.string().max(100).default('') })
 const answered = withAsked.extend({ answer: z.string().max(20_000) })
 
-/** A person's own sign-in: sessions, passkeys, and the confirmation that changes ask for. */
+/** A person's own pages: sessions, passkeys, and the confirmation that changes need. */
 export function ownPages(deps: OwnDeps): Page[] {
   return [...sessionPages(deps), ...passkeyPages(deps), ...confirmPages(deps), ...ownDataPages(deps)]
 }
@@ -112,10 +112,10 @@ function passkeyPages(deps: OwnDeps): Page[] {
           if (made === null) return 'failed'
           await lockPerson(tx, call.person.id)
           if ((await countPasskeys(tx, call.person.id)) >= MOST_PASSKEYS) return 'too_many'
-          const name = deviceName(agentOf(call.request))
+          const name = deviceName(readAgent(call.request))
           if (!(await insertPasskey(tx, { ...made, personId: call.person.id, name }))) return 'known'
           await auditEverywhere(tx, call, 'passkey.added')
-          // Sessions from before the new way to sign in end, so that a stolen one does not outlive it.
+          // Ends the older sessions, so that a stolen one does not outlive the new way to sign in.
           await endSessions(tx, call.person.id, { allBut: session.id, now: iso(deps) })
           return null
         })
@@ -143,9 +143,9 @@ function passkeyPages(deps: OwnDeps): Page[] {
 
 function confirmPages(deps: OwnDeps): Page[] {
   const possible = arePasskeysPossible(deps.publicUrl)
-  const purposeOf = (session: Session) => `confirm ${session.id}` as const
+  const confirmPurpose = (session: Session) => `confirm ${session.id}` as const
   const path = '/dashboard/confirm'
-  /** Does the work for what this session asked for. */
+  /** Does the work for a request that this session made. */
   const asking = async (
     { signedIn: { session } }: PersonCall,
     id: string | undefined,
@@ -162,7 +162,7 @@ function confirmPages(deps: OwnDeps): Page[] {
         asking(call, call.query['asked'], async (asked) => {
           const { csrf, person, signedIn, query } = call
           const has = possible && (await listPasskeys(deps.db, person.id)).length > 0
-          const passkeyOptions = has ? await requestOptions(deps, purposeOf(signedIn.session)) : null
+          const passkeyOptions = has ? await requestOptions(deps, confirmPurpose(signedIn.session)) : null
           const problem = passkeyProblem(query['problem'])
           return { html: renderConfirm({ csrf, asked, passkeyOptions, problem, email: person.email }) }
         }),
@@ -188,7 +188,7 @@ function confirmPages(deps: OwnDeps): Page[] {
         asking(call, call.form.asked, async (asked) => {
           const { session } = call.signedIn
           const problem = await deps.db.transaction(async (tx): Promise<PasskeyProblem | null> => {
-            const answer = { answer: call.form.answer, purpose: purposeOf(session), ip: call.ip }
+            const answer = { answer: call.form.answer, purpose: confirmPurpose(session), ip: call.ip }
             const found = await readPasskeyAnswer(deps, tx, answer)
             if (typeof found === 'string') return found
             if (found.personId !== call.person.id) return 'of_another'
@@ -205,9 +205,9 @@ function confirmPages(deps: OwnDeps): Page[] {
 const auditEverywhere = async (tx: Tx, { person, ip }: PersonCall, action: string): Promise<void> =>
   writeAuditEverywhere(tx, await listMemberships(tx, person.id), { actor: person.id, action, data: {}, ip })
 
-const agentOf = (request: Request): string => request.get('user-agent') ?? ''
+const readAgent = (request: Request): string => request.get('user-agent') ?? ''
 
-/** Enough to know one's own device by; what a browser says about itself proves nothing. */
+/** Enough to recognize one's own device; a user agent proves nothing. */
 function deviceName(agent: string): string {
   const browser = /Edg\//.test(agent)
     ? 'Edge'

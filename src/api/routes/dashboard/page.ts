@@ -8,37 +8,36 @@ import type { SignedIn } from '../../accounts/sessions.ts'
 import type { ExportFile } from '../../exports/file.ts'
 import type { Made } from '../../limits/request-limits.ts'
 
-/** A page of the dashboard or an action of it, as a value: the router and the tests read the same list. */
+/** A page or an action of the dashboard, as a value: the router and the tests read the same list. */
 export type Page = {
   readonly method: 'get' | 'post'
-  /** As Express writes it, with `:name` for parameters. */
+  /** An Express path, with `:name` for parameters. */
   readonly path: string
-  /** What the role must be able to do. `person`: be signed in; an account is not needed. */
+  /** The ability that the role must have. `person`: only a sign-in is needed, without an account. */
   readonly needs: Ability | 'person'
   /**
-   * It reads lists and sums alone, which are bounded in time: of one moment and on one connection, or piece by piece for a
+   * It reads only lists and sums, which have a time limit: at one moment on one connection, or piece by piece for a
    * file. The handler uses no other connection.
    */
   readonly lists?: 'at once' | 'in pieces'
-  /** It makes what each person has a budget for, whichever account it is for. */
+  /** The kind of what it makes, if each person has a limit for it in all accounts together. */
   readonly makes?: Made
-  /** A fresh passkey or link is asked for first. The request is kept, and carried out after that. */
+  /** Needs a fresh passkey or link first. The request is stored, and carried out afterwards. */
   readonly fresh?: Fresh
-  /** Of the body. Fields of a form are text, and absent when nothing was checked. */
+  /** The schema of the body. Form fields are text, and an unchecked checkbox is absent. */
   readonly form?: z.ZodType
-  /** The form has a file, which comes as bytes. Whose file is too large is led to this path. */
+  /** The form has a file, as bytes. If the file is too large, the person is redirected to this path. */
   readonly upload?: string
   handle(call: PageCall<never>): Promise<PageAnswer>
 }
 
 export type Fresh = {
-  /** The change in words, from the fields of the form and the address. It follows "Confirm" in the subject of a mail. */
+  /** The change in words, from the fields of the form and the path. It follows "Confirm" in the subject of a mail. */
   readonly what: string | ((fields: Readonly<Record<string, string>>) => string)
-  /** The path for a person who does not confirm. */
   readonly back: string | ((params: Readonly<Record<string, string>>) => string)
 }
 
-/** A person who is signed in, without an account as yet. */
+/** A call by a signed-in person, who may have no account yet. */
 export type PersonCall<F = unknown> = {
   readonly request: Request
   readonly params: Readonly<Record<string, string>>
@@ -46,30 +45,35 @@ export type PersonCall<F = unknown> = {
   readonly form: F
   readonly signedIn: SignedIn
   readonly person: { readonly id: string; readonly email: string }
-  /** The hidden field that every form must carry. */
+  /** The token in the hidden field that every form must have. */
   readonly csrf: string
   readonly ip: string
-  /** What every page shows around its own content. */
+  /** What every page shows around its content. */
   readonly frame: Frame
 }
 
 export type PageCall<F = unknown> = PersonCall<F> & {
   readonly tenant: Tenant
   readonly role: Role
-  /** Sees only the rows of the account. */
   readonly db: DbSession
-  /** Reads lists and sums on one connection, with the time of a list, in a turn of the person and the account. */
+  /** Reads lists and sums on one connection, with the time limit of a list, in a turn of the person and the account. */
   readonly inTurn: <T>(work: (db: DbSession) => Promise<T>) => Promise<T>
 }
 
 type Export = 'exportPayments' | 'exportStatement'
 
 export type PageAnswer =
-  /** `holds`: a frame with a page of ours is in it; `held`: it stands in one. */
+  /** `holds`: the page embeds one of our pages in a frame. `held`: it is shown in a frame. */
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
-  /** To a path of ours: with 303, or with 307 where the browser posts again. `done`: what the page there confirms; null if it is plain to see. */
+  /**
+   * Redirects to one of our paths: with 303, or with 307 if the browser must post again. `done`: what that page
+   * confirms. Null if the result is obvious.
+   */
   | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[]; readonly status?: number }
-  /** `exported`: what the account's log keeps of it, as for the same export by a key; null: it has nothing of an account. */
+  /**
+   * `exported`: the entry for the account's log, as for the same export by a key. Null if the file contains nothing of
+   * an account.
+   */
   | { readonly file: ExportFile; readonly exported: { readonly action: Export; readonly data: object } | null }
 
 /** Gives the handler's `form` the type of its schema. */

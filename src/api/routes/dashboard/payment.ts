@@ -15,7 +15,7 @@ import { definePage, type Page, type PageCall } from './page.ts'
 
 export type PaymentPageDeps = WithRoutes & { readonly publicUrl: string }
 
-/** Entries that the page shows; the API has all. */
+/** Timeline entries that the page shows; the API has all. */
 const MOST_ENTRIES = 1000
 
 export function paymentPages(deps: PaymentPageDeps): Page[] {
@@ -32,7 +32,7 @@ export function paymentPages(deps: PaymentPageDeps): Page[] {
       needs: 'sell',
       handle: async (call) => {
         const id = call.params['id'] ?? ''
-        // Before anything is written to the audit log, which nobody can clean.
+        // Checked before the audit log is written, because its entries cannot be removed.
         if (!(await exists(call, id))) throw new SiteProblem('not_found')
         try {
           await act(deps, call, { name: 'cancelPayment', params: { id } })

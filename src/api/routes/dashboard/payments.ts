@@ -39,7 +39,7 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
         lists: 'in pieces',
         makes: 'file',
         handle: async (call) => {
-          const filters = filtersOf(readQuery(call.query), deps.clock())
+          const filters = readFilters(readQuery(call.query), deps.clock())
           const format = form === 'csv' && call.query['for'] === 'excel' ? 'excel' : form
           return {
             file: paymentsFile(deps, call, { filters, form: format }),
@@ -54,7 +54,7 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
 const oneOf = <T extends string>(all: readonly T[], text: string | undefined): T | '' =>
   all.find((one) => one === text) ?? ''
 
-/** Whatever the address says that is not known counts as not said. */
+/** Unknown values in the query are ignored. */
 function readQuery(query: PageCall['query']): PaymentsQuery {
   const wanted = (query['status'] ?? '').split(',')
   return {
@@ -74,22 +74,22 @@ function readQuery(query: PageCall['query']): PaymentsQuery {
 
 const DAY_MS = 86_400_000
 
-function filtersOf(query: PaymentsQuery, now: number): PaymentFilters {
-  const statuses = query.status.length > 0 ? query.status : statusesOf(query.view)
+function readFilters(query: PaymentsQuery, now: number): PaymentFilters {
+  const statuses = query.status.length > 0 ? query.status : viewStatuses(query.view)
   return {
     status: statuses.length > 0 ? statuses : undefined,
     provider: query.provider || undefined,
     currency: query.currency || undefined,
     search: query.q || undefined,
-    createdFrom: query.created === '' ? undefined : beginOf(query.created, now),
+    createdFrom: query.created === '' ? undefined : periodStart(query.created, now),
   }
 }
 
-function statusesOf(view: string): readonly PaymentStatus[] {
+function viewStatuses(view: string): readonly PaymentStatus[] {
   return VIEWS.find(({ key }) => key === view)?.statuses ?? []
 }
 
-function beginOf(period: Period, now: number): string {
+function periodStart(period: Period, now: number): string {
   const today = new Date(now).toISOString().slice(0, 10)
   if (period === 'today') return `${today}T00:00:00.000Z`
   if (period === 'month') return `${today.slice(0, 7)}-01T00:00:00.000Z`
@@ -98,11 +98,11 @@ function beginOf(period: Period, now: number): string {
 
 async function list({ publicUrl, clock }: PaymentListDeps, call: Pick<PageCall, 'db' | 'tenant' | 'query' | 'frame'>) {
   const query = readQuery(call.query)
-  const filters = filtersOf(query, clock())
+  const filters = readFilters(query, clock())
   const cursor = z.string().refine((text) => isId('payment', text))
   const after = cursor.safeParse(call.query['after']).data ?? null
   const before = cursor.safeParse(call.query['before']).data ?? null
-  const page = pageOf(query.sort, { after, before })
+  const page = selectPage(query.sort, { after, before })
   const found = await listPayments(call.db, call.tenant, { filters, page })
   if (found === null) throw new SiteProblem('not_found')
   const { rows, hasMore } = found
@@ -120,18 +120,18 @@ async function list({ publicUrl, clock }: PaymentListDeps, call: Pick<PageCall, 
       newer: (goesBack ? hasMore : after !== null) ? at('before', payments[0]?.id) : null,
       older: (goesBack ? true : hasMore) ? at('after', payments.at(-1)?.id) : null,
       now: new Date(clock()).toISOString(),
-      curl: curlOf(publicUrl, filters),
+      curl: curlCommand(publicUrl, filters),
     }),
   }
 }
 
-/** `after` and `before` are those of the page as it is read; the list of the API runs from new to old always. */
-function pageOf(
+/** `after` and `before` belong to the page as it is shown. The list of the API is always newest first. */
+function selectPage(
   sort: PaymentsQuery['sort'],
   { after, before }: { after: string | null; before: string | null },
 ): PageOf {
   if (sort === 'newest') return { limit: PER_PAGE, after: before === null ? after : null, before }
-  // Every id comes after the empty one, so that is where the oldest are.
+  // Every id is greater than the empty one, so the oldest payments are before it.
   return before === null
     ? { limit: PER_PAGE, after: null, before: after ?? '' }
     : { limit: PER_PAGE, after: before, before: null }
@@ -141,7 +141,7 @@ function withCursor(href: string, name: string, id: string): string {
   return `${href}${href.includes('?') ? '&' : '?'}${name}=${id}`
 }
 
-function curlOf(publicUrl: string, { status, provider, currency, createdFrom }: PaymentFilters): string {
+function curlCommand(publicUrl: string, { status, provider, currency, createdFrom }: PaymentFilters): string {
   const query = new URLSearchParams()
   if (status !== undefined) query.set('status', status.join(','))
   if (provider !== undefined) query.set('provider', provider)

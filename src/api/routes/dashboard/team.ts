@@ -35,7 +35,7 @@ function invitePages(deps: TeamDeps): Page[] {
       handle: async (call) => {
         const email = readEmail(call.form.email)
         const wanted = { role: call.form.role, account: call.frame.account ?? '' }
-        const invited = email === null ? null : await orRefuse(invite(deps, actorOf(call), { email, ...wanted }))
+        const invited = email === null ? null : await orRefuse(invite(deps, toActor(call), { email, ...wanted }))
         if (invited?.ok === true) return { to: back, done: 'invitation_sent' }
         const errors = { email: invited?.message ?? 'Enter the whole address, such as you@shop.example.' }
         return { status: 400, html: await show(deps, call, { email: call.form.email.slice(0, 254), errors }) }
@@ -126,11 +126,11 @@ async function show(
 type TeamWork = { readonly done: Done; readonly work: Parameters<typeof changeTeam>[2] }
 
 async function changed(deps: TeamDeps, call: PageCall, { done, work }: TeamWork) {
-  await orRefuse(changeTeam(deps, actorOf(call), work))
+  await orRefuse(changeTeam(deps, toActor(call), work))
   return { to: back, done }
 }
 
-/** What a page says where the team refuses. */
+/** Turns a refusal of the team into a page. */
 async function orRefuse<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -139,7 +139,7 @@ async function orRefuse<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-const actorOf = ({ tenant: { merchantId }, person, ip }: PageCall): TeamActor => ({
+const toActor = ({ tenant: { merchantId }, person, ip }: PageCall): TeamActor => ({
   merchantId,
   by: { person: person.id, email: person.email },
   ip,

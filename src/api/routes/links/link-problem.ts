@@ -9,7 +9,7 @@ import { pageProblemHandler } from '../page-problem.ts'
 
 const STATUS: Readonly<Record<LinkProblemName, number>> = { missing: 404, too_many: 429 }
 
-/** Thrown by the pages of links, beside the problems of the checkout. */
+/** Thrown by the pages of links, in addition to the problems of the checkout. */
 export class LinkProblem extends Error {
   readonly problem: LinkProblemName
   constructor(problem: LinkProblemName) {
@@ -18,12 +18,12 @@ export class LinkProblem extends Error {
   }
 }
 
-/** Answers what only links have: none, or too many presses. The rest is told as the checkout tells it. */
+/** Answers the problems of links only: a missing link, or too many presses. The checkout's handler answers the rest. */
 export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequestHandler {
   const others = pageProblemHandler(deps)
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
   return holding((error: unknown, request, response, next) => {
-    const problem = nameOf(error)
+    const problem = linkProblem(error)
     if (response.headersSent || problem === null) {
       void others(error, request, response, next)
       return
@@ -38,7 +38,7 @@ export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequest
   })
 }
 
-function nameOf(error: unknown): LinkProblemName | null {
+function linkProblem(error: unknown): LinkProblemName | null {
   if (error instanceof LinkProblem) return error.problem
   return ['rate_limited', 'limit_reached'].includes(asProblem(error).code) ? 'too_many' : null
 }

@@ -18,7 +18,7 @@ export type LinkViewDeps = {
 
 type Buyer = { readonly country: string | null; readonly userAgent: string | undefined }
 
-/** Everything that the page of a link shows. Each view has a press of its own. */
+/** Everything that the page of a link shows. Each view has its own press. */
 export async function viewOfLink(
   deps: LinkViewDeps,
   shown: Pick<LinkView, 'link' | 'amount' | 'reference' | 'wrong'>,
@@ -43,7 +43,7 @@ export async function viewOfLink(
   }
 }
 
-/** Null where the amount is fixed, and while there are no rates. */
+/** Null if the amount is fixed, and while there are no rates. */
 export async function boundsNow(
   { rates }: Pick<LinkViewDeps, 'rates'>,
   link: PaymentLink,
@@ -52,7 +52,7 @@ export async function boundsNow(
   return now === null ? null : findBounds(link, now.table)
 }
 
-/** The ways to pay that the page names. Where the buyer decides, no amount refuses one. */
+/** The ways to pay that the page names. If the buyer decides the amount, none is refused because of it. */
 export async function offersOfLink(
   { rates, crypto, down }: Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'>,
   { price, provider }: Pick<PaymentLink, 'price' | 'provider'>,

@@ -23,7 +23,7 @@ export type MakerDeps = AnonymousDeps &
 
 const FORM_LIMIT = '16kb'
 
-/** Making a link without an account. GET makes nothing. */
+/** The pages that make a link without an account. GET creates nothing. */
 export function createMakerRouter(deps: MakerDeps): Router {
   const router = Router()
   const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 30 })
@@ -44,7 +44,7 @@ export function createMakerRouter(deps: MakerDeps): Router {
   return router
 }
 
-/** Postgres refuses a text with NUL, so no text has one. */
+/** Postgres rejects a text with NUL. */
 function draftIn(fields: unknown): LinkDraft {
   const parsed = linkForm.safeParse({ ...(fields as object) })
   if (!parsed.success || Object.values(parsed.data).some((text) => text.includes('\0')))
@@ -82,7 +82,7 @@ async function make(deps: MakerDeps, request: Request, response: Response): Prom
   const form = made.safeParse(request.body)
   if (!form.success) throw new SiteProblem('bad_request')
   const asked = { draft, once: form.data.once, ip: request.ip ?? '' }
-  const answer = await makeAnonymousLink(deps, asked).catch(busyWhereLocked)
+  const answer = await makeAnonymousLink(deps, asked).catch(busyIfLocked)
   if ('errors' in answer) return show(deps, response, { draft, errors: answer.errors })
   const { owned, token } = answer
   if (owned.claimedAt !== null) return response.redirect(303, `/o/${token}`)
@@ -91,8 +91,8 @@ async function make(deps: MakerDeps, request: Request, response: Response): Prom
   response.type('html').send(renderMade({ link, url: linkUrl(deps.publicUrl, link.code), ownerUrl }))
 }
 
-/** Others make links for the same wallet (55P03, lock_not_available): nothing was made. */
-function busyWhereLocked(error: unknown): never {
+/** Other requests make links for the same wallet (55P03, lock_not_available): nothing was made. */
+function busyIfLocked(error: unknown): never {
   if (error instanceof Error && 'code' in error && error.code === '55P03') throw new SiteProblem('busy')
   throw error
 }
@@ -108,7 +108,7 @@ async function preview(deps: MakerDeps, request: Request, response: Response): P
   response.send(await previewOf(deps, request, { link, shop }))
 }
 
-/** Somebody who was sent a link writes it down here, and comes to the form for it. */
+/** The form for a person who received a link and wants to report it. */
 function findReported(request: Request, response: Response): void {
   const { link } = request.query
   const code = typeof link === 'string' ? /(?:^|\/l\/)([0-9A-Za-z]{10})(?:[/?#].*)?$/.exec(link.trim())?.[1] : undefined

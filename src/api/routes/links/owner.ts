@@ -23,12 +23,12 @@ export type OwnerDeps = {
 }
 
 const PATH = '/o/:token'
-/** More stand in the account that the link is brought into. */
+/** Payments that the page shows. The account that claims the link shows all. */
 const SHOWN = 50
-/** To sign in, or to make an account first (milliseconds). */
+/** Milliseconds to sign in, or to make an account first. */
 const TICKET_MS = 3_600_000
 
-/** The page of whoever made a link without an account. Its address is the secret. GET changes nothing. */
+/** The page of a person who made a link without an account. Its URL is the secret. GET changes nothing. */
 export function createOwnerRouter(deps: OwnerDeps): Router {
   const router = Router()
   const ours = fromOurPage(deps.publicUrl)
@@ -46,7 +46,7 @@ export function createOwnerRouter(deps: OwnerDeps): Router {
   return router
 }
 
-/** Does the work for a link that has no account as yet. */
+/** Does the work for a link that no account has claimed yet. */
 async function withLink(
   { db }: OwnerDeps,
   { request, response }: { request: Request; response: Response },
@@ -66,14 +66,14 @@ function nothing(response: Response): void {
   response.status(404).type('html').send(renderNoOwner())
 }
 
-const tenantOf = ({ merchantId, livemode }: PaymentLink) => ({ merchantId, livemode })
+const toTenant = ({ merchantId, livemode }: PaymentLink) => ({ merchantId, livemode })
 
 async function show(
   { db, publicUrl, clock, operatorPages }: OwnerDeps,
   response: Response,
   { link, path }: OwnedLink & { readonly path: string },
 ): Promise<void> {
-  const tenant = tenantOf(link)
+  const tenant = toTenant(link)
   const page = { limit: SHOWN, after: null, before: null }
   const [totals, payments] = await Promise.all([
     totalsOfLink(db, link.id),
@@ -93,7 +93,7 @@ async function show(
 
 type At = { readonly request: Request; readonly response: Response; readonly link: PaymentLink }
 
-/** As the merchant of before: once an account has the link, nothing here changes it. */
+/** Acts as the merchant of the link without an account: once an account has claimed it, nothing here changes it. */
 async function act({ db, clock }: OwnerDeps, { request, response, link }: At, action: OwnerAction): Promise<void> {
   const now = clock()
   if (action === 'claim') {
@@ -102,7 +102,7 @@ async function act({ db, clock }: OwnerDeps, { request, response, link }: At, ac
     await issueTicket(db, { linkId: link.id, digest: digestOfToken(ticket), endsAt })
     return response.redirect(303, `/dashboard/links/claim/${ticket}`)
   }
-  const tenant = tenantOf(link)
+  const tenant = toTenant(link)
   const isOver = ['expired', 'stopped'].includes(linkStatus(link, new Date(now).toISOString()))
   const changes = action === 'end' ? { expiresAt: new Date(now).toISOString() } : { active: action === 'resume' }
   if (!isOver) await updateLink(db.as(tenant), tenant, { id: link.id, changes })

@@ -72,17 +72,17 @@ async function show(deps: PublicLinkDeps, request: Request, response: Response):
   const link = await loadLink(deps, request)
   const own = await ownPlace(deps, link, request)
   if (own !== null) return response.redirect(303, own)
-  await send(deps, { request, response }, { link, ...filledIn(link, request), wrong: null })
+  await send(deps, { request, response }, { link, ...readQuery(link, request), wrong: null })
 }
 
-const filled = z.object({
+const prefilled = z.object({
   amount: z.string().catch(''),
   reference: referenceText.nullable().catch(null),
 })
 
-/** What the query fills in, where the link allows it. Anything else in it is not read. */
-function filledIn({ prefill, price }: PaymentLink, { query }: Request): { amount: string; reference: string | null } {
-  const { amount, reference } = filled.parse({ ...query })
+/** Reads what the query can prefill, if the link allows it. Ignores anything else. */
+function readQuery({ prefill, price }: PaymentLink, { query }: Request): { amount: string; reference: string | null } {
+  const { amount, reference } = prefilled.parse({ ...query })
   const read = readTypedAmount(amount, price.currency)
   return {
     amount: prefill.includes('amount') && read.ok ? formatAmount(read.money) : '',
@@ -108,7 +108,7 @@ const pressForm = z.object({
   press: z.string().regex(/^[\w-]{22}$/),
   amount: z.string().max(40).default(''),
   reference: referenceText.optional(),
-  /** The row that was pressed; anything else is not read, and the checkout asks. */
+  /** The pressed row. Any other value is ignored, and the checkout asks. */
   way: z.string().max(100).optional(),
 })
 
@@ -118,7 +118,7 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   deps.limits.countPress(request.ip ?? '', link.id)
   const reference = link.prefill.includes('reference') ? (form.reference ?? null) : null
   const amount = link.price.amount === null ? form.amount : ''
-  const answer = await pressLink(deps, link, { press: form.press, amount, reference }).catch(busyWhereLocked)
+  const answer = await pressLink(deps, link, { press: form.press, amount, reference }).catch(unavailableIfLocked)
   if (answer.kind === 'unavailable') {
     response.set('retry-after', '5')
     throw new PageProblem('unavailable')
@@ -132,7 +132,7 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
     return
   }
   const wrong: WrongAmount | null = answer.kind === 'amount' ? answer : null
-  // Read again: the page says why it is closed by now.
+  // Read again: the page shows why the link is closed now.
   const now = await loadLink(deps, request)
   const own = wrong === null ? await ownPlace(deps, now, request) : null
   if (own !== null) return response.redirect(303, own)
@@ -140,8 +140,8 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   await send(deps, { request, response }, { link: now, amount: form.amount.trim(), reference, wrong })
 }
 
-/** The link's lock was not to be had in time (55P03, lock_not_available): nothing was made. */
-function busyWhereLocked(error: unknown): never {
+/** The link's lock was not available in time (55P03, lock_not_available): nothing was made. */
+function unavailableIfLocked(error: unknown): never {
   if (error instanceof Error && 'code' in error && error.code === '55P03') throw new PageProblem('unavailable')
   throw error
 }
@@ -156,7 +156,7 @@ async function chooseLanguage(deps: PublicLinkDeps, request: Request, response: 
 
 async function showReport(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const words = wordsIn(buyerLocale(request))
-  sendPage(response, words, renderReport(reportOf(deps, await loadLink(deps, request)), words))
+  sendPage(response, words, renderReport(reportView(deps, await loadLink(deps, request)), words))
 }
 
 const reportForm = z.object({
@@ -170,16 +170,16 @@ async function report(deps: PublicLinkDeps, request: Request, response: Response
   deps.limits.countForm(request.ip ?? '')
   await insertReport(deps.db, link.id, { ...form, at: new Date(deps.clock()).toISOString() })
   const words = wordsIn(buyerLocale(request))
-  sendPage(response, words, renderReported(reportOf(deps, link), words))
+  sendPage(response, words, renderReported(reportView(deps, link), words))
 }
 
-const reportOf = ({ publicUrl }: PublicLinkDeps, { title, code, livemode }: PaymentLink) => ({
+const reportView = ({ publicUrl }: PublicLinkDeps, { title, code, livemode }: PaymentLink) => ({
   title,
   livemode,
   path: new URL(linkUrl(publicUrl, code)).pathname,
 })
 
-/** The address of a link never changes. */
+/** The URL of a link never changes. */
 const A_DAY_IN_SECONDS = 86_400
 
 async function sendQr(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {

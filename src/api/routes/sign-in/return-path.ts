@@ -1,9 +1,9 @@
-/** In characters: more than any page of ours needs. */
+/** Characters: more than any of our pages needs. */
 const LONGEST = 1000
 
 /**
- * Where to go after signing in: a page of the dashboard, or its beginning for anything else. A browser takes `//host`
- * and `/\host` for another site, so what stands after the first part is looked at too.
+ * Returns the path to open after signing in: a page of the dashboard, or the overview for anything else. A browser
+ * treats `//host` and `/\host` as another site, so the rest of the path is checked too.
  */
 export function pathOfOurs(to: unknown): string {
   const home = '/dashboard'

@@ -36,9 +36,9 @@ export type SignInDeps = SessionDeps &
   LinkDeps & {
     readonly newPersonId: () => string
     readonly limits: Pick<RequestLimits, 'countSignIn'>
-    /** The address of the demo merchant, who enters with one press; null where there is none. */
+    /** The e-mail address of the demo merchant, who signs in with one press. Null if there is none. */
     readonly demoEmail: string | null
-    /** The inbox of this machine, which takes the mails; null elsewhere. */
+    /** The inbox of this machine, which receives the mails. Null elsewhere. */
     readonly inbox: Pick<LocalInbox, 'url'> | null
   }
 
@@ -48,8 +48,8 @@ const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parame
 const text = z.string().max(20_000).default('')
 const fields = z.object({ to: text, email: text, code: text, answer: text, confirm: text })
 
-/** The fields of the form. One that is there twice, or is too long, is nothing that our pages send. */
-function fieldsOf(request: Request): z.output<typeof fields> {
+/** Reads the fields of the form. Our pages send no duplicate and no overlong field, so those are a bad request. */
+function readFields(request: Request): z.output<typeof fields> {
   const parsed = fields.safeParse(request.body ?? {})
   if (!parsed.success) throw new SiteProblem('bad_request')
   return parsed.data
@@ -93,11 +93,11 @@ async function signInPage(
   }: Pick<SignInView, 'to' | 'email'> & Partial<Pick<SignInView, 'errors' | 'problem'>>,
 ): Promise<string> {
   const passkeyOptions = arePasskeysPossible(deps.publicUrl) ? await requestOptions(deps, 'sign-in') : null
-  return renderSignIn({ to, passkeyOptions, problem, demo: demoOf(deps) !== null, email, errors })
+  return renderSignIn({ to, passkeyOptions, problem, demo: demoAddress(deps) !== null, email, errors })
 }
 
 async function ask(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const form = fieldsOf(request)
+  const form = readFields(request)
   const to = pathOfOurs(form.to)
   const email = readEmail(form.email)
   if (email === null) {
@@ -115,15 +115,15 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   response.redirect(303, `/sign-in/sent?${sent.query}to=${encodeURIComponent(to)}`)
 }
 
-/** A browser in which somebody signed in before is counted separately: others of its network do not use up its tries. */
+/** A browser in which somebody signed in before has its own limit: others in its network do not use it up. */
 function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): void {
   const known = cookies.read(request, 'known')
   limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
 }
 
 /**
- * The cookies after a link was asked for, and what the page that follows has in its query. The address is in a cookie,
- * because addresses of pages are logged. If no link was sent, the one that the browser has still works.
+ * Returns the cookies after a request for a link, and the query of the next page. The e-mail address is in a cookie,
+ * because URLs are logged. If no link was sent, the browser's earlier one still works.
  */
 export function afterAsking(
   cookies: Cookies,
@@ -160,7 +160,7 @@ async function showLink(deps: SignInDeps, request: Request, response: Response):
           now: new Date(deps.clock()).toISOString(),
         })
   if (link === null) return dead(response)
-  const asked = await askedBy(deps, deps.db, link)
+  const asked = await readAsked(deps, deps.db, link)
   const action = `/sign-in/link/${encodeURIComponent(token)}`
   response
     .type('html')
@@ -168,14 +168,14 @@ async function showLink(deps: SignInDeps, request: Request, response: Response):
 }
 
 async function byLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const { to } = fieldsOf(request)
+  const { to } = readFields(request)
   const done = await spend(deps, request, { token: String(request.params['token']) })
   if (done === null) return dead(response)
   go(deps, response, { ...done, to })
 }
 
 async function byCode(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const { code, to, confirm } = fieldsOf(request)
+  const { code, to, confirm } = readFields(request)
   countTry(deps, request)
   const done = await spend(deps, request, { code: asciiDigits(code).replace(/\D/g, '') })
   const asked = ASKED.test(confirm) ? `&confirm=${confirm}` : ''
@@ -188,7 +188,7 @@ async function byCode(deps: SignInDeps, request: Request, response: Response): P
 }
 
 async function byPasskey(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const { answer, to } = fieldsOf(request)
+  const { answer, to } = readFields(request)
   countTry(deps, request)
   const done = await deps.db.transaction(async (tx) => {
     const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in', ip: request.ip ?? '' })
@@ -201,14 +201,14 @@ async function byPasskey(deps: SignInDeps, request: Request, response: Response)
   go(deps, response, { ...done, to })
 }
 
-/** Null in live mode, whatever is configured: anybody could enter. */
-function demoOf({ demoEmail, db }: SignInDeps): string | null {
+/** Null in live mode, whatever is configured: anybody could sign in. */
+function demoAddress({ demoEmail, db }: SignInDeps): string | null {
   return db.livemode ? null : demoEmail
 }
 
 async function asDemo(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const { to } = fieldsOf(request)
-  const email = demoOf(deps)
+  const { to } = readFields(request)
+  const email = demoAddress(deps)
   if (email === null) return response.redirect(303, '/sign-in')
   const cookie = await deps.db.transaction(async (tx) => {
     const person = await findOrInsertPerson(tx, { id: deps.newPersonId(), email })
@@ -217,19 +217,19 @@ async function asDemo(deps: SignInDeps, request: Request, response: Response): P
   go(deps, response, { signedIn: { cookie, email }, to })
 }
 
-/** The person who is signed in now, or where the session continues that was confirmed. */
+/** The person who is now signed in, or the place where the confirmed session continues. */
 type Done =
   | { readonly signedIn: { readonly cookie: string; readonly email: string } }
   | { readonly signedIn: null; readonly next: { readonly status: number; readonly to: string } }
 
 const ASKED = /^[\w-]{22}$/
 
-/** Returns the request that the link confirms; null: it signs in, or was asked for too long ago. */
-async function askedBy(deps: SignInDeps, db: Queryable, { sessionId, confirmationId: id }: SignInLink) {
+/** Returns the request that the link confirms. Null if the link signs in, or the request has expired. */
+async function readAsked(deps: SignInDeps, db: Queryable, { sessionId, confirmationId: id }: SignInLink) {
   return sessionId === null ? null : findAsked(deps, db, { id, sessionId })
 }
 
-/** Null: the proof is none. A link that confirms a session does so only in that session. */
+/** Null if the proof is invalid. A link that confirms a session does so only in that session. */
 function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<Done | null> {
   return deps.db.transaction(async (tx) => {
     const browser = deps.cookies.read(request, 'browser')
@@ -239,7 +239,7 @@ function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<Done |
   })
 }
 
-/** Logs a wrong code, after the response is sent: its timing must not reveal whether the address has an account. */
+/** Logs a wrong code after the response is sent: its timing must not reveal if the address has an account. */
 async function logWrongCode({ db, cookies }: SignInDeps, request: Request): Promise<void> {
   const browser = cookies.read(request, 'browser')
   if (browser === null) return
@@ -258,7 +258,7 @@ async function confirmOwn(deps: SignInDeps, { tx, request }: { tx: Tx; request: 
   const signedIn = await findSignedIn({ ...deps, db: tx }, request)
   if (signedIn === null || signedIn.session.id !== link.sessionId) return null
   await confirm(deps, tx, signedIn.session.id)
-  return { signedIn: null, next: afterConfirming(link.confirmationId, await askedBy(deps, tx, link)) }
+  return { signedIn: null, next: afterConfirming(link.confirmationId, await readAsked(deps, tx, link)) }
 }
 
 function go({ cookies, pepper }: SignInDeps, response: Response, done: Done & { to: string }): void {

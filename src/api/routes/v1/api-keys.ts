@@ -29,7 +29,7 @@ export type ApiKeyRouteDeps = StepUp & {
   readonly secretBox: SecretBox
 }
 
-/** Most keys that an account may have in use, in each mode. */
+/** Keys that an account can have in use in each mode. */
 const MOST_KEYS = 25
 /** Enough for a program that takes payments. Other scopes must be named. */
 const DEFAULT_SCOPES: readonly ApiScope[] = ['payments:read', 'payments:write']
@@ -96,8 +96,8 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
     handle: async ({ caller, db, body, idempotencyKey }) => {
       requireTestKey(deps, caller, 'keys')
       requireScopes(caller, body.scopes)
-      const limits = await limitsOf(db, caller)
-      // Another key's stored answer may hold a key that this one could not make.
+      const limits = await readLimits(db, caller)
+      // The stored response of another key may contain a key that this one cannot make.
       const asked = limits === NO_LIMITS ? body : { body, limits }
       const claim = claimOf('POST /v1/api_keys', idempotencyKey, asked)
       const keeping = sealedWith(deps.secretBox, caller, claim)
@@ -152,10 +152,10 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
     handle: async ({ caller, db, params, body, idempotencyKey }) => {
       requireTestKey(deps, caller, 'keys')
       const id = bareId(params.id)
-      // Before a stored answer as well: the new key is in it.
+      // Checked before a stored response too, because that contains the new key.
       const before = await findOwn(db, caller, id)
       requireScopes(caller, before.scopes)
-      const { allowedIps: ips, expiresAt: end } = await limitsOf(db, caller)
+      const { allowedIps: ips, expiresAt: end } = await readLimits(db, caller)
       if (!liesWithin(before.allowedIps, ips) || !endsWithin(before.expiresAt, end))
         throw new Problem(
           'not_possible_now',
@@ -167,7 +167,7 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
         const old = await findOwn(tx, caller, id)
         const ended = await expireApiKey(tx, caller, { id, at: at(deps, body.overlap) })
         if (ended === null) throw new Problem('not_possible_now', 'The key was revoked. Create a new one.')
-        // The successor ends when the key would have ended: a rotation must not make a short-lived key eternal.
+        // The new key expires when the old one would have: a rotation must not extend a short-lived key.
         const { name, scopes, allowedIps, expiresAt } = old
         if (expiresAt !== null && Date.parse(expiresAt) <= deps.clock())
           throw new Problem('not_possible_now', 'The key has expired. Create a new one.')
@@ -203,9 +203,9 @@ function revokeRoute(deps: ApiKeyRouteDeps): Route {
   })
 }
 
-type Wanted = Pick<StoredApiKey, 'name' | 'scopes'> & KeyLimits
+type WantedKey = Pick<StoredApiKey, 'name' | 'scopes'> & KeyLimits
 
-async function addKey(deps: ApiKeyRouteDeps, { tx, caller }: { tx: Tx; caller: Caller }, wanted: Wanted) {
+async function addKey(deps: ApiKeyRouteDeps, { tx, caller }: { tx: Tx; caller: Caller }, wanted: WantedKey) {
   await lockMerchant(tx, caller.merchantId)
   if ((await countActiveKeys(tx, caller, at(deps, 0))) >= MOST_KEYS)
     throw new Problem('limit_reached', `An account has at most ${MOST_KEYS} keys in use. Revoke one first.`)
@@ -219,7 +219,7 @@ function made(key: { id: string }) {
   return { status: 201, body: key, headers: { location: `/v1/api_keys/${key.id}` } }
 }
 
-/** A key, or a person, can only give scopes that they have: otherwise any key could make one that may do everything. */
+/** Keys and people can grant only the scopes that they have: otherwise any key could make a more powerful one. */
 function requireScopes(caller: Caller, scopes: readonly string[]): void {
   const missing = scopes.find((scope) => !caller.scopes.includes(scope))
   if (missing === undefined) return
@@ -229,8 +229,11 @@ function requireScopes(caller: Caller, scopes: readonly string[]): void {
   })
 }
 
-/** Otherwise who finds a key that is of no use elsewhere, or tomorrow, could make itself one that is. */
-async function limitsOf(db: Queryable, caller: Caller): Promise<KeyLimits> {
+/**
+ * The limits of the calling key, which a new key cannot exceed: otherwise a stolen key that is limited by network or
+ * time could make one that is not.
+ */
+async function readLimits(db: Queryable, caller: Caller): Promise<KeyLimits> {
   const own = caller.keyId === null ? null : await findOwnApiKey(db, caller, caller.keyId)
   if (own === null || (own.allowedIps === null && own.expiresAt === null)) return NO_LIMITS
   return { allowedIps: own.allowedIps, expiresAt: own.expiresAt }

@@ -18,7 +18,7 @@ const color = z
   .transform((text) => text.toLowerCase())
   .refine(isHex)
 
-/** It stands beside the name of Pinrail, on pages and in mails. */
+/** The name appears next to Pinrail's, on pages and in mails. */
 export const shopName = safeText(100).superRefine((text, context) => {
   const message = nameProblem(text)
   if (message !== null) context.addIssue({ code: 'custom', message })
@@ -35,7 +35,7 @@ const supportEmail = z
     return z.NEVER
   })
 
-/** Before it is stored it is written anew: see `readPicture`. */
+/** `readPicture` writes the picture again before it is stored. */
 const logo = z
   .string()
   .max(Math.ceil(MOST_BYTES / 3) * 4, REFUSALS.too_large)
@@ -73,7 +73,7 @@ const brandObject = z
   })
   .meta({ id: 'Brand', examples: [BRAND] })
 
-/** How buyers see the shop. A leaked live key must not lead them to somebody else's address. */
+/** How buyers see the merchant. A leaked live key must not send them to another support address. */
 export function brandRoutes(deps: StepUp): Route[] {
   const read = defineRoute({
     method: 'get',
@@ -94,9 +94,9 @@ export function brandRoutes(deps: StepUp): Route[] {
     description:
       'At the checkout, on links and on receipts. With a key only in test mode; in live mode a signed-in person does it.',
     scope: 'settings:write',
-    // That there is another picture, and not the picture.
-    audited: ({ logo, ...said }: z.output<typeof brandBody>) => ({
-      ...said,
+    // Logs that there is a new picture, and not the picture.
+    audited: ({ logo, ...given }: z.output<typeof brandBody>) => ({
+      ...given,
       ...(logo !== undefined && { logo: logo === null ? null : 'another' }),
     }),
     body: brandBody,

@@ -5,15 +5,15 @@ import { parseAmount } from '../../../domain/money.ts'
 import { isSafeText, isVisible, storedReference, storedText } from '../../../domain/text.ts'
 import { AMOUNT, textPattern } from './patterns.ts'
 
-/** Fields that several routes take. */
-
 /** The number of code points: close to what a person counts. */
 export const characters = (text: string): number => Array.from(text).length
 
 const hasLength = (text: string, least: number, most: number): boolean =>
   text.length >= least && text.length <= 2 * most && characters(text) <= most
 
-/** Text on one line that people read, of 1 to `most` characters (code points after NFC), of which one is visible. */
+/**
+ * Text on one line for people, of 1 to `most` characters (code points after NFC), with at least one visible character.
+ */
 export const safeText = (most: number, stored: (text: string) => string = storedText) =>
   z
     .string()
@@ -23,10 +23,13 @@ export const safeText = (most: number, stored: (text: string) => string = stored
     .refine((value) => hasLength(value, 1, most), `must have 1 to ${most} characters`)
     .refine(isVisible, 'must have a visible character')
 
-/** A shop's own number for a payment or a link. Without invisible characters, so that two that look alike are one. */
+/**
+ * A merchant's own number for a payment or a link. Invisible characters are removed, so that two that look alike are
+ * equal.
+ */
 export const referenceText = safeText(200, storedReference)
 
-/** Text that only programs compare, of at most so many characters: it comes back as it was sent. */
+/** Text that only programs compare, of at most `most` characters: it is returned unchanged. */
 export const textAsSent = (most: number) =>
   z
     .string()
@@ -46,7 +49,7 @@ export const currencyCode = z
 
 /**
  * An amount in major units, parsed to decimal text. JSON numbers pass through binary floating point; with at most 15
- * digits they print as they were written. The decimals are checked later, where the currency is known.
+ * digits they print as they were written. The number of decimals is checked later, when the currency is known.
  */
 export const amountText = z
   .union([z.number(), z.string()], 'must be a number or a decimal string in major units, such as 49.99')
@@ -68,7 +71,7 @@ export const amountText = z
     return z.NEVER
   })
 
-/** For the document: an amount in a currency without decimals has none. */
+/** For the OpenAPI document: an amount in a currency without decimals has none. */
 export function amountsByCurrency(...fields: readonly string[]) {
   const whole = { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^[1-9]\\d*$' }] }
   return {
@@ -83,14 +86,14 @@ export function amountsByCurrency(...fields: readonly string[]) {
   }
 }
 
-/** In characters: more than any real amount needs. */
+/** Characters: more than any real amount needs. */
 const LONGEST_AMOUNT = 30
 
 function amountProblem(decimal: string, isNumber: boolean): string | null {
   if (isNumber && decimal.replace(/\D/g, '').length > 15)
     return 'must be sent as a string when it has more than 15 digits'
   if (decimal.length > LONGEST_AMOUNT) return `must have at most ${LONGEST_AMOUNT} characters`
-  // EUR stands for any currency: too many decimals are reported where the currency is known.
+  // EUR represents any currency: too many decimals are reported when the currency is known.
   const parsed = parseAmount(decimal, 'EUR')
   if (parsed.ok || parsed.problem === 'precision') return null
   return parsed.problem === 'zero'
@@ -98,18 +101,18 @@ function amountProblem(decimal: string, isNumber: boolean): string | null {
     : 'must be a plain decimal number in major units, without sign, exponent or leading zeros, such as 49.99'
 }
 
-/** What the amount must be when `parseAmount` finds more decimals than ISO 4217 gives the currency. */
+/** The requirement when an amount has more decimals than ISO 4217 gives the currency. */
 export function decimalsAllowed(code: Currency): string {
   const decimals = decimalsOf(code)
   return decimals === 0 ? `must have no decimals in ${code}` : `must have at most ${decimals} decimals in ${code}`
 }
 
-/** What the currency must be for the provider; null stands for all of them. */
+/** The requirement for the currency of a provider. Null means any provider. */
 export function currenciesAllowed(provider: ProviderName | null): string {
   return `must be a currency that ${provider ?? 'a provider'} takes: ${currenciesOf(provider).join(', ')}`
 }
 
-/** Any text: a malformed id gets the 404 of an unknown one. */
+/** Any text: a malformed id gets the same 404 as an unknown one. */
 export const idPath = z.object({ id: z.string() })
 
 export const moment = z.iso.datetime()

@@ -6,7 +6,7 @@ import { MOMENT, SEARCHED, said } from './patterns.ts'
 
 /** Lists are newest first, a page at a time. A cursor is the id of an item, so new items do not shift the pages. */
 
-/** Query parameters are text, so a whole number is checked as text. The document says the number that the text means. */
+/** Query parameters are text, so a whole number is validated as text. The OpenAPI document describes the number. */
 export const wholeNumber = ({ pattern, must, ...bounds }: WholeNumber) =>
   z
     .string()
@@ -31,7 +31,7 @@ const limit = (otherwise: number) =>
     .default(otherwise)
     .meta({ description: 'The number of items, 1 to 100.' })
 
-/** Ids of what a list has, as its cursors. Anything else is refused before the database is asked. */
+/** The ids that are valid cursors of each list. Anything else is refused without a query. */
 const CURSORS = {
   payment: typeId('payment'),
   link: typeId('link'),
@@ -54,7 +54,7 @@ export function cursorOf(kind: Listed) {
   return z.string().regex(CURSORS[kind], `must be the id of ${words[kind]}`)
 }
 
-/** The parameters of a list whose items, or the events of whose items, are of this kind. */
+/** The parameters of a list of this kind of items, or of the events of such items. */
 export function pageQuery(kind: Listed, otherwise = 20) {
   const cursor = cursorOf(kind).optional()
   return {
@@ -76,7 +76,7 @@ export function pageOf(query: Cursors & { limit: number }): Page {
   return { limit: query.limit, after: query.starting_after ?? null, before: query.ending_before ?? null }
 }
 
-/** The answer where a cursor has the form of an id, and the list has no such item. */
+/** The problem of a well-formed cursor that is not in the list. */
 export function noCursor(page: Page): Problem {
   const param = page.after === null ? 'ending_before' : 'starting_after'
   return new Problem('resource_missing', `${param}: the list has no item with this id.`, { param })
@@ -90,7 +90,6 @@ export function listAnswer<T>(data: readonly T[], hasMore: boolean) {
   return { status: 200, body: { object: 'list', data, has_more: hasMore } }
 }
 
-/** Text to look for. */
 export const searched = z
   .string()
   .min(1)
@@ -106,5 +105,5 @@ export const since = z
   .string()
   .regex(MOMENT, 'must be a time such as 2026-11-21T10:00:00Z, or whole seconds since 1970')
   .transform((text) => (/^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text)))
-  // At its ends an offset leads out of what Postgres takes. Nothing of ours is so old, or so new.
+  // At both ends an offset can lead out of the range of Postgres. No stored time is that old or that new.
   .transform((time) => new Date(Math.min(Math.max(time, 0), YEAR_10000 - 1)).toISOString())

@@ -23,7 +23,7 @@ import { requireTestKey, type StepUp } from './step-up.ts'
 
 export type SettingsRouteDeps = StepUp & WalletDeps & { readonly chainId: number }
 
-/** Read as any text, so that the answer can say what it seems to be instead. */
+/** Accepts any text, so that the error can say what it appears to be. */
 const walletBody = z.strictObject({
   address: z
     .string()
@@ -128,12 +128,12 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
       set_at: wallet?.created_at ?? null,
       proved: wallet?.proved ?? false,
       proof_text: walletProofText(caller),
-      change: changeOf(wallet),
+      change: plannedChangeIn(wallet),
     }
   }
 }
 
-/** Only what was stopped is in the log. What a person does is noted by the dashboard. */
+/** Logs a change that was really stopped. The dashboard logs what a person does. */
 async function keepWallet(tx: Tx, { caller, ip }: { caller: Caller; ip: string }): Promise<void> {
   if (!(await dropPlannedWallet(tx, caller))) return
   await leaveNotice(tx, caller, { kind: 'wallet.kept', data: {} })
@@ -142,7 +142,7 @@ async function keepWallet(tx: Tx, { caller, ip }: { caller: Caller; ip: string }
   if (keyId !== null) await writeAudit(tx, note)
 }
 
-function changeOf(wallet: WalletSetting | null): z.output<typeof plannedChange> | null {
+function plannedChangeIn(wallet: WalletSetting | null): z.output<typeof plannedChange> | null {
   if (wallet === null || wallet.next_address === null || wallet.next_at === null) return null
   return { address: wallet.next_address, effective_at: wallet.next_at, proved: wallet.next_proved }
 }
@@ -152,8 +152,8 @@ async function isSignedBy(address: string, signature: string, tenant: Tenant): P
 }
 
 /**
- * A first wallet is set at once: there is nobody whose money it could take. In live mode another one waits; the address
- * of now in place of a change that waits stops that. Everybody is told.
+ * A first wallet is set at once: it cannot redirect anybody's money. In live mode another one waits. Setting the
+ * current address cancels a waiting change. Everybody of the account is notified.
  */
 async function changeWallet(
   tx: Tx,

@@ -30,7 +30,7 @@ export function claimPages({ db, clock }: ClaimDeps): Page[] {
       needs: 'own',
       handle: async ({ params, frame }) => {
         const owned = await findTicket(db, digestOfToken(params['ticket'] ?? ''), now())
-        return { html: renderClaim({ frame, link: owned?.link ?? null, action: back(params) }), ...notFoundIfNull(owned) }
+        return { html: renderClaim({ frame, link: owned?.link ?? null, action: back(params) }), ...statusFor(owned) }
       },
     }),
     definePage({
@@ -49,11 +49,11 @@ export function claimPages({ db, clock }: ClaimDeps): Page[] {
           await leaveNotice(tx, tenant, { kind: 'payment_link.claimed', data })
           return claimed
         })
-        if (link === null) return { html: renderClaim({ frame, link: null, action: '' }), ...notFoundIfNull(null) }
+        if (link === null) return { html: renderClaim({ frame, link: null, action: '' }), ...statusFor(null) }
         return { to: `/dashboard/links/${link.id}`, done: 'link_claimed' }
       },
     }),
   ]
 }
 
-const notFoundIfNull = (found: object | null): { status?: number } => (found === null ? { status: 404 } : {})
+const statusFor = (found: object | null): { status?: number } => (found === null ? { status: 404 } : {})

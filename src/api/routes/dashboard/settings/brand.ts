@@ -16,14 +16,17 @@ export type BrandPageDeps = WithRoutes & PreviewDeps & { readonly publicUrl: str
 const text = z.string().max(1000).default('')
 const form = z.object({ name: text, color: text, support_email: text })
 const withLogo = form.extend({
-  /** Empty where no file was chosen. */
+  /** Empty if no file was chosen. */
   logo: z.instanceof(Buffer).default(Buffer.alloc(0)),
   remove_logo: z.string().max(10).optional(),
 })
 
 const TOO_LARGE = '/dashboard/brand?large'
 
-/** How buyers see the shop. Who changes it could send them to another address for help: an owner, freshly confirmed. */
+/**
+ * How buyers see the merchant. A wrong support address could mislead them, so only an owner can change it, with a fresh
+ * confirmation.
+ */
 export function brandPages(deps: BrandPageDeps): Page[] {
   return [
     definePage({
@@ -56,17 +59,17 @@ export function brandPages(deps: BrandPageDeps): Page[] {
       upload: TOO_LARGE,
       handle: async (call) => {
         const { name, color, support_email: email, logo, remove_logo: remove } = call.form
-        const said = {
+        const given = {
           name: name.trim(),
           color: color.trim() === '' ? null : color.trim(),
           support_email: email.trim() === '' ? null : email.trim(),
         }
         const isNew = logo.length > 0
         const picture = isNew ? { logo: logo.toString('base64') } : remove === undefined ? {} : { logo: null }
-        // The log says that there is another picture, and does not keep it.
-        const noted = { ...said, ...(isNew ? { logo_bytes: logo.length } : picture) }
+        // The log notes the new picture's size, and does not store the picture.
+        const noted = { ...given, ...(isNew ? { logo_bytes: logo.length } : picture) }
         try {
-          await change(deps, call, { name: 'setBrand', body: { ...said, ...picture }, noted })
+          await change(deps, call, { name: 'setBrand', body: { ...given, ...picture }, noted })
         } catch (error) {
           if (!(error instanceof Problem)) throw error
           const wrong = { draft: { name, color, support_email: email }, errors: errorsOf(error, 'name') }

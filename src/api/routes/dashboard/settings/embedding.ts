@@ -12,7 +12,7 @@ export type EmbeddingPageDeps = WithRoutes & { readonly publicUrl: string }
 
 const form = z.object({ origins: z.string().max(4000).default('') })
 
-/** Whose pages may hold the checkout in a frame. */
+/** The pages that list the sites which can embed the checkout. */
 export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
   return [
     definePage({
@@ -29,7 +29,7 @@ export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
       form,
       handle: async (call) => {
         const written = call.form.origins
-        // A person may copy the whole address of a page.
+        // A person may paste the whole URL of a page.
         const lines = written.split(/\s+/).filter((line) => line !== '')
         const origins = lines.map((line) => readOrigin(line, call.tenant) ?? line)
         try {

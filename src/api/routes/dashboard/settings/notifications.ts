@@ -107,7 +107,7 @@ async function add(deps: NotificationPageDeps, call: PageCall<z.output<typeof ne
   if ('must' in name || 'must' in address) return refuse(errors)
   const added = await db.transaction((tx) =>
     addChannel(deps, tx, {
-      by: actorOf(call),
+      by: toActor(call),
       wanted: {
         kind,
         name: name.name,
@@ -152,7 +152,7 @@ function onePages(deps: NotificationPageDeps): Page[] {
         await call.db.transaction(async (tx) => {
           const changes = { name: name.name, events, language, quiet: quiet.quiet }
           await updateChannel(tx, call.tenant, { id: channel.id, changes, at: iso(deps) })
-          await noteChannel(tx, actorOf(call), {
+          await noteChannel(tx, toActor(call), {
             action: 'channel.changed',
             data: { channel: channel.id, events, language },
           })
@@ -183,7 +183,7 @@ function changePages(deps: NotificationPageDeps): Page[] {
         const { id } = await find(call)
         await call.db.transaction(async (tx) => {
           await mendChannel(tx, call.tenant, { id, at: iso(deps) })
-          await noteChannel(tx, actorOf(call), { action: 'channel.mended', data: { channel: id } })
+          await noteChannel(tx, toActor(call), { action: 'channel.mended', data: { channel: id } })
         })
         return { to: `${back}/${id}`, done: 'channel_mended' }
       },
@@ -195,14 +195,14 @@ function changePages(deps: NotificationPageDeps): Page[] {
       fresh: { what: 'the removal of a notification channel', back },
       handle: async (call) => {
         const channel = await find(call)
-        await call.db.transaction((tx) => dropChannel(deps, tx, { by: actorOf(call), channel }))
+        await call.db.transaction((tx) => dropChannel(deps, tx, { by: toActor(call), channel }))
         return { to: back, done: 'channel_removed' }
       },
     }),
   ]
 }
 
-const actorOf = ({ tenant, person, ip }: PageCall): ChannelActor => ({ tenant, actor: person.id, ip })
+const toActor = ({ tenant, person, ip }: PageCall): ChannelActor => ({ tenant, actor: person.id, ip })
 
 async function find({ db, tenant, params }: PageCall): Promise<Channel> {
   const id = params['id'] ?? ''

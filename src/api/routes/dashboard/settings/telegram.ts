@@ -8,10 +8,13 @@ import { definePage, type Page } from '../page.ts'
 export type TelegramPageDeps = { readonly db: Db; readonly clock: () => number }
 
 const PATH = '/dashboard/notifications/telegram'
-/** Long enough to find the phone. */
+/** Milliseconds, long enough to find the phone. */
 const LINK_MS = 15 * 60_000
 
-/** The link is shown once, in the answer to the press. Whoever opens it has their chat told of the account. */
+/**
+ * The link is shown once, in the response to the press. The chat of anybody who opens it receives the account's
+ * notifications.
+ */
 export function telegramPages({ db, clock }: TelegramPageDeps): Page[] {
   const botName = async (): Promise<string> => {
     const bot = await findBotName(db, iso(clock()))

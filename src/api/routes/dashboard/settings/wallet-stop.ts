@@ -39,7 +39,7 @@ async function stop({ db }: WalletStopDeps, request: Request, response: Response
     const change = await findWalletStop(tx, digestIn(request))
     if (change === null) return null
     const tenant = { merchantId: change.merchantId, livemode: db.livemode }
-    // Of this very change: one that was planned meanwhile has links of its own.
+    // Only this change: one that was planned later has its own links.
     if (!(await dropPlannedWallet(tx, tenant, change.nextAt))) return null
     const { merchantId, personId: actor } = change
     await writeAudit(tx, { merchantId, actor, action: 'wallet.stopped', data: {}, ip: request.ip ?? '' })

@@ -22,7 +22,7 @@ export type WalletPageDeps = WithRoutes & {
 }
 
 const SHOWN = 4
-/** What the log calls changes of the wallet. */
+/** The words for the log entries about the wallet. */
 const CHANGES: Readonly<Record<string, string>> = {
   setWallet: 'Set or planned',
   stopWalletChange: 'A change was stopped',
@@ -32,7 +32,7 @@ const IN_FLIGHT = ['created', 'pending', 'processing', 'under_review', 'settling
 
 const text = z.string().max(2000).default('')
 
-/** For a mail: the address, shortened, if it could be one. */
+/** The change for the subject of a mail: with the shortened address if it is well-formed. */
 export const walletChange = (address: string): string =>
   `the change of your wallet${/^0x[0-9a-fA-F]{40}$/.test(address.trim()) ? ` to ${shortWallet(address.trim())}` : ''}`
 
@@ -42,7 +42,7 @@ export function walletPages(deps: WalletPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/wallet',
       needs: 'look',
-      handle: async (call) => ({ html: renderWallet(await viewOf(deps, call)) }),
+      handle: async (call) => ({ html: renderWallet(await readView(deps, call)) }),
     }),
     definePage({
       method: 'get',
@@ -66,10 +66,10 @@ export function walletPages(deps: WalletPageDeps): Page[] {
     definePage({
       method: 'post',
       path: '/dashboard/wallet/stop',
-      // Whoever is told may stop it.
+      // Everybody who is notified can stop it.
       needs: 'look',
       handle: async (call) => {
-        // It may have been stopped meanwhile, or have taken effect: the page says how it is.
+        // It may have been stopped or have taken effect since the page was shown.
         const waits = (await readWalletSetting(call.db, call.tenant))?.next_at ?? null
         if (waits !== null) await change(deps, call, { name: 'stopWalletChange' })
         return { to: '/dashboard/wallet', done: 'wallet_stopped' }
@@ -80,7 +80,7 @@ export function walletPages(deps: WalletPageDeps): Page[] {
 
 type Draft = { readonly address: string; readonly again: string; readonly signature: string }
 
-/** Null: done. Otherwise what is wrong with which field. */
+/** Returns null when done, otherwise the errors by field. */
 async function changeTo(deps: WalletPageDeps, call: PageCall<Draft>): Promise<Record<string, string> | null> {
   const address = call.form.address.trim()
   const signature = call.form.signature.trim()
@@ -96,7 +96,7 @@ async function changeTo(deps: WalletPageDeps, call: PageCall<Draft>): Promise<Re
   }
 }
 
-/** Where two addresses differ, in words; null when they are the same. Their case is judged elsewhere. */
+/** Describes the first difference of two addresses, ignoring case. Null if there is none. */
 function difference(address: string, again: string): string | null {
   const [a, b] = [address.toLowerCase(), again.toLowerCase()]
   if (a === b) return null
@@ -106,7 +106,7 @@ function difference(address: string, again: string): string | null {
   return `${which} differs: ${address[at]} above, ${again[at]} here.`
 }
 
-/** In live mode a wallet in use is changed a day later. */
+/** In live mode a change of a wallet that is set waits a day. */
 async function changeWaits({ db, tenant }: Pick<PageCall, 'db' | 'tenant'>): Promise<boolean> {
   return tenant.livemode && (await readWalletSetting(db, tenant)) !== null
 }
@@ -120,7 +120,7 @@ async function form(
   return renderWalletChange({ frame, draft, errors, proofText: walletProofText(tenant), waits, publicUrl })
 }
 
-async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role, inTurn }: PageCall): Promise<WalletView> {
+async function readView(deps: WalletPageDeps, { db, tenant, frame, role, inTurn }: PageCall): Promise<WalletView> {
   const page = { limit: SHOWN, after: null, before: null }
   const wallet = await readWalletSetting(db, tenant)
   const audit = await listAudit(db, tenant.merchantId, { limit: SHOWN, actions: Object.keys(CHANGES) })

@@ -31,7 +31,6 @@ const query = z.strictObject({
   'created[lt]': since.optional(),
 })
 
-/** Who changed what, and from where. */
 export function auditRoutes(): Route[] {
   const list = defineRoute({
     method: 'get',

@@ -90,7 +90,7 @@ function memberRoutes(deps: TeamRouteDeps): Route[] {
       requireTestKey(deps, caller, 'team')
       requireRole(caller, body.role)
       await orProblem(
-        changeTeam(deps, actorOf({ caller, ip }), async (tx, members) => {
+        changeTeam(deps, toActor({ caller, ip }), async (tx, members) => {
           const member = members.find(({ personId }) => personId === id)
           if (member === undefined) return null
           requireRole(caller, member.role)
@@ -99,7 +99,7 @@ function memberRoutes(deps: TeamRouteDeps): Route[] {
         }),
       )
       const member = (await listMembers(deps.db, caller.merchantId)).find(({ personId }) => personId === id)
-      if (member === undefined) throw nobody()
+      if (member === undefined) throw noPerson()
       return { status: 200, body: shown(member) }
     },
   })
@@ -117,7 +117,7 @@ function memberRoutes(deps: TeamRouteDeps): Route[] {
     handle: async ({ caller, params: { id }, ip }) => {
       requireTestKey(deps, caller, 'team')
       await orProblem(
-        changeTeam(deps, actorOf({ caller, ip }), async (tx, members) => {
+        changeTeam(deps, toActor({ caller, ip }), async (tx, members) => {
           const member = members.find(({ personId }) => personId === id)
           if (member === undefined) return null
           requireRole(caller, member.role)
@@ -165,7 +165,7 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
       const before = open.find((one) => one.email === body.email)
       if (before !== undefined) requireRole(caller, before.role)
       const account = (await readShop(db, merchantId)).name
-      const invited = await invite(deps, actorOf({ caller, ip }), { ...body, account })
+      const invited = await invite(deps, toActor({ caller, ip }), { ...body, account })
       if (!invited.ok)
         throw new Problem(invited.why === 'member' ? 'not_possible_now' : 'limit_reached', invited.message)
       return { status: 201, body: shownInvitation({ ...body, expiresAt: invited.expiresAt }) }
@@ -186,7 +186,7 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
       const now = new Date(deps.clock()).toISOString()
       const read = readEmail(params.email)
       await orProblem(
-        changeTeam(deps, actorOf({ caller, ip }), async (tx) => {
+        changeTeam(deps, toActor({ caller, ip }), async (tx) => {
           const ended = read !== null && (await endInvitation(tx, { merchantId, email: read, now }))
           return ended ? { action: 'invitation.withdrawn', data: { email: maskEmail(read) } } : null
         }),
@@ -201,7 +201,7 @@ const withdrawnObject = z
   .strictObject({ object: z.literal('invitation'), email: z.string(), withdrawn: z.literal(true) })
   .meta({ id: 'WithdrawnInvitation', examples: [{ object: 'invitation', email: INVITATION.email, withdrawn: true }] })
 
-/** As with keys: otherwise a key could make itself a person who may do everything. */
+/** As for keys: otherwise a key could make itself a person with more rights than its own. */
 function requireRole({ scopes }: Caller, wanted: Role): void {
   const missing = scopesOf(wanted).find((scope) => !scopes.includes(scope))
   if (missing === undefined) return
@@ -210,7 +210,7 @@ function requireRole({ scopes }: Caller, wanted: Role): void {
   })
 }
 
-const actorOf = ({ caller: { merchantId, keyId }, ip }: Pick<Call, 'caller' | 'ip'>): TeamActor => ({
+const toActor = ({ caller: { merchantId, keyId }, ip }: Pick<Call, 'caller' | 'ip'>): TeamActor => ({
   merchantId,
   by: { key: `key_${keyId}` },
   ip,
@@ -223,11 +223,11 @@ async function orProblem(work: Promise<void>): Promise<void> {
     if (!(error instanceof TeamRefused)) throw error
     if (error.reason === 'last_owner')
       throw new Problem('not_possible_now', 'An account needs an owner. Make somebody else an owner first.')
-    throw nobody()
+    throw noPerson()
   }
 }
 
-const nobody = (): Problem => new Problem('resource_missing', 'There is no such person in the account.')
+const noPerson = (): Problem => new Problem('resource_missing', 'There is no such person in the account.')
 
 function shown({
   personId,

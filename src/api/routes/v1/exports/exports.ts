@@ -36,7 +36,7 @@ const statementObject = z
 
 const csv = (example: string) => z.string().meta({ description: 'RFC 4180, with a header line.', examples: [example] })
 
-/** The filters and the format, which say what the file holds. */
+/** Logs the filters and the format, which describe the file. */
 const QUERY = (_body: unknown, query: object): object => query
 
 export function exportRoutes(deps: ExportRouteDeps): Route[] {

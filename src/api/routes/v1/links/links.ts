@@ -148,7 +148,7 @@ function changeRoutes(deps: LinkRouteDeps): Route[] {
   return [update, deactivate]
 }
 
-/** Throws `resource_missing` (404) alike for malformed and unknown ids, and for links of others. */
+/** Throws the same `resource_missing` (404) for malformed and unknown ids, and for links of other accounts. */
 async function findOwnLink(db: Queryable, tenant: Tenant, id: string): Promise<PaymentLink> {
   const link = isId('link', id) ? await findLink(db, tenant, id) : null
   if (link === null) throw new Problem('resource_missing', 'There is no such payment link.')
@@ -156,8 +156,8 @@ async function findOwnLink(db: Queryable, tenant: Tenant, id: string): Promise<P
 }
 
 /**
- * Throws as `findOwnLink` does, and for what the present state forbids. A limit that is lowered to what is paid completes
- * the link.
+ * Throws as `findOwnLink` does, and if the state forbids the change. Lowering the limit to the number of paid payments
+ * completes the link.
  */
 function changeOwnLink(
   { publicUrl, clock }: LinkRouteDeps,
@@ -173,7 +173,7 @@ function changeOwnLink(
       const errors = [{ pointer: '/prefill', code: 'parameter_invalid', message }]
       throw new Problem('validation_failed', message, { param: 'prefill', errors })
     }
-    await updateLink(tx, tenant, { id, changes: changesOf(body) })
+    await updateLink(tx, tenant, { id, changes: readChanges(body) })
     const context = { publicUrl, at: new Date(clock()).toISOString() }
     const completed = body.max_payments === undefined ? [] : await completeFullLinks(tx, context, [id])
     const changed = await findOwnLink(tx, tenant, id)
@@ -182,8 +182,8 @@ function changeOwnLink(
   })
 }
 
-/** The fields that were named. */
-function changesOf(body: UpdateLinkBody): LinkChanges {
+/** Returns only the fields that the request names. */
+function readChanges(body: UpdateLinkBody): LinkChanges {
   const { success_url: successUrl, max_payments: maxPayments, expires_at: expiresAt } = body
   const { active, title, description, reference, metadata, prefill, inactive_message: inactiveMessage } = body
   return {

@@ -132,7 +132,7 @@ export const messageObject = z
   })
   .meta({ id: 'NotificationMessage', examples: [CHANNEL_MESSAGE] })
 
-/** `bot`: the name of the bot of Telegram; null where there is none. */
+/** `bot`: the name of the Telegram bot. Null if there is none. */
 export function shownChannel(
   channel: Channel,
   { waiting, bot }: { waiting: number; bot: string | null },

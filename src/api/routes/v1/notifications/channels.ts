@@ -69,11 +69,11 @@ function createRoute(deps: ChannelRouteDeps): Route {
       const { caller, db, body, idempotencyKey } = call
       requireTestKey(deps, caller, 'notifications')
       const { kind, events, language, quiet_hours: quiet } = body
-      const place = kind === 'email' ? await mailBoxOf(deps, caller, body) : chatOf(deps, kind, body)
+      const place = kind === 'email' ? await readMailbox(deps, caller, body) : readChat(deps, kind, body)
       const wanted: WantedChannel = { kind, events, language, quiet, ...place }
       const claim = claimOf('POST /v1/notification_channels', idempotencyKey, body)
       return answerOnce(db, { tenant: caller, claim }, async (tx) => {
-        const channel = await addChannel(deps, tx, { by: actorOf(call), wanted })
+        const channel = await addChannel(deps, tx, { by: toActor(call), wanted })
         if (channel === null)
           throw new Problem('limit_reached', `An account has at most ${MOST_CHANNELS} channels. Remove one first.`)
         const headers = { location: `/v1/notification_channels/${channel.id}` }
@@ -90,7 +90,7 @@ type Given = {
 }
 type Placed = Pick<WantedChannel, 'name' | 'address' | 'person_id'>
 
-async function mailBoxOf({ db }: ChannelRouteDeps, { merchantId }: Tenant, given: Given): Promise<Placed> {
+async function readMailbox({ db }: ChannelRouteDeps, { merchantId }: Tenant, given: Given): Promise<Placed> {
   if (given.webhook_url !== undefined) throw wrong('webhook_url', 'is for Discord and Slack. Omit it')
   if (given.email === undefined) throw wrong('email', 'is required: the e-mail address of somebody in the account')
   const email = readEmail(given.email)
@@ -99,7 +99,7 @@ async function mailBoxOf({ db }: ChannelRouteDeps, { merchantId }: Tenant, given
   return { name: member.email, address: '', person_id: member.personId }
 }
 
-function chatOf({ webhookTargets }: ChannelRouteDeps, kind: ChatKind, given: Given): Placed {
+function readChat({ webhookTargets }: ChannelRouteDeps, kind: ChatKind, given: Given): Placed {
   if (given.email !== undefined) throw wrong('email', 'is for an e-mail channel. Omit it')
   if (given.name === undefined) throw wrong('name', 'is required, such as #payments')
   if (given.webhook_url === undefined) throw wrong('webhook_url', 'is required: the chat’s incoming webhook')
@@ -120,7 +120,7 @@ function readRoutes(deps: ChannelRouteDeps): Route[] {
     handle: async ({ caller, db }) => {
       const waiting = await countWaiting(db, caller)
       const channels = await listChannels(db, caller)
-      const bot = await botOf(deps)
+      const bot = await readBotName(deps)
       return listAnswer(
         channels.map((channel) => shownChannel(channel, { waiting: waiting.get(channel.id) ?? 0, bot })),
         false,
@@ -189,7 +189,7 @@ function updateRoute(deps: ChannelRouteDeps): Route {
         }
         await updateChannel(tx, caller, { id: channel.id, changes, at: new Date(deps.clock()).toISOString() })
         const data = { channel: channel.id, fields: Object.keys(body).join(', ') }
-        await noteChannel(tx, actorOf(call), { action: 'channel.changed', data })
+        await noteChannel(tx, toActor(call), { action: 'channel.changed', data })
       })
       return show(deps, call, await find(db, caller, channel.id))
     },
@@ -219,7 +219,7 @@ function removeRoute(deps: ChannelRouteDeps): Route {
       const { caller, db, params } = call
       requireTestKey(deps, caller, 'notifications')
       const channel = await find(db, caller, params.id)
-      await db.transaction((tx) => dropChannel(deps, tx, { by: actorOf(call), channel }))
+      await db.transaction((tx) => dropChannel(deps, tx, { by: toActor(call), channel }))
       return { status: 200, body: { id: channel.id, object: 'notification_channel', deleted: true } }
     },
   })
@@ -258,7 +258,7 @@ function actRoutes(deps: ChannelRouteDeps): Route[] {
       const { id } = await find(db, caller, params.id)
       await db.transaction(async (tx) => {
         await mendChannel(tx, caller, { id, at: new Date(deps.clock()).toISOString() })
-        await noteChannel(tx, actorOf(call), { action: 'channel.mended', data: { channel: id } })
+        await noteChannel(tx, toActor(call), { action: 'channel.mended', data: { channel: id } })
       })
       return show(deps, call, await find(db, caller, id))
     },
@@ -266,7 +266,7 @@ function actRoutes(deps: ChannelRouteDeps): Route[] {
   return [test, resume]
 }
 
-const actorOf = ({ caller, ip }: Pick<Call, 'caller' | 'ip'>): ChannelActor => ({
+const toActor = ({ caller, ip }: Pick<Call, 'caller' | 'ip'>): ChannelActor => ({
   tenant: caller,
   actor: `key_${caller.keyId}`,
   ip,
@@ -280,10 +280,10 @@ async function find(db: Session, tenant: Tenant, id: string): Promise<Channel> {
 
 async function show(deps: ChannelRouteDeps, { db, caller }: Pick<Call, 'db' | 'caller'>, channel: Channel) {
   const waiting = (await countWaiting(db, caller)).get(channel.id) ?? 0
-  return { status: 200, body: shownChannel(channel, { waiting, bot: await botOf(deps) }) }
+  return { status: 200, body: shownChannel(channel, { waiting, bot: await readBotName(deps) }) }
 }
 
-const botOf = ({ db, clock }: ChannelRouteDeps): Promise<string | null> =>
+const readBotName = ({ db, clock }: ChannelRouteDeps): Promise<string | null> =>
   findBotName(db, new Date(clock()).toISOString())
 
 function wrong(param: string, must: string): Problem {

@@ -9,12 +9,12 @@ import { notePayment } from '../../../http/metrics.ts'
 import type { Background } from '../../../limits/background.ts'
 import { QUOTE_MS } from '../../prices.ts'
 
-/** What every way to make a payment has in common: the API, and the page of a link. */
+/** What the API and the page of a link have in common when they make a payment. */
 
 export type DraftDeps = {
   readonly chainId: number
   readonly token: string
-  /** A payment keeps both, as they are when it is created. */
+  /** A payment stores both, as they are when it is created. */
   readonly tolerances: Pick<NewPayment, 'tolerancePercent' | 'fillTolerancePercent'>
   readonly clock: () => number
   readonly newPaymentId: () => string
@@ -49,7 +49,7 @@ export function draftPayment(
     successUrl: returnUrl(draft.successUrl, id),
     cancelUrl: returnUrl(draft.cancelUrl, id),
     amount,
-    // 128 bits: whoever has the link may see and pay the payment, so it must be impossible to guess.
+    // 128 bits: anybody with the link can see and pay the payment, so it must be impossible to guess.
     checkoutToken: randomBytes(16).toString('base64url'),
     chainId: deps.chainId,
     token: deps.token,
@@ -63,7 +63,7 @@ export function draftPayment(
 export type StartDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'start'>
   readonly deliveries: DeliveryWorkflows
-  /** Called when the workflow was started: the outbox row may be deleted. */
+  /** Called after the workflow was started: the outbox row can be deleted. */
   readonly onStarted: (paymentId: string) => void
   readonly background: Background
 }
@@ -71,8 +71,9 @@ export type StartDeps = {
 export type Created = { readonly payment: NewPayment; readonly event: CreatedEvent }
 
 /**
- * No response waits for it. What is not started now, the relay starts within seconds, and the sweep of deliveries in minutes;
- * a buyer who is faster starts the payment's workflow with the first request to it.
+ * Starts the payment's workflow and the deliveries after the response. If a start fails, the relay starts the workflow
+ * within seconds, and the delivery sweep starts the deliveries within minutes. A buyer who is faster starts the
+ * payment's workflow with the first request to it.
  */
 export function startWorkflows(deps: StartDeps, caller: Tenant, { payment, event }: Created): void {
   const { eventId, endpointIds } = event

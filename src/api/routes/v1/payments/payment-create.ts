@@ -82,7 +82,7 @@ async function createOnce(
   const location = `/v1/payments/${payment.id}`
   const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
   const created = insertPayment(db, caller, { payment, claim: stored, publicUrl, onlyTo: 'current_wallet' })
-  // Without a key it waited for the account's other events, and not for a request of the same key.
+  // Without a key it waited for the account's other events, and not for a request with the same key.
   const event = await (claim === null ? created : created.catch(refuseWhileRunning))
   if (event === 'other_wallet') return event
   if (event === 'claimed') return replayOr(asked, stillRunning())
@@ -122,8 +122,8 @@ function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: Ne
 }
 
 /**
- * The stored answer to the claim; without one, rethrows the refusal. What is refused now, because of another rate or
- * wallet, may have been accepted the first time.
+ * Returns the stored response to the claim, or rethrows the refusal. A request that is refused now, because of another
+ * rate or wallet, may have been accepted the first time.
  */
 async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise<Answer> {
   const stored = claim === null ? null : await readReplay(db, caller, claim)
@@ -131,7 +131,7 @@ async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise
   return stored
 }
 
-/** Throws `url_invalid` for localhost: in live mode a buyer must be able to reach the shop. */
+/** Throws `url_invalid` for localhost: in live mode a buyer must be able to reach the merchant. */
 export function refuseLocalUrl(field: string, value: string | undefined): void {
   if (value === undefined || !isLocal(new URL(value))) return
   const message = `${field}: must be an https URL of a public host.`

@@ -21,9 +21,7 @@ import {
 } from '../fields.ts'
 import { RETURN_URL, said, textPattern } from '../patterns.ts'
 
-/** Bodies and answers of the payment routes. */
-
-/** Where a buyer is sent back to. */
+/** The URL to which a buyer returns. */
 export const url = z
   .string()
   .max(2048, 'must have at most 2048 characters')
@@ -69,10 +67,10 @@ const createPaymentFields = z.strictObject({
   fallback: z.enum(['picker', 'none']).default('picker'),
 })
 
-/** Runs a refinement although fields are invalid, so that all problems are reported at once. */
+/** Runs a refinement even if fields are invalid, so that all problems are reported at once. */
 export const ALWAYS = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null }
 
-/** How a refinement by `isTaken` says no. */
+/** The problem of a refinement by `isTaken`. */
 export const NOT_TAKEN = {
   ...ALWAYS,
   path: ['currency'],
@@ -97,7 +95,7 @@ export function hasTooManyDecimals(amount: unknown, currency: unknown): boolean 
   return !parsed.ok && parsed.problem === 'precision'
 }
 
-/** True for unknown providers and currencies too: their own fields report those. */
+/** True also for unknown providers and currencies: their own fields report those. */
 export function isTaken(provider: unknown, currency: unknown): boolean {
   if (typeof provider !== 'string' || !isProviderName(provider)) return true
   if (typeof currency !== 'string' || !isCurrency(currency)) return true

@@ -57,7 +57,7 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
       const after = await load(db, caller, params)
       if (after.payment.status === 'canceled') return { status: 200, body: render(after) }
       refuseUnlessCancelable(after)
-      // What kept it from being canceled is not there any more.
+      // The state that prevented the cancellation has changed since.
       throw unconfirmed()
     },
   })
@@ -79,7 +79,7 @@ async function load(db: Session, caller: Tenant, { id }: { id: string }): Promis
   return found
 }
 
-/** By all that is known of its money: a part of the price is not in the object of the API. */
+/** Checks everything that is known of its money: the object of the API does not show a part of the price. */
 function refuseUnlessCancelable(state: PaymentWithAttempts): void {
   const why = whyNotCancelable(snapshotOf(state))
   if (why !== null)

@@ -8,9 +8,7 @@ import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type SkipTimeDeps, skipTimeOf } from './skip-time.ts'
 
-/** What becomes of a test payment when its buyer and its partner do what is asked. */
-
-/** Acts at a simulated partner. When the order does not allow it, answers with the order's status. */
+/** Acts at a simulated partner. If the order does not allow it, returns the order's status. */
 export type Simulate = (
   provider: ProviderName,
   attemptId: string,
@@ -21,12 +19,12 @@ export type SimulateDeps = SkipTimeDeps & {
   readonly workflows: Pick<PaymentWorkflows, 'openAttempt'>
   readonly newAttemptId: () => string
   readonly clock: () => number
-  /** Null where the partners are real. */
+  /** Null if the partners are real. */
   readonly simulate: Simulate | null
 }
 
 export type Wanted = {
-  /** `twice`: by two ways, of which the first is paid although the buyer left it. */
+  /** `twice`: in two ways, the first of which is paid although the buyer left it. */
   readonly action: SimulatedAction | 'twice'
   readonly receivedMinor?: string
   readonly failureCode?: string
@@ -34,7 +32,7 @@ export type Wanted = {
 
 type Order = { readonly provider: ProviderName; readonly attemptId: string }
 
-/** Throws a problem when it is not possible. */
+/** Acts as the buyer and the partner of a test payment. Throws a problem if it is not possible. */
 export async function simulateOutcome(
   deps: SimulateDeps,
   read: () => Promise<PaymentWithAttempts>,
@@ -72,7 +70,7 @@ function openOrder(deps: SimulateDeps, { payment, attempts }: PaymentWithAttempt
   return open(deps, payment, provider)
 }
 
-/** Another way to pay, as in a second tab. The order of the first is canceled for it. */
+/** Opens another way to pay, as in a second tab. It cancels the order of the first. */
 function openOther(deps: SimulateDeps, { payment }: PaymentWithAttempts, first: Order): Promise<Order> {
   return open(deps, payment, first.provider === 'card_partner' ? 'wallet_app' : 'card_partner')
 }
@@ -93,7 +91,7 @@ async function open(
   throw new Problem('not_possible_now', detail, { members: { payment_status: status } })
 }
 
-/** How often, and with which pauses (milliseconds), it is looked whether the payment has expired. */
+/** Checks whether the payment has expired, and milliseconds between them. */
 const LOOKS = 50
 const LOOK_MS = 200
 

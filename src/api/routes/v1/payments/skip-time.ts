@@ -12,15 +12,15 @@ import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
 
 export type SkipTimeDeps = {
-  /** As the owner of the tables: a merchant's request may change no payment. */
+  /** As the owner of the tables: a merchant's request must not change a payment. */
   readonly db: Db
   readonly publicUrl: string
   readonly workflows: Pick<PaymentWorkflows, 'tellRowChanged'>
-  /** Null in live mode, where time goes its own way. */
+  /** Null in live mode, which never skips time. */
   readonly skipDeliveryTime: SkipDeliveryTime | null
 }
 
-/** As long as a payment may be open at most, and its late money be waited for. */
+/** The longest time that a payment is open and its late money is awaited. */
 const MOST_SECONDS = 30 * 86_400
 
 export function skipTimeRoutes(deps: SkipTimeDeps): Route[] {
@@ -53,7 +53,7 @@ export function skipTimeRoutes(deps: SkipTimeDeps): Route[] {
   ]
 }
 
-/** The caller has seen that the payment is one of the merchant's. Throws in live mode. */
+/** The caller must have checked that the payment belongs to the merchant. Throws in live mode. */
 export async function skipTimeOf(deps: SkipTimeDeps, paymentId: string, seconds: number): Promise<void> {
   const { db, workflows, skipDeliveryTime } = deps
   if (skipDeliveryTime === null) throw missing()

@@ -2,15 +2,15 @@ import type { Queryable, Tenant } from '../../../../db/db.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
 
 /**
- * The wallet of each account as it was read last, so that a payment needs one statement. That statement creates no payment if
- * the account has another wallet by then.
+ * The wallet of each account as it was last read, so that a payment needs one statement. That statement creates no
+ * payment if the account has another wallet by then.
  */
 export type WalletMemory = {
   readonly read: (db: Queryable, tenant: Tenant) => Promise<string | null>
   readonly forget: (tenant: Tenant) => void
 }
 
-/** Accounts whose wallet is remembered; of more the first are forgotten. */
+/** Accounts in memory. Above this number the first is dropped. */
 const ACCOUNTS = 10_000
 
 export function rememberWallets(): WalletMemory {

@@ -24,11 +24,11 @@ export type DeliveryRouteDeps = {
   readonly limits: Pick<RequestLimits, 'countSend'>
 }
 
-/** A redelivery starts its deliveries in waves of this size… */
+/** Deliveries that a redelivery starts at once, in waves. */
 const AT_ONCE = 20
-/** … and at most so many of them; the worker's sweep starts the others. */
+/** Deliveries that a redelivery starts; the worker's sweep starts the others. */
 const MOST_STARTED = 500
-/** How far back failed deliveries can be sent again, in milliseconds. */
+/** Milliseconds. Failed deliveries of this time can be sent again. */
 const REPLAYABLE_MS = 30 * 86_400_000
 const API_VERSION = 'v1'
 
@@ -157,7 +157,7 @@ function redeliverFailedRoute({ clock, deliveries, limits }: DeliveryRouteDeps):
             deliveries.deliverNow({ eventId: event_id, endpointId: id, merchantId, attemptsDone: attempts }),
           ),
         )
-        // Temporal does not answer. The worker's sweep starts the rest when it answers again.
+        // Temporal does not respond. The worker's sweep starts the rest when it does.
         if (answers.includes(false)) break
       }
       return { status: 202, body: { object: 'redelivery', endpoint: id, deliveries: revived.length } }

@@ -6,8 +6,6 @@ import { DELIVERY, REDELIVERY, TEST_EVENT } from '../../../document/examples.ts'
 import { moment, safeText } from '../fields.ts'
 import { endpointUrl, said } from '../patterns.ts'
 
-/** Bodies and answers of the routes of webhook endpoints. */
-
 const eventTypes = z
   .array(z.enum([...WEBHOOK_EVENT_TYPES, ALL_EVENT_TYPES]), 'must be a list of event types')
   .min(1, 'must name at least one type, or *')

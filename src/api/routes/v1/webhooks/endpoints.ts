@@ -39,7 +39,7 @@ export type EndpointRouteDeps = StepUp & {
   readonly inbox: LocalInbox | null
 }
 
-/** The inbox of `npm start`, which verifies with every secret that it has been handed. */
+/** The inbox of `npm start`, which verifies with every secret that it has received. */
 export type LocalInbox = {
   readonly url: string
   readonly handOver: (secret: string) => Promise<void>
@@ -48,7 +48,7 @@ export type LocalInbox = {
 /** A new or changed endpoint sends events to another reader, or to none, so people are notified. */
 const CHANGED = 'webhook_endpoint.changed'
 
-/** Most endpoints that an account may have in each mode. */
+/** Endpoints that an account can have in each mode. */
 const MOST_ENDPOINTS = 16
 
 export function endpointRoutes(deps: EndpointRouteDeps): Route[] {
@@ -220,7 +220,7 @@ function rotateRoute(deps: EndpointRouteDeps): Route {
   })
 }
 
-/** Throws `resource_missing` (404) alike for malformed and unknown ids, and for endpoints of others. */
+/** Throws the same `resource_missing` (404) for malformed and unknown ids, and for endpoints of other accounts. */
 export async function findOwnEndpoint(db: Session, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
   const endpoint = isEndpointId(id) ? await findEndpoint(db, tenant, id) : null
   if (endpoint === null) throw noEndpoint()
@@ -228,7 +228,7 @@ export async function findOwnEndpoint(db: Session, tenant: Tenant, id: string): 
 }
 
 function isEndpointId(id: string): boolean {
-  // `npm start` registers an endpoint whose fixed id is not one that `newId` would make.
+  // `npm start` registers an endpoint with a fixed id that `newId` would not make.
   return isId('endpoint', id) || /^we_[0-9a-z]{26}$/.test(id)
 }
 
@@ -236,7 +236,7 @@ function noEndpoint(): Problem {
   return new Problem('resource_missing', 'There is no such webhook endpoint.')
 }
 
-/** A shop's developer copies the secret to the server. The inbox of this machine receives it here instead. */
+/** Gives the secret to the inbox of this machine. A merchant's developer copies it to the server instead. */
 async function handOver({ inbox }: EndpointRouteDeps, { url }: WebhookEndpoint, secret: string): Promise<void> {
   if (inbox !== null && url.startsWith(`${inbox.url}/`)) await inbox.handOver(secret)
 }
