@@ -1,23 +1,23 @@
 import { type Answer, type Body, type ClientOptions, createTransport, type Query, type Transport } from './transport.ts'
 import { verifyWebhook } from './webhooks.ts'
 
-/** A typed client of the merchant's API: `createPinrail({ apiKey, baseUrl })`. Needs nothing but Node. */
+/** A typed client of the merchant's API: `createPinrail({ apiKey, baseUrl })`. Its only dependency is Node. */
 export type Pinrail = ReturnType<typeof createPinrail>
 
-/** An Idempotency-Key instead of the random one that every POST gets. */
+/** Replaces the random Idempotency-Key that every POST gets. */
 export type Once = { readonly idempotencyKey?: string }
 
 export function createPinrail(options: ClientOptions) {
   const call = createTransport(options)
   return {
-    payments: paymentsOf(call),
-    paymentLinks: paymentLinksOf(call),
+    payments: createPayments(call),
+    paymentLinks: createPaymentLinks(call),
     providers: { list: () => call('listProviders') },
     quotes: { read: (query: Query<'readQuote'>) => call('readQuote', { query }) },
     routes: { preview: (body: Body<'previewRoutes'>) => call('previewRoutes', { body }) },
-    events: eventsOf(call),
-    webhookEndpoints: webhookEndpointsOf(call),
-    apiKeys: apiKeysOf(call),
+    events: createEvents(call),
+    webhookEndpoints: createWebhookEndpoints(call),
+    apiKeys: createApiKeys(call),
     settings: {
       readWallet: () => call('readWallet'),
       setWallet: (body: Body<'setWallet'>) => call('setWallet', { body }),
@@ -27,10 +27,10 @@ export function createPinrail(options: ClientOptions) {
       readEmbedding: () => call('readEmbedding'),
       setEmbedding: (body: Body<'setEmbedding'>) => call('setEmbedding', { body }),
     },
-    notificationChannels: channelsOf(call),
-    team: teamOf(call),
-    auditLog: auditLogOf(call),
-    exports: exportsOf(call),
+    notificationChannels: createChannels(call),
+    team: createTeam(call),
+    auditLog: createAuditLog(call),
+    exports: createExports(call),
     test: {
       simulate: (id: string, body: Body<'simulatePayment'>) => call('simulatePayment', { path: { id }, body }),
       skipTime: (id: string, body: Body<'skipTime'>) => call('skipTime', { path: { id }, body }),
@@ -39,7 +39,7 @@ export function createPinrail(options: ClientOptions) {
   }
 }
 
-function paymentsOf(call: Transport) {
+function createPayments(call: Transport) {
   const list = (query: Query<'listPayments'> = {}) => call('listPayments', { query })
   return {
     create: (body: Body<'createPayment'>, once: Once = {}) => call('createPayment', { body, ...once }),
@@ -49,12 +49,12 @@ function paymentsOf(call: Transport) {
     all: (query: Query<'listPayments'> = {}) => pages(list, query),
     cancel: (id: string) => call('cancelPayment', { path: { id } }),
     timeline: (id: string) => call('readPaymentTimeline', { path: { id } }),
-    /** Of a settled payment: the proof that the USDC arrived. */
+    /** The receipt of a settled payment: the proof that the USDC arrived. */
     receipt: (id: string) => call('readPaymentReceipt', { path: { id } }),
   }
 }
 
-function paymentLinksOf(call: Transport) {
+function createPaymentLinks(call: Transport) {
   const list = (query: Query<'listPaymentLinks'> = {}) => call('listPaymentLinks', { query })
   return {
     create: (body: Body<'createPaymentLink'>, once: Once = {}) => call('createPaymentLink', { body, ...once }),
@@ -67,7 +67,7 @@ function paymentLinksOf(call: Transport) {
   }
 }
 
-function eventsOf(call: Transport) {
+function createEvents(call: Transport) {
   const list = (query: Query<'listEvents'> = {}) => call('listEvents', { query })
   return {
     list,
@@ -84,7 +84,7 @@ function eventsOf(call: Transport) {
   }
 }
 
-function webhookEndpointsOf(call: Transport) {
+function createWebhookEndpoints(call: Transport) {
   const deliveries = (id: string, query: Query<'listDeliveries'> = {}) =>
     call('listDeliveries', { path: { id }, query })
   return {
@@ -102,7 +102,7 @@ function webhookEndpointsOf(call: Transport) {
   }
 }
 
-function apiKeysOf(call: Transport) {
+function createApiKeys(call: Transport) {
   return {
     create: (body: Body<'createApiKey'>, once: Once = {}) => call('createApiKey', { body, ...once }),
     list: (query: Query<'listApiKeys'> = {}) => call('listApiKeys', { query }),
@@ -112,7 +112,7 @@ function apiKeysOf(call: Transport) {
   }
 }
 
-function channelsOf(call: Transport) {
+function createChannels(call: Transport) {
   return {
     create: (body: Body<'createNotificationChannel'>, once: Once = {}) =>
       call('createNotificationChannel', { body, ...once }),
@@ -127,7 +127,7 @@ function channelsOf(call: Transport) {
   }
 }
 
-function teamOf(call: Transport) {
+function createTeam(call: Transport) {
   return {
     members: () => call('listMembers'),
     setRole: (id: string, role: Body<'updateMember'>['role']) => call('updateMember', { path: { id }, body: { role } }),
@@ -138,7 +138,7 @@ function teamOf(call: Transport) {
   }
 }
 
-function auditLogOf(call: Transport) {
+function createAuditLog(call: Transport) {
   const list = (query: Query<'listAuditLog'> = {}) => call('listAuditLog', { query })
   return {
     list,
@@ -149,8 +149,8 @@ function auditLogOf(call: Transport) {
 
 type Filters = Omit<Query<'exportPayments'>, 'format'>
 
-/** Files are read whole: for very many payments, go through `payments.all`. */
-function exportsOf(call: Transport) {
+/** Files are read into memory as a whole: for very many payments, use `payments.all`. */
+function createExports(call: Transport) {
   const csv = { format: 'csv' } as const
   return {
     payments: (query: Filters = {}) => call('exportPayments', { query }),

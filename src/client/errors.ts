@@ -5,18 +5,18 @@ export class PinrailError extends Error {
   override readonly name: string = 'PinrailError'
 }
 
-/** No answer came: the request may or may not have had its effect. Repeat it with the same Idempotency-Key. */
+/** No response arrived: the request may or may not have had its effect. Repeat it with the same Idempotency-Key. */
 export class ConnectionError extends PinrailError {
   override readonly name = 'ConnectionError'
 }
 
-/** An answer with an error status. Programs decide by `code`. */
+/** A response with an error status. Programs decide by `code`. */
 export class ApiError extends PinrailError {
   override readonly name: string = 'ApiError'
   readonly status: number
   readonly code: Problem['code'] | 'unreadable_answer'
   readonly param: string | null
-  /** What each invalid field must be. */
+  /** The requirement for each invalid field. */
   readonly errors: readonly { pointer: string; code: string; message: string }[]
   readonly requestId: string | null
   /** The whole problem, with additional members such as `minimum`. */
@@ -37,7 +37,7 @@ export class ApiError extends PinrailError {
 export class InvalidRequestError extends ApiError {
   override readonly name = 'InvalidRequestError'
 }
-/** 401 and 403: the key is invalid, or may not do this. */
+/** 401 and 403: the key is invalid, or lacks the right to do this. */
 export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError'
 }
@@ -45,7 +45,7 @@ export class AuthenticationError extends ApiError {
 export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError'
 }
-/** 409: not possible in the present state. */
+/** 409: not possible in the current state. */
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError'
 }

@@ -4,14 +4,14 @@ import { type ApiError, ConnectionError, errorFor } from './errors.ts'
 
 export type ClientOptions = {
   readonly apiKey: string
-  /** Where the API is, without /v1. */
+  /** The URL of the API, without /v1. */
   readonly baseUrl: string
-  /** Most repetitions of a request that had no answer, or one that asks to try again. Default 3. */
+  /** Retries of a request without a response, or with one that asks to try again. Default 3. */
   readonly retries?: number
   /** Milliseconds for one try. Default 20,000. */
   readonly timeoutMs?: number
   readonly fetch?: typeof fetch
-  /** Waits between two tries, for milliseconds. */
+  /** Waits between two tries. The argument is in milliseconds. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
@@ -25,18 +25,18 @@ export type Args<K extends OperationId> = {
   readonly body?: Body<K>
   /** The value of `{id}` in the path. */
   readonly path?: Readonly<Record<string, string>>
-  /** Without it, every POST gets a random key, which its retries share. */
+  /** By default every POST gets a random key, which its retries share. */
   readonly idempotencyKey?: string | undefined
 }
 
 export type Transport = {
   <K extends OperationId>(operation: K, args?: Args<K>): Promise<Answer<K>>
-  /** For an answer that is not JSON. */
+  /** Returns a response that is not JSON. */
   readonly text: <K extends OperationId>(operation: K, args?: Args<K>) => Promise<string>
 }
 
 const LONGEST_WAIT_MS = 8000
-/** Statuses after which any request may be repeated. */
+/** Statuses after which any request can be repeated. */
 const TEMPORARY = [429, 500, 502, 503, 504]
 
 export function createTransport(options: ClientOptions): Transport {
@@ -47,14 +47,14 @@ export function createTransport(options: ClientOptions): Transport {
   })
 }
 
-/** The text of the answer. */
+/** Returns the text of the response. */
 async function ask<K extends OperationId>(options: ClientOptions, operation: K, args: Args<K>): Promise<string> {
   const { retries = 3, wait = pause } = options
   const [method, template] = OPERATIONS[operation]
-  const url = urlOf(options.baseUrl, template, args)
+  const url = buildUrl(options.baseUrl, template, args)
   const headers: Record<string, string> = { authorization: `Bearer ${options.apiKey}` }
   if (args.body !== undefined) headers['content-type'] = 'application/json'
-  // One key for all tries, so that the server repeats the answer of the first try, not its effect.
+  // One key for all tries, so that the server repeats the response of the first try, and not its effect.
   if (method === 'POST') headers['idempotency-key'] = args.idempotencyKey ?? randomUUID()
   const init = { method, headers, ...(args.body !== undefined && { body: JSON.stringify(args.body) }) }
   for (let tried = 0; ; tried++) {
@@ -75,7 +75,7 @@ async function attempt(options: ClientOptions, url: string, init: RequestInit): 
     const response = await send(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
     const text = await response.text()
     if (response.ok) {
-      // Half an answer has no end: then it is asked again.
+      // Incomplete JSON throws, and the request is repeated.
       if (response.headers.get('content-type')?.startsWith('application/json') === true) JSON.parse(text)
       return { answer: text }
     }
@@ -97,7 +97,7 @@ function isTemporary({ status, code }: ApiError): boolean {
   return TEMPORARY.includes(status) || code === 'idempotency_key_in_use'
 }
 
-/** Milliseconds: 500, doubled each time up to 8000, varied at random so that clients do not come back all at once. */
+/** Milliseconds: 500, doubled each time up to 8000, with a random factor so that clients do not all retry at once. */
 function backoff(tried: number): number {
   return Math.min(500 * 2 ** tried, LONGEST_WAIT_MS) * (0.75 + Math.random() / 2)
 }
@@ -108,7 +108,7 @@ function pause(milliseconds: number): Promise<void> {
   })
 }
 
-function urlOf(baseUrl: string, template: string, { path = {}, query }: Args<OperationId>): string {
+function buildUrl(baseUrl: string, template: string, { path = {}, query }: Args<OperationId>): string {
   const filled = template.replace(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(path[name] ?? ''))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value))

@@ -10,7 +10,7 @@ export class WebhookVerificationError extends PinrailError {
 const TOLERANCE_SECONDS = 300
 
 export type VerifyOptions = {
-  /** `whsec_…`; several while a secret is being rotated. */
+  /** `whsec_…`; several during a rotation. */
   readonly secret: string | readonly string[]
   /** Unix milliseconds. Default: now. */
   readonly now?: number
@@ -21,20 +21,20 @@ type Headers =
   | Readonly<Record<string, string | string[] | undefined>>
 
 /**
- * Checks signature and time of a webhook and returns its event. `body` must be the bytes as received, because JSON
- * that was parsed and written again differs from what was signed. Throws WebhookVerificationError, which names the
- * usual causes.
+ * Verifies the signature and the time of a webhook and returns its event. `body` must be the bytes as received, because
+ * JSON that was parsed and written again differs from the signed bytes. Throws WebhookVerificationError, which names
+ * the usual causes.
  */
 export function verifyWebhook(body: Uint8Array | string, headers: Headers, options: VerifyOptions): Event {
-  const id = headerOf(headers, 'webhook-id')
-  const timestamp = headerOf(headers, 'webhook-timestamp')
-  const signatures = headerOf(headers, 'webhook-signature')
+  const id = readHeader(headers, 'webhook-id')
+  const timestamp = readHeader(headers, 'webhook-timestamp')
+  const signatures = readHeader(headers, 'webhook-signature')
   if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('webhook-timestamp is not a whole number.')
   const secrets = typeof options.secret === 'string' ? [options.secret] : options.secret
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body)])
   const given = signatures.split(' ').filter((signature) => signature.startsWith('v1,'))
   const isGenuine = secrets.some((secret) => {
-    const expected = createHmac('sha256', keyOf(secret)).update(signed).digest()
+    const expected = createHmac('sha256', decodeSecret(secret)).update(signed).digest()
     return given.some((signature) => isSame(Buffer.from(signature.slice(3), 'base64'), expected))
   })
   if (!isGenuine)
@@ -49,7 +49,7 @@ export function verifyWebhook(body: Uint8Array | string, headers: Headers, optio
   return JSON.parse(Buffer.from(body).toString('utf8')) as Event
 }
 
-function keyOf(secret: string): Buffer {
+function decodeSecret(secret: string): Buffer {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   if (key.length < 24) throw new WebhookVerificationError('The secret is whsec_ and base64 of at least 24 bytes.')
   return key
@@ -59,7 +59,7 @@ function isSame(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-function headerOf(headers: Headers, name: string): string {
+function readHeader(headers: Headers, name: string): string {
   const value = isHeaders(headers) ? headers.get(name) : headers[name]
   if (typeof value === 'string' && value !== '') return value
   throw new WebhookVerificationError(

@@ -34,26 +34,29 @@ import { createLocalInbox } from './inbox.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerNames, partnerSettings, ratesOf } from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
-/** A claim waits for a concurrent one for this long, then the caller gets 409. */
+/** Milliseconds that a claim waits for a concurrent one. Then the client gets 409. */
 const API_LOCK_TIMEOUT_MS = 2000
-/** Records that the relay would repair are written together. */
+/** Milliseconds between writes of records that the relay would repair. */
 const WRITE_BEHIND_MS = 100
-/** The log of requests is for people, who look at it later. */
+/** Milliseconds between writes of the request log, which people read later. */
 const REQUEST_LOG_MS = 1000
-/** Requests that wait to be noted: of ten kilobytes at most each. */
+/** Requests in memory that wait for the log, of at most ten kilobytes each. */
 const MOST_REQUESTS = 2000
 
 /**
- * Payments whose workflows a process starts at once, and most that wait for it. Two cores start about eighty workflows a
- * second: more at once are no faster, and beyond these the relay starts them.
+ * Payments whose workflows a process starts at once, and most that wait for it. Two cores start about eighty workflows
+ * a second: more at once are no faster, and the relay starts the rest.
  */
 const STARTS = { inFlight: 16, waiting: 200 }
-/** With the deadline of a start this ends before the relay takes the payment, three seconds after its creation. */
+/**
+ * Milliseconds. With the deadline of a start this ends before the relay takes over the payment, three seconds after its
+ * creation.
+ */
 const START_WAIT_MS = 1200
 
-/** What takes the place of what the configuration says: for tests, which then compose nothing by hand. */
+/** Overrides of the configuration for tests, which then compose nothing themselves. */
 export type ApiOverrides = {
-  /** Where workflows are started; a queue that no worker polls leaves them waiting. */
+  /** The queues of the workflows. Workflows wait on a queue that no worker polls. */
   readonly taskQueues?: { readonly payments: string; readonly deliveries: string }
   /** Unix milliseconds. */
   readonly clock?: () => number
@@ -65,7 +68,7 @@ const TASK_QUEUES = { payments: PAYMENTS_QUEUE, deliveries: DELIVERIES_QUEUE }
 export async function composeApi(
   config: ApiConfig,
   log: Logger,
-  { taskQueues = TASK_QUEUES, clock = Date.now, deps: change = () => ({}) }: ApiOverrides = {},
+  { taskQueues = TASK_QUEUES, clock = Date.now, deps: override = () => ({}) }: ApiOverrides = {},
 ): Promise<Composed<{ deps: ApiDeps }>> {
   const db = await openDb(config, log, { lockTimeoutMs: API_LOCK_TIMEOUT_MS })
   const temporal = createTemporalClient(config)
@@ -100,7 +103,7 @@ export async function composeApi(
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
     tolerances: readTolerances(config),
-    ...countriesOf(config),
+    ...readCountries(config),
     crypto: config.CRYPTO_DEPOSITS,
     down: down.now,
     partners: partnerNames(config),
@@ -117,7 +120,7 @@ export async function composeApi(
     ...later.on,
   }
   return {
-    deps: { ...deps, ...change(deps) },
+    deps: { ...deps, ...override(deps) },
     close: async () => {
       shared.close()
       down.close()
@@ -132,7 +135,7 @@ export async function composeApi(
   }
 }
 
-/** Addresses of the operator that the pages link to. Null: not shown. */
+/** URLs and the e-mail address of the operator that the pages link to. Null: not shown. */
 const readOperatorPages = (config: ApiConfig) => ({
   status: config.STATUS_PAGE_URL ?? null,
   terms: config.TERMS_URL ?? null,
@@ -140,7 +143,7 @@ const readOperatorPages = (config: ApiConfig) => ({
   contact: config.CONTACT_EMAIL ?? null,
 })
 
-/** Of the payments that are created now. */
+/** The tolerances of payments that are created now. */
 const readTolerances = (config: ApiConfig) => ({
   tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
   fillTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
@@ -153,14 +156,14 @@ const readSecrets = (config: ApiConfig) => ({
   secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
 })
 
-/** The address under which browsers reach the api, and the proxies in front of it. */
+/** The URL of the API for browsers, and the proxies in front of it. */
 const readAddress = (config: ApiConfig) => ({
   publicUrl: config.PUBLIC_URL,
   trustProxyHops: config.TRUST_PROXY_HOPS,
   hstsIncludeSubdomains: config.HSTS_INCLUDE_SUBDOMAINS,
 })
 
-/** The health checks of the process, of which only the database is needed. */
+/** The health checks of the process. Only the database is required. */
 const listHealthChecks = (
   db: Db,
   temporal: Pick<ReturnType<typeof createTemporalClient>, 'check'>,
@@ -169,15 +172,15 @@ const listHealthChecks = (
   { name: 'temporal', needed: false, check: temporal.check },
 ]
 
-/** The parts of a system that runs on one machine; elsewhere none. */
+/** The parts of a system that runs on one machine. Elsewhere all are null. */
 const localParts = ({ DEMO_SIGN_IN: demoEmail, INBOX_URL: inbox, SIMULATED_WALLET_URL: wallet }: ApiConfig) => ({
   demoEmail: demoEmail ?? null,
   inbox: inbox === undefined ? null : createLocalInbox(inbox),
   simulatedWalletUrl: wallet ?? null,
 })
 
-/** Who tells where buyers are. */
-const countriesOf = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: ApiConfig) => ({
+/** The sources of the buyer's country. */
+const readCountries = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: ApiConfig) => ({
   countryHeader,
   locate: file === undefined ? null : createLocate(file),
 })
@@ -190,7 +193,7 @@ const composeBackground = (log: Logger) =>
     onError: (error) => log.error({ err: error }, 'a payment was not started; the relay starts it'),
   })
 
-/** Records that no answer waits for. */
+/** Writers of records that no response waits for. */
 function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
   const later = {
     everyMs: WRITE_BEHIND_MS,
@@ -211,7 +214,7 @@ function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
   }
 }
 
-/** What notifies the pages of buyers: one connection of the process, which receives every change. */
+/** Notifies the open pages of buyers: one connection of the process receives every change. */
 function composePages(
   { DATABASE_URL, DATABASE_DIRECT_URL }: ApiConfig,
   {

@@ -3,7 +3,6 @@ import type { CodecConfig } from '../config.ts'
 import { createPayloadCodec, parseCodecKeys } from '../temporal/codec.ts'
 import { createCodecServer } from '../temporal/codec-server.ts'
 
-/** The codec server for Temporal's UI and CLI. */
 export function composeCodecServer(config: CodecConfig): Server {
   return createCodecServer({
     codec: createPayloadCodec(parseCodecKeys(config.TEMPORAL_CODEC_KEYS.reveal())),

@@ -7,17 +7,16 @@ import type { DepositBook } from '../providers/crypto.ts'
 export type DepositBookSettings = {
   readonly db: Db
   readonly chainId: number
-  /** Lower case. */
   readonly token: Hex
-  /** How long after its payment's expiry an address is watched. */
+  /** Days after its payment's expiry that an address is watched. */
   readonly watchDays: number
-  /** Null: nothing is opened here, what was opened is read. */
+  /** Null: existing deposits are read here, and none is opened. */
   readonly keys: DepositKeys | null
 }
 
 /**
- * Throws when no deposit seed here is the one of the addresses shown before: what came to them could not be moved, and
- * nobody would notice for long. To be called before anything can show an address of the wrong seed.
+ * Throws if no configured deposit seed made the addresses that were shown before: money sent to them could not be
+ * moved, and this could go unnoticed for long. Call it before anything can show an address of the wrong seed.
  */
 export async function assertSameSeed(
   db: Db,
@@ -34,7 +33,7 @@ export async function assertSameSeed(
   )
 }
 
-/** The deposits in the database, as the way to pay by crypto knows them. */
+/** The stored deposits, for the crypto driver. */
 export function createDepositBook({ db, chainId, token, watchDays, keys }: DepositBookSettings): DepositBook {
   return {
     read: (attemptId) => readDeposit(db, attemptId),

@@ -9,12 +9,10 @@ import type { WorkerConfig } from '../config.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Treasury } from '../domain/settlement/treasuries.ts'
 
-/** Opens the keys that the configuration names. */
-
 export type Treasuries = {
-  /** Every treasury whose key is here, that of TREASURY_KEY first. */
+  /** Every treasury with a key here, the one of TREASURY_KEY first. */
   readonly signers: readonly TreasurySigner[]
-  /** Every treasury, with its key here or not. */
+  /** Every treasury, with or without a key here. */
   readonly list: readonly Treasury[]
 }
 
@@ -32,12 +30,12 @@ type KeySettings = Pick<
   | 'KEYSTORE_PASSWORD'
 >
 
-/** The policy of every treasury is the same: a rotation changes the key, not what may be signed. */
+/** Opens the treasuries. All have the same policy: a rotation changes the key, not what can be signed. */
 export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
   const policy = {
     livemode: config.PINRAIL_MODE === 'live',
     token: tokenOf(config),
-    // What is more than a day's limit could never be signed either.
+    // A payout above the daily limit could never be signed.
     maxMicroPerPayout: BigInt(Math.min(config.PAYOUT_MAX_USDC, config.PAYOUT_MAX_USDC_PER_DAY)) * 1_000_000n,
   }
   const keys = [config.TREASURY_KEY, config.RETIRED_TREASURY_KEYS].filter((key) => key !== undefined)
@@ -48,7 +46,7 @@ export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
   return { signers, list: config.TREASURIES ?? [{ address: only.address, firstId: null }] }
 }
 
-/** The accounts of a comma separated list of keys. Live mode refuses those that everybody can sign for. */
+/** The accounts of a comma-separated list of keys. Live mode refuses public test keys. */
 export async function openKeys(
   { KEYSTORE_PASSWORD, PINRAIL_MODE }: Pick<WorkerConfig, 'KEYSTORE_PASSWORD' | 'PINRAIL_MODE'>,
   keys: Secret,
@@ -59,7 +57,7 @@ export async function openKeys(
   return accounts
 }
 
-/** Null without a key: then the relayers get their gas money by hand. */
+/** Null without a key: then the relayers must be funded by hand. */
 export async function openFunding(
   config: Pick<
     WorkerConfig,
@@ -69,8 +67,8 @@ export async function openFunding(
   if (config.GAS_FUNDING_KEY === undefined) return null
   const [account, ...more] = await openKeys(config, config.GAS_FUNDING_KEY)
   if (account === undefined || more.length > 0) throw new Error('GAS_FUNDING_KEY names one key')
-  const weiOf = (pol: number): bigint => BigInt(pol) * 10n ** 18n
-  return { account, wei: weiOf(config.GAS_TOPUP_POL), maxWeiPerDay: weiOf(config.GAS_TOPUP_MAX_POL_PER_DAY) }
+  const toWei = (pol: number): bigint => BigInt(pol) * 10n ** 18n
+  return { account, wei: toWei(config.GAS_TOPUP_POL), maxWeiPerDay: toWei(config.GAS_TOPUP_MAX_POL_PER_DAY) }
 }
 
 /** Null without a seed: then no payment has an address here. */

@@ -10,16 +10,16 @@ import { createRetention, MORE } from '../worker/retention.ts'
 import { createWorkLook, type WorkBells } from '../worker/work-look.ts'
 import { tokenOf } from './keys.ts'
 
-/** The look that all sweeps share takes so many rounds of one of them: ten seconds by default. */
+/** Rounds of one sweep between two looks that all sweeps share: ten seconds by default. */
 const LOOK_ROUNDS = 10
 
-/** Payments without a workflow are looked for this often, each time among a thousand payments. */
+/** Milliseconds between two searches for payments without a workflow, each among a thousand payments. */
 const ORPHANS_EVERY_MS = 20_000
 
-/** What is kept no longer is deleted this often, and then until nothing is left. */
+/** Milliseconds between two deletions of expired rows. A deletion continues until nothing is left. */
 const RETENTION_EVERY_MS = 60 * 60 * 1000
 
-/** One of the workers compares each hour: the others only see that it is not due. */
+/** Milliseconds. One of the workers reconciles each hour: the others only see that it is not due. */
 const RECONCILIATION_EVERY_MS = 60_000
 
 export function composeReconciliation({ db, log }: { db: Db; log: Logger }): Loop {
@@ -42,18 +42,18 @@ export function relayLoops(
   { RELAY_TICK_MS: everyMs, SETTLEMENT_TICK_MS: transfersEveryMs }: WorkerConfig,
   { relay, sweep, bells, log }: { relay: Relay; sweep: DeliverySweep; bells: WorkBells; log: Logger },
 ): Loop[] {
-  const woken = (name: keyof WorkBells, pageSize = PER_ROUND) => ({ name, log, idle: { bell: bells[name], pageSize } })
+  const onBell = (name: keyof WorkBells, pageSize = PER_ROUND) => ({ name, log, idle: { bell: bells[name], pageSize } })
   return [
     {
-      ...woken('transfers'),
+      ...onBell('transfers'),
       // A payment waits for its settled payout.
       everyMs: transfersEveryMs,
-      // Less than a page is all that there was.
+      // Less than a page means that nothing is left.
       tick: () => relay.completeTransfers().then((count) => (count < PER_ROUND ? 0 : count)),
     },
-    { ...woken('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
-    { ...woken('news'), everyMs, tick: relay.tellPartnerNews },
-    { ...woken('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
+    { ...onBell('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
+    { ...onBell('news'), everyMs, tick: relay.tellPartnerNews },
+    { ...onBell('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
   ]
 }

@@ -10,7 +10,7 @@ import { createInbox } from '../sandbox/inbox/inbox.ts'
 import { openMailbox } from '../sandbox/inbox/mailbox.ts'
 import type { SendUsdc } from '../sandbox/usdc-wallet.ts'
 
-/** The partner simulators and the converter's simulator, with their journals in `SANDBOX_DATA`. */
+/** The simulators of the partners and the converter, with their journals in `SANDBOX_DATA`. */
 export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<typeof createSandbox> {
   return createSandbox({
     dataFolder: config.SANDBOX_DATA,
@@ -22,15 +22,15 @@ export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<t
       local_partner: { account: config.LOCAL_PARTNER_ACCOUNT, secret: config.LOCAL_PARTNER_SECRET.reveal() },
     },
     converterSecret: config.CONVERTER_SECRET.reveal(),
-    minter: minterOf(config),
+    minter: createTestMinter(config),
     sendUsdc: sendUsdcOn(config.SANDBOX_RPC_URL),
     clock: Date.now,
     log,
   })
 }
 
-/** Null without a development chain: then the converter's fills are promises only. */
-function minterOf({ SANDBOX_RPC_URL: rpcUrl, SANDBOX_TREASURY: treasury, USDC_ADDRESS: usdc }: SandboxConfig) {
+/** Null without a development chain: then the converter's fills are only promises. */
+function createTestMinter({ SANDBOX_RPC_URL: rpcUrl, SANDBOX_TREASURY: treasury, USDC_ADDRESS: usdc }: SandboxConfig) {
   if (rpcUrl === undefined || treasury === undefined) return null
   const addresses = { usdc: getAddress(usdc), treasury: getAddress(treasury) }
   return createMinter({ rpcUrl, ...addresses, privateKey: DEVELOPMENT_MINTER_KEY })
@@ -41,7 +41,10 @@ function sendUsdcOn(rpcUrl: string | undefined): SendUsdc | null {
   return rpcUrl === undefined ? null : (transfer) => mintUsdc(connectDevelopmentChain(rpcUrl), transfer)
 }
 
-/** The merchant's inbox, with its deliveries, mails and messages in `INBOX_DATA`. One that takes mail has a chat too. */
+/**
+ * The merchant's inbox, with its deliveries, mails and messages in `INBOX_DATA`. An inbox that receives mail has a chat
+ * too.
+ */
 export async function composeInbox(config: InboxConfig, log: Logger): ReturnType<typeof createInbox> {
   const mails = join(config.INBOX_DATA, 'mails.jsonl')
   const { INBOX_HOST: host, INBOX_SMTP_PORT: port } = config

@@ -14,7 +14,7 @@ import { createSettlementRunner, type SettlementRunner } from '../settlement/run
 import type { Loop } from '../worker/loop.ts'
 import { openFunding, openKeys, type Treasuries, tokenOf } from './keys.ts'
 
-/** The receipts of a full block have some megabytes, and nobody waits for them. */
+/** Milliseconds. The receipts of a full block have some megabytes, and nothing waits for them. */
 const RECEIPTS_TIMEOUT_MS = 20_000
 
 export async function composeSettlement(
@@ -50,7 +50,7 @@ export async function composeSettlement(
       funding: await openFunding(config),
       options: {
         ...SETTLEMENT_DEFAULTS,
-        // A new name per start: an engine that was killed is not its own successor until its lease has run out.
+        // A new name for each start: an engine that replaces a killed one must wait until its lease expires.
         owner: randomUUID(),
         maxFeeWei: BigInt(config.MAX_FEE_GWEI) * 1_000_000_000n,
         ...(config.SETTLEMENT_START_BLOCK !== undefined && { startBlock: config.SETTLEMENT_START_BLOCK }),
@@ -61,7 +61,10 @@ export async function composeSettlement(
   })
 }
 
-/** Milliseconds between two rounds: a receipt can wait, and one round proves all that was settled since the last one. */
+/**
+ * Milliseconds between two rounds: a receipt can wait, and one round proves everything that was settled since the last
+ * one.
+ */
 const RECEIPTS_EVERY_MS = 5000
 
 export function composeReceiptLoop(

@@ -13,19 +13,19 @@ import { createConverter } from '../providers/converter/simple-converter.ts'
 import type { PartnerSettings } from '../providers/provider.ts'
 import type { PaymentStart } from '../temporal/payments.ts'
 
-/** The composition root: configuration in, everything connected out. What api and worker have in common. */
+/** The composition root, shared by API and worker: configuration in, connected parts out. */
 
 export type Composed<T> = T & { readonly close: () => Promise<void> }
 
-/** Rates move slowly against this; the one that counts is read when it is locked. */
+/** Rates move slowly compared with this. The rate that counts is read when it is locked. */
 const RATES_REFRESH_SECONDS = 10
 
-/** Milliseconds between two questions to a database that does not answer, or has not the newest schema yet. */
+/** Milliseconds between two tries with a database that does not respond or lacks the newest schema. */
 const DATABASE_RETRY_MS = 1000
 
 /**
- * The database of this deployment, and the assertions that its sessions are as the code needs them and that it has this
- * mode. Throws DatabaseRefusal when one of them is broken. Waits for a database that does not answer yet.
+ * Opens the database of this deployment and asserts that its sessions are as the code needs them and that it has this
+ * mode. Throws DatabaseRefusal if an assertion fails. Waits for a database that does not respond yet.
  */
 export async function openDb(config: Config, log: Logger, options: Pick<DbOptions, 'lockTimeoutMs'> = {}): Promise<Db> {
   const livemode = config.PINRAIL_MODE === 'live'
@@ -48,7 +48,10 @@ export async function openDb(config: Config, log: Logger, options: Pick<DbOption
     }
 }
 
-/** Lists of another deployment would be empty. A replica that is down is no reason not to start: lists do without it. */
+/**
+ * Lists from another deployment's replica would be empty. A replica that is down does not prevent the start: lists work
+ * without it.
+ */
 async function assertReplica(options: DbOptions & { pooled: boolean }, log: Logger): Promise<void> {
   const replica = createDb({ ...options, pool: 1 })
   try {
@@ -83,10 +86,12 @@ export function partnerSettings(config: Config): Record<ProviderName, PartnerSet
   }
 }
 
-/** What the simulated partners are called. */
+/** The names of the simulated partners. */
 const SIMULATED_NAMES = ['wallet_app:Velanto', 'card_partner:Cardora', 'local_partner:Indora']
 
-/** How buyers know the partners. USDC is taken at addresses of our own. Throws where a partner has no name. */
+/**
+ * The partners' names for buyers. USDC is received at the platform's own addresses. Throws if a partner has no name.
+ */
 export function partnerNames(config: Pick<ApiConfig, 'PARTNER_NAMES' | 'PINRAIL_MODE'>): PartnerNames {
   const entries = config.PARTNER_NAMES ?? (config.PINRAIL_MODE === 'live' ? [] : SIMULATED_NAMES)
   const missing = missingNames(entries)
@@ -106,7 +111,7 @@ export function ratesOf(converter: Converter, clock: () => number): ReturnType<t
   return createRates(converter, { refreshSeconds: RATES_REFRESH_SECONDS, clock })
 }
 
-/** Reads the row that a workflow is started for. */
+/** Reads the row of a payment for the start of its workflow. */
 export function loadStart(db: Db): (paymentId: string) => Promise<PaymentStart> {
   return async (paymentId) => {
     const [row] = await readStarts(db, [paymentId])

@@ -47,24 +47,24 @@ export type WorkerParts = {
   readonly workers: Worker[]
   readonly settlement: SettlementRunner
   readonly loops: Loop[]
-  /** What the loops and the settlement do their work with: a test does a round of it by hand. */
+  /** The parts that the loops and the settlement use: a test runs a round of them by hand. */
   readonly relay: Relay
   readonly hooks: SettlementHooks
-  /** What operators ask the process for. */
+  /** The health checks for operators. */
   readonly checks: readonly HealthCheck[]
   readonly registry: Registry
 }
 
-/** What takes the place of what the configuration says: for tests, which then compose nothing by hand. */
+/** Overrides of the configuration for tests, which then compose nothing themselves. */
 export type WorkerOverrides = {
   /** Unix milliseconds. */
   readonly clock?: () => number
-  /** How old a message is before the relay passes it on (milliseconds). */
+  /** Milliseconds: the age of a message before the relay repeats it. */
   readonly relayGraceMs?: number
 }
 
-/** People do not see the difference, and a busy process tells of many payments at once. */
-const PAGES_TOLD_EVERY_MS = 200
+/** Milliseconds. People do not notice the delay, and a busy process reports many payments at once. */
+const PAGES_NOTIFIED_EVERY_MS = 200
 
 export async function composeWorker(
   config: WorkerConfig,
@@ -73,7 +73,7 @@ export async function composeWorker(
 ): Promise<Composed<WorkerParts>> {
   const db = await openDb(config, log)
   const bells = createWorkBells()
-  const changed = createNotifier(db, PAYMENTS_CHANNEL, PAGES_TOLD_EVERY_MS)
+  const changed = createNotifier(db, PAYMENTS_CHANNEL, PAGES_NOTIFIED_EVERY_MS)
   const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
@@ -88,7 +88,7 @@ export async function composeWorker(
   const hooks = createSettlementHooks(context, (sweep) => bells[sweep].ring())
   const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
   const own = randomUUID()
-  const tellOthers = createNotifier(db, PAYOUTS_CHANNEL)
+  const notifyOthers = createNotifier(db, PAYOUTS_CHANNEL)
   const notices = listenForWork(config, { bells, settlement, own })
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
@@ -102,7 +102,7 @@ export async function composeWorker(
     deposits,
     changed: (what) => {
       settlement.wake(what)
-      tellOthers(`${what ?? ''}:${own}`)
+      notifyOthers(`${what ?? ''}:${own}`)
     },
   })
 
@@ -137,7 +137,7 @@ export async function composeWorker(
   }
 }
 
-/** The notices of Postgres that wake this process. `own`: how it signs those that it sends to others. */
+/** The Postgres notifications that wake this process. `own`: the name with which it signs those that it sends. */
 const listenForWork = (
   config: WorkerConfig,
   { bells, settlement, own }: { bells: WorkBells; settlement: SettlementRunner; own: string },
@@ -169,7 +169,7 @@ async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'a
   return { workers, connection }
 }
 
-/** The settlement engine's counter. */
+/** The operations of the settlement engine that payments use. */
 const PAYOUTS = {
   queue: payoutInsert,
   hold: holdPayout,
@@ -185,7 +185,7 @@ function composeActivities(
     context: ChangeContext
     treasuries: readonly Treasury[]
     deposits: DepositDeps | null
-    /** Called after what may have changed a payout. */
+    /** Called after anything that may have changed a payout. */
     changed: SettlementRunner['wake']
   },
 ) {

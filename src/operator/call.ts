@@ -6,12 +6,10 @@ import { assertMode } from '../db/deployment.ts'
 import { findMerchant } from '../db/operator/accounts.ts'
 import type { Signed } from '../db/operator/actions.ts'
 
-/** The input and the output of a command. */
-
-/** The words of the command line do not fit any command: the message says how it is used. */
+/** The words match no command: the message explains the usage. */
 export class UsageError extends Error {}
 
-/** What was asked for cannot be done now, and nothing was changed. */
+/** The request cannot be carried out now, and nothing was changed. */
 export class Refusal extends Error {}
 
 export type Options = {
@@ -35,31 +33,31 @@ export type Options = {
 } & { readonly 'dry-run'?: boolean | undefined; readonly outside?: boolean | undefined }
 
 export type Call = {
-  /** What the command is about, in the order of its help. */
+  /** The subjects of the command, in the order of its help. */
   readonly subjects: readonly string[]
   readonly options: Options
-  /** The variables; those of the process when absent. */
+  /** The environment variables. Default: those of the process. */
   readonly env: Environment | undefined
-  /** For people. */
+  /** Prints a line for people. */
   readonly say: (line: string) => void
-  /** For programs: a field of the answer that `--json` prints. */
+  /** Adds a field to the output for programs, which `--json` prints. */
   readonly give: (name: string, value: unknown) => void
 }
 
-/** One command: its words, what it is about, and what it does. The help is made of these. */
+/** A command: its words, its subjects, and its work. The help is generated from these. */
 export type Command = {
   readonly words: string
-  /** What it is about, in order; one that ends with `?` may be absent. */
+  /** The subjects in order; `?` at the end marks an optional one. */
   readonly subjects?: readonly string[]
-  /** The options that it takes; `!` marks those that it needs. */
+  /** The options; `!` marks the required ones. */
   readonly options?: readonly (OptionName | `${OptionName}!`)[]
   readonly does: string
-  /** Answers the exit code: 0, or 1 when there was nothing to do or something is to be looked at. */
+  /** Returns the exit code: 0, or 1 if there was nothing to do or something needs attention. */
   readonly run: (call: Call) => Promise<number>
 }
 export type OptionName = keyof Options
 
-/** A command that works on accounts, payments or webhooks: with the database of this deployment. */
+/** A command that works on accounts, payments or webhooks, with the database of this deployment. */
 export type Office = Call & { readonly db: Db; readonly settings: OfficeConfig }
 
 /** Milliseconds: an operator's list may read more than a merchant's request. */
@@ -72,7 +70,9 @@ export async function inOffice(call: Call, work: (office: Office) => Promise<num
 
 type DatabaseSettings = Pick<OperatorConfig, 'PINRAIL_MODE' | 'DATABASE_URL' | 'DATABASE_POOLER'>
 
-/** Opens the database of this deployment for the work. Throws DatabaseRefusal as the api and the worker do at their start. */
+/**
+ * Opens the database of this deployment for the work. Throws DatabaseRefusal like the start of the API and the worker.
+ */
 export async function withDatabase<T>(settings: DatabaseSettings, work: (db: Db) => Promise<T>): Promise<T> {
   const livemode = settings.PINRAIL_MODE === 'live'
   const [url, pooled] = [settings.DATABASE_URL, settings.DATABASE_POOLER === 'transaction']
@@ -86,7 +86,7 @@ export async function withDatabase<T>(settings: DatabaseSettings, work: (db: Db)
   }
 }
 
-/** Who does it and why. Nothing about money or keys is changed without both. */
+/** Reads the operator and the reason. Every change of money or keys needs both. */
 export function signedBy({ options }: Call): Signed {
   const [operator, reason] = [options.operator?.trim(), options.reason?.trim()]
   if (!operator || !reason) throw new UsageError('name yourself and your reason: --operator <name> --reason <text>')
@@ -119,20 +119,19 @@ export async function merchantOf({ db, subjects: [id = ''] }: Office): Promise<T
 }
 
 export type List = {
-  /** The line for a list without rows. */
   readonly none: string
   readonly head: readonly string[]
   readonly rows: readonly (readonly (string | number | null)[])[]
 }
 
-/** Prints a list under its heads. Returns 1 if it has no rows, otherwise 0. */
+/** Prints a list with its header. Returns 1 if it has no rows, otherwise 0. */
 export function sayList(say: Call['say'], { none, head, rows }: List): number {
   const lines = rows.length === 0 ? [none] : columns([head, ...rows])
   for (const line of lines) say(line)
   return rows.length === 0 ? 1 : 0
 }
 
-/** Lines of columns, each as wide as its widest word. Null is shown as a dash. */
+/** Formats columns, each as wide as its widest word. Null is shown as a dash. */
 export function columns(rows: readonly (readonly (string | number | null)[])[]): string[] {
   const words = rows.map((row) => row.map((word) => String(word ?? '-')))
   const widths = (words[0] ?? []).map((_word, at) => Math.max(...words.map((row) => row[at]?.length ?? 0)))

@@ -8,10 +8,10 @@ import { helpFor } from './help.ts'
 
 export type CommandLine = {
   readonly args: readonly string[]
-  /** The variables; those of the process when absent. */
+  /** The environment variables. Default: those of the process. */
   readonly env?: Environment | undefined
   readonly say: (line: string) => void
-  /** Told what a program reads. */
+  /** Receives the fields for programs. */
   readonly give?: Call['give'] | undefined
 }
 
@@ -40,8 +40,8 @@ const OPTIONS = {
 } as const
 
 /**
- * Does what the words say. Answers the exit code: 0 when done, 1 when there was nothing to do or something to look at.
- * Throws for everything else: `exitCodeOf` says which code that is.
+ * Runs the command. Returns the exit code: 0 if it is done, 1 if there was nothing to do or something needs attention.
+ * Throws for everything else: `exitCodeFor` maps the error to a code.
  */
 export async function runCommand({ args, env, say, give = () => undefined }: CommandLine): Promise<number> {
   const { values, positionals } = parse(args)
@@ -50,15 +50,15 @@ export async function runCommand({ args, env, say, give = () => undefined }: Com
     return 0
   }
   const command = COMMANDS.find(({ words }) => `${positionals.join(' ')} `.startsWith(`${words} `))
-  if (command === undefined) throw new UsageError(unknown(positionals))
+  if (command === undefined) throw new UsageError(describeUnknown(positionals))
   const { json: _json, help: _help, ...options } = values
   const subjects = positionals.slice(command.words.split(' ').length)
   check(command, { subjects, options: Object.keys(options) })
   return command.run({ subjects, options, env, say, give })
 }
 
-/** Names what is not known, and what was probably meant. */
-function unknown(positionals: readonly string[]): string {
+/** Names the unknown words and suggests what was probably meant. */
+function describeUnknown(positionals: readonly string[]): string {
   const group = COMMANDS.filter(({ words }) => words.startsWith(`${positionals[0]} `))
   if (positionals.length === 0 || (positionals.length === 1 && group.length > 0)) return helpFor(positionals[0])
   const typed = positionals.join(' ')
@@ -80,7 +80,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** Nothing is done for a word or an option that the command does not take: it was meant for something. */
+/** Refuses every word and option that the command does not take, because it was meant for something. */
 function check(command: Command, given: { subjects: readonly string[]; options: readonly string[] }): void {
   const { words, subjects = [], options = [] } = command
   const needed = subjects.filter((subject) => !subject.endsWith('?')).length
@@ -96,19 +96,19 @@ function check(command: Command, given: { subjects: readonly string[]; options: 
     )
 }
 
-function exitCodeOf(error: unknown): number {
+function exitCodeFor(error: unknown): number {
   if (error instanceof Refusal) return 1
   return [UsageError, ConfigurationError, DatabaseRefusal].some((kind) => error instanceof kind) ? 2 : 3
 }
 
 export type Streams = { readonly out: (text: string) => void; readonly err: (text: string) => void }
 
-/** `name`: what a person types for `pinrail`. */
+/** `name`: the name with which a person calls `pinrail`. */
 export type Program = Pick<CommandLine, 'args' | 'env'> & { readonly name?: string }
 
-/** The command `pinrail` as a program: prints, and answers the exit code. Never throws. */
+/** Runs `pinrail` as a program: prints, and returns the exit code. Never throws. */
 export async function runPinrail({ args, env, name = 'pinrail' }: Program, { out, err }: Streams): Promise<number> {
-  // Also where the other options cannot be read.
+  // Works even if the other options cannot be parsed.
   const isJson = args.includes('--json')
   const lines: string[] = []
   const fields = new Map<string, unknown>()
@@ -119,7 +119,7 @@ export async function runPinrail({ args, env, name = 'pinrail' }: Program, { out
     if (isJson) print({ exit_code: code, ...inSnakeCase(Object.fromEntries(fields)), lines })
     return code
   } catch (error) {
-    const code = exitCodeOf(error)
+    const code = exitCodeFor(error)
     const message = error instanceof Error ? error.message : String(error)
     if (isJson) print({ exit_code: code, error: message, ...inSnakeCase(Object.fromEntries(fields)), lines })
     else err(`${nameCommands(message, name)}\n`)
@@ -130,10 +130,10 @@ export async function runPinrail({ args, env, name = 'pinrail' }: Program, { out
 const GROUPS = [...new Set(COMMANDS.map(({ words }) => words.split(' ')[0]))]
 const COMMAND = new RegExp(`\\bpinrail (?=(?:<command>|--help|(?:${GROUPS.join('|')})\\b))`, 'g')
 
-/** The text with its commands as a person types them. */
+/** Replaces `pinrail` in commands by the name that the person types. */
 const nameCommands = (text: string, name: string): string => text.replace(COMMAND, `${name} `)
 
-/** The names of all fields as the API has them. */
+/** Converts the names of all fields to those of the API. */
 function inSnakeCase<T>(value: T): T {
   if (Array.isArray(value)) return value.map(inSnakeCase) as T
   if (value === null || typeof value !== 'object' || value instanceof Date) return value

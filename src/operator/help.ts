@@ -1,8 +1,6 @@
 import type { Command, OptionName } from './call.ts'
 import { COMMANDS } from './commands.ts'
 
-/** The help of `pinrail`, generated from its commands. */
-
 const OPTIONS: Readonly<Record<OptionName, string>> = {
   operator: '--operator <name>       your name: it is stored with the action',
   reason: '--reason <text>         why: it is stored with the action',
@@ -37,7 +35,7 @@ const signature = ({ words, subjects = [] }: Command): string =>
 
 const bare = (option: string): OptionName => option.replace('!', '') as OptionName
 
-/** All commands, or those that begin with the words, with their options. */
+/** The help of all commands, or of those that begin with the words, with their options. */
 export function helpFor(words = ''): string {
   const commands = COMMANDS.filter((command) => `${command.words} `.startsWith(words === '' ? '' : `${words} `))
   const shown = commands.length === 0 ? COMMANDS : commands

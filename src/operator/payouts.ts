@@ -18,19 +18,19 @@ import { Refusal } from './call.ts'
 export type Operation = {
   readonly db: Db
   readonly settings: OperatorConfig
-  /** How the payments are told. */
+  /** Notify the payments. */
   readonly hooks: SettlementHooks
   readonly dryRun: boolean
   readonly say: (line: string) => void
   readonly give?: ((name: string, value: unknown) => void) | undefined
 }
 
-/** An operation that a person decides about: who did it and why is stored in the transaction that does it. */
+/** An operation that an operator decides: the transaction that carries it out stores the operator and the reason. */
 export type Act = Operation & { readonly signed: Signed }
 
 export type ActName = 'void' | 'hold' | 'release' | 'acknowledge' | 'reopen' | 'abandon_lane' | 'take_over'
 
-/** `merchantId`: whose payout it is; null for a lane, a treasury or a transfer. */
+/** `merchantId`: the owner of the payout. Null for a lane, a treasury or a transfer. */
 export function recordAct(
   tx: Tx,
   { signed }: Act,
@@ -40,13 +40,13 @@ export function recordAct(
   return recordAction(tx, { merchantId, livemode: tx.livemode }, action)
 }
 
-const scopeOf = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
+const toScope = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
 
 const describe = (payout: PayoutView): string =>
   `${payout.paymentId}: ${stateText(payout.state, payout.holdReason)}, ` +
   `${payout.microUsdc} micro-USDC to ${payout.recipient}${payout.txHash === null ? '' : `, ${payout.txHash}`}`
 
-/** The state of a payout for people, with the reason why it is stopped. */
+/** The state of a payout for people, with its stop reason. */
 export function stateText(state: string, reason: string | null): string {
   const word = state === 'held' ? 'stopped' : state
   return reason === null ? word : `${word}(${reason})`
@@ -76,7 +76,7 @@ async function carryOut(
 async function voidPayout(tx: Tx, context: ChangeContext, paymentId: string): Promise<boolean> {
   if (!(await requestVoid(tx, paymentId))) return false
   const work: LockedWork = async ({ state, set, note }) => {
-    // One that waits to be handed over again is voided, too.
+    // Also voids a payout that waits to be handed over again.
     const { payout, takenSale } = state.payment
     if (takenSale !== null && payout !== 'paid') set({ payout: 'voiding', stoppedFor: null })
     note({ ...noteOf('payment.void_asked'), actor: 'operator' })
@@ -86,7 +86,9 @@ async function voidPayout(tx: Tx, context: ChangeContext, paymentId: string): Pr
   return true
 }
 
-/** Before money goes on that has waited, the partner is asked whether it is still there: a decision leads to that. */
+/**
+ * Money that has waited must not continue before the partner confirms that it is still there: a decision leads to that.
+ */
 async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
   const { payout, held } = (await loadPayment(tx, paymentId)).payment
   if (payout === 'handed' || held) return
@@ -97,7 +99,7 @@ async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
   throw new Refusal(`${paymentId} ${todo}`)
 }
 
-/** Changes one payout and says before and after; a dry run does the same and takes it back. */
+/** Changes one payout and prints it before and after. A dry run does the same and rolls back. */
 export async function changePayout(act: Act, paymentId: string, name: PayoutChange): Promise<number> {
   const { db, dryRun, say } = act
   const before = await readPayout(db, paymentId)
@@ -119,18 +121,19 @@ export async function changePayout(act: Act, paymentId: string, name: PayoutChan
 }
 
 /**
- * Declares a transfer out of the treasury legitimate that no payout claims, and books it so; without another unknown one
- * the lanes continue. `balance` names what the treasuries hold less than the books although no transfer shows it.
+ * Declares a transfer out of the treasury legitimate that no payout claims, and books it. If it was the last unknown
+ * one, the lanes continue. `balance` means what the treasuries have less than the books without a transfer that shows
+ * it.
  */
 export async function acknowledge(act: Act, subject: Hex | 'balance'): Promise<number> {
   const { db, settings, hooks, say } = act
   if (subject === 'balance') return acknowledgeBalance(act)
   const txHash = subject
   const left = await db.transaction(async (tx) => {
-    const { all, unbooked } = await listUnclaimed(tx, scopeOf(settings), txHash)
-    for (const movement of unbooked) await bookMovement(tx, { scope: scopeOf(settings), hooks }, movement)
+    const { all, unbooked } = await listUnclaimed(tx, toScope(settings), txHash)
+    for (const movement of unbooked) await bookMovement(tx, { scope: toScope(settings), hooks }, movement)
     for (const movement of all) await hooks.onTreasuryMovement(tx, { ...movement, isAcknowledged: true })
-    const remaining = await acknowledgeTransfers(tx, scopeOf(settings), txHash)
+    const remaining = await acknowledgeTransfers(tx, toScope(settings), txHash)
     if (remaining !== null) await recordAct(tx, act, { name: 'acknowledge', subject: txHash })
     return remaining
   })
@@ -138,7 +141,7 @@ export async function acknowledge(act: Act, subject: Hex | 'balance'): Promise<n
     say(`nothing changed: ${txHash} has no transfer that no payout claims; \`status\` shows what is paused`)
     return 1
   }
-  const pausedReason = (await readCursor({ db, scope: { ...scopeOf(settings), livemode: db.livemode }, hooks }))
+  const pausedReason = (await readCursor({ db, scope: { ...toScope(settings), livemode: db.livemode }, hooks }))
     ?.pausedReason
   if (left > 0) say(`${plural(left, 'unknown transfer is', 'unknown transfers are')} left: still paused`)
   else if (typeof pausedReason === 'string') say(`no unknown transfer is left; still paused: ${pausedReason}`)
@@ -148,7 +151,7 @@ export async function acknowledge(act: Act, subject: Hex | 'balance'): Promise<n
 
 async function acknowledgeBalance(act: Act): Promise<number> {
   const { db, settings, hooks, say } = act
-  const { chainId, token } = scopeOf(settings)
+  const { chainId, token } = toScope(settings)
   const missing = await db.transaction(async (tx) => {
     const found = await acknowledgeMissing(tx, { chainId, token })
     if (found === null) return null
@@ -164,7 +167,6 @@ async function acknowledgeBalance(act: Act): Promise<number> {
   return missing === null ? 1 : 0
 }
 
-/** Opens a quarantined lane. */
 export async function reopen(act: Act, wallet: Hex): Promise<number> {
   const { db, settings, say } = act
   const opened = await db.transaction(async (tx) => {
@@ -176,7 +178,7 @@ export async function reopen(act: Act, wallet: Hex): Promise<number> {
   return opened ? 0 : 1
 }
 
-/** Gives a lane up whose key is gone or which does not get through: the other lanes carry its payouts. */
+/** Abandons a lane whose key is lost or whose transactions are not mined: the other lanes take over its payouts. */
 export async function abandon(act: Act, wallet: Hex): Promise<number> {
   const { db, settings, say } = act
   const left = await db.transaction(async (tx) => {

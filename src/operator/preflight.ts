@@ -7,21 +7,20 @@ import { ENVIRONMENT, preflightProblems } from '../config.ts'
 import { assertSessionAt } from '../db/assert-session.ts'
 import { readTreasuries, whyKeysDiffer } from '../domain/settlement/treasuries.ts'
 
-/** Variables that name keys. */
 const KEYS = ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'] as const
 
 const TREASURY_KEYS: readonly string[] = ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS']
 
 export type Preflight = {
-  /** The variables; those of the process when absent. */
+  /** The environment variables. Default: those of the process. */
   readonly env?: Environment | undefined
   readonly say: (line: string) => void
   readonly give?: ((name: string, value: unknown) => void) | undefined
 }
 
 /**
- * Says everything that live mode would refuse, a line each. Asks no node and no Temporal, but asks the database for its
- * settings, opens the keystores, and asks key services for the addresses of their keys. Answers 0 when api and worker
+ * Prints everything that live mode would refuse, one line each. Asks no node and no Temporal, but reads the database's
+ * settings, opens the keystores, and asks key services for the addresses of their keys. Returns 0 if API and worker
  * would start.
  */
 export async function preflight({ env, say, give = () => undefined }: Preflight): Promise<number> {
@@ -51,12 +50,12 @@ async function databaseProblems(env: Environment, found: readonly Problem[]): Pr
 }
 
 async function keyProblems(env: Environment): Promise<Problem[]> {
-  const keys = await Promise.all(KEYS.map(async (name) => ({ name, ...(await openedKeys(env, name)) })))
+  const keys = await Promise.all(KEYS.map(async (name) => ({ name, ...(await openKeys(env, name)) })))
   const unusable = keys.flatMap(({ name, must }) => (must === null ? [] : [{ name, must }]))
-  return [...unusable, ...repeated(keys), ...listProblems(env, keys)]
+  return [...unusable, ...repeats(keys), ...listProblems(env, keys)]
 }
 
-/** The keys of treasuries must be those of the list, which a single treasury does without. */
+/** The keys of treasuries must match the list. A single treasury needs no list. */
 function listProblems(env: Environment, keys: readonly { name: string; addresses: readonly string[] }[]): Problem[] {
   const ours = keys.filter(({ name }) => TREASURY_KEYS.includes(name)).flatMap(({ addresses }) => addresses)
   const list = env['TREASURIES'] ? readTreasuries(listOf(new Secret(env['TREASURIES']))) : []
@@ -67,13 +66,13 @@ function listProblems(env: Environment, keys: readonly { name: string; addresses
 
 type Opened = { readonly addresses: readonly string[]; readonly must: string | null }
 
-async function openedKeys(env: Environment, name: (typeof KEYS)[number]): Promise<Opened> {
+async function openKeys(env: Environment, name: (typeof KEYS)[number]): Promise<Opened> {
   const keys = env[name]
   if (keys === undefined || keys === '') return { addresses: [], must: null }
   try {
     const accounts = await openAccounts(keys, { password: env['KEYSTORE_PASSWORD'] })
     const addresses = accounts.map(({ address }) => address.toLowerCase())
-    // A private key in the variable itself was looked at there.
+    // A private key in the variable itself was already checked.
     if (/keystore:|-kms:/.test(keys) && accounts.some(({ address }) => isPublicAddress(address)))
       return { addresses, must: 'must not be a public test key' }
     return { addresses, must: name === 'GAS_FUNDING_KEY' && accounts.length > 1 ? 'must be one key' : null }
@@ -82,8 +81,8 @@ async function openedKeys(env: Environment, name: (typeof KEYS)[number]): Promis
   }
 }
 
-/** The engine refuses a wallet that has two roles, and one that is named twice. */
-function repeated(wallets: readonly { readonly name: string; readonly addresses: readonly string[] }[]): Problem[] {
+/** The engine refuses a wallet that has two roles, and one that is listed twice. */
+function repeats(wallets: readonly { readonly name: string; readonly addresses: readonly string[] }[]): Problem[] {
   const named = new Map<string, string>()
   return wallets.flatMap(({ name, addresses }) => {
     let other: string | undefined

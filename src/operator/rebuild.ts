@@ -18,22 +18,22 @@ import { isPlausiblePayout, transferLimits } from '../domain/settlement/transfer
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import { type Operation, stateText } from './payouts.ts'
 
-/** Blocks per question, as the observer asks. */
+/** Blocks per request, as in the observer. */
 const RANGE = 1000
 
 type Findings = {
-  /** Paid on chain, and without a payout here: the payments hand them over again, or are told. */
+  /** Paid on chain without a payout here: the payments hand them over again, or are notified. */
   readonly forgotten: readonly { readonly paymentId: string; readonly txHash: Hex; readonly logIndex: number }[]
-  /** Paid on chain as agreed, and not settled here. */
+  /** Paid on chain as agreed, but not settled here. */
   readonly unsettled: number
   readonly settled: number
   readonly problems: readonly string[]
 }
 
 /**
- * Makes the settlements anew from the logs of the chain and the list of payments alone. With a dry run it only says what
- * it finds. Otherwise the observer reads the chain again from the first block and ends what is proved. Doing it again
- * changes nothing but since when the database counts as restored.
+ * Rebuilds the settlements from only the logs of the chain and the list of payments. A dry run only prints what it
+ * finds. Otherwise the observer reads the chain again from the first block and ends what is proved. Repeating it
+ * changes only the time since which the database counts as restored.
  */
 export async function rebuild(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
@@ -43,7 +43,7 @@ export async function rebuild(operation: Operation): Promise<number> {
   if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURIES')
   const context = { db, scope, hooks }
   const journal = createSettlementJournal(context)
-  // Before anything else, so that it stands whatever fails later, and before a payment is made that is newer than the list.
+  // First of all: the mark then remains if a later step fails, and precedes every payment that is newer than the list.
   if (!dryRun) await markAndStamp(operation, context)
   await refuseReplaced(rpc, await journal.readCursor())
   const start = Math.max(0, settings.SETTLEMENT_START_BLOCK - 1)
@@ -60,7 +60,7 @@ export async function rebuild(operation: Operation): Promise<number> {
   if (first === null) throw new Error(`the nodes do not agree on block ${start}`)
   const lead = await takeLead(journal, { owner, start: first.value })
   try {
-    // The cursor may have been made just now.
+    // The cursor may have been created just now.
     await markRestored(db, scope)
     await rewindCursor(context, lead.lease, first.value)
     const parts = { rpc, journal, lead, treasuries }
@@ -74,7 +74,6 @@ export async function rebuild(operation: Operation): Promise<number> {
   return found.problems.length === 0 ? 0 : 1
 }
 
-/** The treasuries that the configuration or the database names. */
 export async function knownTreasuries({ db, settings }: Operation): Promise<Hex[]> {
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const named = settings.TREASURIES.map(({ address }) => address)
@@ -88,7 +87,7 @@ async function markAndStamp({ db, settings }: Operation, context: JournalContext
   if (refusal !== null) throw new Error(refusal)
 }
 
-/** Beside what was read of blocks that have left the chain, their transfers would count once more where they are now. */
+/** Transfers of blocks that have left the chain are already booked. Reading again would count them twice. */
 async function refuseReplaced(rpc: Rpc, cursor: ChainCursor | null): Promise<void> {
   if (cursor === null) return
   const { number, hash } = cursor
@@ -97,7 +96,9 @@ async function refuseReplaced(rpc: Rpc, cursor: ChainCursor | null): Promise<voi
     throw new Error(`block ${number} was final as ${hash} and is ${now.hash} now: run repair-finality first`)
 }
 
-/** Takes the lead for a command. Throws if a worker leads. `start`: where reading begins, if nothing was read yet. */
+/**
+ * Takes the lead for a command. Throws if a worker leads. `start`: the first block to read, if nothing was read yet.
+ */
 export async function takeLead(
   journal: SettlementJournal,
   { owner, start }: { owner: string; start: { number: number; hash: Hex } },
@@ -108,7 +109,7 @@ export async function takeLead(
   return lead
 }
 
-/** Reads the chain from the cursor on, without keys, as far as it is final. */
+/** Reads the chain from the cursor to the final block, without keys. */
 export async function readAnew(
   { db, settings, say }: Operation,
   parts: { rpc: Rpc; journal: SettlementJournal; lead: Lead; treasuries: readonly Hex[] },
@@ -123,7 +124,7 @@ export async function readAnew(
     clock: () => new Date(),
     treasuries: [],
     deposits: { keys: null, wrongTokens: settings.DEPOSIT_WRONG_TOKENS },
-    relayers: (await listRelayers(db, settings.CHAIN_ID)).map(watched),
+    relayers: (await listRelayers(db, settings.CHAIN_ID)).map(keylessRelayer),
     funding: null,
     token: { chainId: settings.CHAIN_ID, address: settings.USDC_ADDRESS, name: '' },
     treasuryList: treasuries.map((address) => ({ address, firstId: null })),
@@ -133,10 +134,10 @@ export async function readAnew(
 }
 
 /**
- * A relayer without its key. The observer must know whose transactions are ours: what they carried is no unknown transfer,
- * even where a restored backup has forgotten the payment.
+ * A relayer without its key. The observer must know which transactions belong to the platform: their transfers are not
+ * unknown, even if a restored backup has forgotten the payment.
  */
-function watched(address: Hex): LocalAccount {
+function keylessRelayer(address: Hex): LocalAccount {
   const refuse = (): never => {
     throw new Error(`${address} signs nothing here`)
   }
@@ -151,7 +152,7 @@ const warnBy =
   (_fields: object, message: string): void =>
     say(message)
 
-/** The nodes of the configuration. What is wrong with one of them is said. */
+/** The nodes of the configuration. Their warnings are printed. */
 type Nodes = {
   readonly settings: Pick<Operation['settings'], 'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID'>
   readonly say: Operation['say']

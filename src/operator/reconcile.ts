@@ -3,7 +3,7 @@ import { MOST_PAYMENTS, type Reconciliation, reconcile } from '../db/invariants/
 import { plural } from '../domain/plural.ts'
 import { type Call, columns, type Office, Refusal, readSince } from './call.ts'
 
-/** Milliseconds: what changed in a week is compared unless another time is given. */
+/** Milliseconds: changes of a week are compared by default. */
 const USUAL_MS = 7 * 86_400_000
 
 /** Compares what must agree, and writes nothing. Returns 1 if something differs. */
@@ -23,7 +23,6 @@ export async function reconcileBooks(office: Office): Promise<number> {
   return isWell ? 0 : 1
 }
 
-/** For programs. */
 export function giveReconciliation(give: Call['give'], { payments, differences, unread }: Reconciliation): void {
   give('payments', payments)
   give('invariants', INVARIANTS.length)
@@ -31,7 +30,10 @@ export function giveReconciliation(give: Call['give'], { payments, differences, 
   give('unread', unread)
 }
 
-/** Prints what differs. Returns true if nothing does. Throws if an invariant could not be asked: then nobody knows. */
+/**
+ * Prints the differences. Returns true if there are none. Throws if an invariant could not be read: then the result is
+ * unknown.
+ */
 export function sayDifferences(say: Call['say'], { differences, unread }: Reconciliation): boolean {
   const rows = differences.map(({ invariant, subject, difference }) => [invariant, subject, difference])
   if (rows.length > 0) for (const line of columns([['invariant', 'payment', 'difference'], ...rows])) say(line)

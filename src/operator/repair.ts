@@ -17,7 +17,7 @@ import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'
 import type { Operation } from './payouts.ts'
 import { connectNodes, knownTreasuries, readAnew, takeLead } from './rebuild.ts'
 
-/** Blocks asked for together. */
+/** Blocks that are read together. */
 const TOGETHER = 20
 
 type Found = {
@@ -27,9 +27,10 @@ type Found = {
 }
 
 /**
- * Repairs a reversal of finality: blocks that were final, and by which payouts were ended, are others now. What rests on
- * them is taken back and the chain is read again. A payout that the new chain shows too ends again at once; the others
- * are sent again with the same nonce, so the token decides. With a dry run it only says what it finds.
+ * Repairs a reversal of finality: blocks that were final, and by which payouts were ended, have been replaced.
+ * Everything that depends on them is taken back and the chain is read again. A payout that is on the new chain too ends
+ * again at once. The others are sent again with the same nonce, so that the token decides. A dry run only prints what
+ * it finds.
  */
 export async function repairFinality(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
@@ -43,7 +44,7 @@ export async function repairFinality(operation: Operation): Promise<number> {
   const found = await compare(rpc, blocks, cursor)
   say(`${found.gone.length} of ${blocks.length} blocks that contain proofs have left the chain`)
   const isWhole = found.gone.length === 0 && !found.cursorIsGone
-  // The one of a reversal: an earlier repair was killed, or the blocks have come back.
+  // The pause of a reversal remains if an earlier repair was killed, or if the blocks have come back.
   const isPaused = cursor.pausedReason?.startsWith(REVERSAL_PAUSE) === true
   if (isWhole) say(`block ${cursor.number} is unchanged${isPaused ? ', but a repair must still end the pause' : ''}`)
   if (dryRun) return isWhole && !isPaused ? 0 : 1
@@ -55,11 +56,11 @@ export async function repairFinality(operation: Operation): Promise<number> {
   try {
     const takenBack = await db.transaction(async (tx) => {
       const ended = await takeBack(tx, context, { lease: lead.lease, gone: found.gone, to: { number, hash: to } })
-      tell(ended, say)
+      printTakenBack(ended, say)
       return ended
     })
     say(`${plural(takenBack.paymentIds.length, 'payout')} had a proof there; read again from block ${number + 1}`)
-    // Throws for what no quorum shows now: that is not gone.
+    // Throws for a block without a quorum: that one is not proved gone.
     const again = await takeLead(journal, { owner, start: cursor })
     await readAnew(operation, { rpc, journal, lead: again, treasuries: await knownTreasuries(operation) })
     return await conclude(operation, takenBack)
@@ -94,8 +95,8 @@ async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {
 }
 
 /**
- * Books back what did not come again, says what a person must look at, which no later repair would, and ends the pause. An earlier run may have been
- * killed before this: what it took back is concluded too.
+ * Books back what is not on the new chain, prints what an operator must check, which no later repair would print, and
+ * ends the pause. Also concludes an earlier run that was killed before this.
  */
 async function conclude({ db, settings, hooks, say }: Operation, takenBack: TakenBack): Promise<number> {
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
@@ -109,8 +110,8 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
   return isPaused || gone.length + takenBack.unsendable.length > 0 ? 1 : 0
 }
 
-/** Before it is taken back: the next repair, if this one is killed, does not know it any more. */
-function tell({ paymentIds, unsendable }: TakenBack, say: Operation['say']): void {
+/** Printed before it is taken back: if this repair is killed, the next one no longer knows it. */
+function printTakenBack({ paymentIds, unsendable }: TakenBack, say: Operation['say']): void {
   for (const { wallet, nonce } of unsendable)
     say(
       `WARNING: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +

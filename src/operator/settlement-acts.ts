@@ -6,7 +6,6 @@ const USUAL_LINES = 50
 export const describeAct = ({ at, kind, operator, reason }: OperatorAction): string =>
   `${at}  ${kind} by ${operator}: ${reason}`
 
-/** Lists the acts of operators on payouts, lanes and treasuries, newest first. */
 export async function listSettlementActs(office: Office): Promise<number> {
   const acts = await listSettlementActions(office.db, { subject: null, limit: limitOf(office, USUAL_LINES) })
   office.give('acts', acts)

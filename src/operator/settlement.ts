@@ -9,11 +9,6 @@ import { listSettlementActs } from './settlement-acts.ts'
 import { showStatus } from './status.ts'
 import { takeOver } from './take-over.ts'
 
-/**
- * Commands about payouts and the chain: with the worker's variables of both. What a person decides is signed; `rebuild` and
- * `repair-finality` write what the chain shows.
- */
-
 const lower = (text: string): Hex => text.toLowerCase() as Hex
 
 const settles =
@@ -32,6 +27,10 @@ const change = (name: PayoutChange): Command['run'] => acts((act, payment) => ch
 
 const SIGNED = ['operator!', 'reason!'] as const
 
+/**
+ * Commands about payouts and the chain. They need the worker's variables for both. What an operator decides is signed;
+ * `rebuild` and `repair-finality` write what the chain shows.
+ */
 export const SETTLEMENT: readonly Command[] = [
   {
     words: 'settlement status',

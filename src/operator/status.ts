@@ -24,8 +24,8 @@ import { type Operation, stateText } from './payouts.ts'
 import { connectNodes } from './rebuild.ts'
 
 /**
- * A page of text whose first line says whether money is moving, and if not, why; then what to do, then the figures.
- * Answers 1 when something is to be looked at.
+ * Prints a page whose first line says whether money is moving, and if not, why; then what to do, then the figures.
+ * Returns 1 if something needs attention.
  */
 export async function showStatus(operation: Operation): Promise<number> {
   const { say, give = () => undefined } = operation
@@ -46,7 +46,7 @@ type ChainSettings = Pick<
   'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID' | 'USDC_ADDRESS' | 'TREASURIES'
 >
 
-/** Reads everything that the answer rests on: from the database, and from each node. */
+/** Reads everything that the answer depends on: from the database, and from each node. */
 export async function readStanding(asking: Asking): Promise<Standing> {
   const { db, settings } = asking
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
@@ -70,7 +70,7 @@ async function readChain({ db, settings }: Asking, lanes: Standing['lanes']): Pr
   const list = stamped.length > 0 ? stamped : settings.TREASURIES
   const treasuries = list.map(({ address }) => address)
   const wallets = lanes.map(({ wallet }) => wallet)
-  // The first line is the answer: what a node is blamed for is said with it, below.
+  // The first line is the answer. A failing node is reported below it.
   const rpc = connectNodes({ settings, say: () => undefined })
   const [final, heads, funds] = await Promise.all([
     rpc.finalized().catch(() => null),
@@ -86,10 +86,10 @@ async function readChain({ db, settings }: Asking, lanes: Standing['lanes']): Pr
   }
 }
 
-/** Several in one request, as a worker asks: a node may refuse that. */
+/** Calls in one request, as a worker sends them: a node may refuse that. */
 const ASKED_TOGETHER = 6
 
-/** Asks each node alone, so that the one that does not answer is named with its words. */
+/** Asks each node separately, so that a failing one is named with its error. */
 function readHeads(rpc: Rpc): Promise<Standing['chain']['nodes'][number][]> {
   return Promise.all(
     rpc.nodes.map(async (node) => {

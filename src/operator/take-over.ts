@@ -5,8 +5,9 @@ import { Refusal } from './call.ts'
 import { type Act, recordAct } from './payouts.ts'
 
 /**
- * Records that the key of a treasury is lost, and who takes over: `to`, or the last treasury whose key a worker has. The
- * workers do the rest: each open payout of the lost one goes to the other as soon as no signature can pay it any more.
+ * Records that the key of a treasury is lost, and which treasury takes over: `to`, or the last one whose key a worker
+ * has. The workers do the rest: each open payout of the lost treasury moves to the other as soon as no signature can
+ * pay it any more.
  */
 export async function takeOver(act: Act, lost: Hex, to: Hex | null): Promise<number> {
   const { db, settings, dryRun, say } = act

@@ -14,7 +14,7 @@ export type AccessDeps = {
 /** The status of a request whose client left before its response, as nginx logs it. */
 const LEFT = 499
 
-/** What handlers report about the request in progress. */
+/** Notes of the request in progress, which its handlers fill in. */
 const currentRequest = new AsyncLocalStorage<{ payment: string | null }>()
 
 /** Notes that the current request is about this payment. */

@@ -4,8 +4,8 @@ import type { Counter, Told } from './counter.ts'
 
 /**
  * Lets processes count together. Each counts in memory, so that no request waits. A few times a second, each process
- * adds the counts of heavily used limits to the database in one statement, and reads the totals. Between two exchanges a
- * limit can be exceeded.
+ * adds the counts of heavily used limits to the database in one statement, and reads the totals. A limit can be
+ * exceeded between two exchanges.
  */
 export type SharedCountersDeps = {
   readonly counters: Readonly<Record<string, Counter>>

@@ -22,7 +22,7 @@ import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
 import { composeMail } from './mail.ts'
 import { composeTelegram } from './telegram.ts'
 
-/** Telegram takes thirty messages a second from a bot. Two workers at this pace stay below it. */
+/** Telegram accepts thirty messages a second from a bot. Two workers at this pace stay below that. */
 const BOT_MESSAGES_PER_SECOND = 14
 
 export type Notifications = {
@@ -31,7 +31,10 @@ export type Notifications = {
   readonly close: () => void
 }
 
-/** What tells people: mails with their loops, the activity that sends to channels, and the loop that starts their workflows. */
+/**
+ * Composes notifications: mails with their loops, the activity that sends to channels, and the loop that starts their
+ * workflows.
+ */
 export function composeNotifications(
   config: WorkerConfig,
   deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; bells: WorkBells },
@@ -41,8 +44,8 @@ export function composeNotifications(
   const mail =
     config.SMTP_URL === undefined ? null : createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
   const mails = composeMail(config, deps)
-  const bot = botOf(config)
-  const sender = createSender({ mode: config.PINRAIL_MODE, testTargets: targetsOf(config), now: Date.now })
+  const bot = readBot(config)
+  const sender = createSender({ mode: config.PINRAIL_MODE, testTargets: readTestTargets(config), now: Date.now })
   const place = { publicUrl: config.PUBLIC_URL, testMode: !db.livemode }
   const botRate = createRate({ perSecond: BOT_MESSAGES_PER_SECOND, burst: 1 })
   const botTurn = () => botRate.take()
@@ -88,20 +91,20 @@ export function composeNotifications(
   }
 }
 
-function botOf({ TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_URL: apiUrl }: WorkerConfig): Bot | null {
+function readBot({ TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_URL: apiUrl }: WorkerConfig): Bot | null {
   return token === undefined ? null : { apiUrl: apiUrl.replace(/\/$/, ''), token: token.reveal() }
 }
 
-/** A Bot API server on this machine is reached in test mode. */
-function targetsOf({ WEBHOOK_TEST_TARGETS: targets, TELEGRAM_API_URL: apiUrl }: WorkerConfig): string[] {
+/** In test mode a Bot API server on this machine is allowed. */
+function readTestTargets({ WEBHOOK_TEST_TARGETS: targets, TELEGRAM_API_URL: apiUrl }: WorkerConfig): string[] {
   const { protocol, host } = new URL(apiUrl)
   return protocol === 'http:' ? [...targets, host] : [...targets]
 }
 
-/** By the guarded way out of webhooks, so that no address of a channel leads into our own network. */
+/** Posts through the guarded way out of webhooks, so that no URL of a channel leads into the platform's network. */
 export function postBy(sender: Pick<Sender, 'send'>): Post {
   return async ({ channelId, url, body, signal }) => {
-    // A connection that is kept may close just as it is used again, and then nobody knows whether the message was taken.
+    // A kept connection may close just as it is used again, and then it is unknown if the message was received.
     const headers = { connection: 'close' }
     const sent = await sender.send(
       { endpointId: channelId, url, headers, body: Buffer.from(JSON.stringify(body)) },

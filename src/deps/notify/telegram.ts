@@ -20,10 +20,10 @@ import {
   UPDATES_AT_ONCE,
 } from '../../worker/notify/telegram-round.ts'
 
-/** Ten updates with the longest texts and their quotations have less (bytes). */
+/** Bytes. Ten updates with the longest texts and their quotations have less. */
 const MOST_BYTES = 2 * 1024 * 1024
 const ANSWER_MS = 15_000
-/** A fifth of the time after which the bot counts as gone. */
+/** Milliseconds: a fifth of the time after which the bot counts as gone. */
 const SEEN_EVERY_MS = 60_000
 
 const answerShape = z.object({
@@ -32,7 +32,7 @@ const answerShape = z.object({
   parameters: z.object({ retry_after: z.number().positive().max(86_400).optional() }).optional(),
 })
 
-/** The loop that looks who has opened a link; `botTurn` keeps the pace that all calls of the bot share. */
+/** The loop that reads which chats opened a link. `botTurn` keeps the pace that all calls of the bot share. */
 export function composeTelegram(
   bot: Bot,
   deps: Omit<TelegramRoundDeps, 'botId' | 'ask' | 'link'> & {
@@ -62,13 +62,13 @@ export function composeTelegram(
     return readTelegram(round)
   }
   return {
-    // Strangers who write much while nobody reads must not outlast a link.
+    // Messages of strangers that pile up must not outlast a link.
     loop: { name: 'telegram', everyMs, tick, idle: { everyMs, bell: createBell(), pageSize: UPDATES_AT_ONCE }, log },
     close: () => void agent.destroy().catch(() => undefined),
   }
 }
 
-/** Errors name the method alone: the address has the token in it. */
+/** Errors name only the method: the URL contains the token. */
 function askBy({ apiUrl, token }: Bot, dispatcher: Agent): AskBot {
   return async (method, parameters) => {
     try {
@@ -90,7 +90,7 @@ function askBy({ apiUrl, token }: Bot, dispatcher: Agent): AskBot {
   }
 }
 
-/** A chat that is linked already works again instead of being told everything twice. */
+/** Links a chat. A chat that is already linked is turned on again instead of receiving everything twice. */
 export async function linkChat(deps: ChannelDeps, tx: Tx, linked: LinkedChat): Promise<boolean> {
   const { merchantId, personId, chat, name } = linked
   const member = (await listMembers(tx, merchantId)).find((one) => one.personId === personId)

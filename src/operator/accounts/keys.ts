@@ -13,7 +13,7 @@ import { lockMerchant } from '../../db/merchants/merchants.ts'
 import { recordAction } from '../../db/operator/actions.ts'
 import { merchantOf, type Office, Refusal, sayList, signedBy, UsageError, wholeNumber } from '../call.ts'
 
-/** As many as an account may have by the API. */
+/** The API's limit for an account. */
 const MOST_KEYS = 25
 const ALL_OF_THEM = { limit: 1000, after: null, before: null }
 const DEFAULT_SCOPES = ['payments:read', 'payments:write']
@@ -23,7 +23,7 @@ const PREFIX = 'key_'
 
 export type KeyLine = Omit<StoredApiKey, 'digest' | 'merchantId' | 'livemode'> & { readonly isInUse: boolean }
 
-/** Newest first, those that have ended too. */
+/** Newest first, including those that have ended. */
 export async function readKeys(db: Queryable, tenant: Tenant): Promise<KeyLine[]> {
   const found = await listApiKeys(db, tenant, ALL_OF_THEM)
   const now = Date.now()
@@ -51,7 +51,7 @@ export async function listKeys(office: Office): Promise<number> {
   })
 }
 
-/** The key is shown once: only its digest is stored. */
+/** Creates a key and shows it once: only its digest is stored. */
 export async function createKey(office: Office): Promise<number> {
   const { db, settings, options, say, give } = office
   const signed = signedBy(office)
@@ -59,7 +59,7 @@ export async function createKey(office: Office): Promise<number> {
     throw new UsageError(
       'API_KEY_PEPPER must be set to the pepper of the API, which refuses keys made with another one',
     )
-  const wanted = wantedBy(options)
+  const wanted = readWanted(options)
   const merchant = await merchantOf(office)
   const { id, text, ...made } = createApiKey(db.livemode, settings.API_KEY_PEPPER.reveal())
   await db.transaction(async (tx) => {
@@ -77,11 +77,11 @@ export async function createKey(office: Office): Promise<number> {
   return 0
 }
 
-function wantedBy(options: Office['options']) {
-  const scopes = listed(options.scopes) ?? DEFAULT_SCOPES
+function readWanted(options: Office['options']) {
+  const scopes = splitList(options.scopes) ?? DEFAULT_SCOPES
   const stranger = scopes.find((scope) => !API_SCOPES.some((known) => known === scope))
   if (stranger !== undefined) throw new UsageError(`--scopes has no scope ${stranger}. Use ${API_SCOPES.join(', ')}`)
-  const allowedIps = listed(options['allowed-ips']) ?? null
+  const allowedIps = splitList(options['allowed-ips']) ?? null
   if (allowedIps?.length === 0) throw new UsageError('--allowed-ips must name at least one address or network')
   const noAddress = allowedIps?.find((address) => !NETWORK.safeParse(address).success)
   if (noAddress !== undefined)
@@ -91,13 +91,13 @@ function wantedBy(options: Office['options']) {
   return { name: options.name ?? 'Made by an operator', scopes, allowedIps, expiresAt }
 }
 
-const listed = (text: string | undefined): string[] | undefined =>
+const splitList = (text: string | undefined): string[] | undefined =>
   text
     ?.split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '')
 
-/** Api processes ask again within a second, so it ends that fast. */
+/** Takes effect within a second: API processes cache a key for that long. */
 export async function revokeKey(office: Office): Promise<number> {
   const { say, give } = office
   const signed = signedBy(office)

@@ -6,7 +6,7 @@ import { columns, limitOf, type Office, Refusal, signedBy } from '../call.ts'
 
 const USUAL_LINES = 50
 
-/** Links that somebody has reported, the newest report first, with what was said last. */
+/** Lists reported links, the newest report first, with the latest reason. */
 export async function listReports(office: Office): Promise<number> {
   const { db, say, give } = office
   const links = await listReported(db, limitOf(office, USUAL_LINES))
@@ -23,10 +23,10 @@ export async function listReports(office: Office): Promise<number> {
   return 1
 }
 
-/** It makes no payments from then on. Those that it has made go on. */
+/** Stops new payments of the link. Its existing payments continue. */
 export async function stopOneLink(office: Office): Promise<number> {
   const signed = signedBy(office)
-  const link = await linkOf(office)
+  const link = await findLink(office)
   const tenant = { merchantId: link.merchantId, livemode: link.livemode }
   const stopped = await office.db.transaction(async (tx) => {
     if (!(await stopLink(tx, link.id, signed.reason))) return false
@@ -42,7 +42,7 @@ export async function stopOneLink(office: Office): Promise<number> {
 
 export async function resumeOneLink(office: Office): Promise<number> {
   const signed = signedBy(office)
-  const link = await linkOf(office)
+  const link = await findLink(office)
   const tenant = { merchantId: link.merchantId, livemode: link.livemode }
   const resumed = await office.db.transaction(async (tx) => {
     if (!(await resumeLink(tx, link.id))) return false
@@ -54,8 +54,8 @@ export async function resumeOneLink(office: Office): Promise<number> {
   return resumed ? 0 : 1
 }
 
-/** By its id, its code, or its address, as people send it. */
-async function linkOf({ db, subjects: [text = ''] }: Office): Promise<PaymentLink> {
+/** Finds a link by its id, its code or its URL. */
+async function findLink({ db, subjects: [text = ''] }: Office): Promise<PaymentLink> {
   const name = text.replace(/^.*\/l\//, '').replace(/[?#/].*$/, '')
   const link = await findLinkAnywhere(db, name)
   if (link === null) throw new Refusal(`there is no link ${text}: give its id, its code or its address`)

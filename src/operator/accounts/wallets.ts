@@ -32,7 +32,7 @@ export async function showWallet(office: Office): Promise<number> {
   return (await show(office, await merchantOf(office))) === null ? 1 : 0
 }
 
-/** Payments that exist keep the wallet that they were made with. */
+/** Existing payments keep the wallet that they were made with. */
 export async function changeWallet(office: Office): Promise<number> {
   const { db, settings, subjects } = office
   const signed = signedBy(office)
@@ -43,7 +43,7 @@ export async function changeWallet(office: Office): Promise<number> {
   if (await isOwnAddress(db, address))
     throw new Refusal('the address must belong to the merchant: this one belongs to the platform')
   await db.transaction(async (tx) => {
-    // A first wallet is no change: there is nobody whose money it could take.
+    // A first wallet waits for nothing: it cannot redirect anybody's money.
     const at = db.livemode ? await planWallet(tx, merchant, { address, waitSeconds: WALLET_WAIT_SECONDS }) : null
     if (at === null) await setWallet(tx, merchant, address)
     await recordAction(tx, merchant, { ...signed, kind: 'wallet.changed', data: { address, at } })

@@ -22,9 +22,9 @@ import { limitOf, merchantOf, type Office, Refusal, readSince, sayList, signedBy
 
 const USUAL_LINES = 20
 const MOST_FAILING = 200
-/** As far back as failed deliveries are kept replayable, in milliseconds. */
+/** Milliseconds. Failed deliveries of this time can be sent again. */
 const REPLAYABLE_MS = 30 * 86_400_000
-/** More are left to the workers. */
+/** Deliveries that the command starts. The workers start the others. */
 const MOST_STARTED = 500
 
 export async function listWebhooks(office: Office): Promise<number> {
@@ -36,7 +36,7 @@ export async function listWebhooks(office: Office): Promise<number> {
   return sayList(office.say, {
     none: 'no webhook endpoint',
     head: ['endpoint', 'health', 'url'],
-    rows: endpoints.map((endpoint) => [endpoint.id, healthOf(endpoint), endpoint.url]),
+    rows: endpoints.map((endpoint) => [endpoint.id, describeHealth(endpoint), endpoint.url]),
   })
 }
 
@@ -46,12 +46,12 @@ type Health = {
   readonly failing_since: unknown
 }
 
-function healthOf({ disabled_at, disabled_reason, failing_since }: Health): string {
+function describeHealth({ disabled_at, disabled_reason, failing_since }: Health): string {
   if (disabled_at !== null) return `disabled (${disabled_reason})`
   return failing_since === null ? 'ok' : 'FAIL'
 }
 
-/** Answers 1 when an endpoint takes nothing. */
+/** Returns 1 if an endpoint accepts nothing. */
 export async function listFailing(office: Office): Promise<number> {
   const endpoints = await listFailingEndpoints(office.db, MOST_FAILING)
   office.give('webhooks', endpoints)
@@ -61,7 +61,7 @@ export async function listFailing(office: Office): Promise<number> {
     rows: endpoints.map((endpoint) => [
       endpoint.id,
       endpoint.merchant_id,
-      healthOf(endpoint),
+      describeHealth(endpoint),
       endpoint.failing_since ?? endpoint.disabled_at,
       endpoint.waiting,
       endpoint.url,
@@ -72,7 +72,7 @@ export async function listFailing(office: Office): Promise<number> {
 
 export async function showDeliveries(office: Office): Promise<number> {
   const { db, options, say, give } = office
-  const { tenant, endpoint } = await endpointOf(office)
+  const { tenant, endpoint } = await findOwned(office)
   const page = { limit: limitOf(office, USUAL_LINES), after: null, before: null }
   const filters = { status: options.status }
   const rows = (await listDeliveries(db, tenant, { endpointId: endpoint.id, filters, page }))?.rows ?? []
@@ -91,21 +91,21 @@ function lastAnswer({ log }: DeliveryEntry): string {
   return last.response_status === null ? (last.error ?? 'no response') : `HTTP ${last.response_status}`
 }
 
-/** Lets one event, or all that were given up since a time, begin their schedule anew. */
+/** Restarts the schedule of one event, or of all that failed since a time. */
 export async function redeliver(office: Office): Promise<number> {
   const { db, subjects, options, say, give } = office
   const signed = signedBy(office)
   const event = subjects[1]
   if ((event === undefined) === (options.since === undefined))
     throw new UsageError('name an event, or give --since <time> to resend all that have failed since then')
-  const { tenant, endpoint } = await endpointOf(office)
+  const { tenant, endpoint } = await findOwned(office)
   if (endpoint.disabled_at !== null)
     throw new Refusal(`${endpoint.id} is disabled: \`pinrail webhooks enable ${endpoint.id}\` first`)
   const again = await db.transaction(async (tx) => {
     const one = { endpointId: endpoint.id, eventId: event ?? '' }
     const revived =
       event === undefined
-        ? await reviveFailed(tx, tenant, { endpointId: endpoint.id, since: sinceOf(options.since ?? '') })
+        ? await reviveFailed(tx, tenant, { endpointId: endpoint.id, since: limitSince(options.since ?? '') })
         : [await reviveDelivery(tx, tenant, one)].filter((delivery) => delivery !== null)
     const data = {
       endpoint: endpoint.id,
@@ -130,7 +130,7 @@ export async function redeliver(office: Office): Promise<number> {
   return 0
 }
 
-/** Answers how many deliveries Temporal has taken. */
+/** Returns the number of deliveries that Temporal accepted. */
 async function deliverNow(
   { settings }: Office,
   { id: endpointId, merchant_id: merchantId }: WebhookEndpoint,
@@ -150,15 +150,16 @@ async function deliverNow(
   }
 }
 
-/** What failed before that is not kept. */
-const sinceOf = (text: string): string => new Date(Math.max(readSince(text), Date.now() - REPLAYABLE_MS)).toISOString()
+/** Limits the time to the deliveries that can still be sent again. */
+const limitSince = (text: string): string =>
+  new Date(Math.max(readSince(text), Date.now() - REPLAYABLE_MS)).toISOString()
 
 export const enableWebhook = (office: Office): Promise<number> => switchWebhook(office, true)
 export const disableWebhook = (office: Office): Promise<number> => switchWebhook(office, false)
 
 async function switchWebhook(office: Office, enabled: boolean): Promise<number> {
   const signed = signedBy(office)
-  const { tenant, endpoint } = await endpointOf(office)
+  const { tenant, endpoint } = await findOwned(office)
   await office.db.transaction(async (tx) => {
     await updateEndpoint(tx, tenant, { id: endpoint.id, changes: { enabled } })
     const kind = enabled ? 'webhook.enabled' : 'webhook.disabled'
@@ -173,7 +174,7 @@ async function switchWebhook(office: Office, enabled: boolean): Promise<number> 
   return 0
 }
 
-async function endpointOf({ db, subjects: [id = ''] }: Office): Promise<{ tenant: Tenant; endpoint: WebhookEndpoint }> {
+async function findOwned({ db, subjects: [id = ''] }: Office): Promise<{ tenant: Tenant; endpoint: WebhookEndpoint }> {
   const tenant = await ownerOfEndpoint(db, id)
   const endpoint = tenant && (await findEndpoint(db, tenant, id))
   if (tenant === null || endpoint === null)

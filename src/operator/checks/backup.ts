@@ -5,8 +5,8 @@ import type { Office } from '../call.ts'
 import { giveReconciliation, sayDifferences } from '../reconcile.ts'
 
 /**
- * Whether the database of DATABASE_URL, restored from a backup, is whole, and up to when it knows what happened. To be
- * asked before anything starts on it. Answers 1 when it must not be used.
+ * Checks that the restored database of DATABASE_URL is complete and consistent, and shows its newest entry. Run it
+ * before anything starts on the database. Returns 1 if it must not be used.
  */
 export async function checkBackup({ db, say, give }: Office): Promise<number> {
   const { missing, newer } = await compareSchema(db)

@@ -11,19 +11,19 @@ import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../../workflows/queues.ts'
 import type { Office } from '../call.ts'
 import { readStanding } from '../status.ts'
 
-/** Milliseconds that each look may take: a part that is slower fails. */
+/** Milliseconds for each check: a slower part fails. */
 const PATIENCE_MS = 10_000
-/** Seconds of difference between two clocks that nothing here minds. */
+/** Seconds of difference between two clocks that are tolerated. */
 const CLOCK_SECONDS = 5
 /** Seconds after which a message that the relay repeats every second counts as stuck. */
 const STUCK_SECONDS = 300
-/** Seconds: the books are compared hourly. */
+/** Seconds: the books are reconciled hourly. */
 const OLD_BOOKS_SECONDS = 3 * 3600
 
 /** Something is wrong, and the message says what to do. */
 class Failure extends Error {}
 
-/** The part works, and something waits for a person. */
+/** The part works, and something waits for an operator. */
 class Warning extends Failure {}
 
 type Look = { readonly part: string; readonly look: () => Promise<string> }
@@ -31,7 +31,10 @@ type Look = { readonly part: string; readonly look: () => Promise<string> }
 type Grade = 'ok' | 'warn' | 'fail'
 const MARKS: Readonly<Record<Grade, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' }
 
-/** Checks every part that the system needs, all at once. Returns 1 if one of them fails, or something waits for a person. */
+/**
+ * Checks every part that the system needs, all at once. Returns 1 if one of them fails, or something waits for an
+ * operator.
+ */
 export async function doctor(office: Office): Promise<number> {
   const temporal = createTemporalClient(office.settings)
   try {
@@ -50,7 +53,7 @@ async function examine({ part, look }: Look): Promise<{ part: string; grade: Gra
   const tooLong = delay(PATIENCE_MS, null, { signal: patience.signal }).then(() => {
     throw new Failure(`no answer within ${PATIENCE_MS / 1000} s`)
   })
-  // Ended below: nobody waits for it then.
+  // Aborted below, when nothing awaits it any more.
   tooLong.catch(() => undefined)
   try {
     return { part, grade: 'ok', found: await Promise.race([look(), tooLong]) }

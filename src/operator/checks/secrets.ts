@@ -15,14 +15,14 @@ import { plural } from '../../domain/plural.ts'
 import { createSecretBox, type SecretBox } from '../../webhooks/secret-box.ts'
 import { type Office, UsageError } from '../call.ts'
 
-/** Endpoints that are read and sealed again in one transaction. */
+/** Rows that one transaction reads and seals again. */
 const TOGETHER = 100
 
-/** What still rests on retired secrets. Answers 1 when something does: then they must stay configured. */
+/** Counts what still depends on retired secrets. Returns 1 if anything does: then they must stay configured. */
 export async function showSecrets(office: Office): Promise<number> {
   const { db, settings, say, give } = office
   if (settings.API_KEY_PEPPER === undefined) throw new UsageError('API_KEY_PEPPER must be set')
-  const box = boxOf(office)
+  const box = openBox(office)
   const current = pepperIdOf(settings.API_KEY_PEPPER.reveal())
   const peppers = await countPeppers(db)
   const keys = peppers.filter(({ pepper_id }) => pepper_id !== current).reduce((sum, one) => sum + one.keys, 0)
@@ -54,10 +54,13 @@ export async function showSecrets(office: Office): Promise<number> {
   return isFree ? 0 : 1
 }
 
-/** Seals the secrets of all endpoints and the addresses of all channels with the current key. Again, it changes nothing. */
+/**
+ * Seals the secrets of all endpoints and the addresses of all channels with the current key. Repeating it changes
+ * nothing.
+ */
 export async function resealSecrets(office: Office): Promise<number> {
   const { say, give } = office
-  const box = boxOf(office)
+  const box = openBox(office)
   const endpoints = await resealPages(office, {
     read: listSealed,
     isOld: (endpoint) => !isCurrent(box, endpoint),
@@ -81,7 +84,7 @@ type Sealed<T> = {
   readonly write: (tx: Tx, row: T) => Promise<void>
 }
 
-/** Answers how many were old. */
+/** Returns the number of rows that were sealed again. */
 async function resealPages<T extends { readonly id: string }>(
   { db }: Office,
   { read, isOld, write }: Sealed<T>,
@@ -120,7 +123,7 @@ async function every<T extends { readonly id: string }>(read: (page: Page) => Pr
   }
 }
 
-function boxOf({ settings }: Office): SecretBox {
+function openBox({ settings }: Office): SecretBox {
   if (settings.WEBHOOK_ENCRYPTION_KEY === undefined) throw new UsageError('WEBHOOK_ENCRYPTION_KEY must be set')
   return createSecretBox(settings.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(settings.RETIRED_WEBHOOK_ENCRYPTION_KEYS))
 }

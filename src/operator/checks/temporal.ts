@@ -3,7 +3,7 @@ import { isFair } from '../../temporal/fairness.ts'
 import { missingSearchAttributes, registerSearchAttributes } from '../../temporal/namespace.ts'
 import type { Office } from '../call.ts'
 
-/** What an operator looks for in Temporal's lists, by name. */
+/** The operators' queries for Temporal's lists, by name. */
 const QUERIES: Readonly<Record<string, string>> = {
   'waits for an operator': 'NeedsOperator = true',
   'on the way to the merchant': `ExecutionStatus = 'Running' AND PaymentStatus = 'settling'`,
@@ -16,8 +16,8 @@ const QUERIES: Readonly<Record<string, string>> = {
 const UNFAIR = `merchants do not take turns where tasks wait. Set \`matching.enableFairness\` to true in the server's dynamic configuration, as ops/temporal-dynamic-config.yaml does; in Temporal Cloud, turn Fairness on for the namespace`
 
 /**
- * Registers the search attributes in the namespace, finds out whether merchants take turns, and says by which queries payments are
- * found. Repeating it is safe.
+ * Registers the search attributes in the namespace, checks if merchants take turns, and prints the queries for
+ * payments. Repeating it is safe.
  */
 export async function prepareTemporal({ settings, say, give }: Office): Promise<number> {
   const { namespace } = settings.temporal

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { verifyReceipt } from '../../verifier/verifier.js'
 import { type Call, Refusal } from '../call.ts'
 
-/** For people. What programs read keeps its names. */
+/** The words for people. Programs read the original names. */
 const RESULTS = { holds: 'passed', fails: 'failed', open: 'not checked' } as const
 const CONCLUSIONS = {
   proved: 'PROVED: this payment was settled as the receipt says',
@@ -11,8 +11,8 @@ const CONCLUSIONS = {
 } as const
 
 /**
- * Checks a receipt in a file, and says every check in a line. It asks nobody: what it compares with is given. Answers 0
- * when everything holds, 1 when something is wrong or was not compared.
+ * Verifies a receipt in a file, and prints a line for each check. It makes no request: everything to compare with is
+ * given. Returns 0 if everything holds, 1 if something is wrong or was not compared.
  */
 export async function verifyFile({ subjects: [file = ''], options, say, give }: Call): Promise<number> {
   const { verdict, checks } = await verifyReceipt(read(file), {
@@ -26,7 +26,7 @@ export async function verifyFile({ subjects: [file = ''], options, say, give }: 
   return verdict === 'proved' ? 0 : 1
 }
 
-/** A JWK set (RFC 7517), as `/.well-known/jwks.json` has it. */
+/** Reads a JWK set (RFC 7517), in the form of `/.well-known/jwks.json`. */
 function readKeys(file: string): { readonly kid?: string }[] {
   const set = parse(read(file))
   if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys))

@@ -12,10 +12,10 @@ import { type DecisionOutcome, sendDecision } from '../../temporal/decisions.ts'
 import { type Office, Refusal, signedBy, UsageError } from '../call.ts'
 import { describeEntry } from './entry-lines.ts'
 
-/** Whether the decision was carried out is not known. */
+/** It is not known if the decision was carried out. */
 export class Unknown extends Error {}
 
-const SAID: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: string, subject: string) => Error>> = {
+const FAIL: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: string, subject: string) => Error>> = {
   refused: (message) => new Refusal(`refused: ${message}`),
   not_running: (message) =>
     new Refusal(`${message}. If a decision is possible, a worker starts the workflow within half a minute: try again`),
@@ -24,21 +24,21 @@ const SAID: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: 
 }
 
 /**
- * Sends an operator's decision to the payment's workflow, encrypted as the workers need it. An attempt in place of a payment
- * names whose money goes back.
+ * Sends an operator's decision to the payment's workflow, encrypted as the workers need it. An attempt instead of a
+ * payment names whose money goes back.
  */
 export async function decidePayment(office: Office): Promise<number> {
   const { db, settings, subjects, say: print, give } = office
   const [subject = '', word = ''] = subjects
   const say = ANSWERS.find((name) => name === word)
   if (say === undefined) throw new UsageError(`a decision is one of ${ANSWERS.join(', ')}`)
-  const decision = decisionOf(office, subject)
+  const decision = readDecision(office, subject)
   const known = await findPaymentId(db, subject)
   if (known === null) throw new Refusal(`there is no payment or attempt ${subject}: see \`pinrail payments find\``)
   const temporal = createTemporalClient(settings)
   try {
     const outcome = await sendDecision(temporal.client, { workflowId: paymentWorkflowId(known), say, decision })
-    if (outcome.kind !== 'done') throw SAID[outcome.kind](await withNewest(office, known, outcome.message), known)
+    if (outcome.kind !== 'done') throw FAIL[outcome.kind](await withNewest(office, known, outcome.message), known)
     give('status', outcome.status)
     give('message', outcome.message)
     print(
@@ -51,25 +51,25 @@ export async function decidePayment(office: Office): Promise<number> {
   }
 }
 
-/** Names what has changed since the operator looked. */
+/** Appends what has changed since the operator looked. */
 async function withNewest({ db }: Office, paymentId: string, message: string): Promise<string> {
   if (!message.includes(CHANGED_SINCE)) return message
   const newest = await readNewestEntry(db, paymentId)
   return newest === null ? message : `${message}. Newest: ${describeEntry(newest)}`
 }
 
-function decisionOf(office: Office, subject: string): Decision {
+function readDecision(office: Office, subject: string): Decision {
   const { attempt = isId('attempt', subject) ? subject : undefined, version, outside, proof } = office.options
   return {
     ...signedBy(office),
     ...(attempt === undefined ? {} : { attempt }),
-    ...(version === undefined ? {} : { version: versionOf(version) }),
+    ...(version === undefined ? {} : { version: readVersion(version) }),
     ...(outside === true ? { outside } : {}),
     ...(proof === undefined ? {} : { proof }),
   }
 }
 
-function versionOf(text: string): number {
+function readVersion(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new UsageError('--version must be the whole number that `pinrail payments explain` prints')
   return Number(text)

@@ -15,13 +15,12 @@ import { describeAct } from '../settlement-acts.ts'
 import { describeEntry, readOffice } from './entry-lines.ts'
 import { describeEffect, listMoneyLines } from './money-lines.ts'
 
-/** Entries of the timeline that are shown. */
 const MOST_ENTRIES = 1000
 
-/** Everything about one payment: where it stands, whose money is where, what may be decided, and what happened. */
+/** Prints everything about one payment: its state, whose money is where, the possible decisions, and what happened. */
 export async function explainPayment(office: Office): Promise<number> {
   const { db, say, give } = office
-  const id = await paymentIdOf(office)
+  const id = await findOnePayment(office)
   const state = await loadPayment(db, id)
   const { payment } = state
   const tenant: Tenant = { merchantId: payment.merchantId, livemode: db.livemode }
@@ -66,8 +65,8 @@ export async function explainPayment(office: Office): Promise<number> {
 
   const explained = { state, payout, decisions, askedAt }
   for (const line of [...listStanding(state, snapshot, timeline.rows), ...listHold(state, decisions)]) say(line)
-  for (const line of [...listMoneyLines(explained), ...waiting(payout, parts)]) say(line)
-  // The reviews are said above.
+  for (const line of [...listMoneyLines(explained), ...listWaiting(payout, parts)]) say(line)
+  // The reviews are printed above.
   const others = attention.filter(({ kind }) => kind !== 'review')
   for (const { kind, detail, since } of others) say(`WARNING: ${kind} since ${since}: ${detail ?? 'no detail'}`)
   for (const line of listCommands(state, snapshot)) say(line)
@@ -78,7 +77,7 @@ export async function explainPayment(office: Office): Promise<number> {
   return attention.length === 0 ? 0 : 1
 }
 
-/** Each command as it is accepted, and what it does with which amount. */
+/** Lists the possible commands, with the effect and the amount of each. */
 function listCommands(state: PaymentWithAttempts, { id, answers, version }: PaymentSnapshot): string[] {
   return answers.flatMap((answer) => {
     const effect = describeEffect(state, answer)
@@ -111,14 +110,14 @@ function listHold({ payment }: PaymentWithAttempts, decisions: readonly StoredDe
 }
 
 /** Lists why settlement does not sign or send the payout now. */
-function waiting(payout: PayoutView | null, parts: readonly PartStanding[]): string[] {
+function listWaiting(payout: PayoutView | null, parts: readonly PartStanding[]): string[] {
   if (payout === null || payout.proof !== null || payout.holdReason !== null) return []
   const reasons = parts.flatMap((standing) => (standing.part === 'deposits' ? [] : (getFailure(standing) ?? [])))
   return [...new Set(reasons)].map((why) => `payouts wait: ${why} (see \`pinrail settlement status\`)`)
 }
 
-/** By whatever `payments find` takes, where only one payment fits. */
-async function paymentIdOf({ db, subjects: [text = ''] }: Office): Promise<string> {
+/** Accepts everything that `payments find` accepts, if exactly one payment matches. */
+async function findOnePayment({ db, subjects: [text = ''] }: Office): Promise<string> {
   const [found, ...others] = await searchPayments(db, { text, merchantId: undefined, status: undefined, limit: 2 })
   if (found === undefined) throw new Refusal(`no payment matches ${text}: see \`pinrail payments find\``)
   if (others.length > 0) throw new Refusal(`several payments match ${text}: see \`pinrail payments find ${text}\``)

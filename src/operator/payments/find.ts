@@ -3,7 +3,7 @@ import { limitOf, type Office, sayList } from '../call.ts'
 
 const USUAL_LINES = 20
 
-/** Answers 1 when nothing fits. */
+/** Returns 1 if no payment matches. */
 export async function findPayments(office: Office): Promise<number> {
   const { db, subjects, options, say, give } = office
   const [text] = subjects

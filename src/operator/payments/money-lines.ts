@@ -11,14 +11,13 @@ import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import { type Attempt, explorerUrl, type PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { stateText } from '../payouts.ts'
 
-/** The lines about the money of a payment: who has it, whose it is, and what a decision would do with it. */
+/** The facts for the lines about a payment's money: who has it, whose it is, and what a decision would do with it. */
 
 export type Explained = {
   readonly state: PaymentWithAttempts
   readonly payout: PayoutView | null
-  /** Oldest first. */
   readonly decisions: readonly StoredDecision[]
-  /** When the converter was first asked for each sale, by its number: ISO 8601. */
+  /** The time of the converter's first request for each sale, by its number (ISO 8601). */
   readonly askedAt: ReadonlyMap<number, string>
 }
 
@@ -37,7 +36,7 @@ export function listMoneyLines(explained: Explained): string[] {
   return [...orders, ...sales, ...listUsdcLines(explained), ...listPayoutLines(explained)]
 }
 
-/** Says what the answer would do, with the amount. Null: it does what its name says. */
+/** Describes the effect of the answer, with the amount. Null if it does what its name says. */
 export function describeEffect(state: PaymentWithAttempts, { say, attempt, outside }: Offered): string | null {
   const funds = toFunds(state)
   const account = funds.accounts.find(({ id }) => id === attempt)
@@ -55,7 +54,7 @@ function unitsText({ asset }: Account, units: bigint): string {
 
 const usdcText = (micro: bigint): string => `${formatUsdc(micro.toString())} USDC`
 
-/** Lists the money that the partner holds of it, whose that is, what is going back, and what is lost. */
+/** Lists the money that the partner has for the attempt, whose it is, what is going back, and what is lost. */
 function listAccountLines(funds: Funds, attempt: Attempt, decisions: readonly StoredDecision[]): string[] {
   const account = toAccount(attempt)
   const { held, outside, back, returned } = account
@@ -75,7 +74,7 @@ function listAccountLines(funds: Funds, attempt: Attempt, decisions: readonly St
   return facts.flatMap(([isSo, line]) => (isSo ? [`  ${line}`] : []))
 }
 
-/** Money that the payment may still take is the buyer’s until then. */
+/** Until then the payment may still take this money of the buyer. */
 function describeUntil(funds: Funds, account: Account): string {
   if (!funds.listens || funds.taken !== null || findOwnAccount(funds) !== null) return ''
   if (isUnanswered(account)) return ', until an operator accepts the order'
@@ -90,7 +89,7 @@ function describeWriteOff({ writtenOff }: Account, loss: bigint, decisions: read
   return `, written off${known === undefined ? '' : ` by ${known.operator}`}`
 }
 
-/** Lists what was bought, and what the merchant gets of it. */
+/** Lists the bought USDC, and the merchant's share of it. */
 function listUsdcLines({ state: { payment, sales }, payout }: Explained): string[] {
   const { usdc, takenSale } = payment
   if (usdc === null) return []

@@ -19,7 +19,7 @@ export type Asked = {
   readonly query?: Readonly<Record<string, string>>
   /** The idempotency key: a form that is sent again gets the first response. */
   readonly once?: string
-  /** What the log stores instead of the body. */
+  /** Logged instead of the body. */
   readonly noted?: object
 }
 

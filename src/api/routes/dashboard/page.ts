@@ -48,7 +48,7 @@ export type PersonCall<F = unknown> = {
   /** The token in the hidden field that every form must have. */
   readonly csrf: string
   readonly ip: string
-  /** What every page shows around its content. */
+  /** The frame that every page shows around its content. */
   readonly frame: Frame
 }
 

@@ -9,7 +9,7 @@ import { notePayment } from '../../../http/metrics.ts'
 import type { Background } from '../../../limits/background.ts'
 import { QUOTE_MS } from '../../prices.ts'
 
-/** What the API and the page of a link have in common when they make a payment. */
+/** The dependencies for making a payment, in the API and on the page of a link. */
 
 export type DraftDeps = {
   readonly chainId: number
