@@ -24,7 +24,10 @@ const TRANSFER_TYPE = hashText(
 )
 const CANCEL_TYPE = hashText('CancelAuthorization(address authorizer,bytes32 nonce)')
 
-/** The EIP-712 hash of an authorization. Faster than the account's own, which hashes types and domain every time. */
+/**
+ * Signs the EIP-712 hash of an authorization. Faster than the account's own method, which hashes types and domain each
+ * time.
+ */
 async function signStruct(
   account: LocalAccount,
   separator: Hex,
@@ -45,7 +48,10 @@ export function signTransferAuthorization(
   return signStruct(account, domainSeparator(token), [TRANSFER_TYPE, from, to, micro, 0, validBefore, nonce])
 }
 
-/** What the token's `DOMAIN_SEPARATOR()` must return: the contract refuses signatures for another domain. */
+/**
+ * The domain separator that the token's `DOMAIN_SEPARATOR()` must return: the contract refuses signatures for another
+ * domain.
+ */
 export function domainSeparator(token: Token): Hex {
   const type = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')
   const digits = [type, hashText(token.name), hashText('2'), token.chainId, token.address].map(word)
@@ -60,13 +66,13 @@ export class PolicyRefusal extends Error {
 export type TreasuryPolicy = {
   readonly livemode: boolean
   readonly token: Token
-  /** Most micro-USDC of one authorization. */
+  /** Maximum micro-USDC of one authorization. */
   readonly maxMicroPerPayout: bigint
 }
 
 export type TreasurySigner = {
   readonly address: Hex
-  /** Returns why this treasury must never sign the transfer, for people; null: it may. */
+  /** Returns why this treasury must never sign the transfer, in words for an operator; null if it may sign. */
   whyRefused(payout: Payout): string | null
   /** Throws PolicyRefusal for a payout that this treasury must not pay. `validBefore` is in Unix seconds. */
   signTransfer(payout: Payout, validBefore: number): Promise<PayoutSignature>
@@ -81,7 +87,9 @@ export function createTreasurySigner(account: LocalAccount, policy: TreasuryPoli
   const address = account.address.toLowerCase() as Hex
   const separator = domainSeparator(policy.token)
 
-  /** Returns why the payout is none of ours. For a cancellation neither amount nor recipient matters: it moves nothing. */
+  /**
+   * Returns why the payout is not this treasury's, or null. A cancellation needs only this check: it moves no money.
+   */
   function whyStrange(payout: Payout): string | null {
     const { token } = policy
     if (payout.livemode !== policy.livemode) return 'the payout belongs to the other mode'

@@ -8,43 +8,46 @@ import { findRest, type Rests } from './rests.ts'
 import { SettlementRefusal } from './startup.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
-/** Most payouts decided in one round: about a fifth of a second of signing. */
+/** Maximum number of payouts decided in one round: about 0.2 s of signing. */
 export const ROUND = 800
 
-/** No more are signed while so many authorizations wait: three lanes carry as many, and authorizations expire. */
-const AHEAD = 2400
+/**
+ * Signing waits while this many authorizations are not sent: three lanes carry that many, and authorizations expire.
+ */
+const MAX_WAITING = 2400
 
-/** Signatures stored at once: two full batches, so the lanes can send them while the next ones are signed. */
+/** Signatures stored at once: two full batches. The lanes send them while the next ones are signed. */
 const STORED_TOGETHER = 200
 
-/** Signatures made at once. They take about 5 ms; then other work of the process gets its turn. */
-const SIGNED_AT_A_STRETCH = 25
+/** Signatures made at once, in about 5 ms. Then other work of the process gets its turn. */
+const SIGNED_TOGETHER = 25
 
 const DAY_MS = 24 * 3_600_000
 
-const TREASURY_SHORT = 'the treasury has less USDC than its open payouts'
+const FUNDS_SHORT = 'the treasury has less USDC than its open payouts'
 const LIMIT_REACHED = 'the limit of what the treasury signs in 24 hours is reached'
 
 export type Decision =
   | { readonly kind: 'sign' }
-  /** Nothing to do now: it is paid or canceled on chain (the observer will read the log), or waits for funds. */
+  /** The payout is paid or canceled on chain (the observer will read the log), or waits for funds. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly detail: string }
 
 type Limits = {
-  /** Micro-USDC in the treasury that no signature has promised. */
+  /** Micro-USDC in the treasury that no signature reserves. */
   readonly available: bigint
   /** Micro-USDC that the treasury may still authorize within 24 hours. */
   readonly spendable: bigint
-  /** Payments whose payouts were signed before: a signature that is made again counts once. */
+  /** Payments whose payouts were signed before: a second signature of a payout does not count again. */
   readonly signedBefore: ReadonlySet<string>
   readonly heldAfter: Date
 }
 
 /**
  * Decides about payouts in their order. Each takes its amount from `available` (micro-USDC) and, if it was not signed
- * before, from `spendable`. When that is too little, the payout waits, and so do later ones of its recipient: a merchant's
- * payouts keep their order. Other recipients continue, so a large payout does not starve the small ones of other merchants.
+ * before, from `spendable`. If that is too little, the payout waits, and so do later ones of its recipient: a
+ * merchant's payouts keep their order. Other recipients continue, so a large payout does not starve the small ones of
+ * other merchants.
  */
 export function decidePayouts(payouts: readonly Payout[], state: TokenState, limits: Limits): Decision[] {
   let { available, spendable } = limits
@@ -61,7 +64,7 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
     if (reason !== null) {
       short.set(payout.recipient, reason)
       if (payout.createdAt > limits.heldAfter) return { kind: 'wait' }
-      return { kind: 'hold', reason, detail: reason === 'funds' ? TREASURY_SHORT : LIMIT_REACHED }
+      return { kind: 'hold', reason, detail: reason === 'funds' ? FUNDS_SHORT : LIMIT_REACHED }
     }
     available -= micro
     if (fresh) spendable -= micro
@@ -72,8 +75,9 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
 const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
 /**
- * The deadline of a signature made now, in Unix seconds: from our clock, as far as it is between the chain's time and
- * CLOCK_MARGIN after it. A clock that is a year ahead must not make authorizations that are valid for a year.
+ * Returns the deadline of a signature made now, in Unix seconds. It starts from the worker's clock, limited to the
+ * range from the chain's time to CLOCK_MARGIN after it: a clock that is a year ahead must not make authorizations that
+ * are valid for a year.
  */
 export function deadline({ clock, options }: Pick<SettlementDeps, 'clock' | 'options'>, chainTime: number): number {
   const ours = Math.max(unixSeconds(clock()), chainTime)
@@ -82,7 +86,7 @@ export function deadline({ clock, options }: Pick<SettlementDeps, 'clock' | 'opt
 
 type Signed = { readonly paymentId: string; readonly treasury: Hex; readonly signature: PayoutSignature }
 
-/** What was signed, and what the key of a treasury refused to sign now. */
+/** `refusals`: the errors of keys that refused to sign now. */
 type Signing = { readonly signed: readonly Signed[]; readonly refusals: readonly unknown[] }
 
 type Signatures = {
@@ -91,8 +95,8 @@ type Signatures = {
 }
 
 /**
- * Signs with the treasury of each payout, as long as this engine leads. One that the key refuses now is left for the next round, and the others go on; when the key refuses a whole stretch, the
- * rest waits too.
+ * Signs each payout with its treasury, as long as this engine leads. A payout that the key refuses now waits for the
+ * next round, and the others continue. If the key refuses a whole group, the rest waits too.
  */
 export async function sign(
   deps: SettlementDeps,
@@ -110,11 +114,11 @@ export async function sign(
   const trySigning = (payout: Payout): Promise<unknown> =>
     signOne(payout).catch((failure: unknown) => refusals.push(failure))
   // Concurrently, because a key service is slow; in groups, so that it is not flooded.
-  for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
+  for (const group of chunks(payouts, SIGNED_TOGETHER)) {
     if (!(await stillLeads())) break
     const before = refusals.length
-    await Promise.all(stretch.map(trySigning))
-    if (refusals.length - before === stretch.length) break
+    await Promise.all(group.map(trySigning))
+    if (refusals.length - before === group.length) break
     await setImmediate()
   }
   return { signed, refusals }
@@ -126,7 +130,7 @@ export async function store(deps: SettlementDeps, signed: readonly Signed[]): Pr
     deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
 }
 
-/** Throws when the key signed nothing; what it refused beside others is tried again in the next round. */
+/** Throws if the key signed nothing. Otherwise logs the refusals, which the next round tries again. */
 export function report(
   { log }: SettlementDeps,
   { signed, refusals }: { signed: number; refusals: readonly unknown[] },
@@ -137,8 +141,8 @@ export function report(
 }
 
 /**
- * Signs transfers with the deadline, for the first time or again. The nonce is always the payment's. What is signed is
- * stored, whatever happens to the rest. Answers how many.
+ * Signs transfers with the deadline, for the first time or again. The nonce is always the payment's. Each signature is
+ * stored, even if a later one fails. Returns the number signed.
  */
 async function signTransfers(
   deps: SettlementDeps,
@@ -150,7 +154,7 @@ async function signTransfers(
   let count = 0
   try {
     for (const together of chunks(payouts, STORED_TOGETHER)) {
-      // The group before is stored meanwhile. Its failure is thrown below.
+      // The previous group is stored at the same time. Its failure is thrown below.
       storing.catch(() => undefined)
       const round = await sign(deps, together, {
         how: (treasury, payout) => treasury.signTransfer(payout, validBefore),
@@ -160,7 +164,7 @@ async function signTransfers(
       storing = store(deps, round.signed)
       count += round.signed.length
       refusals.push(...round.refusals)
-      // A key service that refuses now gets a rest until the next round.
+      // A key service that refuses now is asked again in the next round.
       if (round.signed.length === 0 && round.refusals.length > 0) break
     }
   } finally {
@@ -170,7 +174,10 @@ async function signTransfers(
   return count
 }
 
-/** One whose payment cannot be told is not signed or sent either, and keeps no other one from it. */
+/**
+ * Stops a payout. If its payment cannot be notified, the payout is not stopped, but it is not signed or sent in this
+ * round either. Other payouts continue.
+ */
 export async function hold(
   deps: SettlementDeps,
   payout: Payout,
@@ -188,18 +195,18 @@ export async function hold(
 }
 
 export type Authorizer = {
-  /** Before anything is signed: stamps the list of treasuries. Throws SettlementRefusal if it is not the stamped one. */
+  /** Stamps the list of treasuries before anything is signed. Throws SettlementRefusal if another list is stamped. */
   record(): Promise<void>
   /**
-   * queued → authorized: checks the token, reserves funds, signs. `final`: the last final block that was read. `isBehind`: something
-   * that is signed waits to be sent.
+   * queued → authorized: checks the token, reserves funds, signs. `final`: the last final block that was read.
+   * `isBehind`: signed payouts wait to be sent.
    */
   authorize(final: number, isBehind: boolean): Promise<Progress>
 }
 
 /**
- * Signs in rounds. In memory it keeps only the recipient after whom the next round begins, and that the list of
- * treasuries is stamped.
+ * Signs in rounds. Memory contains only the recipient after whom the next round begins, and that the list of treasuries
+ * is stamped.
  */
 export function createAuthorizer(
   deps: SettlementDeps,
@@ -222,7 +229,7 @@ export function createAuthorizer(
     async authorize(final, isBehind) {
       await record()
       const waiting = isBehind ? await journal.countWaiting(rests.treasuries()) : 0
-      if (waiting >= AHEAD) return { ...NOTHING, ahead: true }
+      if (waiting >= MAX_WAITING) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ keys, limit: ROUND, after: lastRecipient })
       if (payouts.length === 0) return NOTHING
       lastRecipient = next
@@ -252,8 +259,8 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
 }
 
 /**
- * Holds the payouts that their treasury must never sign, before funds and limits are looked at: one that is never paid takes
- * neither from the others. Returns the others.
+ * Stops the payouts that their treasury must never sign, and returns the others. This precedes funds and limits: a
+ * payout that is never paid takes neither from the others.
  */
 async function holdRefused(deps: SettlementDeps, payouts: readonly Payout[]): Promise<Payout[]> {
   const allowed: Payout[] = []
@@ -265,16 +272,19 @@ async function holdRefused(deps: SettlementDeps, payouts: readonly Payout[]): Pr
   return allowed
 }
 
-/** The payouts of the treasury that it may sign now. None while token or treasury cannot pay: then it rests. */
+/**
+ * Returns the treasury's payouts that it may sign now. If the token or the treasury cannot pay, begins a rest and
+ * returns none.
+ */
 async function choosePayable(
   deps: SettlementDeps,
   { rests, treasury, payouts, head }: { rests: Rests; treasury: Hex; payouts: readonly Payout[]; head: number },
 ): Promise<Payout[]> {
   const { journal, rpc, token, options } = deps
-  // Before the balance, however long that takes: what is paid meanwhile is still in the balance of this block.
+  // Read before the balance, however long that takes: what is paid in between is still in the balance of this block.
   const promised = await journal.readReserved(treasury, head)
   assertNotBehind({ number: head }, promised.final)
-  // At one block, so that those who know it can agree.
+  // At one block, so that the nodes that have it can agree.
   const state = await rpc.demand('what the state of token and treasury is', (node) =>
     readTokenState(node, treasury, { token: token.address, payouts, at: head }),
   )
@@ -290,7 +300,7 @@ async function choosePayable(
   const decisions = decidePayouts(payouts, state, {
     available: inTreasury,
     spendable: underLimit,
-    // Asked only when it matters.
+    // Read only if the limit is below the funds.
     signedBefore: underLimit < inTreasury ? await journal.readSignedBefore(ids) : new Set(),
     heldAfter: new Date(now - options.fundsGraceMs),
   })

@@ -2,12 +2,12 @@ import { ROUND, report, sign, store } from './authorizer.ts'
 import type { SettlementDeps } from './context.ts'
 import type { StillLeads } from './lead.ts'
 
-/** A void that waits is looked at again after so many seconds. */
+/** Seconds after which a waiting void is tried again. */
 export const VOID_REST_SECONDS = 60
 
 /**
- * Signs the requested cancellations. Returns how many. What a key signs nothing of rests, so that others have their turn and
- * a deployment that only waits for it is idle.
+ * Signs the requested cancellations and returns their number. If a key signs nothing, its payouts rest: others get
+ * their turn, and a deployment that only waits for the key is idle.
  */
 export function createCancellations(deps: SettlementDeps, stillLeads: StillLeads): () => Promise<number> {
   const { journal } = deps
@@ -28,7 +28,7 @@ export function createCancellations(deps: SettlementDeps, stillLeads: StillLeads
       await store(deps, round.signed)
       refusals.push(...round.refusals)
       count += round.signed.length
-      // A key that signs others is asked again in the next round.
+      // A key that signed others is asked again in the next round.
       if (round.signed.length === 0 && (await stillLeads()))
         await journal.rest(ofTreasury.map(({ paymentId }) => ({ paymentId, seconds: VOID_REST_SECONDS })))
     }

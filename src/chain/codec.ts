@@ -6,23 +6,25 @@ import { MULTICALL3 } from './token/contracts.ts'
 import { resultsOf, revertReason } from './token/results.ts'
 import { encodeAggregate3, word } from './token/words.ts'
 
-/** What a codec needs of a signed authorization. */
 export type Authorization = Pick<
   SignedPayout,
   'paymentId' | 'treasury' | 'recipient' | 'microUsdc' | 'authNonce' | 'signed'
 >
 
-/** How payouts become one transaction. Another token or a cheaper contract would have another codec. */
+/** Encodes payouts as one transaction. Another token or a cheaper contract would have another codec. */
 export type PayoutCodec = {
   readonly maxItems: number
   encode(token: Hex, payouts: readonly Authorization[]): { target: Hex; calldata: Hex }
-  /** Not estimated: an estimate suffices for the outer call, which succeeds even if every transfer runs out of gas. */
+  /**
+   * Computed, not estimated: an estimate suffices for the outer call, which succeeds even if every transfer runs out of
+   * gas.
+   */
   gasLimit(items: number): bigint
-  /** Unix seconds from which no item can move any more. Null: one of them never expires, or there is none. */
+  /** Unix seconds from which no item can move money any more. Null if an item never expires or there are no items. */
   deadline(calldata: Hex): number | null
   /**
-   * The outcome of each item of a simulated batch: null for success, else the reason of the revert. Throws when a node's
-   * answer is not that of so many items.
+   * Returns the outcome of each item of a simulated batch: null for success, else the reason of the revert. Throws if a
+   * node's answer does not have that number of items.
    */
   decodeSimulation(answer: unknown, items: number): (string | null)[]
 }

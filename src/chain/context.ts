@@ -16,33 +16,35 @@ export type SettlementLog = {
 }
 
 export type SettlementOptions = {
-  /** Random for each start, so that it differs from every other engine's and from that of the start before. */
+  /** Random for each start: it differs from every other engine's and from the previous start's. */
   readonly owner: string
-  /** How long a lease holds when the engine stops renewing it. */
+  /** Milliseconds that a lease lasts after the engine stops renewing it. */
   readonly leaseMs: number
-  /** How long an authorization can be used after it was signed. */
+  /** Seconds for which an authorization is valid after it was signed. */
   readonly authorizationSeconds: number
-  /** Most unmined envelopes of one lane. Bor guarantees 16 pool slots per account; a full batch takes two. */
+  /**
+   * Maximum number of unmined envelopes of one lane. Bor guarantees 16 pool slots per account; a full batch takes two.
+   */
   readonly maxInFlight: number
-  /** Blocks without the lane's lowest nonce, after which its price is raised. */
+  /** Blocks after which the price of the lane's lowest unmined nonce is raised. */
   readonly bumpAfterBlocks: number
-  /** And so many milliseconds since it was signed, by the clock of the database. */
+  /** Milliseconds since its signature that must also have passed, by the clock of the database. */
   readonly bumpAfterMs: number
-  /** Time after which the stored bytes of an unmined transaction are sent again. */
+  /** Milliseconds after which the stored bytes of an unmined transaction are sent again. */
   readonly rebroadcastMs: number
-  /** Most wei that a transaction may pay for one unit of gas. */
+  /** Maximum wei that a transaction may pay for one unit of gas. */
   readonly maxFeeWei: bigint
   /** First block to read when there is no cursor yet. Default: the finalized block of the first start. */
   readonly startBlock?: number
-  /** Most micro-USDC that each treasury may authorize within 24 hours. */
+  /** Maximum micro-USDC that each treasury may authorize within 24 hours. */
   readonly maxMicroPerDay: bigint
   /** Limits for transfers that no payout claims. */
   readonly limits: TransferLimits
-  /** How long a payout may wait for funds before it is held: top-ups come in batches. */
+  /** Milliseconds that a payout may wait for funds before it is stopped: top-ups arrive in batches. */
   readonly fundsGraceMs: number
 }
 
-/** Values for Polygon. SettlementOptions explains each. */
+/** Values for Polygon. */
 export const SETTLEMENT_DEFAULTS = {
   leaseMs: 5000,
   authorizationSeconds: 45 * 60,
@@ -54,12 +56,12 @@ export const SETTLEMENT_DEFAULTS = {
 } as const satisfies Partial<SettlementOptions>
 
 /**
- * Whether it is less than so many milliseconds ago. What is still to come is not: the clock was set back since, or is another
- * worker's, and what waits for a time must not wait for as long as that clock was ahead.
+ * Returns true if `at` is less than `ms` milliseconds ago. A time in the future is not recent: the clock was set back
+ * since, or another worker's clock is ahead, and the caller must not wait until that time arrives.
  */
 export const isRecent = (at: number, now: number, ms: number): boolean => now >= at && now - at < ms
 
-/** Returns true once a minute: for lines of the log that every round would repeat. */
+/** Returns true once a minute, for log lines that every round would repeat. */
 export function createMinutely(clock: () => Date): () => boolean {
   let at = Number.NEGATIVE_INFINITY
   return () => {
@@ -70,48 +72,46 @@ export function createMinutely(clock: () => Date): () => boolean {
   }
 }
 
-/** Blocks back from the head of which a node that prunes still has the state: Bor and geth keep 128. */
+/** Blocks behind the head for which a pruning node still has the state: Bor and geth retain 128. */
 export const KEPT_STATES = 100
 
 /**
- * Throws when the newest block of a quorum is below one that was final: what was settled since is in the balances of then,
- * and reserved no more.
+ * Throws if the newest block of a quorum is below a block that was final: its balances still contain what was settled
+ * since, and that money is no longer reserved.
  */
 export function assertNotBehind({ number }: { readonly number: number }, final: number): void {
   if (number < final)
     throw new Error(`a quorum is at block ${number}, behind block ${final} that was final: it must catch up`)
 }
 
-/** Most seconds by which the clock of an engine that signs may be ahead of the chain's. */
+/** Maximum seconds by which the clock of an engine that signs may be ahead of the chain's. */
 export const CLOCK_MARGIN = 600
 
-/** The seconds after which nothing is valid any more that was signed until now. */
+/** Returns the seconds after which everything that was signed until now has expired. */
 export const longestValidity = ({ authorizationSeconds }: Pick<SettlementOptions, 'authorizationSeconds'>): number =>
   authorizationSeconds + CLOCK_MARGIN
 
-/** The wallets whose keys send transactions: the relayers, and the one that supplies them with gas money. */
+/** Returns the wallets whose keys send transactions: the relayers, and the wallet that supplies them with gas money. */
 export const laneWallets = ({ relayers, funding }: Pick<SettlementDeps, 'relayers' | 'funding'>): Hex[] =>
   [...relayers, ...(funding === null ? [] : [funding.account])].map(({ address }) => address.toLowerCase() as Hex)
 
-/** Every wallet that is or was our treasury. */
+/** Returns every wallet that is or was a treasury of the platform. */
 export const watchedTreasuries = ({ treasuryList }: Pick<SettlementDeps, 'treasuryList'>): Hex[] =>
   treasuryList.map(({ address }) => address)
 
-/**
- * For USDC at addresses of payments: the addresses' keys, and other tokens that buyers send there by mistake.
- */
+/** The keys of deposit addresses, and the other tokens that buyers send there by mistake. */
 export type DepositDeps = {
   /** Null: transfers to the addresses are read but not swept. */
   readonly keys: DepositKeys | null
   readonly wrongTokens: readonly Hex[]
 }
 
-/** A wallet with POL from which the relayers are topped up. It holds no USDC. */
+/** A wallet with POL that tops up the relayers. It has no USDC. */
 export type Funding = {
   readonly account: LocalAccount
-  /** Least wei of one top-up. */
+  /** Minimum wei of one top-up. */
   readonly wei: bigint
-  /** Most wei for one relayer within 24 hours. A need for more means a fault or a theft. */
+  /** Maximum wei for one relayer within 24 hours. A higher need means a fault or a theft. */
   readonly maxWeiPerDay: bigint
 }
 
@@ -120,31 +120,33 @@ export type SettlementDeps = {
   readonly rpc: Rpc
   readonly codec: PayoutCodec
   readonly token: Token
-  /** The treasuries whose keys we have. The first one gets what is swept. */
+  /** The treasuries whose keys are here. The first one receives the sweeps. */
   readonly treasuries: readonly TreasurySigner[]
-  /** Every treasury, with its key here or not. Which one pays a payment follows from it. */
+  /** Every treasury, with or without its key here. The list decides which one pays a payment. */
   readonly treasuryList: readonly Treasury[]
   readonly relayers: readonly LocalAccount[]
   /** Null: an operator tops up the relayers. */
   readonly funding: Funding | null
-  /** Null: payments have no addresses for USDC. */
+  /** Null: payments have no deposit addresses. */
   readonly deposits: DepositDeps | null
   readonly clock: () => Date
   readonly log: SettlementLog
   readonly options: SettlementOptions
 }
 
-/** What a round of signing or sending did. It tells the runner which part need not wait for the next round. */
+/**
+ * The result of a round of signing or sending. From it the runner decides which part need not wait for the next round.
+ */
 export type Progress = {
-  /** How many payouts advanced. */
+  /** Number of payouts that advanced. */
   readonly done: number
-  /** Whether more payouts may be able to advance at once. */
+  /** True if more payouts may be able to advance at once. */
   readonly more: boolean
-  /** Whether signing is so far ahead of the lanes that it waits until something is sent. */
+  /** True if signing is so far ahead of the lanes that it waits until something is sent. */
   readonly ahead: boolean
-  /** Why payouts wait although nothing is wrong with them; null: none does. */
+  /** Why payouts wait although nothing is wrong with them; null if none does. */
   readonly rest: Rest | null
-  /** A failure that did not end the round, in words; null: none. */
+  /** A failure that did not end the round, in words; null if there was none. */
   readonly failure: string | null
 }
 

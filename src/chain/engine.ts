@@ -19,40 +19,42 @@ import { createPartReporter, describeError } from './part-report.ts'
 import { createRests, type Rests } from './rests.ts'
 import type { Block, FeeHistory } from './rpc/node.ts'
 
-/** The facts with which a round begins. `head`: the newest block; null if no quorum says which it is. */
+/** The facts at the start of a round. `head`: the newest block; null if no quorum agrees on it. */
 export type Look = { readonly lead: Lead; readonly head: Block | null }
 
 /**
- * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others. They share what they know
+ * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others. They share state
  * through the journal.
  */
 export type SettlementEngine = {
-  /** Stamps its list of treasuries, also while everything is paused. Throws SettlementRefusal if it must not start. */
+  /**
+   * Stamps the list of treasuries, also while everything is paused. Throws SettlementRefusal if the engine must not
+   * start.
+   */
   begin(): Promise<void>
-  /** Takes or renews the lead. Null if another engine leads, or this one rests: then nothing is to be done. */
+  /** Takes or renews the lead. Null if another engine leads, or this one rests: then the round does nothing. */
   lead(): Promise<Lead | null>
-  /** The same, with the newest block. */
+  /** Takes or renews the lead, and reads the newest block. */
   look(): Promise<Look | null>
   /** Reads final blocks, ends payouts by them, and watches the treasury. */
   observe(look: Look): Promise<Progress & { readonly hasDeposits: boolean }>
-  /** Reads what came to the addresses of payments that hold more than before. */
+  /** Reads the transfers to deposit addresses that have more than before. */
   readDeposits(lead: Lead): Promise<void>
-  /** Signs the payouts that may be paid now. */
   authorize(lead: Lead): Promise<Progress>
-  /** Resumes envelopes that were sent, then sends what is signed. `isDue`: lanes with nothing to do are looked at too. */
+  /** Resumes sent envelopes, then sends signed payouts. `isDue`: lanes with nothing to do are advanced too. */
   send(look: Look, isDue: boolean): Promise<Progress>
   /** Renews the lead, so that a slow round does not lose it. */
   renew(): Promise<void>
-  /** Gives the lead back. */
+  /** Releases the lead. */
   close(): Promise<void>
 }
 
-/** How many of the last blocks fees are estimated from. */
+/** Number of recent blocks from which fees are estimated. */
 const FEE_BLOCKS = 20
 
 /**
- * The settlement engine: reads final blocks, ends payouts by them, signs more, resumes what was sent and sends more. One
- * engine at a time leads, and the others ask nobody anything. It has no other recovery: after a crash the first round is it.
+ * The settlement engine: reads final blocks, ends payouts by them, signs more, resumes what was sent and sends more.
+ * One engine at a time leads; the others send no requests. After a crash, the first round is the whole recovery.
  */
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const { journal, rpc } = deps
@@ -73,7 +75,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     lead: leadership.take,
     async look() {
       const lead = await leadership.take()
-      // What fails is reported by the parts that need it.
+      // The parts that need the block report its failure.
       return (
         lead && {
           lead,
@@ -109,7 +111,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
 
 const NO_NEW_BLOCK = 'a quorum of nodes shows no new block'
 
-/** Returns the block after which reading begins. Null if nothing is final now. */
+/** Returns the block after which reading begins; null if no block is final now. */
 async function firstBlock({ rpc, options }: SettlementDeps): Promise<Block | null> {
   const { startBlock } = options
   if (startBlock === undefined) return rpc.finalized()
@@ -117,7 +119,6 @@ async function firstBlock({ rpc, options }: SettlementDeps): Promise<Block | nul
   return block?.value ?? null
 }
 
-/** The part that sends. */
 function createSending(
   deps: SettlementDeps,
   { rests, doubts, leadership }: { rests: Rests; doubts: Doubts; leadership: Leadership },
@@ -131,7 +132,7 @@ function createSending(
   const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(mostItems(deps.codec, maxFee)) * maxFee
   const wallets = deps.relayers.map((account) => createLaneWallet(deps, { account, oneMore }))
 
-  /** Lanes with something on the way; all of them when there is something to send. */
+  /** Advances the lanes with envelopes in flight; all lanes if there is something to send. */
   async function advance(view: ChainView, isDue: boolean): Promise<LaneRound[]> {
     const busy = new Set(view.lanes.flatMap(({ lane, envelopes }) => (envelopes.length > 0 ? [lane.wallet] : [])))
     const advanced = wallets.filter(({ wallet }) => isDue || busy.has(wallet))
@@ -144,7 +145,7 @@ function createSending(
     })
   }
 
-  /** A failed top-up is logged and stops nothing: top-ups are for later rounds. */
+  /** Tops up relayers. A failure is logged and stops nothing: top-ups are for later rounds. */
   async function fund(view: ChainView): Promise<void> {
     if (view.cursor.pausedReason !== null || view.isTooDear) return
     await topUp(view).catch((error: unknown) =>
@@ -152,7 +153,7 @@ function createSending(
     )
   }
 
-  /** Puts failures of sweeps into `failures`: payouts are sent anyway. */
+  /** Adds failures of sweeps to `failures`: payouts are sent anyway. */
   async function send({ lead, head }: Look, isDue: boolean, failures: unknown[]): Promise<Progress> {
     const { cursor, lanes, lease, work } = lead
     const newest = head ?? (await rpc.newest(cursor.number)).block
@@ -181,7 +182,7 @@ function createSending(
 
 const gwei = (wei: bigint): string => String(wei / GWEI)
 
-/** Reads what gas costs, and why nothing is sent at the price of now. */
+/** Reads the price of gas, and the rest that a price above the cap causes. */
 function createPriceReader({ rpc, options, log, clock }: SettlementDeps) {
   const mayLog = createMinutely(clock)
   const readFees = createBlockMemo<FeeHistory>()
@@ -198,7 +199,6 @@ function createPriceReader({ rpc, options, log, clock }: SettlementDeps) {
   }
 }
 
-/** The part that signs. */
 function createSigning(
   deps: SettlementDeps,
   rests: Rests,

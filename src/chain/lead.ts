@@ -9,9 +9,9 @@ export type Leadership = {
   /** Takes or renews the lead, in one statement. Null if another engine leads, or this one rests. */
   readonly take: () => Promise<Lead | null>
   readonly stillLeads: StillLeads
-  /** Renews a lead that is held, so that a slow round does not lose it. */
+  /** Renews an owned lead, so that a slow round does not lose it. */
   readonly renew: () => Promise<void>
-  /** Notes how a round of a part ended. `isFruitless`: another engine might get further. */
+  /** Records how a round of a part ended. `isFruitless`: another engine might get further. */
   readonly ended: (part: keyof typeof PARTS, isFruitless: boolean) => Promise<void>
   readonly release: () => Promise<void>
 }
@@ -22,13 +22,15 @@ const PARTS = {
   sending: 'its relayer keys sign nothing',
 }
 
-/** For how many times its duration the lead is kept in rounds that lead to nothing, and not taken again after that. */
+/**
+ * Number of lease durations for which the lead is kept in fruitless rounds, and for which it is then not taken again.
+ */
 const LEASES = 2
 
 /**
- * The lead of this engine. It gives the lead back if a part gets nowhere, and rests: a worker that no node answers, or whose
- * key service refuses, would keep it from those that could work, as long as Postgres answers it. Where there is no other
- * worker, it goes on after the rest. `first`: opens the cursor when nothing was read yet.
+ * The lead of this engine. If a part makes no progress, the engine releases the lead and rests: a worker that no node
+ * answers, or whose key service refuses, would otherwise keep it from those that could work, as long as Postgres
+ * answers it. A worker that is alone continues after the rest. `first`: opens the cursor if nothing was read yet.
  */
 export function createLeadership(deps: SettlementDeps, first: () => Promise<void>): Leadership {
   const { journal, options, log } = deps
@@ -89,7 +91,7 @@ export function createLeadership(deps: SettlementDeps, first: () => Promise<void
     },
   }
 
-  /** Once more after the cursor was opened. */
+  /** Asks again after the cursor was opened. */
   async function askAgain(): Promise<Lead | null> {
     return performance.now() < waitsUntil ? null : ask()
   }
@@ -97,14 +99,14 @@ export function createLeadership(deps: SettlementDeps, first: () => Promise<void
 
 type Standing = Pick<Lead, 'work' | 'lanes'>
 
-/** True if something is on its way, or may be soon. */
+/** Returns true if something is in flight, or may be soon. */
 export const isUnderWay = (lead: Standing): boolean =>
   hasToSend(lead) || lead.work.sent || lead.work.voiding || lead.work.pending || lead.work.proven
 
-/** True if something waits for a lane, or is in one. */
+/** Returns true if something waits for a lane, or is in one. */
 export const hasToSend = ({ work, lanes }: Standing): boolean => work.send || work.sweep || lanes.some(hasOpen)
 
-/** Gas money that is never mined stays open, and is nothing to wait for. */
+/** Gas money that is never mined stays open, but is nothing to wait for. */
 const STALE_MS = 24 * 3_600_000
 
 const hasOpen = ({ envelopes }: Lead['lanes'][number]): boolean => envelopes.some(({ ageMs }) => ageMs < STALE_MS)

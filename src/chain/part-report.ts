@@ -1,24 +1,24 @@
 import type { Part } from '../domain/settlement/part.ts'
 import { NOTHING, type Progress, type SettlementDeps } from './context.ts'
 
-/** Milliseconds after which the same outcome is written again, and for which a failure stays written at least. */
+/** Milliseconds after which the same outcome is written again, and for which a failure is shown at least. */
 const REPEAT_MS = 15_000
 const SHORTEST_MS = 3000
 
-/** Characters that are kept of a failure. */
-const MOST_WORDS = 300
+/** Maximum number of characters that are stored of a failure. */
+const MAX_CHARACTERS = 300
 
 export const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
- * Writes for operators how the rounds of a part end: last success, failing since when, and why. A change is written at
+ * Records for operators how the rounds of a part end: last success, failing since when, and why. A change is written at
  * once, everything else every 15 seconds, so that a deployment stays cheap.
  */
 export function createPartReporter({ journal, options, log }: SettlementDeps, part: Part) {
   let last = { outcome: '', at: Number.NEGATIVE_INFINITY }
 
   async function write({ done, rest, failure: words }: Pick<Progress, 'done' | 'rest' | 'failure'>): Promise<void> {
-    const failure = rest?.why ?? words?.slice(0, MOST_WORDS) ?? null
+    const failure = rest?.why ?? words?.slice(0, MAX_CHARACTERS) ?? null
     const now = performance.now()
     const outcome = rest?.cause ?? (failure === null ? 'well' : 'failure')
     const least = outcome === last.outcome ? REPEAT_MS : outcome === 'well' ? SHORTEST_MS : 0
@@ -36,7 +36,7 @@ export function createPartReporter({ journal, options, log }: SettlementDeps, pa
   }
 
   return {
-    /** Reports how `work` ends, and returns or throws the same. Null: there was nothing to do it with yet. */
+    /** Records how `work` ends, and returns or throws the same. Null: the part could not work yet. */
     async report<T extends Progress | null>(work: () => Promise<T>): Promise<T> {
       try {
         const progress = await work()

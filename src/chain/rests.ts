@@ -3,10 +3,10 @@ import type { Rest } from '../domain/settlement/part.ts'
 import { isRecent, type SettlementDeps } from './context.ts'
 import { readToken } from './token/token-state.ts'
 
-/** Milliseconds until a cause is looked at again. */
+/** Milliseconds until a cause is checked again. */
 const LOOK_MS = 60_000
 
-/** The rest that the token imposes on a treasury; null if it lets the treasury pay. */
+/** Returns the rest that the token imposes on a treasury; null if it lets the treasury pay. */
 export function findRest(
   treasury: Hex,
   state: { readonly paused: boolean; readonly treasuryBlacklisted: boolean },
@@ -16,7 +16,7 @@ export function findRest(
   return { cause: 'treasury_blacklisted', why: `the USDC contract has blacklisted the treasury ${treasury}` }
 }
 
-/** Treasuries that cannot pay now, although nothing is wrong with any payout. Signing and sending share what they find. */
+/** Treasuries that cannot pay now, although nothing is wrong with any payout. Signing and sending share them. */
 export type Rests = ReturnType<typeof createRests>
 
 export function createRests({ rpc, token, clock, log }: Pick<SettlementDeps, 'rpc' | 'token' | 'clock' | 'log'>) {
@@ -35,14 +35,13 @@ export function createRests({ rpc, token, clock, log }: Pick<SettlementDeps, 'rp
   }
 
   return {
-    /** The treasuries that rest now. */
     treasuries: (): Hex[] => current().map(([treasury]) => treasury),
-    /** Why one of them rests; null if none does. */
+    /** Returns why one of them rests; null if none does. */
     first: (): Rest | null => current()[0]?.[1] ?? null,
     begin,
 
     /**
-     * Looks whether token or treasury is the reason of a refusal, by quorum, and then lets the treasury rest. Returns
+     * Reads by quorum if token or treasury is the reason of a refusal, and then lets the treasury rest. Returns
      * `unknown` if the nodes do not agree now.
      */
     async look(treasury: Hex): Promise<'rests' | 'pays' | 'unknown'> {

@@ -10,27 +10,31 @@ import { createStall } from '../observer/stall.ts'
 import { readBalances } from '../token/token-state.ts'
 import { depositLogs } from './deposit-logs.ts'
 
-/** Final blocks after which an amount is listed for people, and not looked for any more, if logs that were read do not explain it. */
+/**
+ * Final blocks after which a difference is listed for operators and no longer examined, if the logs do not explain it.
+ */
 const GIVEN_UP_AFTER = 64
 
-/** Milliseconds after which addresses are compared again whose watch has ended: a day. */
+/** Milliseconds between two comparisons of the addresses whose watch has ended: one day. */
 const ENDED_EVERY_MS = 86_400_000
 
-/** Blocks before the last comparison of a watched address in which a transfer to one of them may be: two days of Polygon. */
+/**
+ * Blocks before the last comparison of the watched addresses that are searched for the ended ones: two days of Polygon.
+ */
 const ENDED_BLOCKS = 86_400
 
-/** Watches the addresses of payments: at each final block, and once a day those whose watch has ended. */
+/** Watches deposit addresses: at each final block, and once a day those whose watch has ended. */
 export function createDepositWatch(deps: SettlementDeps) {
   const watches = [createAddressWatch(deps, 'watched'), createAddressWatch(deps, 'ended')]
   return {
-    /** Compares at the cursor. Returns true if logs are to be read. */
+    /** Compares balances with logs at the cursor. Returns true if logs must be read. */
     async compare(lease: Lease, place: Place): Promise<boolean> {
       const grown: boolean[] = []
       for (const watch of watches) grown.push(await watch.compare(lease, place))
       return grown.includes(true)
     },
 
-    /** Reads the transfers to the addresses that hold more, as far as one round goes. Returns true if any were found. */
+    /** Reads the transfers to the addresses that differ, within the time of one round. Returns true if it found any. */
     async readLogs(lease: Lease): Promise<boolean> {
       const found: boolean[] = []
       for (const watch of watches) found.push(await watch.readLogs(lease))
@@ -39,31 +43,34 @@ export function createDepositWatch(deps: SettlementDeps) {
   }
 }
 
-/** Addresses that hold something else than their logs say at a final block, and up to where their logs are read. */
+/** Addresses whose balance differs from their logs at a final block, and the block up to which their logs are read. */
 type Grown = { readonly place: Place; readonly addresses: readonly Hex[]; readonly readTo: number }
 
-/** How an address watch of a kind keeps its place: a watched address at each final block, one whose watch has ended once a day. */
+/** Decides when addresses are compared: watched ones at each final block, those whose watch has ended once a day. */
 function createPace({ journal, clock }: Pick<SettlementDeps, 'journal' | 'clock'>, kind: WatchKind) {
   const isWatched = kind === 'watched'
-  /** When all addresses last held what their logs say. */
+  /** When all balances last agreed with the logs. */
   let agreedAt = Number.NEGATIVE_INFINITY
   return {
     isDue: (): boolean => isWatched || !isRecent(agreedAt, clock().getTime(), ENDED_EVERY_MS),
 
-    /** The block after which the logs of addresses that differ at the cursor are read. */
+    /** Returns the block after which the logs of the differing addresses are read. */
     readFrom({ firstNumber, depositsNumber, number }: ChainCursor, grown: Grown | null): number {
       if (isWatched) return depositsNumber
       if (grown !== null) return Math.min(grown.readTo, number - GIVEN_UP_AFTER)
       return Math.max(firstNumber, depositsNumber - ENDED_BLOCKS)
     },
 
-    /** Notes that all addresses hold what their logs say. */
+    /** Records that all balances agree with the logs. */
     async agree(lease: Lease, { cursor: { number }, timestamp }: Place): Promise<void> {
       agreedAt = clock().getTime()
       if (isWatched) await journal.moveDeposits(lease, { number, timestamp })
     },
 
-    /** Notes that logs are read up to a block. A node may have a block before its logs: the last ones are read again. */
+    /**
+     * Records that logs are read up to a block. A node may have a block before its logs, so the last ones are read
+     * again.
+     */
     async noteRead(lease: Lease, cursor: ChainCursor, to: number): Promise<void> {
       const number = Math.min(to, cursor.number - GIVEN_UP_AFTER)
       if (isWatched && number > cursor.depositsNumber) await journal.moveDeposits(lease, { number, timestamp: null })
@@ -71,12 +78,12 @@ function createPace({ journal, clock }: Pick<SettlementDeps, 'journal' | 'clock'
   }
 }
 
-/** Asks for the logs of addresses, in ranges as large as the nodes answer. */
+/** Reads the logs of addresses, in ranges as large as the nodes answer. */
 function createDepositReader({ rpc }: Pick<SettlementDeps, 'rpc'>, tokens: readonly Hex[]) {
   const range = createRange()
   return {
     size: range.size,
-    /** Null: no quorum shows them now. */
+    /** Null if no quorum shows them now. */
     async ask(addresses: readonly Hex[], fromBlock: number, toBlock: number): Promise<DepositLog[] | null> {
       const logs = await rpc
         .agreed((node) => depositLogs(node, { tokens, addresses }, { fromBlock, toBlock }))
@@ -88,8 +95,8 @@ function createDepositReader({ rpc }: Pick<SettlementDeps, 'rpc'>, tokens: reado
 }
 
 /**
- * The token says what the addresses hold, and only where it is not what their logs say are logs read, which say who has paid.
- * Reading them holds up no payout. In memory it keeps the differences.
+ * Reads logs only of addresses whose balance differs: the token has the balances, and the logs show who paid. Reading
+ * them delays no payout. Memory contains only the differences.
  */
 function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
   const { deposits, journal, rpc } = deps
@@ -98,16 +105,18 @@ function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
   const findDifferences = createComparison(deps, tokens, kind)
   const reader = createDepositReader(deps, tokens)
   const pace = createPace(deps, kind)
-  const patience = createPatience(deps)
+  const differenceTracker = createDifferenceTracker(deps)
   let compared = ''
   let grown: Grown | null = null
 
-  /** Returns the addresses whose logs are to be read; if there are none, all is read up to the cursor. Null: no quorum says. */
+  /**
+   * Returns the addresses whose logs must be read; none if all are read up to the cursor; null if no quorum answers.
+   */
   async function compareAt(lease: Lease, place: Place, isRead: boolean): Promise<Hex[] | null> {
     const differences = await findDifferences(place.cursor)
     if (differences === null) return null
     if (differences.explained.length > 0) await journal.dropDepositFindings(differences.explained)
-    const open = await patience.choose(differences.found, { number: place.cursor.number, isRead })
+    const open = await differenceTracker.choose(differences.found, { number: place.cursor.number, isRead })
     if (open.size === 0) await pace.agree(lease, place)
     return [...open]
   }
@@ -144,10 +153,10 @@ function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
         grown = { place, addresses, readTo: to }
         await pace.noteRead(lease, cursor, to)
       }
-      // Out of time: the next round reads on.
+      // Out of time: the next round continues.
       if (from <= cursor.number) return isFound
       stall.ends()
-      // Now their logs must show what they hold.
+      // Now the logs must explain the balances.
       const open = await compareAt(lease, place, true)
       grown = open?.length === 0 ? null : { place, addresses: open ?? addresses, readTo: pace.readFrom(cursor, grown) }
       return isFound
@@ -156,16 +165,16 @@ function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
 }
 
 /**
- * Units that an address holds beyond its logs (negative: less), and the first block up to which all logs were read and they stood
- * as now; null: none yet.
+ * Units that an address has beyond its logs (negative: fewer). `since`: the first block up to which all logs were read
+ * and left this difference; null if there is none yet.
  */
 type Difference = { readonly units: bigint; readonly since: number | null; readonly isGivenUp: boolean }
 
-/** Keeps which differences stand although all logs are read, and lists those that have stood long enough. */
-function createPatience({ journal, log }: Pick<SettlementDeps, 'journal' | 'log'>) {
+/** Tracks the differences that remain after all logs are read, and lists those that have lasted long enough. */
+function createDifferenceTracker({ journal, log }: Pick<SettlementDeps, 'journal' | 'log'>) {
   const differing = new Map<string, Difference>()
   return {
-    /** Returns the addresses whose logs are still to be read. `isRead`: those up to the block are. */
+    /** Returns the addresses whose logs must still be read. `isRead`: the logs up to the block are read. */
     async choose(
       differences: ReadonlyMap<string, { readonly address: Hex; readonly units: bigint }>,
       { number, isRead }: { readonly number: number; readonly isRead: boolean },
@@ -189,17 +198,16 @@ function createPatience({ journal, log }: Pick<SettlementDeps, 'journal' | 'log'
   }
 }
 
-/** USDC, and other tokens that buyers take for it. */
+/** USDC, and other tokens that buyers mistake for it. */
 const watchedTokens = ({ token, deposits }: Pick<SettlementDeps, 'token' | 'deposits'>): Hex[] => [
   token.address,
   ...(deposits?.wrongTokens ?? []),
 ]
 
-/** Compares what the addresses hold with what their logs say. */
 function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex[], kind: WatchKind) {
   const known = createBlockMemo<bigint[][] | null>()
 
-  /** Asks the balance of each address in each token, by quorum. */
+  /** Reads the balance of each address in each token, by quorum. */
   async function askBalances(wallets: readonly Hex[], at: number): Promise<bigint[][] | null> {
     const answer = await rpc.agreed((node) =>
       Promise.all(tokens.map((token) => readBalances(node, { token, wallets, at }))),
@@ -207,7 +215,7 @@ function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex
     return answer?.value ?? null
   }
 
-  /** Null: no quorum says what they hold. */
+  /** Null if no quorum answers. */
   return async function findDifferences({ hash, number }: ChainCursor): Promise<Differences | null> {
     const watched = await journal.readWatchedDeposits(kind)
     const addresses = watched.map(({ address }) => address)
@@ -230,8 +238,8 @@ function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex
 }
 
 type Differences = {
-  /** The addresses that hold something else than their logs show, by token and address. */
+  /** The addresses whose balance differs from their logs, by token and address. */
   readonly found: ReadonlyMap<string, { readonly address: Hex; readonly units: bigint }>
-  /** The addresses of which people are shown a difference that is gone. */
+  /** The addresses with a listed difference that is explained now. */
   readonly explained: readonly Hex[]
 }

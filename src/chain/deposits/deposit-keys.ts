@@ -17,30 +17,30 @@ const MIN_SEED_BYTES = 32
 export type DepositKeys = {
   /** Lower case. */
   readonly addressOf: (paymentId: string) => Hex
-  /** The account with this address, which may be of a retired seed; null when no seed here makes it. */
+  /** Returns the account with this address, also of a retired seed; null if no seed here derives it. */
   readonly accountAt: (paymentId: string, address: Hex) => LocalAccount | null
 }
 
 /**
- * The keys of the deposit addresses: HKDF-SHA-256 of the seed with the payment's id. The seed and the list of payments
- * are enough to recover every key. There is no counter that a restored backup could set back. New addresses follow from
- * the first seed. Throws for a seed of fewer than 32 bytes (base64).
+ * Derives the keys of the deposit addresses: HKDF-SHA-256 of the seed with the payment's id. The seed and the list of
+ * payments are enough to recover every key. There is no counter that a restored backup could set back. New addresses
+ * follow from the first seed. Throws for a seed of fewer than 32 bytes (base64).
  */
 export function createDepositKeys(seed: string, chainId: number, retired: readonly string[] = []): DepositKeys {
   const secrets = [seed, ...retired].map((text) => Buffer.from(text, 'base64'))
   if (secrets.some((secret) => secret.length < MIN_SEED_BYTES))
     throw new Error('a deposit seed has fewer than 32 bytes')
-  const accountOf = (paymentId: string, secret: Buffer): LocalAccount => {
+  const derive = (paymentId: string, secret: Buffer): LocalAccount => {
     const info = `pinrail.deposit.v1:${chainId}:${paymentId}`
     const material = Buffer.from(hkdfSync('sha256', secret, '', info, MATERIAL_BYTES)).toString('hex')
     const key = (BigInt(`0x${material}`) % (GROUP_ORDER - 1n)) + 1n
     return accountOfKey(`0x${key.toString(16).padStart(64, '0')}`)
   }
-  const addressOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
+  const getAddress = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
   return {
-    addressOf: (paymentId) => addressOf(accountOf(paymentId, secrets[0] ?? Buffer.alloc(0))),
+    addressOf: (paymentId) => getAddress(derive(paymentId, secrets[0] ?? Buffer.alloc(0))),
     accountAt: (paymentId, address) =>
-      secrets.map((secret) => accountOf(paymentId, secret)).find((account) => addressOf(account) === address) ?? null,
+      secrets.map((secret) => derive(paymentId, secret)).find((account) => getAddress(account) === address) ?? null,
   }
 }
 

@@ -3,12 +3,12 @@ import type { DepositLog } from '../../domain/settlement/deposit.ts'
 import type { RpcNode } from '../rpc/node.ts'
 import { TOPICS } from '../token/contracts.ts'
 
-/** Most addresses in one `eth_getLogs`: every node takes that many alternatives of a topic. */
+/** Maximum number of addresses in one `eth_getLogs`: every node takes that many alternatives of a topic. */
 const ADDRESSES_PER_QUERY = 500
 
 /**
- * Transfers of the known tokens to the addresses, in the order of the chain. Other tokens are ignored: anybody can make
- * one up, and it must not hold up a payment. POL is ignored too, because its transfers leave no logs.
+ * Returns the transfers of the known tokens to the addresses, in the order of the chain. Other tokens are ignored:
+ * anybody can create one, and it must not delay a payment. POL is ignored too, because its transfers leave no logs.
  */
 export async function depositLogs(
   node: RpcNode,
@@ -25,7 +25,7 @@ export async function depositLogs(
       if (!/^0x[0-9a-f]{64}$/.test(data)) continue
       const [sender, address] = [topics[1], topics[2]].map((topic): Hex => `0x${(topic ?? '').slice(-40)}`)
       if (sender === undefined || address === undefined) continue
-      // Anybody may send nothing, of any token, in the name of anybody.
+      // Anybody can send zero units of any token in the name of anybody.
       if (BigInt(data) === 0n) continue
       found.push({ address, token, sender, units: BigInt(data).toString(), txHash, logIndex, blockNumber, blockHash })
     }

@@ -1,7 +1,9 @@
 import type { Sweep } from '../../domain/settlement/deposit.ts'
 import type { Authorization } from '../codec.ts'
 
-/** The authorization of a sweep: as a payout's, but from the deposit address to the treasury. */
+/**
+ * Returns the authorization of a sweep. It differs from a payout's: it goes from the deposit address to the treasury.
+ */
 export const authorizationOf = (sweep: Sweep): Authorization => ({
   paymentId: sweep.paymentId,
   treasury: sweep.address,

@@ -10,18 +10,19 @@ import { simulate } from '../simulate.ts'
 import { type DepositKeys, sweepNonce } from './deposit-keys.ts'
 import { authorizationOf } from './sweep-authorization.ts'
 
-/** Most sweeps signed in one round. With its key derivation a sweep takes about as long as a payout. */
+/** Maximum number of sweeps signed in one round. With its key derivation, a sweep takes about as long as a payout. */
 const SIGNED_AT_ONCE = 100
 
 /** A sweep that expires sooner is signed again before it is sent. */
 const RENEWAL_SECONDS = 10 * 60
 
 /**
- * Moves USDC from the addresses of payments to the treasury. Each address signs a transfer; the relayer lanes send it
- * and pay the gas. Payouts come first, and a full lane is skipped. A sweep is signed for a short time and to the current
- * treasury; what was not sent by then, or goes to an earlier one, is signed again with the same nonce, so that a treasury
- * whose key was lost gets nothing more. Throws when one could not be signed, after the others were sent. In memory are the
- * payments after whom the next round begins: as many as a round signs may have lost their seed.
+ * Moves USDC from the deposit addresses to the treasury. Each address signs a transfer; the relayer lanes send it and
+ * pay the gas. Payouts precede sweeps, and a full lane is skipped. A sweep is signed for a short time and to the
+ * current treasury. A sweep that was not sent by then, or that goes to an earlier treasury, is signed again with the
+ * same nonce, so that a treasury whose key was lost receives nothing more. Throws if a sweep could not be signed, after
+ * the others were sent. Memory contains the payments after which the next round begins: as many as a round signs may
+ * have lost their seed.
  */
 export function createSweeping(deps: SettlementDeps): (rounds: readonly LaneRound[], view: ChainView) => Promise<void> {
   const places: Places = { stale: '', unswept: '' }
@@ -30,8 +31,8 @@ export function createSweeping(deps: SettlementDeps): (rounds: readonly LaneRoun
 
 type Places = { stale: string; unswept: string }
 
-/** The last payment of a full list; after a shorter one it begins with the first again. */
-const lastOf = (list: readonly Unswept[]): string =>
+/** Returns the last payment of a full list. After a shorter list, the next round begins with the first payment. */
+const getLastPayment = (list: readonly Unswept[]): string =>
   list.length < SIGNED_AT_ONCE ? '' : (list.at(-1)?.paymentId ?? '')
 
 async function sweepDeposits(
@@ -46,7 +47,7 @@ async function sweepDeposits(
   const signing = { keys: deposits.keys, treasury, validBefore: deadline(deps, view.head.timestamp) }
   const validUntil = signing.validBefore - deps.options.authorizationSeconds + RENEWAL_SECONDS
   const failures: unknown[] = []
-  // One whose seed is gone holds up no other.
+  // A missing seed of one address stops no other sweep.
   const trySigning = (unswept: Unswept): Promise<Sweep | null> =>
     signSweep(deps, signing, unswept).catch((failure: unknown) => {
       failures.push(failure)
@@ -54,13 +55,13 @@ async function sweepDeposits(
     })
   const limit = SIGNED_AT_ONCE
   const stale = await journal.readStaleSweeps({ treasury, validUntil, after: places.stale, limit })
-  places.stale = lastOf(stale)
+  places.stale = getLastPayment(stale)
   for (const one of stale) {
     const sweep = await trySigning(one)
     if (sweep !== null) await journal.renewSweep(sweep)
   }
   const unswept = await journal.readUnswept({ after: places.unswept, limit })
-  places.unswept = lastOf(unswept)
+  places.unswept = getLastPayment(unswept)
   for (const one of unswept) {
     const sweep = await trySigning(one)
     if (sweep !== null) await journal.storeSweep(sweep)
@@ -76,7 +77,7 @@ async function sendSigned(
   const { journal, codec, options, log } = deps
   const lane = rounds.find((round) => round.free() > 0)
   if (lane === undefined) return
-  // One to an earlier treasury, or expired, that could not be signed again stays.
+  // A sweep that is expired or goes to an earlier treasury waits if it could not be signed again.
   const limit = mostItems(codec, chooseFees(view.fees, options.maxFeeWei).maxFee)
   const sweeps = await journal.readSendableSweeps({ treasury, validAt: view.head.timestamp, limit })
   if (sweeps.length === 0) return
@@ -104,7 +105,7 @@ async function signSweep(
   return { ...unswept, treasury, authNonce, signature, validBefore }
 }
 
-/** The sweeps that the token would accept, so that no gas is spent on others. */
+/** Returns the sweeps that the token would accept, so that no gas is spent on others. */
 async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promise<Sweep[]> {
   const good: Sweep[] = []
   for (const { item, reason } of await simulate(deps, sweeps, authorizationOf)) {

@@ -1,8 +1,8 @@
 import type { KeyService } from './kms.ts'
 
 /**
- * Amazon's and Google's key management. Their packages are large and few need them, so they are loaded only when a key
- * is kept there. The types below are the parts that we use.
+ * Key management of Amazon and Google. Their packages are large and few deployments need them, so they are loaded only
+ * if a key is there. The types below are the parts in use.
  */
 
 type AwsSdk = {
@@ -18,7 +18,6 @@ type GoogleSdk = {
   }
 }
 
-/** Loads a package by its name. */
 export type Load = (name: string) => Promise<unknown>
 
 export const loadPackage: Load = async (name) => {
@@ -38,7 +37,8 @@ function present<T>(value: T | null | undefined, what: string): T {
 }
 
 /**
- * A key of AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY), by id, ARN or alias; region and credentials as the SDK finds them.
+ * Opens a key of AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY), by id, ARN or alias; region and credentials as the SDK finds
+ * them.
  */
 export async function awsKeyService(keyId: string, load: Load): Promise<KeyService> {
   const sdk = (await load('@aws-sdk/client-kms')) as AwsSdk
@@ -56,7 +56,7 @@ export async function awsKeyService(keyId: string, load: Load): Promise<KeyServi
   }
 }
 
-/** A key version of Google Cloud KMS (EC_SIGN_SECP256K1_SHA256), by its full resource name. */
+/** Opens a key version of Google Cloud KMS (EC_SIGN_SECP256K1_SHA256), by its full resource name. */
 export async function googleKeyService(name: string, load: Load): Promise<KeyService> {
   const sdk = (await load('@google-cloud/kms')) as GoogleSdk
   const client = new sdk.KeyManagementServiceClient()

@@ -50,7 +50,7 @@ function deriveKey({ kdf, kdfparams }: Crypto, password: string): Promise<Buffer
   return scryptAsync(password, salt, dklen, { N: n, r, p, maxmem: 128 * n * r + (1 << 20) })
 }
 
-/** The error of the parser would quote the text, which may be a key that is not encrypted. */
+/** Throws a fixed text: the parser's error would quote the file, which may be a key that is not encrypted. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -59,7 +59,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The private key in an encrypted keystore. Throws for a wrong password or a damaged file. */
+/** Returns the private key in an encrypted keystore. Throws for a wrong password or a damaged file. */
 export async function openKeystore(text: string, password: string): Promise<Hex> {
   const parsed = keystore.safeParse(lowerKeys(parseJson(text)))
   if (!parsed.success) throw new Error(`not a keystore of version 3: ${parsed.error.issues[0]?.path.join('.')}`)
@@ -73,7 +73,7 @@ export async function openKeystore(text: string, password: string): Promise<Hex>
   return `0x${Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('hex')}`
 }
 
-/** Some programs write `Crypto` instead of `crypto`. */
+/** Lowercases all names: some programs write `Crypto` instead of `crypto`. */
 function lowerKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name.toLowerCase(), lowerKeys(part)]))

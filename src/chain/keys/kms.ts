@@ -14,21 +14,21 @@ export type KeyService = {
   readonly signDigest: (digest: Uint8Array) => Promise<Uint8Array>
 }
 
-/** Most signatures that one service is asked for at once: what settlement signs at a stretch. */
+/** Maximum concurrent signatures of one service: the number that settlement signs at once. */
 const IN_FLIGHT = 25
 
-/** Key services answer within 100 ms; three times a slow one. */
+/** Key services answer within 100 ms; this is three times the answer of a slow one. */
 const DEADLINE_MS = 3000
 
-/** Order of the curve. Of the two signatures with s and n - s, the token accepts only the one with the lower s. */
+/** Order of the curve. The token accepts only the signature with the lower one of s and n - s. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-const digitsOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-const wordOf = (value: bigint): string => value.toString(16).padStart(64, '0')
+const toDigits = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+const toWord = (value: bigint): string => value.toString(16).padStart(64, '0')
 
 /**
- * An account of a key in a key management service. Signing throws what the service refuses, or that it did not answer within
- * `deadlineMs`: whoever wants the signature asks again in the next round.
+ * Creates an account of a key in a key management service. Signing throws the service's refusal, or an error if it does
+ * not answer within `deadlineMs` milliseconds; the caller tries again in the next round.
  */
 export async function accountOfKeyService(service: KeyService, deadlineMs = DEADLINE_MS): Promise<LocalAccount> {
   const info = Buffer.from(await service.publicKey())
@@ -46,7 +46,7 @@ export async function accountOfKeyService(service: KeyService, deadlineMs = DEAD
       const free = await slots.take('service')
       const der = await answerWithin(deadlineMs, service.signDigest(digest)).finally(() => free?.())
       const { r, s } = parseDer(der)
-      const signature = wordOf(r) + wordOf(s > ORDER / 2n ? ORDER - s : s)
+      const signature = toWord(r) + toWord(s > ORDER / 2n ? ORDER - s : s)
       return `0x${signature}${recoveryByte(digest, signature, point)}` as Hex
     },
   })
@@ -65,7 +65,7 @@ async function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-/** 27 or 28: with the right one, our own key is recovered from the signature. */
+/** Returns the recovery byte, 27 or 28: with the right one, the signature recovers the service's public key. */
 function recoveryByte(digest: Buffer, signature: string, point: Buffer): '1b' | '1c' {
   for (const [id, byte] of [
     [0, '1b'],
@@ -77,12 +77,12 @@ function recoveryByte(digest: Buffer, signature: string, point: Buffer): '1b' | 
   throw new Error('the key service signed with another key')
 }
 
-/** SEQUENCE { INTEGER r, INTEGER s }, both short enough for one length byte. */
+/** Parses SEQUENCE { INTEGER r, INTEGER s }, both short enough for one length byte. */
 function parseDer(der: Uint8Array): { r: bigint; s: bigint } {
   const integer = (at: number): { value: bigint; end: number } => {
     const end = at + 2 + (der[at + 1] ?? 0)
     if (der[at] !== 2 || end > der.length) throw new Error('the key service answered no ECDSA signature')
-    return { value: BigInt(`0x${digitsOf(der.subarray(at + 2, end))}`), end }
+    return { value: BigInt(`0x${toDigits(der.subarray(at + 2, end))}`), end }
   }
   if (der[0] !== 0x30) throw new Error('the key service answered no ECDSA signature')
   const r = integer(2)

@@ -7,8 +7,8 @@ import { accountOfKeyService } from './kms.ts'
 import { accountOf } from './private-key.ts'
 
 /**
- * The account that a setting names: `0x…` (a private key, for development), `keystore:<path>`, `aws-kms:<key id>` or
- * `gcp-kms:<resource name of the key version>`. Throws when it cannot be opened.
+ * Opens the account that a setting names: `0x…` (a private key, for development), `keystore:<path>`, `aws-kms:<key id>`
+ * or `gcp-kms:<resource name of the key version>`. Throws if it cannot be opened.
  */
 export async function openAccount(
   reference: string,
@@ -20,13 +20,13 @@ export async function openAccount(
   if (name !== undefined && kind === 'aws-kms') return accountOfKeyService(await awsKeyService(name, load))
   if (name !== undefined && kind === 'gcp-kms') return accountOfKeyService(await googleKeyService(name, load))
   if (name === undefined) throw new Error('a key is 0x and 64 digits, keystore:<path>, aws-kms:<id> or gcp-kms:<name>')
-  // It would be told as the name of a file.
+  // An error would show it as the name of a file.
   if (/^(?:0x)?[0-9a-f]{64}$/i.test(name)) throw new Error('keystore: is followed by a private key, not by a path')
   if (options.password === undefined) throw new Error(`the keystore ${name} needs KEYSTORE_PASSWORD`)
   return accountOf(await openKeystore(await readFile(name, 'utf8'), options.password))
 }
 
-/** The accounts of a comma separated list of settings. */
+/** Opens the accounts of a comma-separated list of settings. */
 export function openAccounts(
   references: string,
   options: { readonly password: string | undefined },

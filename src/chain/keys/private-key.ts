@@ -4,9 +4,9 @@ import type { Hex } from '../../domain/hex.ts'
 import { accountSigningBy } from './account.ts'
 
 /**
- * An account of a private key in memory. libsecp256k1 in WebAssembly takes 0.12 ms for a signature, the JavaScript
- * implementation 0.53 ms, with equal results (RFC 6979, low s). Signing limits how many payouts a second one process
- * can authorize.
+ * Creates an account of a private key in memory. libsecp256k1 in WebAssembly takes 0.12 ms for a signature, the
+ * JavaScript implementation 0.53 ms, with equal results (RFC 6979, low s). Signing limits how many payouts a second one
+ * process can authorize.
  */
 export function accountOf(privateKey: Hex): LocalAccount {
   const { address, publicKey } = privateKeyToAccount(privateKey)

@@ -1,7 +1,9 @@
-/** Returns what was read at the block with this hash, which may be followed by what was asked; reads it the first time. */
+/** Returns the value for a block's hash, which may be followed by the question; reads it the first time. */
 export type BlockMemo<T> = (key: string, read: () => Promise<T>) => Promise<T>
 
-/** Keeps an answer until the next block is asked about: at one block it cannot change. Null is an answer that is missing. */
+/**
+ * Caches one answer until the next block: at one block it cannot change. Null is a missing answer and is not cached.
+ */
 export function createBlockMemo<T>(): BlockMemo<T> {
   let known: { readonly key: string; readonly value: T } | null = null
   return async (key, read) => {

@@ -20,31 +20,36 @@ export const atMost = (value: bigint, cap: bigint): bigint => (value < cap ? val
 const atLeast = (value: bigint, floor: bigint): bigint => (value > floor ? value : floor)
 
 /**
- * The price of a new transaction. The tip is the median of the last blocks, not below the floor. Twice the base fee
- * lasts for about 45 full blocks on Polygon, where it grows by at most 1.56 % a block. Never above the cap.
+ * Chooses the price of a new transaction. The tip is the median of the last blocks and at least the floor. Twice the
+ * base fee lasts for about 45 full blocks on Polygon, where it grows by at most 1.56 % a block. The cap limits both.
  */
 export function chooseFees(history: FeeHistory, cap: bigint): Fees {
   const tip = atMost(atLeast(median(history.tips), TIP_FLOOR), cap)
   return { tip, maxFee: atMost(2n * history.nextBaseFee + tip, cap) }
 }
 
-/** Returns the lowest price of one unit of gas in the next block, in wei: with less no transaction gets into it. */
+/** Returns the lowest price of one unit of gas in the next block, in wei. The block takes no transaction below it. */
 export const leastPrice = ({ nextBaseFee }: FeeHistory): bigint => nextBaseFee + TIP_FLOOR
 
-/** In wei. Bor, geth and Erigon take no transaction whose gas limit costs more, unless told otherwise (`rpc.txfeecap`). */
+/**
+ * In wei. Bor, geth and Erigon refuse a transaction whose gas limit costs more, unless configured otherwise
+ * (`rpc.txfeecap`).
+ */
 const MOST_FEE = 10n ** 18n
 
-/** So that the price of a batch may be raised three times before it costs more than nodes take. */
+/** Lets the price of a batch be raised three times before it costs more than nodes take. */
 const withRoom = (fee: bigint): bigint => (fee * 3n) / 2n
 
-/** How many items a batch may have at this price. More only while gas costs less than 91 gwei. */
+/** Returns the maximum number of items in a batch at this price. A batch is full only below 91 gwei. */
 export function mostItems(codec: Pick<PayoutCodec, 'maxItems' | 'gasLimit'>, maxFee: bigint): number {
   let items = codec.maxItems
   while (items > 1 && withRoom(codec.gasLimit(items) * maxFee) > MOST_FEE) items -= 1
   return items
 }
 
-/** The highest price to ask when nodes find this one too dear. What it was raised from is not above it. */
+/**
+ * Returns the highest price to try after nodes refused one as too high. It is at least the price before the last raise.
+ */
 export const cheaper = (refused: bigint): bigint => (refused * 8n) / 9n
 
 /** Nodes ask for 10 % more on both fees before they replace a transaction; 12.5 % leaves room for their rounding. */
@@ -52,8 +57,8 @@ const raise = (fee: bigint): bigint => (fee * 1125n + 999n) / 1000n
 const least = (fee: bigint): bigint => (fee * 110n + 99n) / 100n
 
 /**
- * The price of a replacement: both fees at least 12.5 % higher; the last one goes to the cap, as long as that is 10 %.
- * Null when nodes would take no price up to the cap for a replacement.
+ * Returns the price of a replacement: both fees at least 12.5 % higher. The last raise goes to the cap, if that is at
+ * least 10 %. Null if nodes would take no price up to the cap for a replacement.
  */
 export function bumpFees(previous: Fees, history: FeeHistory, cap: bigint): Fees | null {
   if (least(previous.maxFee) > cap) return null
@@ -63,9 +68,9 @@ export function bumpFees(previous: Fees, history: FeeHistory, cap: bigint): Fees
 }
 
 /**
- * Whether a transaction has waited so long that its price is raised: by the chain and by the clock. The chain alone may
- * hurry (a node that was behind catches up), the clock alone goes on while the chain stands still; both would drive the
- * price to the cap for nothing.
+ * Returns true if a transaction has waited so long that its price must be raised: by the chain and by the clock. The
+ * chain alone may hurry (a node that was behind catches up), and the clock alone continues while there are no new
+ * blocks; both would drive the price to the cap for nothing.
  */
 export function isOverdue(
   attempt: { readonly signedBlock: number; readonly ageMs: number },

@@ -11,15 +11,17 @@ import type { ChainView } from './sender.ts'
 /** An authorization that expires sooner is signed again before it is sent: a batch may wait for some blocks. */
 const RENEWAL_SECONDS = 10 * 60
 
-/** How often the chain may refuse a payout that the simulation accepted, before it is held for an operator. */
+/**
+ * Number of times that the chain may refuse a payout that the simulation accepted, before it is stopped for an
+ * operator.
+ */
 const MAX_REFUSALS = 3
 
-/** `token`: nothing of the payout. Every other reason to stop one may be the treasury's as well. */
+/** `token`: the payout is not the cause. The cause of every other stop reason may be the treasury as well. */
 type Meaning = HoldReason | 'wait' | 'requeue' | 'token'
 
 /**
- * What a refusal of the token means for the payout. Texts: FiatTokenV2_2, EIP3009.sol, Blacklistable.sol,
- * Pausable.sol.
+ * The meaning of the token's refusals for a payout. Texts: FiatTokenV2_2, EIP3009.sol, Blacklistable.sol, Pausable.sol.
  */
 const REFUSALS: readonly (readonly [RegExp, Meaning])[] = [
   [/authorization is used or canceled/, 'wait'],
@@ -35,7 +37,7 @@ export function meaningOf(reason: string): Meaning {
 
 export type Filling = { readonly rounds: readonly LaneRound[]; readonly view: ChainView; readonly rests: Rests }
 
-/** Sends payouts by the lanes in turn, each in batches as full as nodes take now. Returns how many were sent. */
+/** Sends payouts by the lanes in turn, in batches as full as nodes take now. Returns the number sent. */
 export async function fillLanes(deps: SettlementDeps, { rounds, view, rests }: Filling): Promise<number> {
   const { journal, codec, options } = deps
   const depth = Math.max(0, ...rounds.map((round) => round.free()))
@@ -65,9 +67,9 @@ export async function fillLanes(deps: SettlementDeps, { rounds, view, rests }: F
 }
 
 /**
- * What is about to expire goes back into the queue: it is signed again, with the same nonce and a later deadline. By the chain's
- * clock, as the token has it, and by ours as far as they may differ: a worker whose clock is wrong would put back whatever
- * another one signs.
+ * Puts payouts that are about to expire back into the queue: they are signed again, with the same nonce and a later
+ * deadline. It compares with the chain's clock, as the token does, and with the worker's clock as far as the two may
+ * differ: a worker whose clock is wrong would put back whatever another one signs.
  */
 async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], view: ChainView): Promise<SignedPayout[]> {
   const { timestamp } = view.head
@@ -86,8 +88,9 @@ async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], vie
 }
 
 /**
- * The payouts that the token would accept. The others are queued again or stopped, by the token's reason, or wait. Before
- * one is stopped, the nodes are asked once for its treasury whether the reason is token or treasury: then no payout changes.
+ * Returns the payouts that the token would accept. The others are queued again or stopped, by the token's reason, or
+ * wait. Before a payout is stopped, the nodes are asked once for its treasury if the cause is the token or the
+ * treasury: then no payout changes.
  */
 async function preflight(deps: SettlementDeps, batch: readonly SignedPayout[], rests: Rests): Promise<SignedPayout[]> {
   const good: SignedPayout[] = []

@@ -4,16 +4,18 @@ import { isNoAnswer, isTooLarge, NodeFailure } from '../rpc/failure.ts'
 import type { RpcNode, Transaction } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
-/** How many blocks back the transaction of a nonce is looked for, where nodes still have these states. */
+/** Number of blocks that are searched for the transaction of a nonce, if nodes still have their states. */
 const SEARCHED_BLOCKS = 4096
 
-/** Most nonces that are explained; of more, only the newest. */
+/** Maximum number of nonces that are explained; of more, only the newest. */
 const EXPLAINED_NONCES = 20
 
-/** Most transactions of our logs that are asked for. The newest nonces of ten lanes are among them. */
+/**
+ * Maximum number of transactions that are read from the treasuries' logs. They include the newest nonces of ten lanes.
+ */
 const SEARCHED_LOGGED = 200
 
-/** So many at a time: the newest mostly suffice. */
+/** Transactions that are read together: the newest usually suffice. */
 const ASKED_TOGETHER = 20
 
 const AGGREGATE3 = '0x82ad56cb'
@@ -21,10 +23,11 @@ const AGGREGATE3 = '0x82ad56cb'
 type Used = { readonly nonces: readonly number[]; readonly final: number; readonly head: number }
 
 /**
- * Whether nonces that this journal did not use were used by transactions that our lanes send: batches (from an engine
- * whose journal was lost), an empty transfer to the wallet itself, or a top-up of a relayer. Any other transaction
- * means that somebody else has the key. What is older than the states that nodes keep is looked for among the logs of
- * our treasuries; what is not there is not explained. Throws when too few nodes answer now.
+ * Returns true if the nonces that this journal did not use belong to transactions that the platform's lanes send:
+ * batches (from an engine whose journal was lost), an empty transfer to the wallet itself, or a top-up of a relayer.
+ * Any other transaction means that somebody else has the key. Transactions older than the states that nodes retain are
+ * searched among the logs of the treasuries; one that is not there is not explained. Throws if too few nodes answer
+ * now.
  */
 export async function areExplained(deps: SettlementDeps, wallet: Hex, used: Used): Promise<boolean> {
   const history = createHistory(deps.rpc, wallet)
@@ -44,13 +47,13 @@ export async function areExplained(deps: SettlementDeps, wallet: Hex, used: Used
     if (mayBeLower) throw disagreement()
     return false
   } catch (failure) {
-    // What strangers put into the same block proves nothing about the key, nor does a database that does not answer.
+    // A stranger's data in the same block proves nothing about the key, nor does a database that does not answer.
     if (!(failure instanceof NodeFailure) || isNoAnswer(failure) || isTooLarge(failure)) throw failure
     return false
   }
 }
 
-/** Gas money may have gone to a relayer whose key was removed since. */
+/** A relayer whose key was removed since may have received gas money. */
 function isLikeOurs(
   deps: SettlementDeps,
   { wallet, lanes }: { wallet: Hex; lanes: readonly Hex[] },
@@ -64,8 +67,8 @@ function isLikeOurs(
 }
 
 /**
- * How many nonces a wallet had used by a block, as a quorum says: a node that lies only where it is asked alone would lead
- * every search to a wrong block. Cached, because neighbouring nonces are often in one block.
+ * Returns the number of nonces that a wallet had used by a block, by quorum: a node that lies only when it is asked
+ * alone would lead every search to a wrong block. Cached, because neighboring nonces are often in one block.
  */
 type History = { readonly rpc: Rpc; readonly wallet: Hex; readonly countAt: (block: number) => Promise<number> }
 
@@ -83,8 +86,8 @@ function createHistory(rpc: Rpc, wallet: Hex): History {
 }
 
 /**
- * The oldest of the searched blocks of which a quorum has the state: nodes that prune have only the last ones.
- * `mayBeLower`: a node that does not answer now may have more.
+ * Returns the oldest searched block whose state a quorum has: pruning nodes have only the last ones. `mayBeLower`: a
+ * node that does not answer now may have an older one.
  */
 async function findOldest(
   { rpc, wallet }: History,
@@ -116,7 +119,7 @@ async function findTransaction(
     if ((await countAt(middle)) > nonce) high = middle
     else low = middle
   }
-  // Once more, together with the transactions: at the height there may be another block since.
+  // Read again, together with the transactions: the height may have another block since.
   const { before, after, sent } = await agreed(rpc, async (node) => {
     const [usedBefore, usedAfter, transactions] = await Promise.all([
       node.transactionCount(wallet, low),
@@ -130,8 +133,8 @@ async function findTransaction(
 }
 
 /**
- * The transactions of these nonces among those of our treasuries' logs that this journal did not send. A quorum says what
- * each of them is.
+ * Finds the transactions of these nonces among those in the treasuries' logs that this journal did not send. A quorum
+ * confirms each of them.
  */
 async function findLogged(
   { rpc, journal }: SettlementDeps,
@@ -147,13 +150,13 @@ async function findLogged(
     const answers = await Promise.all(hashes.map((hash) => agreed(rpc, (node) => node.transaction(hash))))
     const sent = answers.flatMap((answer) => (answer?.from === wallet ? [answer] : []))
     for (const transaction of sent) if (left.delete(transaction.nonce)) found.set(transaction.nonce, transaction)
-    // They are in the order of the chain, the newest first.
+    // Newest first, in the order of the chain.
     if (sent.some(({ nonce }) => nonce < lowest)) break
   }
   return found
 }
 
-/** By a quorum: no single node's word stops a lane. Throws what a node says when none has the answer any more. */
+/** Reads by quorum: no single node's answer stops a lane. Throws a node's error if no node has the answer any more. */
 async function agreed<T>(rpc: Rpc, read: (node: RpcNode) => Promise<T>): Promise<T> {
   const answer = await rpc.agreed(read)
   if (answer !== null) return answer.value

@@ -9,7 +9,7 @@ import { createRound, type LaneRound } from './round.ts'
 import { type ChainView, resumeEnvelope, type Sender } from './sender.ts'
 import { STRANDED_BLOCKS, STRANDED_MS } from './stranded.ts'
 
-/** A wallet that sends transactions, and the most wei that one of them can cost. */
+/** A wallet that sends transactions. `oneMore`: the maximum wei that one transaction can cost. */
 export type LaneWallet = {
   readonly account: LocalAccount
   readonly wallet: Hex
@@ -51,9 +51,9 @@ export async function advanceLane(
   const unmined = envelopes.filter(({ nonce }) => nonce >= mined)
   if (lane.status === 'quarantined') return createRound(sender, { stuck: unmined })
   if (view.cursor.pausedReason !== null || view.isTooDear) return createRound(sender, {})
-  // Also while it is in doubt: these bytes are known anyway, and whoever has the key can do no more with them.
+  // Also while the lane is in doubt: these bytes are public anyway, and whoever has the key can do no more with them.
   const refused = await resumeAll(sender, unmined)
-  // Behind a nonce that does not get through nothing else does.
+  // Nothing passes a nonce that does not get through.
   const slow = unmined[0] !== undefined && isSlow(unmined[0], view) ? unmined : []
   const doubted = view.doubts.get(wallet)
   if (doubted !== undefined) return createRound(sender, { stuck: [...doubted.map((nonce) => ({ nonce })), ...slow] })
@@ -61,13 +61,13 @@ export async function advanceLane(
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
   const needed = oneMore(maxFee) * BigInt(unmined.length + 1)
   const funded = await checkGasMoney(deps, lane, { needed, balance: standing.wei })
-  // Nonces that the chain has used and the journal has not wait until they are final, and are looked at then.
+  // Nonces that the chain has used and the journal has not wait until they are final. Then they are examined.
   const isKnown = mined <= lane.nextNonce
   if (!isKnown) view.doubts.set(wallet, [])
-  // And the other way round: gas money that another engine has sent and ended since is not in the balances of this block.
+  // The opposite: gas money that another engine has sent and ended since is not in the balances of this block.
   const isNew = mined >= endedBelow(lane, envelopes)
   const slots = funded && isKnown && isNew ? Math.max(0, options.maxInFlight - unmined.length) : 0
-  return createRound(sender, { slots, spare: standing.wei - costOf(unmined, options.maxFeeWei) })
+  return createRound(sender, { slots, spare: standing.wei - sumCosts(unmined, options.maxFeeWei) })
 }
 
 /** Opens the lane of a wallet that sends for the first time, after the nonces that final blocks have used. */
@@ -80,11 +80,11 @@ async function openLane({ journal, rpc, token }: SettlementDeps, wallet: Hex, vi
   return { lane: { chainId: token.chainId, wallet, lease: view.lease, nextNonce, status: 'open' }, envelopes: [] }
 }
 
-/** Most wei that they may cost, at any price to which they may be raised. */
-const costOf = (envelopes: readonly Envelope[], maxFee: bigint): bigint =>
+/** Returns the maximum wei that the envelopes can cost, at any price to which they may be raised. */
+const sumCosts = (envelopes: readonly Envelope[], maxFee: bigint): bigint =>
   envelopes.reduce((sum, { value, gasLimit }) => sum + value + gasLimit * maxFee, 0n)
 
-/** The nonce after the last one that has ended. A block at which the wallet has used fewer is older than that end. */
+/** Returns the nonce after the last ended one. A block at which the wallet has used fewer is older than that end. */
 function endedBelow({ nextNonce }: Lane, open: readonly Envelope[]): number {
   const nonces = new Set(open.map(({ nonce }) => nonce))
   let below = nextNonce
@@ -92,7 +92,10 @@ function endedBelow({ nextNonce }: Lane, open: readonly Envelope[]): number {
   return below
 }
 
-/** Resumes each envelope. Answers whether one could not be: its key may refuse to sign now, which stops no other one. */
+/**
+ * Resumes each envelope. Returns true if one could not be resumed: its key may refuse to sign now, which stops no other
+ * one.
+ */
 async function resumeAll(sender: Sender, unmined: readonly Envelope[]): Promise<boolean> {
   let refused = false
   for (const envelope of unmined)
@@ -112,7 +115,6 @@ function isSlow({ ageMs, attempts }: Envelope, view: ChainView): boolean {
   return ageMs >= STRANDED_MS && view.head.number - since >= STRANDED_BLOCKS
 }
 
-/** By quorum, at the head. */
 function readStanding({ rpc }: SettlementDeps, wallet: Hex, { head: { number } }: ChainView): Promise<Standing> {
   return rpc.demand(`where ${wallet} stands`, async (node) => {
     const [nonce, wei] = await Promise.all([node.transactionCount(wallet, number), node.balance(wallet, number)])
@@ -120,7 +122,7 @@ function readStanding({ rpc }: SettlementDeps, wallet: Hex, { head: { number } }
   })
 }
 
-/** Whether the wallet can pay for all envelopes in flight and one more. A lane that cannot, waits. */
+/** Returns true if the wallet can pay for all envelopes in flight and one more. A lane that cannot, waits. */
 async function checkGasMoney(
   deps: SettlementDeps,
   lane: Lane,

@@ -3,20 +3,19 @@ import type { SignedPayout, TopUpRefusal } from '../../domain/settlement/payout.
 import { type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp, TRANSFER_GAS } from './sender.ts'
 import type { Stuck } from './stranded.ts'
 
-/** One wallet in one round. */
 export type LaneRound = {
-  /** Its envelopes that other lanes should carry too: the lane is stopped, or the lowest of them does not get through. */
+  /** Envelopes that other lanes should carry too: the lane is stopped, or its lowest envelope does not get through. */
   readonly stuck: readonly Stuck[]
-  /** True if its key signed nothing again of what the lane has on the way. */
+  /** True if an envelope in flight could not be sent again. */
   readonly isRefused: boolean
-  /** How many more envelopes the lane may send now. */
+  /** Returns the number of envelopes that the lane may still send now. */
   free(): number
-  /** Wei of the wallet that nothing in flight may still cost. */
+  /** Returns the wei of the wallet that no envelope in flight can cost. */
   spare(): bigint
-  /** Returns how many payouts were sent. */
+  /** Returns the number of payouts sent. */
   send(payouts: readonly SignedPayout[]): Promise<number>
   sweep(sweeps: readonly Sweep[]): Promise<number>
-  /** Returns why nothing was sent; null when it was. */
+  /** Returns why nothing was sent; null if it was sent. */
   topUp(topUp: TopUp): Promise<TopUpRefusal | null>
 }
 

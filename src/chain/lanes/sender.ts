@@ -21,12 +21,11 @@ import type { SendOutcome } from '../rpc/send-outcome.ts'
 import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue, leastPrice } from './fees.ts'
 import type { Doubts } from './trust.ts'
 
-/** What the engine reads from the chain at the start of a round. */
 export type ChainView = Pick<Lead, 'lease' | 'lanes'> & {
   readonly head: Block
   readonly cursor: ChainCursor
   readonly fees: FeeHistory
-  /** True if the next block takes nothing at the highest price that is allowed: then nothing is sent. */
+  /** True if the next block takes nothing at the maximum price that is allowed: then nothing is sent. */
   readonly isTooDear: boolean
   readonly doubts: Doubts
 }
@@ -37,25 +36,29 @@ export type Sender = {
   readonly account: LocalAccount
   readonly lane: Lane
   readonly view: ChainView
-  /** What the wallet has at the newest block. */
+  /** Balance of the wallet at the newest block. */
   readonly wei: bigint
-  /** How many of its nonces have been used there. */
+  /** Number of its nonces that are used there. */
   readonly mined: number
-  /** True once a minute. */
+  /** Returns true once a minute. */
   readonly mayLog: () => boolean
 }
 
 type Call = Sending & { readonly value?: bigint }
 type Signed = { readonly nonce: number; readonly txHash: Hex; readonly raw: Hex }
 
-/** Sends payouts in one transaction: reserves the lane's next nonce, signs, stores, then sends. Returns how many. */
+/**
+ * Sends payouts in one transaction: reserves the lane's next nonce, signs, stores, then sends. Returns the number sent.
+ */
 export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]): Promise<number> {
   if (payouts.length === 0) return 0
   const encode = (free: readonly SignedPayout[]): Sending => encodeBatch(sender.deps, free)
   return dispatch(sender, await sender.deps.journal.reserve(sender.lane, { payouts, encode }))
 }
 
-/** Sends sweeps of deposit addresses in one transaction: reserves, signs, stores, then sends. Returns how many. */
+/**
+ * Sends sweeps of deposit addresses in one transaction: reserves, signs, stores, then sends. Returns the number sent.
+ */
 export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<number> {
   const paymentIds = sweeps.map(({ paymentId }) => paymentId)
   const encode = (free: readonly Sweep[]): Sending => encodeBatch(sender.deps, free.map(authorizationOf))
@@ -69,7 +72,7 @@ function encodeBatch({ codec, token }: SettlementDeps, items: readonly Authoriza
 /** Gas of a transfer of POL. */
 export const TRANSFER_GAS = 21_000n
 
-/** At most `wei`, and what the limit of a day leaves of it; nothing when that is less than `least`. */
+/** At most `wei`, limited to what the limit of a day leaves; nothing if that is less than `least`. */
 export type TopUp = {
   readonly target: Hex
   readonly wei: bigint
@@ -77,7 +80,7 @@ export type TopUp = {
   readonly maxWeiPerDay: bigint
 }
 
-/** Sends POL to a relayer: reserves, signs, stores, then sends. Returns why it was not sent; null when it was. */
+/** Sends POL to a relayer: reserves, signs, stores, then sends. Returns why it was not sent; null if it was. */
 export async function sendTopUp(sender: Sender, { wei, ...ask }: TopUp): Promise<TopUpRefusal | null> {
   const call = { target: ask.target, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
   const { lane, mined } = sender
@@ -89,7 +92,7 @@ export async function sendTopUp(sender: Sender, { wei, ...ask }: TopUp): Promise
   return null
 }
 
-/** Signs a reserved transaction at the current price, stores it, and sends it. Returns how many items it carries. */
+/** Signs a reserved transaction at the current price, stores it, and sends it. Returns the number of its items. */
 async function dispatch(sender: Sender, reserved: (Reserved & Call) | null): Promise<number> {
   if (reserved === null) return 0
   const fees = chooseFees(sender.view.fees, sender.deps.options.maxFeeWei)
@@ -98,13 +101,13 @@ async function dispatch(sender: Sender, reserved: (Reserved & Call) | null): Pro
 }
 
 /**
- * Does what an unmined envelope needs now. Without a signature, because of a crash, it is signed; otherwise its stored
- * bytes are sent again. The lane's lowest nonce, which holds up all others, may get a higher price.
+ * Does what an unmined envelope needs now. An envelope without a signature, because of a crash, is signed; otherwise
+ * its stored bytes are sent again. The lane's lowest nonce, which blocks all others, may get a higher price.
  */
 export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest: boolean): Promise<void> {
   const { deps, lane, view } = sender
   const { nonce } = envelope
-  const { last, current, payable } = pricesOf(sender, envelope)
+  const { last, current, payable } = choosePrices(sender, envelope)
   if (last === undefined) {
     if (await isOver(sender, envelope)) await useUp(sender, nonce, current)
     else await signAgain(sender, envelope, current)
@@ -130,12 +133,12 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
 }
 
 /**
- * The newest transaction of the envelope that nodes take, what a new one would cost now, and its highest price: the cap, what
- * the wallet has, or less than what a quorum of nodes has found too dear. Beside one that costs more, signed while gas was dear
- * or the wallet had more, a cheaper one that would do now was never sent again. None where a new one would do, but none that is
- * stored.
+ * Returns the envelope's newest transaction that nodes take, the price of a new one now, and the highest payable price:
+ * the cap, the wallet's balance, or less than a price that a quorum of nodes has refused as too high. Next to a
+ * transaction that was signed while gas was expensive or the wallet had more, a cheaper one that would do now would
+ * never be sent again. `last` is undefined if a new transaction would do, but no stored one.
  */
-function pricesOf({ deps, view, wei }: Sender, { attempts, gasLimit, value }: Envelope) {
+function choosePrices({ deps, view, wei }: Sender, { attempts, gasLimit, value }: Envelope) {
   const { maxFeeWei } = deps.options
   const current = chooseFees(view.fees, maxFeeWei)
   const refused = attempts.filter(({ isTooDear }) => isTooDear).map(({ maxFee }) => cheaper(maxFee))
@@ -146,8 +149,8 @@ function pricesOf({ deps, view, wei }: Sender, { attempts, gasLimit, value }: En
 }
 
 /**
- * Whether nothing of what it carries is left to it, or none of its authorizations is valid any more: then it would only
- * pay for refusals.
+ * Returns true if nothing that the envelope carries is still wanted, or none of its authorizations is valid any more:
+ * then it would only pay for refusals.
  */
 async function isOver({ deps, lane, view }: Sender, { nonce }: Envelope): Promise<boolean> {
   if (!(await deps.journal.isWanted(lane, nonce))) return true
@@ -167,8 +170,8 @@ async function useUp(sender: Sender, nonce: number, fees: Fees): Promise<void> {
 }
 
 /**
- * The same where what it carried cannot be made dearer: an empty transfer costs a fraction of that. Its own price is raised as
- * any other's. Answers whether the nonce is being used up.
+ * Uses up the nonce if the price of what the envelope carried cannot be raised: an empty transfer costs a fraction of
+ * it. Its own price is raised like any other. Returns true if the nonce is being used up.
  */
 async function useUpInstead(sender: Sender, envelope: Envelope): Promise<boolean> {
   const { deps, view, wei } = sender
@@ -232,7 +235,10 @@ async function broadcast(sender: Sender, signed: Signed): Promise<SendOutcome> {
   return outcome
 }
 
-/** By quorum, because one node may say so while the answers of the others are lost. Asked only when one says so. */
+/**
+ * Reads the code by quorum, only after a node reports a delegation: that node may lie while the others' answers are
+ * lost.
+ */
 async function carriesCode({ deps, lane }: Sender): Promise<boolean> {
   const code = await deps.rpc.agreed((node) => node.code(lane.wallet))
   if (code?.value === '0x')

@@ -5,20 +5,20 @@ import { chooseFees } from './fees.ts'
 import type { ChainView } from './sender.ts'
 
 /**
- * An envelope that is not mined after so long, and so many blocks, does not get through: time for three higher prices.
- * Both, because a chain that stands still is no fault of the lane. A lane that nobody advances for so long has no engine.
+ * An envelope that is not mined after this time and this number of blocks does not get through: it is time for three
+ * higher prices. Both limits, because a chain that stops is no fault of the lane. A lane that is not advanced for this
+ * long has no engine.
  */
 export const STRANDED_MS = 30_000
 export const STRANDED_BLOCKS = 12
 
-/** An envelope that does not get through. */
 export type Stuck = { readonly wallet: Hex; readonly nonce: number }
 
-/** Time between two looks at lanes of which this engine has no key. */
+/** Milliseconds between two searches of the lanes whose key this engine does not have. */
 const LOOK_MS = 5000
 
 /**
- * Frees payouts and sweeps of lanes that do not bring them through: quarantined, without an engine because the key was
+ * Frees payouts and sweeps of lanes that do not get them through: quarantined, without an engine because the key was
  * removed, or stuck. Other lanes carry them next; both transactions may be in flight, and the token accepts one.
  */
 export function createRescue(deps: SettlementDeps) {
@@ -28,12 +28,12 @@ export function createRescue(deps: SettlementDeps) {
   const isStopped = ({ lane, envelopes }: LaneBooks): boolean =>
     envelopes.length > 0 && (lane.status === 'quarantined' || !carriers.includes(lane.wallet))
 
-  /** Returns whether anything was freed. */
+  /** Returns true if anything was freed. */
   return async function freeStranded(stuck: readonly Stuck[], view: ChainView): Promise<boolean> {
     const now = clock().getTime()
     if (stuck.length === 0 && (!view.lanes.some(isStopped) || isRecent(looked, now, LOOK_MS))) return false
     looked = now
-    // At the cap of the price another lane would be as slow.
+    // At the cap of the price, another lane would be as slow.
     const expensive = chooseFees(view.fees, options.maxFeeWei).maxFee >= options.maxFeeWei
     const freed = await journal.freeStranded({ idleMs: STRANDED_MS, slow: expensive ? [] : stuck, carriers })
     for (const { wallet, count } of freed)

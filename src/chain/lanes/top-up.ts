@@ -6,17 +6,18 @@ import { advanceLane, createLaneWallet } from './lane.ts'
 import { type ChainView, TRANSFER_GAS } from './sender.ts'
 
 /**
- * Sends POL to each relayer that could not pay for as many full batches as it may have in flight; less while gas is so dear
- * that the wallet has less, or the limit of a day is lower. The funding wallet is a lane like the others, so a lost answer or a
- * crash never sends a top-up twice. The next one waits until the last is in the balance, and not until it is final: finality
- * may stand still for hours, and payouts go out meanwhile. In memory it keeps only which warnings it has logged.
+ * Sends POL to each relayer that could not pay for as many full batches as it may have in flight. It sends less if gas
+ * is so expensive that the wallet has less, or if the limit of a day is lower. The funding wallet is a lane like the
+ * others, so a lost answer or a crash never sends a top-up twice. The next top-up waits until the last one is in the
+ * balance, not until it is final: finality may take hours, and payouts continue during that time. Memory contains only
+ * the warnings that were logged.
  */
 export function createTopUp(deps: SettlementDeps) {
   const { funding, relayers, codec, rpc, options, log } = deps
   const wallets = relayers.map(({ address }) => address.toLowerCase() as Hex)
   const refusedBefore = new Set<Hex>()
   const readBalances = createBlockMemo<bigint[]>()
-  // At any price to which it may be raised.
+  // At the highest price to which it may be raised.
   const gas = TRANSFER_GAS * options.maxFeeWei
   const oneMore = (): bigint => (funding?.wei ?? 0n) + gas
   const lender = funding === null ? null : createLaneWallet(deps, { account: funding.account, oneMore })
@@ -34,7 +35,7 @@ export function createTopUp(deps: SettlementDeps) {
     )
     for (const [index, target] of wallets.entries()) {
       const missing = low - (balances[index] ?? low)
-      // What the wallet cannot pay no node takes, and its nonce would hold up everything after it, for ever.
+      // No node takes a transaction that the wallet cannot pay, and its nonce would block everything after it forever.
       const payable = lane.spare() - gas
       if (missing <= 0n || lane.free() === 0 || payable < wei) continue
       const asked = atMost(missing, payable)

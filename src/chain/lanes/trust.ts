@@ -3,14 +3,15 @@ import type { Lane } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { areExplained } from './foreign.ts'
 
-/** Lanes whose nonces were used by transactions that nodes do not show now: they send nothing new. */
+/** Lanes whose nonces were used by transactions that nodes do not show now. They send nothing new. */
 export type Doubts = Map<Hex, readonly number[]>
 
 type Use = { readonly nonces: readonly number[]; readonly final: number; readonly head: number }
 
 /**
- * Judges nonces of a lane that final blocks have used and this journal has not: after a restore, or when somebody else has the
- * key. Then the lane is stopped, and its payouts go out by the others. Returns false if it cannot be known now.
+ * Judges nonces of a lane that final blocks have used and this journal has not: after a restore, or if somebody else
+ * has the key. A stranger's use stops the lane, and other lanes carry its payouts. Returns false if the cause cannot be
+ * known now.
  */
 export function createJudge(deps: SettlementDeps, doubts: Doubts) {
   const { journal, log } = deps

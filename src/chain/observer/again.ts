@@ -8,8 +8,8 @@ import { createFinalReader } from './final.ts'
 import { createLogReader, createRange } from './logs.ts'
 
 /**
- * Reads everything that is final after the cursor, with every log of treasuries and of addresses of payments, and records it for
- * payments and books: for an operator's command. Throws if nodes do not agree on all of it now.
+ * Reads everything that is final after the cursor, with every log of treasuries and deposit addresses, and records it
+ * for payments and books. An operator's command runs it. Throws if nodes do not agree on all of it now.
  */
 export async function readAgain(deps: SettlementDeps, lead: Pick<Lead, 'lease' | 'lanes'>): Promise<void> {
   const { journal, rpc, token } = deps

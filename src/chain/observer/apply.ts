@@ -1,11 +1,14 @@
 import type { SettlementDeps } from '../context.ts'
 import { settleAll } from './settle-all.ts'
 
-/** Most payouts that are ended in one database transaction. */
+/** Maximum number of payouts that are ended in one database transaction. */
 const ENDED_AT_ONCE = 200
-/** Such transactions at the same time: one is prepared while another waits for the database, which settles a tenth more a second. */
+/**
+ * Number of such transactions at the same time: one is prepared while another waits for the database. That settles a
+ * tenth more a second.
+ */
 const GROUPS_AT_ONCE = 2
-/** Most deposits, and most movements of a treasury, that are recorded in one. */
+/** Maximum number of deposits, and of movements of a treasury, that are recorded in one. */
 const APPLIED_AT_ONCE = 500
 
 /** Records for payments and books what stored logs mean. */
@@ -16,7 +19,7 @@ export function createApplier({ journal, log }: Pick<SettlementDeps, 'journal' |
       log.error({ ...place, err: error }, 'a log is stored, but what it means could not be recorded; tried again')
   }
 
-  /** Ends what is proved, group after group, until a group is not full. Answers how many payouts have ended. */
+  /** Ends proved payouts, group after group, until a group is not full. Returns the number ended. */
   async function applyGroups(): Promise<number> {
     let sum = 0
     for (let ended = ENDED_AT_ONCE; ended === ENDED_AT_ONCE; ) {
@@ -30,8 +33,9 @@ export function createApplier({ journal, log }: Pick<SettlementDeps, 'journal' |
   }
 
   /**
-   * Several groups at the same time, unless it is known that one suffices: each takes payouts that no other has locked. Throws the
-   * first failure when all are over. `most`: the number of payouts that are proved, at most; null: it is not known.
+   * Runs several groups at the same time, unless one is known to suffice: each takes payouts that no other has locked.
+   * Throws the first failure after all groups are done. `most`: the maximum number of proved payouts; null if it is not
+   * known.
    */
   async function applyProven(most: number | null): Promise<number> {
     const groups = most === null || most > ENDED_AT_ONCE ? GROUPS_AT_ONCE : 1

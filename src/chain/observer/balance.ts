@@ -8,19 +8,21 @@ import type { Scope } from './facts.ts'
 import { createLogReader } from './logs.ts'
 import type { NonceWatch } from './nonces.ts'
 
-/** More than the books say is booked when it has stood for so many final blocks: a node may have a block before its logs. */
-const MORE_STANDS = 64
+/** Final blocks for which a higher balance must last before it is booked: a node may have a block before its logs. */
+const MORE_LASTS = 64
 
-/** Final blocks after which the logs are read although all is as the books say: a top-up may hide a theft of the same amount. */
+/**
+ * Final blocks after which the logs are read although the balance agrees: a top-up may hide a theft of the same amount.
+ */
 const LOGS_EVERY = 256
 
 export type BalanceWatch = ReturnType<typeof createBalanceWatch>
 
 /**
- * The equation that no thief passes: at each final block, the treasuries hold what the books say. Less pauses everything,
- * whatever the logs show. More is booked. Payouts whose nonce is used, and whose log is still to be read, are no difference.
- * At the newest block, which is not final, they hold at least that without what is signed and has not ended.
- * In memory it keeps the block that was compared last.
+ * Checks the equation that no thief passes: at each final block, the treasuries have the balance of the books. A lower
+ * balance pauses everything, whatever the logs show. A higher one is booked. Payouts whose nonce is used, and whose log
+ * is still to be read, are no difference. At the newest block, which is not final, the treasuries must have at least
+ * that balance without what is signed and has not ended. Memory contains only the block that was compared last.
  */
 export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: NonceWatch) {
   const { journal, rpc, token } = deps
@@ -38,7 +40,7 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
     return fresh
   }
 
-  /** Micro-USDC in all treasuries at the cursor, by quorum. Null: no quorum says. */
+  /** Returns the micro-USDC in all treasuries at the cursor, by quorum; null if no quorum answers. */
   const askHeld = (books: TreasuryBooks, { number: at, hash }: ChainCursor): Promise<bigint | null> =>
     readHeld(`${hash} ${books.treasuries.join(' ')}`, async () => {
       const reads = balanceReads(books.treasuries)
@@ -46,12 +48,12 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       return held && held.value.reduce((sum, micro) => sum + micro, 0n)
     })
 
-  /** True if the treasuries can be compared at the cursor: nodes that prune have no state of older blocks. */
+  /** Returns true if the treasuries can be compared at the cursor: nodes that prune have no state of older blocks. */
   const isComparable = ({ cursor, head }: Place): boolean =>
     deps.treasuries.length > 0 && head.number - cursor.number <= KEPT_STATES
 
   return {
-    /** Has the books read again. */
+    /** Makes the next comparison read the books again. */
     beginRound(): void {
       fresh = null
     },
@@ -59,8 +61,9 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
     readBooks,
 
     /**
-     * Reads the logs of the treasuries if what they hold at the cursor is not what the books say; and every 256 final blocks,
-     * or when they are needed for something else (`again`). What the logs show is booked before the comparison. Returns true if any were.
+     * Reads the treasuries' logs if their balance at the cursor differs from the books, every 256 final blocks, and if
+     * another part needs them (`again`). What the logs show is booked before the comparison. Returns true if logs were
+     * read.
      */
     async readLogs(lease: Lease, place: Place, again: boolean): Promise<boolean> {
       const { cursor } = place
@@ -70,21 +73,20 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       const held = books && (await askHeld(books, cursor))
       const isDifferent = books !== null && held !== null && held !== books.micro
       if (!isDue && !isDifferent) return false
-      const read = await readLogs(lease, cursor, isDifferent ? MORE_STANDS : 0)
+      const read = await readLogs(lease, cursor, isDifferent ? MORE_LASTS : 0)
       if (read === cursor.number) logsRead = cursor.hash
       fresh = null
       return true
     },
 
-    /** True if the logs up to the cursor are stored. */
+    /** Returns true if the logs up to the cursor are stored. */
     hasLogs: (cursor: ChainCursor): boolean => logsRead === cursor.hash || cursor.logsNumber >= cursor.number,
 
-    /** Compares at the cursor. */
     async compareFinal(lease: Lease, place: Place): Promise<void> {
       const { cursor } = place
       if (cursor.hash === compared || !isComparable(place)) return
       const books = await readBooks()
-      // Another engine has read on.
+      // Another engine has read further.
       if (books.number !== cursor.number) return
       const held = await askHeld(books, cursor)
       if (held === null) return
@@ -96,11 +98,14 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       if (books.isStale) await journal.noteComparison(lease)
       fresh = await noteLess(lease, books, { final: largest(0n, -difference - unproved) })
       await noteMore(lease, books, difference)
-      // What was just found is compared again when it is booked.
+      // What was just found is compared again after it is booked.
       if (used.length === 0) compared = cursor.hash
     },
 
-    /** `held`: micro-USDC in all treasuries at the newest block. What was sent since the books were read is promised too. */
+    /**
+     * `held`: micro-USDC in all treasuries at the newest block. What was sent since the books were read is promised
+     * too.
+     */
     async compareNewest(lease: Lease, held: bigint): Promise<void> {
       const isLess = ({ micro, promised }: TreasuryBooks): boolean => held < micro - promised
       if (isLess(await readBooks())) fresh = null
@@ -111,14 +116,17 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
   }
 }
 
-/** Books what is more, and pauses for what is less. In memory it keeps since when there is more, and where there is less. */
+/**
+ * Books a higher balance, and pauses for a lower one. Memory contains since when there is more, and how much is
+ * missing.
+ */
 function createDifferences({ journal, log }: Pick<SettlementDeps, 'journal' | 'log'>) {
   let more: { readonly since: number; readonly micro: bigint } | null = null
   let less = { final: 0n, newest: 0n }
 
   /** Stores what is missing now, if that has changed. Returns the books with it. */
   async function noteLess(lease: Lease, books: TreasuryBooks, change: Partial<typeof less>): Promise<TreasuryBooks> {
-    // Acknowledged by an operator.
+    // An operator has acknowledged it.
     if (books.missing === null) less = { final: 0n, newest: 0n }
     less = { ...less, ...change }
     const missing = less.final > less.newest ? less.final : less.newest
@@ -134,12 +142,15 @@ function createDifferences({ journal, log }: Pick<SettlementDeps, 'journal' | 'l
     return { ...books, missing: stored }
   }
 
-  /** Books what there is more at the block, once it has stood long enough, or when a treasury is watched for the first time. */
+  /**
+   * Books a higher balance at the block, once it has lasted long enough, or when a treasury is watched for the first
+   * time.
+   */
   async function noteMore(lease: Lease, books: TreasuryBooks, difference: bigint): Promise<void> {
     const { number } = books
     const least = difference <= 0n || more === null || more.micro > difference ? difference : more.micro
     more = difference <= 0n ? null : { since: more?.since ?? number, micro: least }
-    const isDue = more !== null && number - more.since >= MORE_STANDS
+    const isDue = more !== null && number - more.since >= MORE_LASTS
     if (!books.isOpening && !isDue) return
     await journal.bookMore(lease, { micro: least > 0n ? least : 0n, number, treasuries: books.treasuries })
     if (least > 0n) log.warn({ micro: least.toString(), block: number }, 'the treasuries hold more than the books say')

@@ -10,18 +10,19 @@ import type { Scope } from './facts.ts'
 import type { Final } from './final.ts'
 import { settleAll } from './settle-all.ts'
 
-/** A final block, and the newest one. */
 export type Place = Final & { readonly head: Block }
 
-/** How many nonces wallets have used, at a block that is final, or at the newest where nodes have no state of that. */
+/**
+ * Numbers of used nonces, at a final block, or at the newest one if nodes no longer have the state of the final one.
+ */
 type Used = { readonly key: string; readonly isFinal: boolean; readonly counts: ReadonlyMap<Hex, number> }
 
-/** Final blocks after which lanes with nothing on the way are looked at too: somebody else may use their keys. */
+/** Final blocks after which lanes with nothing in flight are examined too: somebody else may use their keys. */
 const LOOK_BLOCKS = 32
 
 /**
- * Ends envelopes that final blocks have decided, of every lane, also of one whose key is gone. Their receipts say
- * what became of the payouts in them, so no other log is read while balances are as the books say.
+ * Ends envelopes that final blocks have decided, in every lane, also in one whose key was removed. Their receipts show
+ * the result of each payout in them, so no other log is read while balances agree with the books.
  */
 export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts) {
   const { rpc, journal, log } = deps
@@ -48,7 +49,7 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
     return used
   }
 
-  /** Ends what is final by one of the lane's own transactions. Returns what is left to be judged. */
+  /** Ends envelopes that are final by one of the lane's own transactions. Returns what must still be judged. */
   async function endLane({ lane, envelopes }: LaneBooks, place: Place, { isFinal, counts }: Used): Promise<LaneEnds> {
     const count = counts.get(lane.wallet) ?? 0
     const over = envelopes.filter(({ nonce }) => nonce < count)
@@ -56,12 +57,12 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
     const ended = read.filter((end) => end !== null)
     const known = ended.filter(({ end }) => end.state === 'finalized')
     if (known.length > 0) await conclude(lane, known, place)
-    // What a wallet without a key here sent after its envelopes is looked at if its key comes back.
+    // What a wallet without a key here sent after its envelopes is examined if its key is here again.
     const unknown = isFinal && keyed.has(lane.wallet) ? range(lane.nextNonce, count) : []
     return { lane, ended: known, foreign: ended.filter(({ end }) => end.state === 'foreign'), unknown }
   }
 
-  /** Judges who has used nonces that no transaction known here did; ends their envelopes, and adopts the nonces. */
+  /** Judges who has used nonces that no known transaction used; ends their envelopes, and adopts the nonces. */
   async function judgeLane({ lane, foreign, unknown }: LaneEnds, place: Place): Promise<void> {
     const { cursor, head } = place
     const nonces = [...foreign.map(({ end }) => end.nonce), ...unknown]
@@ -88,7 +89,7 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
   }
 
   return {
-    /** Returns how the lanes stand. One lane that cannot be read holds up no other; the first failure is thrown. */
+    /** Returns the state of the lanes. A lane that cannot be read delays no other; the first failure is thrown. */
     async end({ lanes }: Pick<Lead, 'lanes'>, place: Place): Promise<LaneEnds[]> {
       const known = await readUsed(lanes, place)
       if (known === null) return []
@@ -96,14 +97,14 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
       return settleAll(counted.map((books) => endLane(books, place, known)))
     },
 
-    /** Judges nonces that nobody here has used: the logs up to the block must be stored. */
+    /** Judges nonces that no known transaction used. The logs up to the block must be stored. */
     async judge(ends: readonly LaneEnds[], place: Place): Promise<void> {
       await settleAll(ends.map((end) => judgeLane(end, place)))
     },
   }
 }
 
-/** How a lane stands at a final block. */
+/** The state of a lane at a final block. */
 export type LaneEnds = {
   readonly lane: Lane
   /** Envelopes that one of the lane's own transactions has ended. */

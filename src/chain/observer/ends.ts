@@ -8,12 +8,17 @@ import { type Fact, ourLogs, readFacts, type Scope } from './facts.ts'
 /** How an envelope ended, and what its transaction did to the treasuries. */
 export type Ended = { readonly end: EnvelopeEnd; readonly logs: readonly TreasuryLog[] }
 
-/** How many blocks after a final block a node has its receipts: it may have the block and its state a moment before. */
+/**
+ * Blocks after a final one that a node must have before its receipts count: it may have a block and its state earlier.
+ */
 const RECEIPTS_KNOWN = 2
 
-/** Reads from receipts how envelopes ended whose nonces are used. */
+/** Reads from receipts how envelopes with used nonces ended. */
 export function createEndReader(rpc: Rpc, scope: Scope) {
-  /** With the logs about our treasuries: nodes add others. One that is behind must not vote for the absence of what it does not know. */
+  /**
+   * Returns only the logs about the treasuries: nodes add others. Throws for a node that is behind: it must not vote
+   * for the absence of what it does not know.
+   */
   async function readOwn(node: RpcNode, txHash: Hex): Promise<Receipt> {
     const receipt = await node.receipt(txHash)
     if (receipt === null) throw new NodeFailure(node.name, { kind: 'refused', answer: `has no receipt of ${txHash}` })
@@ -30,8 +35,8 @@ export function createEndReader(rpc: Rpc, scope: Scope) {
   }
 
   /**
-   * Reads whether the nonce of an envelope was used by one of its transactions or, if `isFinal` says that it is used at the cursor, by
-   * somebody else. Null: not known yet.
+   * Reads if one of the envelope's transactions used its nonce or, if the nonce is used at the cursor (`isFinal`),
+   * somebody else. Null if that is not known yet.
    */
   return async function readEnd(
     { nonce, attempts }: Envelope,
@@ -39,7 +44,7 @@ export function createEndReader(rpc: Rpc, scope: Scope) {
     isFinal: boolean,
   ): Promise<Ended | null> {
     const hashes = attempts.map(({ txHash }) => txHash)
-    // Mostly the newest is the one: the other nodes that do not know it yet are not voted for.
+    // The newest is usually the mined one: then the others are not read.
     for (const txHash of hashes.toReversed()) {
       const receipt = await rpc.agreed((node) => readOwn(node, txHash))
       if (receipt !== null) return receipt.value.blockNumber > cursor.number ? null : endBy(nonce, receipt.value)
@@ -56,7 +61,7 @@ export function createEndReader(rpc: Rpc, scope: Scope) {
   }
 }
 
-/** The share of each authorization, in wei, of the gas that the transaction cost. */
+/** Returns the logs with each authorization's share, in wei, of the transaction's gas cost. */
 function shareGas(facts: readonly Fact[], { gasUsed, gasPrice }: Receipt): TreasuryLog[] {
   const count = facts.filter(({ authNonce }) => authNonce !== null).length
   const share = count === 0 ? null : (gasUsed * gasPrice) / BigInt(count)

@@ -6,15 +6,15 @@ import { VOID_REST_SECONDS } from '../cancellations.ts'
 import { longestValidity, type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { readToken } from '../token/token-state.ts'
 
-/** Most payouts checked in one round. */
+/** Maximum number of payouts checked in one round. */
 const LOOKED_AT = 100
 
 /**
- * Ends what a treasury without a key can neither pay nor cancel. When a final block is later than the deadline of every
- * signature and the nonce is unused at that block, no signature can pay any more: a void is proved, and a payout of a lost
- * treasury goes to its successor. A quorum of nodes must say so, of the nonce under each treasury: a backup may have forgotten
- * that another one took the payout over and paid it. Then the payout goes to that one, whose log ends it.
- * What waits rests, so that others have their turn and a deployment that only waits for it is idle.
+ * Ends payouts that a treasury without a key can neither pay nor cancel. If a final block is later than the deadline of
+ * every signature and the nonce is unused at that block, no signature can pay any more: a void is proved, and a payout
+ * of a lost treasury goes to its successor. A quorum of nodes must confirm this for the nonce under each treasury: a
+ * backup may have forgotten that another treasury took the payout over and paid it. Then the payout goes to that one,
+ * whose log ends it. A payout that waits rests: others get their turn, and a deployment that only waits for it is idle.
  */
 export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: ChainCursor): Promise<void> {
   const { journal, rpc, options } = deps
@@ -42,12 +42,12 @@ export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: C
 
 type Dead = { readonly block: ExpiryProof; readonly dead: readonly Expiring[]; readonly used: readonly (Hex | null)[] }
 
-/** Voids and moves. Returns those that it did neither with, and whose record failed. */
+/** Voids and moves payouts. Returns those that it neither voided nor moved, and those whose record failed. */
 async function endDead(deps: SettlementDeps, lease: Lease, { block, dead, used }: Dead): Promise<Expiring[]> {
   const { journal, log } = deps
   const target = dead.map(({ treasury, successor, isVoid, isStolen }, index): Hex | 'void' | null => {
     const payer = used[index] ?? null
-    // Its own log ends it, unless a thief has used its nonce.
+    // The treasury's own log ends the payout, unless a thief has used its nonce.
     if (payer !== null && !(payer === treasury && isStolen)) return payer === treasury ? null : payer
     return isVoid ? 'void' : successor
   })
@@ -72,7 +72,10 @@ async function endDead(deps: SettlementDeps, lease: Lease, { block, dead, used }
 const deriveNonce = ({ token }: SettlementDeps, { paymentId }: Expiring, treasury: Hex): Hex =>
   payoutNonce({ chainId: token.chainId, token: token.address, treasury, paymentId })
 
-/** For each payout the treasury whose nonce for it is used at the block, its own first; null: none. Null: no quorum says. */
+/**
+ * Returns for each payout the treasury whose nonce for it is used at the block, its own first, or null if none is.
+ * Returns null if no quorum answers.
+ */
 async function readUsed(
   deps: SettlementDeps,
   payouts: readonly Expiring[],

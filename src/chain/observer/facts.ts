@@ -9,10 +9,9 @@ import { readBlockTimes } from './block-times.ts'
 /** An event of the treasury as read from logs, without the gas paid for it. */
 export type Fact = Omit<TreasuryLog, 'gasShare'>
 
-/** Whose logs are read. */
 export type Scope = {
   readonly token: Hex
-  /** Those of the configuration, and those that another worker has recorded since. */
+  /** The configured treasuries, and those that another worker has recorded since. */
   treasuries: readonly Hex[]
 }
 
@@ -23,7 +22,7 @@ const asAddress = (topic: Hex | undefined): Hex => `0x${(topic ?? '').slice(-40)
 
 const logKey = (log: { txHash: Hex; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
 
-/** All logs of the token about the treasuries in a range of blocks, in the order of the chain. */
+/** Reads all logs of the token about the treasuries in a range of blocks, in the order of the chain. */
 export async function treasuryLogs(
   node: RpcNode,
   scope: Scope,
@@ -40,7 +39,7 @@ export async function treasuryLogs(
 /**
  * Reads facts from logs. A payout is the pair `AuthorizationUsed(treasury, nonce)` directly followed by
  * `Transfer(treasury, to, value)` in one transaction, as FiatTokenV2_2 emits them. A transfer without its authorization
- * has no nonce: we did not make it.
+ * has no nonce: the platform did not make it.
  */
 export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fact[] {
   const byKey = new Map(logs.map((log) => [logKey(log), log]))
@@ -58,7 +57,7 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
     const microUsdc = BigInt(log.data).toString()
     const before = byKey.get(logKey({ txHash, logIndex: logIndex - 1 }))
     const authNonce = before?.topics[0] === TOPICS.authorizationUsed ? (before.topics[2] ?? null) : null
-    // Anybody may move nothing, in the name of anybody. With an authorization it uses up a nonce.
+    // Anybody can move zero USDC in the name of anybody. With an authorization it uses up a nonce.
     if (microUsdc === '0' && (authNonce === null || !treasuries.includes(from))) return []
     if (!treasuries.includes(from))
       return [{ ...place, treasury: to, kind: 'in', authNonce: null, counterparty: from, microUsdc }]
@@ -66,7 +65,7 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
   })
 }
 
-/** The logs of a receipt that are of the token and about our treasuries. */
+/** Returns the logs of a receipt that are the token's and about the treasuries. */
 export function ourLogs(logs: readonly Log[], { token, treasuries }: Scope): Log[] {
   const topics = new Set(treasuries.map(asTopic))
   return logs.filter((entry) => entry.address === token && entry.topics.slice(1, 3).some((topic) => topics.has(topic)))
@@ -75,8 +74,8 @@ export function ourLogs(logs: readonly Log[], { token, treasuries }: Scope): Log
 type Reading = Pick<SettlementDeps, 'rpc' | 'journal' | 'relayers' | 'options'>
 
 /**
- * What the logs of a range of blocks say, as the journal stores it. Who sent a transaction is asked only if it used a nonce that
- * no payout here has: the database may have forgotten what a lane of ours has sent.
+ * Returns what the logs mean, as the journal stores it. Reads the sender of a transaction only if it used a nonce that
+ * no payout here has: the database may have forgotten what a lane of the platform has sent.
  */
 export async function readFound(
   { rpc, journal, relayers, options }: Reading,
@@ -97,7 +96,7 @@ export async function readFound(
   return { logs: stored, ownTransactions, treasuries, limits: options.limits, blockTimes }
 }
 
-/** A node that is behind must not vote for the absence of what it does not know. */
+/** Throws for a node that is behind: it must not vote for the absence of what it does not know. */
 async function readSender(node: RpcNode, txHash: Hex): Promise<Hex> {
   const found = await node.transaction(txHash)
   if (found === null) throw new NodeFailure(node.name, { kind: 'refused', answer: `has no transaction ${txHash}` })

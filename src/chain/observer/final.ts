@@ -5,12 +5,12 @@ import { createStall } from './stall.ts'
 /** The last final block that was read, and its time in Unix seconds. */
 export type Final = { readonly cursor: ChainCursor; readonly timestamp: number }
 
-/** Moves the cursor to the newest final block. In memory it keeps how that went last. */
+/** Moves the cursor to the newest final block. Memory contains only the last outcome. */
 export function createFinalReader({ rpc, journal, log, clock }: SettlementDeps) {
   const stall = createStall({ log, clock }, 'the reading of final blocks')
   let isAnswered = true
 
-  /** Returns why nothing is read, or the cursor. */
+  /** Returns the cursor, or why nothing is read. */
   async function read(lease: Lease, start: ChainCursor): Promise<Final | string> {
     const final = await rpc.finalized()
     if (final === null) return 'no quorum says what is final'
@@ -30,10 +30,10 @@ export function createFinalReader({ rpc, journal, log, clock }: SettlementDeps) 
   }
 
   return {
-    /** True if a quorum of nodes that is not behind answered last. */
+    /** Returns true if a quorum of nodes that is not behind answered the last time. */
     isAnswered: () => isAnswered,
 
-    /** Returns the new cursor; null if the chain is not known to be final up to a block that follows what was read. */
+    /** Returns the new cursor; null if no quorum shows a final block that follows what was read. */
     async readFinal(lease: Lease, start: ChainCursor): Promise<Final | null> {
       isAnswered = false
       const final = await read(lease, start)

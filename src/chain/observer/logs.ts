@@ -3,15 +3,15 @@ import type { SettlementDeps } from '../context.ts'
 import { readFound, type Scope, treasuryLogs } from './facts.ts'
 import { createStall } from './stall.ts'
 
-/** Most blocks in one question for logs: within most nodes' limits. */
+/** Maximum number of blocks in one query of logs: within most nodes' limits. */
 const LOG_RANGE = 1000
 
-/** Milliseconds that one round reads logs for: catching up must not starve the other parts. */
+/** Milliseconds for which one round reads logs: catching up must not starve the other parts. */
 export const LOG_ROUND_MS = 10_000
 
 /**
- * How many blocks are asked for at once: half as many after each question that fails, and twice as many after one that is
- * answered. A node that refuses a range is asked in halves anyway; this is for those that ask to be left alone.
+ * The number of blocks in one query: half as many after each query that fails, and twice as many after each that is
+ * answered. A range that a node refuses is queried in halves anyway; this is for nodes that ask for fewer requests.
  */
 export function createRange() {
   let blocks = LOG_RANGE
@@ -24,8 +24,8 @@ export function createRange() {
 }
 
 /**
- * Reads the logs of the treasuries in final blocks into the journal. They say who moved what: which is asked when a balance is not
- * as the books say, and from time to time. Throws if an unknown transfer could not be recorded.
+ * Reads the logs of the treasuries in final blocks into the journal. They show who moved what, which is needed if a
+ * balance differs from the books, and from time to time. Throws if an unknown transfer could not be recorded.
  */
 export function createLogReader(deps: SettlementDeps, scope: Scope) {
   const { rpc, journal, log } = deps
@@ -48,8 +48,8 @@ export function createLogReader(deps: SettlementDeps, scope: Scope) {
   }
 
   /**
-   * Reads from where the reading stands up to the cursor, as far as one round goes. Returns how far; what is at most
-   * `keep` blocks before the cursor is read again the next time.
+   * Reads logs up to the cursor, within the time of one round. Returns the last block read. The last `keep` blocks
+   * before the cursor are read again the next time.
    */
   return async function readLogs(lease: Lease, cursor: ChainCursor, keep: number): Promise<number> {
     const until = performance.now() + LOG_ROUND_MS
@@ -61,8 +61,8 @@ export function createLogReader(deps: SettlementDeps, scope: Scope) {
         return read
       }
       read = to
-      const stands = Math.min(read, cursor.number - keep)
-      if (stands > cursor.logsNumber) await journal.moveLogs(lease, stands)
+      const storedTo = Math.min(read, cursor.number - keep)
+      if (storedTo > cursor.logsNumber) await journal.moveLogs(lease, storedTo)
     }
     stall.ends()
     return read

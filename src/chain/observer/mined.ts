@@ -5,26 +5,27 @@ import { balanceReads, readToken, type TokenRead } from '../token/token-state.ts
 import type { BalanceWatch } from './balance.ts'
 import { createStall } from './stall.ts'
 
-/** Most payouts asked about at a block: what ten lanes can have in flight, in twenty calls. */
+/** Maximum number of payouts that are read at a block: what ten lanes can have in flight, in twenty calls. */
 const ASKED = 8000
 
 /**
- * Asks the token at each new block what the treasuries hold, and which nonces of payouts on their way are used. A used one
- * marks its payout as mined: a hint for people and for the order of work, which ends nothing. A reorganization shows in the
- * same answer: what is used no more goes out again. In memory it keeps the block that was asked about last.
+ * Reads at each new block the balances of the treasuries, and which nonces of payouts in flight are used. A used nonce
+ * marks its payout as mined: a hint for people and for the order of work, which ends nothing. The same answer shows a
+ * reorganization: a payout whose nonce is no longer used is sent again. Memory contains only the last block that was
+ * read.
  */
 export function createMinedWatch(deps: SettlementDeps, balance: BalanceWatch) {
   const { journal, rpc, token, log } = deps
   const stall = createStall(deps, 'the watch of new blocks')
   let last: Block | null = null
 
-  /** Returns the newest block that a quorum has shown; null if none has. `isSent`: something is on its way. */
+  /** Returns the newest block that a quorum has shown; null if none has. `isSent`: payouts are in flight. */
   return async function watchMined(
     lease: Lease,
     { cursor, head, isSent }: { cursor: ChainCursor; head: Block; isSent: boolean },
   ): Promise<number | null> {
     if (head.number < cursor.number) return null
-    // A head that is lower for a moment would take back what is mined.
+    // A head that is lower for a moment would undo what is mined.
     const isNew = last === null || (head.hash !== last.hash && head.number >= last.number)
     if (!isNew) return head.number
     const [books, sent] = await Promise.all([balance.readBooks(), isSent ? journal.readSent(ASKED) : []])
@@ -52,7 +53,7 @@ export function createMinedWatch(deps: SettlementDeps, balance: BalanceWatch) {
         mined: mined.map(({ paymentId }) => paymentId),
         gone: gone.map(({ paymentId }) => paymentId),
       })
-    // Stored last, so that the same block is asked about again after a failure.
+    // Stored last, so that the same block is read again after a failure.
     last = head
     return head.number
   }

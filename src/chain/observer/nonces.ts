@@ -7,13 +7,13 @@ import { readToken, type TokenRead } from '../token/token-state.ts'
 import { asTopic, ourLogs, readFound, type Scope } from './facts.ts'
 import { createRange, LOG_ROUND_MS } from './logs.ts'
 
-/** Nonces that are asked for together: six calls to each node of the quorum. */
+/** Nonces that are read together: six calls to each node of the quorum. */
 const ASKED = 2400
 
-/** Most nonces in one `eth_getLogs`: nodes take a thousand alternatives of a topic. */
+/** Maximum number of nonces in one `eth_getLogs`: nodes take a thousand alternatives of a topic. */
 const NONCES_PER_QUERY = 500
 
-/** How many blocks back the transaction of a nonce is looked for: about ten hours on Polygon. */
+/** Blocks that are searched for the transaction of a nonce: about ten hours on Polygon. */
 const DEPTH = 20_000
 
 export type UsedNonce = { readonly paymentId: string; readonly authNonce: Hex; readonly micro: bigint }
@@ -21,16 +21,16 @@ export type UsedNonce = { readonly paymentId: string; readonly authNonce: Hex; r
 export type NonceWatch = ReturnType<typeof createNonceWatch>
 
 /**
- * Nonces of open payouts that the token calls used, and whose log is not stored: somebody else has carried the authorization, or
- * this database has forgotten that it did. Their transactions are looked for by the nonces, from the cursor back. In memory it
- * keeps how far.
+ * Finds nonces of open payouts that the token reports as used, and whose log is not stored: somebody else has carried
+ * the authorization, or this database has forgotten that it did. Searches their transactions by the nonces, from the
+ * cursor back. Memory contains how far.
  */
 export function createNonceWatch(deps: SettlementDeps, scope: Scope) {
   const { rpc, journal, token, log } = deps
   const range = createRange()
   let searched: { readonly key: string; readonly down: number } | null = null
 
-  /** By quorum, at the cursor. Null: no quorum says. */
+  /** Reads by quorum, at the cursor. Null if no quorum answers. */
   async function findUsed({ number: at }: ChainCursor): Promise<UsedNonce[] | null> {
     const used: UsedNonce[] = []
     for (let after: string | undefined = ''; after !== undefined; ) {
@@ -73,7 +73,10 @@ export function createNonceWatch(deps: SettlementDeps, scope: Scope) {
   return {
     findUsed,
 
-    /** Looks for their transactions, as far as one round goes. What is nowhere is kept as a finding for people. */
+    /**
+     * Searches their transactions, within the time of one round. A nonce that no transaction explains is listed for
+     * operators.
+     */
     async search(lease: Lease, cursor: ChainCursor, used: readonly UsedNonce[]): Promise<void> {
       const left = new Set(used.map(({ authNonce }) => authNonce))
       const lowest = Math.max(cursor.firstNumber, cursor.number - DEPTH)

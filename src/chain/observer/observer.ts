@@ -13,14 +13,14 @@ import { createNonceWatch } from './nonces.ts'
 import { createReconciliation } from './reconcile.ts'
 
 /**
- * In milliseconds. Nodes that show no new block for so long may have stopped, and those of another engine may go on: Polygon
- * makes one every two seconds.
+ * Milliseconds without a new block after which the nodes may have stopped, and those of another engine may not: Polygon
+ * makes a block every two seconds.
  */
 const STILL_MS = 30_000
 
 /**
- * Reads the chain: what is final, how our transactions ended, and whether treasuries and addresses hold what the books say.
- * In memory it keeps what it asked about last; losing that does no harm.
+ * Reads the chain: final blocks, the ends of the platform's transactions, and the balances, which it compares with the
+ * books. Memory contains only what was read last; losing that does no harm.
  */
 export function createObserver(deps: SettlementDeps, doubts: Doubts) {
   const { token, clock } = deps
@@ -33,31 +33,32 @@ export function createObserver(deps: SettlementDeps, doubts: Doubts) {
   const deposits = createDepositWatch(deps)
   const reconcile = createReconciliation(deps, nonces)
   const watchMined = createMinedWatch(deps, balance)
-  let isHeard = true
+  let hasAnswered = true
   let newest = { number: -1, at: Number.NEGATIVE_INFINITY }
 
   /** `seen`: the newest block that the round has shown. */
-  function noteHeard(seen: number, isQuorum: boolean): void {
+  function noteAnswer(seen: number, isQuorum: boolean): void {
     const at = clock().getTime()
     if (seen > newest.number) newest = { number: seen, at }
-    isHeard = isQuorum && isRecent(newest.at, at, STILL_MS)
+    hasAnswered = isQuorum && isRecent(newest.at, at, STILL_MS)
   }
 
   return {
     /**
-     * Whether a quorum of nodes said in the last round what is final, or what is new, and something lately was: finality may
-     * stand still for all.
+     * Returns true if a quorum of nodes showed a final block or a new one in the last round, and the newest block is
+     * recent: finality may stop for all nodes.
      */
-    isAnswered: () => isHeard,
+    isAnswered: () => hasAnswered,
 
-    /** Reads what came to the addresses of payments that have grown. */
+    /** Reads the transfers to the deposit addresses that have more than before. */
     async readDeposits({ lease }: Pick<Lead, 'lease'>): Promise<void> {
       if (await deposits.readLogs(lease)) await applyPending()
     },
 
     /**
-     * The parts do not wait for each other: what one cannot read now, another may. Throws the first failure. Returns how many
-     * payouts have ended, and whether deposits are to be read. `head`: null if no quorum says what the newest block is.
+     * Runs each part even if another one fails: what one cannot read now, another may. Throws the first failure.
+     * Returns the number of ended payouts, and if deposits must be read. `head`: null if no quorum agrees on the newest
+     * block.
      */
     async observe({ lease, cursor: start, lanes, work }: Lead, head: Block | null): Promise<Observed> {
       let at = null as Place | null
@@ -88,7 +89,7 @@ export function createObserver(deps: SettlementDeps, doubts: Doubts) {
         async () => head && void (seen = await watchMined(lease, { cursor: start, head, isSent: work.sent })),
       ]
       for (const part of parts) await part().catch((error: unknown) => failures.push(error))
-      noteHeard(Math.max(at?.cursor.number ?? start.number, seen ?? 0), seen !== null || final.isAnswered())
+      noteAnswer(Math.max(at?.cursor.number ?? start.number, seen ?? 0), seen !== null || final.isAnswered())
       if (failures.length > 0) throw failures[0]
       return observed
     },

@@ -6,8 +6,8 @@ import type { NonceWatch } from './nonces.ts'
 const EVERY_MS = 60_000
 
 /**
- * Every minute compares rows and chain: a nonce that the token calls used, at a final block and by quorum, must have a
- * log here. A cancellation that somebody else has carried changes no balance.
+ * Compares rows and chain every minute: a nonce that the token reports as used, at a final block and by quorum, must
+ * have a log here. A cancellation that somebody else has carried changes no balance.
  */
 export function createReconciliation(deps: SettlementDeps, nonces: NonceWatch) {
   const { journal, log, clock } = deps

@@ -1,4 +1,4 @@
-/** Waits for all, then throws the first failure. */
+/** Waits for all promises, then throws the first failure. */
 export async function settleAll<T>(works: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(works)
   const failed = results.find((result) => result.status === 'rejected')

@@ -7,7 +7,7 @@ import type { Rpc } from '../rpc/rpc.ts'
 import type { RawLog, RawReceipt } from './encoding.ts'
 import { buildTrie, proveEntry, type TrieNode } from './trie.ts'
 
-/** That a transaction's receipt is in a block: verifiable by the block's hash alone. */
+/** Proof that a transaction's receipt is in a block. The block's hash alone verifies it. */
 export type InclusionProof = {
   readonly txHash: Hex
   readonly txIndex: number
@@ -15,14 +15,14 @@ export type InclusionProof = {
   readonly header: Hex
   /** Unix seconds. */
   readonly timestamp: number
-  /** From the header's `receiptsRoot` to the receipt. */
+  /** The nodes from the header's `receiptsRoot` to the receipt. */
   readonly nodes: readonly Hex[]
   readonly logs: readonly RawLog[]
 }
 
 /**
- * Proofs of transactions of one final block. One node is enough: what does not hash to the block is no proof, and the
- * next node is asked. Throws NodeFailure when no node can prove them now.
+ * Proves transactions of one final block. One node is enough: data that does not hash to the block is no proof, and the
+ * next node is asked. Throws NodeFailure if no node can prove them now.
  */
 export function proveInBlock(
   rpc: Rpc,
@@ -33,28 +33,28 @@ export function proveInBlock(
     const [header, receipts] = await Promise.all([node.rawHeader(block.number), node.rawReceipts(block.number)])
     if (keccak256(header.encoded) !== block.hash) throw unproved(node, `its block ${block.number} is not ${block.hash}`)
     if (receipts.length === 0) throw unproved(node, `it has no receipts of block ${block.number}`)
-    const { trie, counted } = trieOf(receipts, { ...block, root: header.receiptsRoot })
+    const { trie, counted } = buildReceiptTrie(receipts, { ...block, root: header.receiptsRoot })
     if (trie.hash !== header.receiptsRoot)
       throw unproved(node, `its receipts are not those of block ${block.number}: they have another root`)
     return counted.flatMap(({ txHash, logs }, txIndex) => {
       if (!txHashes.has(txHash)) return []
-      const nodes = proveEntry(trie, pathOf(txIndex))
+      const nodes = proveEntry(trie, encodePath(txIndex))
       return [{ txHash, txIndex, header: header.encoded, timestamp: header.timestamp, nodes, logs }]
     })
   })
 }
 
 /**
- * Not a wrong answer to the question: pruned nodes have lost receipts, and Erigon's had other ones
+ * Not a wrong answer: pruned nodes have lost receipts, and Erigon's had other ones
  * (https://github.com/0xPolygon/erigon/issues/97). It must cost no node its trust.
  */
 const unproved = (node: RpcNode, answer: string): NodeFailure => new NodeFailure(node.name, { kind: 'refused', answer })
 
 /**
- * The trie of a block's receipts. Before the Madhugiri fork (PIP-74) Polygon's nodes append the receipt of the state
- * sync, which is not in the root.
+ * Builds the trie of a block's receipts. Before the Madhugiri fork (PIP-74) Polygon's nodes append the receipt of the
+ * state sync, which is not in the root.
  */
-function trieOf(
+function buildReceiptTrie(
   receipts: readonly RawReceipt[],
   block: { readonly number: number; readonly hash: Hex; readonly root: Hex },
 ): { trie: TrieNode; counted: readonly RawReceipt[] } {
@@ -67,15 +67,18 @@ function trieOf(
 }
 
 const build = (receipts: readonly RawReceipt[]): TrieNode =>
-  buildTrie(receipts.map(({ encoded }, index) => ({ path: pathOf(index), value: encoded })))
+  buildTrie(receipts.map(({ encoded }, index) => ({ path: encodePath(index), value: encoded })))
 
-/** The name under which Bor shows a block's state sync: `matic-bor-receipt-`, the number in 8 bytes, the hash. */
+/**
+ * Returns the hash under which Bor shows a block's state sync: of `matic-bor-receipt-`, the number in 8 bytes, the
+ * hash.
+ */
 function stateSyncHash({ number, hash }: { readonly number: number; readonly hash: Hex }): Hex {
   const prefix = Buffer.from('matic-bor-receipt-').toString('hex')
   return keccak256(`0x${prefix}${number.toString(16).padStart(16, '0')}${hash.slice(2)}`)
 }
 
-function pathOf(index: number): string {
+function encodePath(index: number): string {
   const digits = index === 0 ? '' : index.toString(16)
   return toRlp(`0x${digits.length % 2 === 0 ? digits : `0${digits}`}`).slice(2)
 }

@@ -2,21 +2,20 @@ import { toRlp } from 'viem/utils'
 import type { Hex } from '../../domain/hex.ts'
 import { fieldsOf, hexOf, listOf, quantityOf } from '../rpc/answers.ts'
 
-/** What nodes tell about a block, in the bytes of which its hash and its roots are made. */
 
-/** A header in the bytes of which the block's hash is made. */
+/** A header in the bytes that hash to the block's hash. */
 export type RawHeader = { readonly encoded: Hex; readonly receiptsRoot: Hex; readonly timestamp: number }
 
 export type RawReceipt = {
   readonly txHash: Hex
-  /** In the bytes that are in the trie (EIP-2718). */
+  /** The bytes that are in the trie (EIP-2718). */
   readonly encoded: Hex
   readonly logs: readonly RawLog[]
 }
 
 export type RawLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }
 
-/** Fields of fixed length, in their order; of those after the nonce a block has what its fork has. */
+/** Fields in their order, with a fixed length in bytes. A block has the later fields that its fork has. */
 const FIELDS = [
   ['parentHash', 32],
   ['sha3Uncles', 32],
@@ -58,7 +57,7 @@ export function rawHeaderOf(value: unknown): RawHeader {
 
 export function rawReceiptOf(value: unknown): RawReceipt {
   const receipt = fieldsOf(value)
-  const logs = listOf(receipt['logs'], rawLogOf)
+  const logs = listOf(receipt['logs'], parseRawLog)
   const payload = toRlp([
     minimal(quantityOf(receipt['status'])),
     minimal(quantityOf(receipt['cumulativeGasUsed'])),
@@ -73,7 +72,7 @@ export function rawReceiptOf(value: unknown): RawReceipt {
   }
 }
 
-function rawLogOf(value: unknown): RawLog {
+function parseRawLog(value: unknown): RawLog {
   const log = fieldsOf(value)
   return {
     address: hexOf(log['address'], 20),
@@ -82,7 +81,7 @@ function rawLogOf(value: unknown): RawLog {
   }
 }
 
-/** A number as RLP has it: without leading zeros, and zero without any byte. */
+/** Returns a number as RLP encodes it: without leading zeros, and zero without any byte. */
 function minimal(value: bigint): Hex {
   if (value === 0n) return '0x'
   const digits = value.toString(16)

@@ -6,32 +6,32 @@ import { keccak256 } from '../../evm/keccak.ts'
 export type Entry = { readonly path: string; readonly value: Hex }
 
 /**
- * A node of Ethereum's Merkle-Patricia trie (yellow paper, appendix D). Every node is named by its hash: values of more
- * than 32 bytes, which receipts are, leave no node small enough to be written into its parent.
+ * A node of Ethereum's Merkle-Patricia trie (yellow paper, appendix D). Its hash identifies every node: values of more
+ * than 32 bytes, which receipts are, leave no node small enough to be embedded in its parent.
  */
 export type TrieNode = {
   readonly encoded: Hex
   readonly hash: Hex
-  /** The digits of the path that the node itself takes. */
+  /** The digits of the path that the node itself covers. */
   readonly takes: string
-  /** By the next digit; under '' what follows an extension. */
+  /** Children by the next digit; the child of an extension is under ''. */
   readonly next: ReadonlyMap<string, TrieNode>
 }
 
 const EMPTY: Hex = '0x'
 
-/** The trie of the entries: at least one, and no path is the beginning of another. */
+/** Builds the trie of the entries: at least one, and no path is the prefix of another. */
 export function buildTrie(entries: readonly Entry[]): TrieNode {
   const [first, ...others] = entries
   if (first === undefined) throw new RangeError('a trie has at least one entry')
-  if (others.length === 0) return nodeOf([shortcut(first.path, { isLeaf: true }), first.value], first.path)
+  if (others.length === 0) return createNode([shortcut(first.path, { isLeaf: true }), first.value], first.path)
   const takes = sharedStart(entries.map(({ path }) => path))
-  const branch = branchOf(entries.map(({ path, value }) => ({ path: path.slice(takes.length), value })))
+  const branch = createBranch(entries.map(({ path, value }) => ({ path: path.slice(takes.length), value })))
   if (takes === '') return branch
-  return nodeOf([shortcut(takes, { isLeaf: false }), branch.hash], takes, new Map([['', branch]]))
+  return createNode([shortcut(takes, { isLeaf: false }), branch.hash], takes, new Map([['', branch]]))
 }
 
-/** The nodes from the root to the value at the path. */
+/** Returns the nodes from the root to the value at the path. */
 export function proveEntry(root: TrieNode, path: string): Hex[] {
   const rest = path.slice(root.takes.length)
   const child = root.next.get('') ?? root.next.get(rest.charAt(0))
@@ -39,7 +39,7 @@ export function proveEntry(root: TrieNode, path: string): Hex[] {
   return [root.encoded, ...proveEntry(child, root.next.has('') ? rest : rest.slice(1))]
 }
 
-function branchOf(entries: readonly Entry[]): TrieNode {
+function createBranch(entries: readonly Entry[]): TrieNode {
   const next = new Map<string, TrieNode>()
   const items = Array.from('0123456789abcdef', (digit): Hex => {
     const below = entries.filter(({ path }) => path.startsWith(digit))
@@ -48,10 +48,10 @@ function branchOf(entries: readonly Entry[]): TrieNode {
     next.set(digit, child)
     return child.hash
   })
-  return nodeOf([...items, EMPTY], '', next)
+  return createNode([...items, EMPTY], '', next)
 }
 
-function nodeOf(
+function createNode(
   items: readonly Hex[],
   takes: string,
   next: ReadonlyMap<string, TrieNode> = new Map<string, TrieNode>(),
@@ -60,7 +60,7 @@ function nodeOf(
   return { encoded, hash: keccak256(encoded), takes, next }
 }
 
-/** The hex-prefix encoding of a part of a path (yellow paper, appendix C). */
+/** Returns the hex-prefix encoding of a part of a path (yellow paper, appendix C). */
 function shortcut(path: string, { isLeaf }: { isLeaf: boolean }): Hex {
   const isOdd = path.length % 2 === 1
   return `0x${(isLeaf ? 2 : 0) + (isOdd ? 1 : 0)}${isOdd ? '' : '0'}${path}`

@@ -1,6 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 
-/** The answers of nodes, from `unknown` to named types. A shape that the method does not have throws. */
+/** Parses the answers of nodes from `unknown` to named types. A shape that the method does not have throws. */
 
 export type Block = {
   readonly number: number
@@ -38,7 +38,7 @@ export type Transaction = {
   readonly input: Hex
 }
 
-/** What the last blocks paid for gas, in wei for one unit. */
+/** Gas prices of the last blocks, in wei for one unit. */
 export type FeeHistory = { readonly nextBaseFee: bigint; readonly tips: readonly bigint[] }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -55,7 +55,7 @@ export function listOf<T>(value: unknown, parse: (item: unknown) => T): T[] {
 
 const HEX = /^0x(?:[0-9a-f]{2})*$/
 
-/** Bytes in hex, lower-case; of a fixed length when `bytes` is given. */
+/** Parses bytes in hex, lower-case; of a fixed length if `bytes` is given. */
 export function hexOf(value: unknown, bytes?: number): Hex {
   if (typeof value !== 'string') throw new Error('no hex')
   const hex = value.toLowerCase()
@@ -64,13 +64,13 @@ export function hexOf(value: unknown, bytes?: number): Hex {
   return hex as Hex
 }
 
-/** A quantity in wei or gas. */
+/** Parses a quantity in wei or gas. */
 export function quantityOf(value: unknown): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw new Error('no quantity')
   return BigInt(value)
 }
 
-/** A count or a place in the chain. */
+/** Parses a count or a place in the chain. */
 export function numberOf(value: unknown): number {
   const number = Number(quantityOf(value))
   if (!Number.isSafeInteger(number)) throw new Error('a number beyond every block')

@@ -4,11 +4,10 @@ import { type Asked, gather, type Standing } from './gather.ts'
 import type { RpcNode, Sent } from './node.ts'
 import type { SendOutcome } from './send-outcome.ts'
 
-/** The ways to ask several nodes. */
 
 type Electorate = Asked & { readonly quorum: number }
 
-/** The first answer of any node. Throws when none answers. */
+/** Returns the first answer of any node. Throws if none answers. */
 export async function askAny<T>(asked: Asked, read: (node: RpcNode) => Promise<T>): Promise<T> {
   const { value } = await gather<T, { value: T }>({
     ...asked,
@@ -16,34 +15,33 @@ export async function askAny<T>(asked: Asked, read: (node: RpcNode) => Promise<T
     read,
     judge({ answers: [first], failures, open }) {
       if (first !== undefined) return { value: first.value }
-      if (open === 0) throw noAnswerOf(failures)
+      if (open === 0) throw chooseFailure(failures)
       return undefined
     },
   })
   return value
 }
 
-/** A node that may answer later says more than one that does not have it, and so does one that has too much of it. */
-const noAnswerOf = (failures: readonly unknown[]): unknown =>
+/** Prefers the failure of a node that may answer later, then that of one whose answer is too large. */
+const chooseFailure = (failures: readonly unknown[]): unknown =>
   failures.find(isNoAnswer) ?? failures.find(isTooLarge) ?? failures.at(-1) ?? noNode()
 
 const noNode = (): NodeFailure => new NodeFailure('rpc', { kind: 'silent', answer: 'no node can be asked' })
 
 type Vote<T> = { readonly value: T; readonly nodes: RpcNode[] }
 
-/** The answer on which a quorum agrees, as soon as it does. Null when it cannot. */
+/** Returns the answer on which a quorum agrees, as soon as it does; null if it cannot. */
 export const askQuorum = <T>(
   { quorum, ...asked }: Electorate,
   read: (node: RpcNode) => Promise<T>,
 ): Promise<{ value: T } | null> => gather({ ...asked, first: quorum, ...createVote(quorum, read) })
 
-/** How a quorum is found among answers. */
 function createVote<T>(quorum: number, read: (node: RpcNode) => Promise<T>) {
   const votes = new Map<string, Vote<T>>()
   let winner: string | null = null
   const vote = (node: RpcNode, value: T): void => {
-    const key = keyOf(value)
-    // An answer that comes after the vote still shows whom to trust.
+    const key = serializeAnswer(value)
+    // An answer after the vote still shows which node to trust.
     if (winner !== null && key !== winner) node.health.outvoted()
     const same = votes.get(key) ?? { value, nodes: [] }
     same.nodes.push(node)
@@ -66,10 +64,10 @@ function createVote<T>(quorum: number, read: (node: RpcNode) => Promise<T>) {
   }
 }
 
-const keyOf = (value: unknown): string =>
+const serializeAnswer = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)) ?? 'undefined'
 
-/** Of words on which no quorum agrees these tell a person the most: the first comes first. */
+/** Outcomes in the order in which they inform if no quorum agrees, the most useful first. */
 const OUTCOMES: readonly SendOutcome[] = [
   'delegated',
   'nonce_used',
@@ -81,9 +79,9 @@ const OUTCOMES: readonly SendOutcome[] = [
 ]
 
 /**
- * Sends to every node, and answers when one has accepted, or a quorum has said why not. What fewer say is unknown, since a
- * price is raised because of an answer and one node may lie while the others are lost. `delegated` is answered even then:
- * the sender asks a quorum for the wallet's code.
+ * Sends to every node. Returns when one has accepted, or a quorum agrees on a refusal. A refusal by fewer is `unknown`,
+ * because a refusal can raise the price, and one node may lie while the answers of the others are lost. `delegated` is
+ * returned even then: the sender asks a quorum for the wallet's code.
  */
 export function sendToAll({ nodes, quorum }: Electorate, raw: Hex): Promise<Sent> {
   return gather<Sent, Sent>({

@@ -3,10 +3,10 @@ import type { Call, Request } from './http.ts'
 
 /** Several calls in one HTTP request, as many as the node takes. */
 
-const MOST_TOGETHER = 50
+const MAX_TOGETHER = 50
 
-/** After so long (milliseconds) twice as many are tried again: a front door may have refused the calls for another reason. */
-const LOOK_AGAIN_MS = 10 * 60_000
+/** Milliseconds after which twice as many are tried again: a gateway may have refused the calls for another reason. */
+const GROW_AFTER_MS = 10 * 60_000
 
 type Waiting = {
   readonly call: Call
@@ -17,18 +17,18 @@ type Waiting = {
 /** `post`: sends one call, or a list of `count`. */
 export function createBatches(post: (body: unknown, count: number) => Promise<unknown>): Request {
   let waiting: Waiting[] = []
-  let most = MOST_TOGETHER
+  let most = MAX_TOGETHER
   let changedAt = 0
 
   function flush(): void {
     const calls = waiting
     waiting = []
-    if (performance.now() - changedAt > LOOK_AGAIN_MS) changeSize(most * 2)
+    if (performance.now() - changedAt > GROW_AFTER_MS) changeSize(most * 2)
     askInParts(calls)
   }
 
   function changeSize(size: number): void {
-    most = Math.min(MOST_TOGETHER, size)
+    most = Math.min(MAX_TOGETHER, size)
     changedAt = performance.now()
   }
 
@@ -40,8 +40,9 @@ export function createBatches(post: (body: unknown, count: number) => Promise<un
   }
 
   /**
-   * A list that is refused as a whole is asked in halves, down to single calls, and the size that the node takes is remembered.
-   * That needs no words of providers: its first call is asked alone. If that is refused alike, the list is not the reason.
+   * Halves a list that is refused as a whole, down to single calls, and remembers the size that the node takes. It
+   * needs no error texts of providers: the first call is sent alone. If that is refused alike, the list is not the
+   * reason.
    */
   async function ask(calls: readonly Waiting[]): Promise<void> {
     const [first, ...others] = calls
@@ -56,7 +57,7 @@ export function createBatches(post: (body: unknown, count: number) => Promise<un
     askInParts(others)
   }
 
-  /** Returns why the list is refused as a whole; null when each call has its answer. */
+  /** Returns why the list is refused as a whole; null if each call has its answer. */
   async function askTogether(calls: readonly Waiting[]): Promise<Unanswered | null> {
     try {
       const answers = readAnswers(await post(calls.map(createBody), calls.length), calls.length)
@@ -84,7 +85,10 @@ function end({ resolve, reject }: Waiting, answer: unknown): void {
   }
 }
 
-/** In the order of the calls. Throws Unanswered if one is missing: no call can get the answer of another. */
+/**
+ * Returns the answers in the order of the calls. Throws Unanswered if one is missing: no call can get the answer of
+ * another.
+ */
 function readAnswers(body: unknown, count: number): unknown[] {
   if (!Array.isArray(body)) readResult(body)
   const byId = new Map([body].flat().map((answer: unknown) => [Object(answer).id, answer]))
