@@ -63,9 +63,9 @@ export type ApiDeps = {
   readonly retiredPeppers: readonly string[]
   readonly secretBox: SecretBox
   readonly webhookTargets: TargetRules
-  /** Acts at a simulated partner. Null if the partners are real. */
+  /** Null if the partners are real. */
   readonly simulate: Simulate | null
-  /** Lets time pass for deliveries; null in live mode. */
+  /** Null in live mode. */
   readonly skipDeliveryTime: SkipDeliveryTime | null
   readonly limits: RequestLimits
   readonly openPayments: OpenPayments
@@ -75,31 +75,27 @@ export type ApiDeps = {
   readonly trustProxyHops: number
   readonly hstsIncludeSubdomains: boolean
   readonly countryHeader: string | undefined
-  /** Finds the country of an IP address. Null without a file of countries. */
+  /** Null without a file of countries. */
   readonly locate: Locate | null
-  /** True if buyers can pay in USDC. */
   readonly crypto: boolean
   readonly down: CheckoutDeps['down']
-  /** The partners' names for buyers. */
   readonly partners: CheckoutDeps['partners']
   readonly clock: () => number
-  /** The deployment of the other mode. Null if it is not known. */
+  /** Null if it is not known. */
   readonly otherModeUrl: string | null
   readonly operatorPages: OperatorPages
-  /** The e-mail address of the demo merchant, who signs in with one press. Null if there is none. */
+  /** The demo merchant, who signs in with one press. Null if there is none. */
   readonly demoEmail: string | null
-  /** The inbox of `npm start`. Null elsewhere. */
+  /** Null except with `npm start`. */
   readonly inbox: LocalInbox | null
-  /** The simulated wallet that pays test payments in USDC. Null elsewhere. */
+  /** Null except with `npm start`. */
   readonly simulatedWalletUrl: string | null
   readonly newId: (kind: IdKind) => string
   readonly log: Logger
-  /** The buyers' open pages, which receive changes. */
   readonly openPages: OpenPages
   readonly healthChecks: readonly HealthCheck[]
   readonly registry: Registry
   readonly tracing: Tracing
-  /** Starts workflows after their requests are answered. */
   readonly background: Background
   readonly onStarted: (paymentId: string) => void
   readonly onKeyUsed: (keyId: string) => void
@@ -107,7 +103,6 @@ export type ApiDeps = {
   readonly onRequest: (request: ApiRequest) => void
 }
 
-/** Creates the Express app with everything that the API process serves. It does not listen yet. */
 export function createApp(deps: ApiDeps): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -144,10 +139,7 @@ export function createApp(deps: ApiDeps): Express {
   return app
 }
 
-/**
- * Serves everything under `/v1` except the pages: an API request tries none of the many page paths, and a page request
- * none of these.
- */
+/** An API request tries none of the many page paths, and a page request none of these routes. */
 function createApiRouter(deps: ApiDeps, routes: readonly Route[], turns: Turns): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.use(requestLog(deps))
@@ -158,7 +150,7 @@ function createApiRouter(deps: ApiDeps, routes: readonly Route[], turns: Turns):
   }
 }
 
-/** The origin of the guides' requests. A live deployment that does not know the test deployment shows its own. */
+/** A live deployment that does not know the test deployment shows its own URL. */
 function guideOrigin({ db, publicUrl, otherModeUrl }: ApiDeps): string {
   return db.livemode ? (otherModeUrl ?? publicUrl) : publicUrl
 }
@@ -167,9 +159,8 @@ function guideOrigin({ db, publicUrl, otherModeUrl }: ApiDeps): string {
 const COMPRESSED_FROM = 4096
 
 /**
- * Compresses responses that are large enough to gain by it, in the encoding that the client accepts. At the fastest
- * level a payment page is 6 % larger with gzip (brotli 17 %) than at the usual level, for two thirds of the CPU (brotli
- * two fifths). Event streams are not compressed, because they must not wait.
+ * At the fastest level a payment page is 6 % larger with gzip (brotli 17 %) than at the usual level, for two thirds of
+ * the CPU (brotli two fifths). Event streams must not wait, so they are not compressed.
  */
 function compressed() {
   return compression({
@@ -183,8 +174,8 @@ function compressed() {
 }
 
 /**
- * Counts requests without a key, except for files that browsers cache. A route of `/v1` counts the requests that it
- * refuses. A callback is counted only if it is not authentic: partners send many requests from one network.
+ * A route of `/v1` counts the requests that it refuses. A callback is counted only if it is not authentic: partners
+ * send many requests from one network.
  */
 function countVisits({ countVisit }: RequestLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
@@ -201,7 +192,6 @@ function isFile(path: string): boolean {
   return path === '/pinrail.js' || (path.startsWith('/assets/') && !path.startsWith('/assets/brand.'))
 }
 
-/** A browser gets a page for a missing or failing page; a program gets a problem. */
 function pagesForBrowsers(deps: ApiDeps): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {

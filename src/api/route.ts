@@ -30,10 +30,9 @@ export const TAGS = {
   'Test mode': 'Act as the buyer and the partner.',
 } as const
 
-/** A route as a value. The router, the OpenAPI document and the tests read the same list of routes. */
+/** The router, the OpenAPI document and the tests read the same list of routes. */
 export type Route = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** Parameters are written as `{name}`, as in OpenAPI. */
   readonly path: string
   readonly operationId: string
   readonly tag: keyof typeof TAGS
@@ -44,27 +43,23 @@ export type Route = {
   readonly query?: z.ZodType
   readonly params?: z.ZodType
   readonly answers: Readonly<Record<number, z.ZodType>>
-  /** The columns of the CSV, if the response is a file. `answers` describes its JSON. */
+  /** The schema of the CSV, if the response is a file. `answers` describes its JSON. */
   readonly csv?: z.ZodType
-  /** Codes of this route only, in addition to those of every route. */
   readonly problems?: readonly ProblemCode[]
   /**
-   * How a POST handles an Idempotency-Key. `itself`: in one transaction with its effect. Otherwise the router stores
-   * the response after the effect, which must be safe to repeat and must contain no secret.
+   * `itself`: in one transaction with its effect. Otherwise the router stores the response after the effect, which must
+   * be safe to repeat and must contain no secret.
    */
   readonly idempotency?: 'itself'
-  /**
-   * The part of the request that the account's log stores if a key made it. Without it, key requests are not logged.
-   * The dashboard logs the changes of people.
-   */
+  /** The logged part of the request. Without it, requests by key are not logged. The dashboard logs what people do. */
   readonly audited?: (body: never, query: never) => object
-  /** Its effect is not only in the database, so it is logged afterwards and not in one transaction with its change. */
+  /** Its effect is not only in the database, so it is logged afterwards and not in one transaction. */
   readonly reachesOut?: true
   /** A request that works. The reference shows it, and a test sends it. */
   readonly example?: {
     readonly body?: object
     readonly query?: Readonly<Record<string, string>>
-    /** The response to it. By default the example of the response's schema. */
+    /** By default the example of the response's schema. */
     readonly answer?: object
   }
   handle(call: Call): Promise<Answer>
@@ -80,14 +75,12 @@ export type Call = {
   readonly ip: string
 }
 
-/** Logs the whole body: it contains nothing secret. */
 export const WHOLE = (body: object): object => body
 /** Logs nothing of the body: the path says enough. */
 export const NOTHING = (): object => ({})
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined
 
-/** Gives the handler's `body`, `query` and `params` the types of the schemas. */
 export function defineRoute<
   B extends z.ZodType | undefined,
   Q extends z.ZodType | undefined,
@@ -116,14 +109,13 @@ export type RouterDeps = {
 
 /** Rows of a list that count as one request of the account. */
 const ROWS_OF_REQUEST = 10
-/** Milliseconds after which a client that stopped reading a file is disconnected. */
+/** Milliseconds. */
 export const STALLED_MS = 60_000
 
-/** True if the route reads a list page by page. */
 export const readsList = ({ method, query }: Route): boolean =>
   method === 'get' && query instanceof z.ZodObject && 'limit' in query.shape
 
-/** Mounts the routes: authenticate, count, parse, call, answer. Other methods on a known path get 405 with Allow. */
+/** Other methods on a known path get 405 with Allow. */
 export function mountRoutes(router: Router, routes: readonly Route[], deps: RouterDeps): void {
   const paths = new Map<string, Route[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
@@ -161,17 +153,16 @@ export function onlyMethods(methods: readonly string[]): RequestHandler {
 function admit(route: Route, { authenticate, limits }: RouterDeps) {
   return async (request: Request, response: Response, next: () => void): Promise<void> => {
     const caller = await authenticate(request, route.scope, (known) => noteCaller(response, known))
-    response.set(limits.count(caller, costOf(route, request)))
+    response.set(limits.count(caller, countRequests(route, request)))
     response.locals['caller'] = caller
     next()
   }
 }
 
 /**
- * The number of requests that this one counts as. The cost of a list grows with its rows, so a merchant who pages
- * through all of them leaves other merchants the time that ordinary requests would leave.
+ * The cost of a list grows with its rows, so a merchant who pages through all of them leaves time for other merchants.
  */
-function costOf(route: Route, { query }: Request): number {
+function countRequests(route: Route, { query }: Request): number {
   const rows = Number(query['limit'])
   return readsList(route) && rows > ROWS_OF_REQUEST ? Math.ceil(Math.min(rows, 100) / ROWS_OF_REQUEST) : 1
 }
@@ -277,9 +268,7 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: 'body' | 'q
   throw explain(result.error, { schema, where, value })
 }
 
-/**
- * Throws unless the key has 1 to 255 visible ASCII characters. Removes the quotes that the IETF draft puts around it.
- */
+/** Throws unless the key has 1 to 255 visible ASCII characters. The IETF draft puts quotes around it. */
 function readIdempotencyKey(request: Request): string | null {
   const raw = request.get('idempotency-key')
   if (raw === undefined) return null

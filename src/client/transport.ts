@@ -31,7 +31,6 @@ export type Args<K extends OperationId> = {
 
 export type Transport = {
   <K extends OperationId>(operation: K, args?: Args<K>): Promise<Answer<K>>
-  /** Returns a response that is not JSON. */
   readonly text: <K extends OperationId>(operation: K, args?: Args<K>) => Promise<string>
 }
 
@@ -47,7 +46,6 @@ export function createTransport(options: ClientOptions): Transport {
   })
 }
 
-/** Returns the text of the response. */
 async function ask<K extends OperationId>(options: ClientOptions, operation: K, args: Args<K>): Promise<string> {
   const { retries = 3, wait = pause } = options
   const [method, template] = OPERATIONS[operation]

@@ -49,14 +49,14 @@ const MOST_REQUESTS = 2000
  */
 const STARTS = { inFlight: 16, waiting: 200 }
 /**
- * Milliseconds. With the deadline of a start this ends before the relay takes over the payment, three seconds after its
+ * Milliseconds. With the deadline of a start this ends before the relay takes over, three seconds after the payment's
  * creation.
  */
 const START_WAIT_MS = 1200
 
 /** Overrides of the configuration for tests, which then compose nothing themselves. */
 export type ApiOverrides = {
-  /** The queues of the workflows. Workflows wait on a queue that no worker polls. */
+  /** Workflows wait on a queue that no worker polls. */
   readonly taskQueues?: { readonly payments: string; readonly deliveries: string }
   /** Unix milliseconds. */
   readonly clock?: () => number
@@ -135,7 +135,7 @@ export async function composeApi(
   }
 }
 
-/** URLs and the e-mail address of the operator that the pages link to. Null: not shown. */
+/** Null: the pages show no link. */
 const readOperatorPages = (config: ApiConfig) => ({
   status: config.STATUS_PAGE_URL ?? null,
   terms: config.TERMS_URL ?? null,
@@ -143,27 +143,24 @@ const readOperatorPages = (config: ApiConfig) => ({
   contact: config.CONTACT_EMAIL ?? null,
 })
 
-/** The tolerances of payments that are created now. */
 const readTolerances = (config: ApiConfig) => ({
   tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
   fillTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
 })
 
-/** The secrets of API keys and webhooks. Retired ones are still accepted. */
+/** Retired secrets are still accepted. */
 const readSecrets = (config: ApiConfig) => ({
   pepper: config.API_KEY_PEPPER.reveal(),
   retiredPeppers: listOf(config.RETIRED_API_KEY_PEPPERS),
   secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
 })
 
-/** The URL of the API for browsers, and the proxies in front of it. */
 const readAddress = (config: ApiConfig) => ({
   publicUrl: config.PUBLIC_URL,
   trustProxyHops: config.TRUST_PROXY_HOPS,
   hstsIncludeSubdomains: config.HSTS_INCLUDE_SUBDOMAINS,
 })
 
-/** The health checks of the process. Only the database is required. */
 const listHealthChecks = (
   db: Db,
   temporal: Pick<ReturnType<typeof createTemporalClient>, 'check'>,
@@ -179,7 +176,6 @@ const localParts = ({ DEMO_SIGN_IN: demoEmail, INBOX_URL: inbox, SIMULATED_WALLE
   simulatedWalletUrl: wallet ?? null,
 })
 
-/** The sources of the buyer's country. */
 const readCountries = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: ApiConfig) => ({
   countryHeader,
   locate: file === undefined ? null : createLocate(file),
@@ -193,7 +189,6 @@ const composeBackground = (log: Logger) =>
     onError: (error) => log.error({ err: error }, 'a payment was not started; the relay starts it'),
   })
 
-/** Writers of records that no response waits for. */
 function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
   const later = {
     everyMs: WRITE_BEHIND_MS,

@@ -33,7 +33,6 @@ export async function assertSameSeed(
   )
 }
 
-/** The stored deposits, for the crypto driver. */
 export function createDepositBook({ db, chainId, token, watchDays, keys }: DepositBookSettings): DepositBook {
   return {
     read: (attemptId) => readDeposit(db, attemptId),

@@ -3,7 +3,7 @@ import { send } from '../providers/http.ts'
 
 const TIMEOUT_MS = 3000
 
-/** Sends secrets to the inbox of `npm start`. Throws if it does not respond. */
+/** Throws if the inbox does not respond. */
 export function createLocalInbox(url: string): LocalInbox {
   return {
     url,

@@ -10,7 +10,7 @@ import type { Hex } from '../domain/hex.ts'
 import type { Treasury } from '../domain/settlement/treasuries.ts'
 
 export type Treasuries = {
-  /** Every treasury with a key here, the one of TREASURY_KEY first. */
+  /** The key of TREASURY_KEY first. */
   readonly signers: readonly TreasurySigner[]
   /** Every treasury, with or without a key here. */
   readonly list: readonly Treasury[]
@@ -30,7 +30,7 @@ type KeySettings = Pick<
   | 'KEYSTORE_PASSWORD'
 >
 
-/** Opens the treasuries. All have the same policy: a rotation changes the key, not what can be signed. */
+/** All treasuries have the same policy: a rotation changes the key, not what can be signed. */
 export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
   const policy = {
     livemode: config.PINRAIL_MODE === 'live',
@@ -46,7 +46,7 @@ export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
   return { signers, list: config.TREASURIES ?? [{ address: only.address, firstId: null }] }
 }
 
-/** The accounts of a comma-separated list of keys. Live mode refuses public test keys. */
+/** Live mode refuses public test keys. */
 export async function openKeys(
   { KEYSTORE_PASSWORD, PINRAIL_MODE }: Pick<WorkerConfig, 'KEYSTORE_PASSWORD' | 'PINRAIL_MODE'>,
   keys: Secret,

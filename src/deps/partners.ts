@@ -13,7 +13,6 @@ import { converterOf, partnerSettings } from './shared.ts'
 /** Milliseconds between two rounds while a partner is suspected or down. */
 const ASKED_EVERY_MS = 2500
 
-/** Partners and converter, measured and bounded, and the loop that detects which partners are down. */
 export function composePartners(
   config: WorkerConfig,
   { db, log, bell, ...watching }: { readonly db: Db; readonly log: Logger; readonly bell: Bell } & Watching,

@@ -10,7 +10,7 @@ import { createInbox } from '../sandbox/inbox/inbox.ts'
 import { openMailbox } from '../sandbox/inbox/mailbox.ts'
 import type { SendUsdc } from '../sandbox/usdc-wallet.ts'
 
-/** The simulators of the partners and the converter, with their journals in `SANDBOX_DATA`. */
+/** The simulators keep their journals in `SANDBOX_DATA`. */
 export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<typeof createSandbox> {
   return createSandbox({
     dataFolder: config.SANDBOX_DATA,
@@ -41,10 +41,7 @@ function sendUsdcOn(rpcUrl: string | undefined): SendUsdc | null {
   return rpcUrl === undefined ? null : (transfer) => mintUsdc(connectDevelopmentChain(rpcUrl), transfer)
 }
 
-/**
- * The merchant's inbox, with its deliveries, mails and messages in `INBOX_DATA`. An inbox that receives mail has a chat
- * too.
- */
+/** The inbox keeps its deliveries, mails and messages in `INBOX_DATA`. With mail it has a chat too. */
 export async function composeInbox(config: InboxConfig, log: Logger): ReturnType<typeof createInbox> {
   const mails = join(config.INBOX_DATA, 'mails.jsonl')
   const { INBOX_HOST: host, INBOX_SMTP_PORT: port } = config

@@ -61,10 +61,7 @@ export async function composeSettlement(
   })
 }
 
-/**
- * Milliseconds between two rounds: a receipt can wait, and one round proves everything that was settled since the last
- * one.
- */
+/** Milliseconds: a receipt can wait, and one round proves everything that was settled since the last one. */
 const RECEIPTS_EVERY_MS = 5000
 
 export function composeReceiptLoop(

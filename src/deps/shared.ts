@@ -24,8 +24,8 @@ const RATES_REFRESH_SECONDS = 10
 const DATABASE_RETRY_MS = 1000
 
 /**
- * Opens the database of this deployment and asserts that its sessions are as the code needs them and that it has this
- * mode. Throws DatabaseRefusal if an assertion fails. Waits for a database that does not respond yet.
+ * Asserts that the sessions are as the code needs them and that the database has this mode. Throws DatabaseRefusal if
+ * not. Waits for a database that does not respond yet.
  */
 export async function openDb(config: Config, log: Logger, options: Pick<DbOptions, 'lockTimeoutMs'> = {}): Promise<Db> {
   const livemode = config.PINRAIL_MODE === 'live'
@@ -48,10 +48,7 @@ export async function openDb(config: Config, log: Logger, options: Pick<DbOption
     }
 }
 
-/**
- * Lists from another deployment's replica would be empty. A replica that is down does not prevent the start: lists work
- * without it.
- */
+/** Another deployment's replica would show empty lists. A replica that is down does not prevent the start. */
 async function assertReplica(options: DbOptions & { pooled: boolean }, log: Logger): Promise<void> {
   const replica = createDb({ ...options, pool: 1 })
   try {
@@ -86,12 +83,9 @@ export function partnerSettings(config: Config): Record<ProviderName, PartnerSet
   }
 }
 
-/** The names of the simulated partners. */
 const SIMULATED_NAMES = ['wallet_app:Velanto', 'card_partner:Cardora', 'local_partner:Indora']
 
-/**
- * The partners' names for buyers. USDC is received at the platform's own addresses. Throws if a partner has no name.
- */
+/** USDC is received at the platform's own addresses. Throws if a partner has no name. */
 export function partnerNames(config: Pick<ApiConfig, 'PARTNER_NAMES' | 'PINRAIL_MODE'>): PartnerNames {
   const entries = config.PARTNER_NAMES ?? (config.PINRAIL_MODE === 'live' ? [] : SIMULATED_NAMES)
   const missing = missingNames(entries)
@@ -111,7 +105,6 @@ export function ratesOf(converter: Converter, clock: () => number): ReturnType<t
   return createRates(converter, { refreshSeconds: RATES_REFRESH_SECONDS, clock })
 }
 
-/** Reads the row of a payment for the start of its workflow. */
 export function loadStart(db: Db): (paymentId: string) => Promise<PaymentStart> {
   return async (paymentId) => {
     const [row] = await readStarts(db, [paymentId])

@@ -8,7 +8,6 @@ import { countAttention } from '../db/payments/attention.ts'
 import { watchBooks } from '../observe/metrics.ts'
 import { type SettlementSources, watchSettlement } from '../observe/settlement.ts'
 
-/** The metrics and health checks of the process: the books, settlement, and the parts that it cannot work without. */
 export function watched({
   registry,
   db,

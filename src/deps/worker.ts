@@ -47,10 +47,9 @@ export type WorkerParts = {
   readonly workers: Worker[]
   readonly settlement: SettlementRunner
   readonly loops: Loop[]
-  /** The parts that the loops and the settlement use: a test runs a round of them by hand. */
+  /** A test runs a round of these by hand. */
   readonly relay: Relay
   readonly hooks: SettlementHooks
-  /** The health checks for operators. */
   readonly checks: readonly HealthCheck[]
   readonly registry: Registry
 }
@@ -137,7 +136,7 @@ export async function composeWorker(
   }
 }
 
-/** The Postgres notifications that wake this process. `own`: the name with which it signs those that it sends. */
+/** `own`: the name with which this process signs its own notifications. */
 const listenForWork = (
   config: WorkerConfig,
   { bells, settlement, own }: { bells: WorkBells; settlement: SettlementRunner; own: string },
@@ -169,7 +168,6 @@ async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'a
   return { workers, connection }
 }
 
-/** The operations of the settlement engine that payments use. */
 const PAYOUTS = {
   queue: payoutInsert,
   hold: holdPayout,

@@ -1,9 +1,9 @@
-/** Collects items and writes them together: for records that can be written a little later, or again after a crash. */
+/** For records that can be written a little later, or again after a crash. */
 export type WriteBehind<T> = { readonly add: (item: T) => void; readonly flush: () => Promise<void> }
 
 export type WriteBehindOptions<T> = {
   readonly everyMs: number
-  /** More items than this are dropped while writing fails. Another process must repair lost writes. */
+  /** Items above this number are dropped while writing fails. Another process must repair lost writes. */
   readonly most?: number
   readonly write: (items: T[]) => Promise<void>
   readonly onError: (error: unknown) => void

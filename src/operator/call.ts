@@ -6,7 +6,6 @@ import { assertMode } from '../db/deployment.ts'
 import { findMerchant } from '../db/operator/accounts.ts'
 import type { Signed } from '../db/operator/actions.ts'
 
-/** The words match no command: the message explains the usage. */
 export class UsageError extends Error {}
 
 /** The request cannot be carried out now, and nothing was changed. */
@@ -33,23 +32,21 @@ export type Options = {
 } & { readonly 'dry-run'?: boolean | undefined; readonly outside?: boolean | undefined }
 
 export type Call = {
-  /** The subjects of the command, in the order of its help. */
   readonly subjects: readonly string[]
   readonly options: Options
-  /** The environment variables. Default: those of the process. */
+  /** Default: those of the process. */
   readonly env: Environment | undefined
-  /** Prints a line for people. */
+  /** For people. */
   readonly say: (line: string) => void
-  /** Adds a field to the output for programs, which `--json` prints. */
+  /** For programs: a field of the output of `--json`. */
   readonly give: (name: string, value: unknown) => void
 }
 
-/** A command: its words, its subjects, and its work. The help is generated from these. */
+/** The help is generated from the commands. */
 export type Command = {
   readonly words: string
   /** The subjects in order; `?` at the end marks an optional one. */
   readonly subjects?: readonly string[]
-  /** The options; `!` marks the required ones. */
   readonly options?: readonly (OptionName | `${OptionName}!`)[]
   readonly does: string
   /** Returns the exit code: 0, or 1 if there was nothing to do or something needs attention. */
@@ -57,7 +54,6 @@ export type Command = {
 }
 export type OptionName = keyof Options
 
-/** A command that works on accounts, payments or webhooks, with the database of this deployment. */
 export type Office = Call & { readonly db: Db; readonly settings: OfficeConfig }
 
 /** Milliseconds: an operator's list may read more than a merchant's request. */
@@ -70,9 +66,7 @@ export async function inOffice(call: Call, work: (office: Office) => Promise<num
 
 type DatabaseSettings = Pick<OperatorConfig, 'PINRAIL_MODE' | 'DATABASE_URL' | 'DATABASE_POOLER'>
 
-/**
- * Opens the database of this deployment for the work. Throws DatabaseRefusal like the start of the API and the worker.
- */
+/** Throws DatabaseRefusal like the start of the API and the worker. */
 export async function withDatabase<T>(settings: DatabaseSettings, work: (db: Db) => Promise<T>): Promise<T> {
   const livemode = settings.PINRAIL_MODE === 'live'
   const [url, pooled] = [settings.DATABASE_URL, settings.DATABASE_POOLER === 'transaction']
@@ -86,7 +80,7 @@ export async function withDatabase<T>(settings: DatabaseSettings, work: (db: Db)
   }
 }
 
-/** Reads the operator and the reason. Every change of money or keys needs both. */
+/** Every change of money or keys needs both. */
 export function signedBy({ options }: Call): Signed {
   const [operator, reason] = [options.operator?.trim(), options.reason?.trim()]
   if (!operator || !reason) throw new UsageError('name yourself and your reason: --operator <name> --reason <text>')
@@ -105,7 +99,7 @@ export function wholeNumber(option: string, text: string, most: number): number 
   return number
 }
 
-/** The time of --since, in Unix milliseconds. */
+/** Unix milliseconds. */
 export function readSince(text: string): number {
   const time = Date.parse(text)
   if (Number.isNaN(time)) throw new UsageError('--since must be a time such as 2026-11-01T00:00:00Z')
@@ -124,14 +118,14 @@ export type List = {
   readonly rows: readonly (readonly (string | number | null)[])[]
 }
 
-/** Prints a list with its header. Returns 1 if it has no rows, otherwise 0. */
+/** Returns 1 if the list has no rows, otherwise 0. */
 export function sayList(say: Call['say'], { none, head, rows }: List): number {
   const lines = rows.length === 0 ? [none] : columns([head, ...rows])
   for (const line of lines) say(line)
   return rows.length === 0 ? 1 : 0
 }
 
-/** Formats columns, each as wide as its widest word. Null is shown as a dash. */
+/** Null is shown as a dash. */
 export function columns(rows: readonly (readonly (string | number | null)[])[]): string[] {
   const words = rows.map((row) => row.map((word) => String(word ?? '-')))
   const widths = (words[0] ?? []).map((_word, at) => Math.max(...words.map((row) => row[at]?.length ?? 0)))

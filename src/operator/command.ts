@@ -8,10 +8,9 @@ import { helpFor } from './help.ts'
 
 export type CommandLine = {
   readonly args: readonly string[]
-  /** The environment variables. Default: those of the process. */
+  /** Default: those of the process. */
   readonly env?: Environment | undefined
   readonly say: (line: string) => void
-  /** Receives the fields for programs. */
   readonly give?: Call['give'] | undefined
 }
 
@@ -40,8 +39,8 @@ const OPTIONS = {
 } as const
 
 /**
- * Runs the command. Returns the exit code: 0 if it is done, 1 if there was nothing to do or something needs attention.
- * Throws for everything else: `exitCodeFor` maps the error to a code.
+ * Returns the exit code: 0 if it is done, 1 if there was nothing to do or something needs attention. Throws for
+ * everything else: `exitCodeFor` maps the error to a code.
  */
 export async function runCommand({ args, env, say, give = () => undefined }: CommandLine): Promise<number> {
   const { values, positionals } = parse(args)
@@ -57,7 +56,6 @@ export async function runCommand({ args, env, say, give = () => undefined }: Com
   return command.run({ subjects, options, env, say, give })
 }
 
-/** Names the unknown words and suggests what was probably meant. */
 function describeUnknown(positionals: readonly string[]): string {
   const group = COMMANDS.filter(({ words }) => words.startsWith(`${positionals[0]} `))
   if (positionals.length === 0 || (positionals.length === 1 && group.length > 0)) return helpFor(positionals[0])
@@ -106,7 +104,7 @@ export type Streams = { readonly out: (text: string) => void; readonly err: (tex
 /** `name`: the name with which a person calls `pinrail`. */
 export type Program = Pick<CommandLine, 'args' | 'env'> & { readonly name?: string }
 
-/** Runs `pinrail` as a program: prints, and returns the exit code. Never throws. */
+/** Prints, and returns the exit code. Never throws. */
 export async function runPinrail({ args, env, name = 'pinrail' }: Program, { out, err }: Streams): Promise<number> {
   // Works even if the other options cannot be parsed.
   const isJson = args.includes('--json')

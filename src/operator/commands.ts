@@ -190,7 +190,7 @@ const LINKS: readonly Command[] = [
   },
 ]
 
-/** Every command, in the order of the help. */
+/** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
   {
     words: 'migrate',

@@ -18,14 +18,13 @@ import { Refusal } from './call.ts'
 export type Operation = {
   readonly db: Db
   readonly settings: OperatorConfig
-  /** Notify the payments. */
   readonly hooks: SettlementHooks
   readonly dryRun: boolean
   readonly say: (line: string) => void
   readonly give?: ((name: string, value: unknown) => void) | undefined
 }
 
-/** An operation that an operator decides: the transaction that carries it out stores the operator and the reason. */
+/** The transaction of the operation stores the operator and the reason. */
 export type Act = Operation & { readonly signed: Signed }
 
 export type ActName = 'void' | 'hold' | 'release' | 'acknowledge' | 'reopen' | 'abandon_lane' | 'take_over'
@@ -46,7 +45,6 @@ const describe = (payout: PayoutView): string =>
   `${payout.paymentId}: ${stateText(payout.state, payout.holdReason)}, ` +
   `${payout.microUsdc} micro-USDC to ${payout.recipient}${payout.txHash === null ? '' : `, ${payout.txHash}`}`
 
-/** The state of a payout for people, with its stop reason. */
 export function stateText(state: string, reason: string | null): string {
   const word = state === 'held' ? 'stopped' : state
   return reason === null ? word : `${word}(${reason})`
@@ -54,7 +52,7 @@ export function stateText(state: string, reason: string | null): string {
 
 export type PayoutChange = Extract<ActName, 'void' | 'hold' | 'release'>
 
-/** Changes the payout and notifies its payment. False if the state of the payout forbids it. */
+/** False if the state of the payout forbids the change. */
 async function carryOut(
   tx: Tx,
   { hooks, settings }: Act,
@@ -86,9 +84,7 @@ async function voidPayout(tx: Tx, context: ChangeContext, paymentId: string): Pr
   return true
 }
 
-/**
- * Money that has waited must not continue before the partner confirms that it is still there: a decision leads to that.
- */
+/** The partner must first confirm that money which has waited is still there: a decision leads to that. */
 async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
   const { payout, held } = (await loadPayment(tx, paymentId)).payment
   if (payout === 'handed' || held) return
@@ -99,7 +95,7 @@ async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
   throw new Refusal(`${paymentId} ${todo}`)
 }
 
-/** Changes one payout and prints it before and after. A dry run does the same and rolls back. */
+/** A dry run does the same and rolls back. */
 export async function changePayout(act: Act, paymentId: string, name: PayoutChange): Promise<number> {
   const { db, dryRun, say } = act
   const before = await readPayout(db, paymentId)
@@ -121,9 +117,8 @@ export async function changePayout(act: Act, paymentId: string, name: PayoutChan
 }
 
 /**
- * Declares a transfer out of the treasury legitimate that no payout claims, and books it. If it was the last unknown
- * one, the lanes continue. `balance` means what the treasuries have less than the books without a transfer that shows
- * it.
+ * Accepts and books a transfer out of the treasury that no payout claims. If it was the last unknown one, the lanes
+ * continue. `balance` means what the treasuries have less than the books without a transfer that shows it.
  */
 export async function acknowledge(act: Act, subject: Hex | 'balance'): Promise<number> {
   const { db, settings, hooks, say } = act
@@ -178,7 +173,7 @@ export async function reopen(act: Act, wallet: Hex): Promise<number> {
   return opened ? 0 : 1
 }
 
-/** Abandons a lane whose key is lost or whose transactions are not mined: the other lanes take over its payouts. */
+/** For a lane whose key is lost or whose transactions are not mined: the other lanes take over its payouts. */
 export async function abandon(act: Act, wallet: Hex): Promise<number> {
   const { db, settings, say } = act
   const left = await db.transaction(async (tx) => {

@@ -12,16 +12,15 @@ const KEYS = ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUND
 const TREASURY_KEYS: readonly string[] = ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS']
 
 export type Preflight = {
-  /** The environment variables. Default: those of the process. */
+  /** Default: those of the process. */
   readonly env?: Environment | undefined
   readonly say: (line: string) => void
   readonly give?: ((name: string, value: unknown) => void) | undefined
 }
 
 /**
- * Prints everything that live mode would refuse, one line each. Asks no node and no Temporal, but reads the database's
- * settings, opens the keystores, and asks key services for the addresses of their keys. Returns 0 if API and worker
- * would start.
+ * Asks no node and no Temporal, but reads the database's settings, opens the keystores, and asks key services for the
+ * addresses of their keys. Returns 0 if API and worker would start in live mode.
  */
 export async function preflight({ env, say, give = () => undefined }: Preflight): Promise<number> {
   const found = preflightProblems(env)
@@ -33,7 +32,6 @@ export async function preflight({ env, say, give = () => undefined }: Preflight)
   return problems.length === 0 ? 0 : 1
 }
 
-/** Reads the settings of each database whose URL is valid. */
 async function databaseProblems(env: Environment, found: readonly Problem[]): Promise<Problem[]> {
   const pooled = env['DATABASE_POOLER'] === 'transaction'
   const asked = (['DATABASE_URL', 'DATABASE_READ_URL'] as const).map(async (name): Promise<Problem[]> => {

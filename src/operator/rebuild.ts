@@ -96,9 +96,7 @@ async function refuseReplaced(rpc: Rpc, cursor: ChainCursor | null): Promise<voi
     throw new Error(`block ${number} was final as ${hash} and is ${now.hash} now: run repair-finality first`)
 }
 
-/**
- * Takes the lead for a command. Throws if a worker leads. `start`: the first block to read, if nothing was read yet.
- */
+/** Throws if a worker leads. `start`: the first block to read, if nothing was read yet. */
 export async function takeLead(
   journal: SettlementJournal,
   { owner, start }: { owner: string; start: { number: number; hash: Hex } },
@@ -109,7 +107,7 @@ export async function takeLead(
   return lead
 }
 
-/** Reads the chain from the cursor to the final block, without keys. */
+/** Reads up to the final block, without keys. */
 export async function readAnew(
   { db, settings, say }: Operation,
   parts: { rpc: Rpc; journal: SettlementJournal; lead: Lead; treasuries: readonly Hex[] },
@@ -134,8 +132,8 @@ export async function readAnew(
 }
 
 /**
- * A relayer without its key. The observer must know which transactions belong to the platform: their transfers are not
- * unknown, even if a restored backup has forgotten the payment.
+ * The observer must know which transactions belong to the platform: their transfers are not unknown, even if a restored
+ * backup has forgotten the payment.
  */
 function keylessRelayer(address: Hex): LocalAccount {
   const refuse = (): never => {
@@ -152,7 +150,6 @@ const warnBy =
   (_fields: object, message: string): void =>
     say(message)
 
-/** The nodes of the configuration. Their warnings are printed. */
 type Nodes = {
   readonly settings: Pick<Operation['settings'], 'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID'>
   readonly say: Operation['say']

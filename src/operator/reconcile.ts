@@ -6,7 +6,7 @@ import { type Call, columns, type Office, Refusal, readSince } from './call.ts'
 /** Milliseconds: changes of a week are compared by default. */
 const USUAL_MS = 7 * 86_400_000
 
-/** Compares what must agree, and writes nothing. Returns 1 if something differs. */
+/** Writes nothing. Returns 1 if something differs. */
 export async function reconcileBooks(office: Office): Promise<number> {
   const { db, say, give, options, subjects } = office
   const [payment] = subjects
@@ -30,10 +30,7 @@ export function giveReconciliation(give: Call['give'], { payments, differences, 
   give('unread', unread)
 }
 
-/**
- * Prints the differences. Returns true if there are none. Throws if an invariant could not be read: then the result is
- * unknown.
- */
+/** Returns true without differences. Throws if an invariant could not be read: then the result is unknown. */
 export function sayDifferences(say: Call['say'], { differences, unread }: Reconciliation): boolean {
   const rows = differences.map(({ invariant, subject, difference }) => [invariant, subject, difference])
   if (rows.length > 0) for (const line of columns([['invariant', 'payment', 'difference'], ...rows])) say(line)

@@ -17,7 +17,6 @@ import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'
 import type { Operation } from './payouts.ts'
 import { connectNodes, knownTreasuries, readAnew, takeLead } from './rebuild.ts'
 
-/** Blocks that are read together. */
 const TOGETHER = 20
 
 type Found = {
@@ -27,10 +26,9 @@ type Found = {
 }
 
 /**
- * Repairs a reversal of finality: blocks that were final, and by which payouts were ended, have been replaced.
- * Everything that depends on them is taken back and the chain is read again. A payout that is on the new chain too ends
- * again at once. The others are sent again with the same nonce, so that the token decides. A dry run only prints what
- * it finds.
+ * Repairs a reversal of finality: final blocks by which payouts were ended have been replaced. Everything that depends
+ * on them is taken back and the chain is read again. A payout that is on the new chain too ends again at once. The
+ * others are sent again with the same nonce, so that the token decides. A dry run only prints what it finds.
  */
 export async function repairFinality(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation

@@ -28,8 +28,8 @@ const change = (name: PayoutChange): Command['run'] => acts((act, payment) => ch
 const SIGNED = ['operator!', 'reason!'] as const
 
 /**
- * Commands about payouts and the chain. They need the worker's variables for both. What an operator decides is signed;
- * `rebuild` and `repair-finality` write what the chain shows.
+ * Commands with the worker's variables for database and chain. What an operator decides is signed; `rebuild` and
+ * `repair-finality` write what the chain shows.
  */
 export const SETTLEMENT: readonly Command[] = [
   {

@@ -24,8 +24,8 @@ import { type Operation, stateText } from './payouts.ts'
 import { connectNodes } from './rebuild.ts'
 
 /**
- * Prints a page whose first line says whether money is moving, and if not, why; then what to do, then the figures.
- * Returns 1 if something needs attention.
+ * The first line says whether money is moving, and if not, why; then what to do, then the figures. Returns 1 if
+ * something needs attention.
  */
 export async function showStatus(operation: Operation): Promise<number> {
   const { say, give = () => undefined } = operation
@@ -46,7 +46,6 @@ type ChainSettings = Pick<
   'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID' | 'USDC_ADDRESS' | 'TREASURIES'
 >
 
-/** Reads everything that the answer depends on: from the database, and from each node. */
 export async function readStanding(asking: Asking): Promise<Standing> {
   const { db, settings } = asking
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
@@ -89,7 +88,7 @@ async function readChain({ db, settings }: Asking, lanes: Standing['lanes']): Pr
 /** Calls in one request, as a worker sends them: a node may refuse that. */
 const ASKED_TOGETHER = 6
 
-/** Asks each node separately, so that a failing one is named with its error. */
+/** Each node separately, so that a failing one is named with its error. */
 function readHeads(rpc: Rpc): Promise<Standing['chain']['nodes'][number][]> {
   return Promise.all(
     rpc.nodes.map(async (node) => {
@@ -143,7 +142,6 @@ function chainLines({ cursor, chain }: Standing): string[] {
   return ['', 'Chain', read, `  ${final}`, ...pause, ...columns(nodes)]
 }
 
-/** Shows the last success and the failure of each part of the engine, as its worker reported them. */
 function partLines({ parts }: Standing): string[] {
   const rows = parts.map(({ part, reportedSeconds, succeededSeconds, failingSeconds, failure }) => [
     `  ${part}`,

@@ -1,8 +1,8 @@
 import type { Streams } from './command.ts'
 
 /**
- * The output of the process. A reader that leaves early, such as `head`, must not end a command before its work is
- * done: the remaining output is dropped.
+ * A reader that leaves early, such as `head`, must not end a command before its work is done: the remaining output is
+ * dropped.
  */
 export function openStreams(): Streams {
   for (const stream of [process.stdout, process.stderr])

@@ -28,14 +28,11 @@ export type ChannelDeps = {
 export type ChannelActor = { readonly tenant: Tenant; readonly actor: string; readonly ip: string }
 
 export type WantedChannel = Omit<NewChannel, 'id' | 'sealed' | 'at'> & {
-  /** The target of its messages. Empty for e-mail, which goes to the person. */
+  /** Empty for e-mail, which goes to the person. */
   readonly address: string
 }
 
-/**
- * Returns null if the account has the maximum number of channels. A person has one e-mail channel: a second request
- * returns it.
- */
+/** Returns null at the limit of channels. A person has one e-mail channel, so a second request returns it. */
 export async function addChannel(
   deps: ChannelDeps,
   tx: Tx,
@@ -65,7 +62,6 @@ export async function dropChannel(
     await recordChange(tx, by, { action: 'channel.removed', channel })
 }
 
-/** Queues a test message, unless one is already waiting to be sent. */
 export async function testChannel(deps: ChannelDeps, db: Session, { tenant, id }: { tenant: Tenant; id: string }) {
   const [latest] = await listMessages(db, tenant, { channelId: id, limit: 1 })
   const isOpen = latest?.kind === 'test' && latest.state !== 'sent' && latest.state !== 'refused'
@@ -80,7 +76,7 @@ export async function noteChannel(
   await writeAudit(tx, { merchantId: tenant.merchantId, actor, action, data, ip })
 }
 
-/** Notifies the people of the account that a channel was added or removed: it receives what is meant for them. */
+/** Also notifies the people of the account. */
 async function recordChange(
   tx: Tx,
   by: ChannelActor,
@@ -93,7 +89,7 @@ async function recordChange(
 
 const LONGEST_NAME = 80
 
-/** Reads a name: one line, without characters that change the direction of text. */
+/** One line, without characters that change the direction of text. */
 export function readChannelName(given: string): { name: string } | { must: string } {
   const name = storedText(given).trim()
   if (name.length > LONGEST_NAME || !isSafeText(name, 'line') || !isVisible(name))

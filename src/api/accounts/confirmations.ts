@@ -27,10 +27,9 @@ const askedSchema = z.object({
   body: z.record(z.string(), z.union([z.string(), z.array(z.string()), file])),
 })
 
-/** A request of a person who must confirm first. */
 export type Asked = z.output<typeof askedSchema>
 
-/** Stores the request until it is confirmed. Returns its id, which works only in this session. */
+/** Returns the id of the stored request, which works only in this session. */
 export async function keepAsked(
   { db, secretBox, clock }: ConfirmationDeps,
   sessionId: string,
@@ -58,13 +57,9 @@ export async function findAsked(
   return sealed === null ? null : askedSchema.parse(JSON.parse(secretBox.open(sealed, id)))
 }
 
-/** The query parameter of a form's URL with the id of what was confirmed. */
 export const CONFIRMED = 'confirmed'
 
-/**
- * Returns the URL that follows a confirmation. With 307 the browser posts again to the path of the form, which then
- * reads the stored form and ignores the posted one.
- */
+/** Returns the next URL. With 307 the browser posts again to the form's path, which then reads only the stored form. */
 export function afterConfirming(
   id: string | null,
   found: Asked | null,

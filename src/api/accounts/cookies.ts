@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 
 /**
- * `session`: who is signed in. `browser`: this browser requested a link. `known`: somebody signed in here before.
- * `sent`: the e-mail address that the link went to, in base64url. Over https the names begin with `__Host-`, so that no
- * other host of the domain can set them; browsers accept such cookies only over https.
+ * `session`: the signed-in person. `browser`: requested a link. `known`: somebody signed in here before. `sent`: the
+ * e-mail address of the link, in base64url. Over https the names begin with `__Host-`, so that no other host of the
+ * domain can set them.
  */
 export type CookieName = 'session' | 'browser' | 'known' | 'sent'
 
@@ -18,7 +18,7 @@ const VALUES: Readonly<Record<CookieName, RegExp>> = {
 export type Cookies = {
   /** Null if there is none, or more than one: only a third party can have set the second. */
   read(request: Request, name: CookieName): string | null
-  /** The value of `set-cookie`. The cookie ends with the browser's session, or after this number of seconds. */
+  /** The value of `set-cookie`. Without `seconds` the cookie ends with the browser's session. */
   set(name: CookieName, value: string, seconds?: number): string
   clear(name: CookieName): string
 }

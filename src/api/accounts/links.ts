@@ -31,7 +31,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const HOME = '/dashboard'
 
-/** The session that a link confirms, for this request. `what` follows "Confirm". */
+/** `what`: the change, as it follows "Confirm". */
 export type Confirms = { readonly sessionId: string; readonly confirmationId: string; readonly what: string }
 
 /**
@@ -56,7 +56,6 @@ export async function sendLink(
   const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
   return deps.db.transaction(async (tx) => {
     const sent = await countLinks(tx, { email, sessionId, askedFrom, since: iso(now - HOUR_MS) })
-    // Nobody can fill the mailbox of another person.
     if (sent.same >= LINKS_PER_HOUR) return null
     if (askedFrom !== KNOWN_BROWSER && sent.strangers >= STRANGERS_LINKS_PER_HOUR) return null
     await insertLink(tx, {
@@ -75,10 +74,9 @@ export async function sendLink(
   })
 }
 
-/** The link's token, or the code that a person typed. */
 export type Proof = { readonly token: string } | { readonly code: string }
 
-/** Uses up the link. Null if it does not work, for any reason. */
+/** Null if the link does not work, for any reason. */
 export function spendLink(deps: LinkDeps, tx: Tx, { browser, proof }: { browser: string; proof: Proof }) {
   const browserDigest = digestOfToken(browser)
   const [now, since] = [deps.clock(), deps.clock() - DAY_MS].map((ms) => new Date(ms).toISOString()) as [string, string]

@@ -29,7 +29,6 @@ export type PasskeyDeps = {
   readonly clock: () => number
 }
 
-/** The purpose of a challenge, with the session's id if it is for one session. */
 export type Purpose = 'sign-in' | `add ${string}` | `confirm ${string}`
 
 /** Milliseconds: a person may take this long with the device. */
@@ -99,7 +98,7 @@ const authenticationResponse = z.looseObject({
   }),
 })
 
-/** Reads the passkey that the browser made. Null if it does not answer one of our challenges. */
+/** Null if the answer matches no challenge of this server. */
 export async function readNewPasskey(
   deps: PasskeyDeps,
   tx: Tx,
@@ -126,8 +125,8 @@ export async function readNewPasskey(
 }
 
 /**
- * Finds the person whose passkey answered. `removed`: no person has this passkey, or no longer. `failed`: the answer
- * matches none of our challenges, or came too late. Call it in the transaction that acts on the answer.
+ * `removed`: no person has this passkey any more. `failed`: no valid challenge is answered. Acts in the caller's
+ * transaction.
  */
 export async function readPasskeyAnswer(
   deps: PasskeyDeps,
@@ -170,7 +169,7 @@ function signature({ pepper }: PasskeyDeps, purpose: Purpose, body: Buffer): Buf
   return createHmac('sha256', pepper).update(`passkey ${purpose}\n`).update(body).digest()
 }
 
-/** Returns the challenge that the browser answered. Null if it is not ours, has expired or was answered before. */
+/** Null if the challenge is not from this server, has expired or was answered before. */
 async function spendChallenge(
   deps: PasskeyDeps,
   tx: Tx,
@@ -189,7 +188,6 @@ async function spendChallenge(
   return isFirst ? data.data.challenge : null
 }
 
-/** The library throws for any invalid answer. Such an answer does not count. */
 async function nullIfThrown<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work

@@ -31,7 +31,6 @@ const USED_MS = 60_000
 /** Characters. Only the owner sees how the browser describes itself. */
 const LONGEST_AGENT = 300
 
-/** Finds the open session of the request's cookie. Null if nobody is signed in. */
 export async function findSignedIn(deps: SessionDeps, request: Request): Promise<SignedIn | null> {
   const token = deps.cookies.read(request, 'session')
   const session = token === null ? null : await findSession(deps.db, digestOfToken(token))
@@ -77,7 +76,6 @@ export async function openSession(
   return deps.cookies.set('session', token)
 }
 
-/** Marks the session as confirmed now. */
 export async function confirm(deps: SessionDeps, tx: Tx, sessionId: string): Promise<void> {
   await confirmSession(tx, sessionId, new Date(deps.clock()).toISOString())
 }

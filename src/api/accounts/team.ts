@@ -18,7 +18,6 @@ export type TeamActor = {
 
 type Refusal = 'forbidden_role' | 'not_found' | 'last_owner'
 
-/** Rolls the change back. */
 export class TeamRefused extends Error {
   readonly reason: Refusal
   constructor(reason: Refusal) {
@@ -37,10 +36,9 @@ const MAILS_PER_HOUR = 5
 
 export type Invited =
   | { readonly ok: true; readonly expiresAt: string }
-  /** `member`: the person is already in the team. `many`: the account has reached its limit. */
   | { readonly ok: false; readonly why: 'member' | 'many'; readonly message: string }
 
-/** Does not reveal if the address already signs in here. */
+/** Must not reveal whether the address already signs in here. */
 export function invite(
   deps: TeamDeps,
   actor: TeamActor,
@@ -61,7 +59,7 @@ export function invite(
     await insertInvitation(tx, { merchantId, email, role, expiresAt })
     const by = 'email' in actor.by ? actor.by.email : null
     const mail = invitationMail(email, { by, account, url: `${deps.publicUrl}/dashboard/welcome` })
-    // An address that is invited repeatedly gets fewer mails. The invitation still appears when the person signs in.
+    // A repeated invitation may send no mail. It still appears when the person signs in.
     if (await takeInvitationMail(tx, { merchantId, email, now, since: iso(-HOUR_MS), most: MAILS_PER_HOUR }))
       await queueMail(deps, tx, { mail, now, expiresAt })
     await writeAudit(tx, {
@@ -75,10 +73,7 @@ export function invite(
   })
 }
 
-/**
- * Changes the team under its lock. `work` returns null if there is nothing to change. A change that would leave the
- * account without an owner is rolled back.
- */
+/** `work` returns null if there is nothing to change. A change that would leave no owner is rolled back. */
 export async function changeTeam(
   { db }: Pick<TeamDeps, 'db'>,
   actor: TeamActor,
@@ -96,10 +91,7 @@ export async function changeTeam(
   })
 }
 
-/**
- * Locks the members until the end of the transaction. Checks the person's role again: another owner may have changed it
- * while this request waited.
- */
+/** Locks the members, then checks the role again: another owner may have changed it while this request waited. */
 async function lockTeam(tx: Tx, { merchantId, by }: TeamActor): Promise<Member[]> {
   await lockMerchant(tx, merchantId)
   const members = await listMembers(tx, merchantId)

@@ -1,11 +1,10 @@
 import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 
-/** 256 random bits in base64url: for cookies and links. Only its digest is stored. */
+/** Only its digest is stored. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Six digits, for people who type it. */
 export function newCode(): string {
   return String(randomInt(1_000_000)).padStart(6, '0')
 }
@@ -20,10 +19,7 @@ export function digestOfCode(code: string, browserDigest: Buffer, pepper: string
   return createHmac('sha256', pepper).update('sign-in code').update(browserDigest).update(code).digest()
 }
 
-/**
- * The form token of a session for one account. Only the owner of the cookie can compute it, and it is never stored. A
- * form that was opened for one account cannot change another account that was chosen later.
- */
+/** Only the owner of the cookie can compute it. A form of one account cannot change another that was chosen later. */
 export function formToken(sessionToken: string, merchantId: string | null): string {
   return createHash('sha256')
     .update(`form ${sessionToken} ${merchantId ?? ''}`)

@@ -28,10 +28,7 @@ export const API_SCOPES = [
 ] as const
 export type ApiScope = (typeof API_SCOPES)[number]
 
-/**
- * The networks from which a key can be used. An invalid entry would fail every request with the key, because it has no
- * place in a block list.
- */
+/** An invalid entry would fail every request with the key, because it has no place in a block list. */
 export const NETWORK = z.union(
   [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()],
   'must be an IP address or a network such as 192.0.2.0/24',
@@ -39,7 +36,7 @@ export const NETWORK = z.union(
 
 export type ParsedApiKey = { readonly id: string; readonly livemode: boolean; readonly text: string }
 
-/** Makes a key. `text` is shown once and never stored; `digest` is stored. */
+/** `text` is shown once and never stored; `digest` is stored. */
 export function createApiKey(
   livemode: boolean,
   pepper: string,
@@ -50,7 +47,7 @@ export function createApiKey(
   return { id, text, digest: digestOf(text, pepper), last4: text.slice(-4), pepperId: pepperIdOf(pepper) }
 }
 
-/** Parses a key by its form and checksum, without a query. Null if it cannot be a key. */
+/** Makes no query. Null if it cannot be a key. */
 export function parseApiKey(text: string): ParsedApiKey | null {
   const match = FORMAT.exec(text)
   if (match === null) return null

@@ -7,10 +7,10 @@ import type { RequestLimits } from '../limits/request-limits.ts'
 import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './api-key.ts'
 import { blockListOf } from './key-limits.ts'
 
-/** The merchant and mode of a request, and the scopes of its key. `keyId` is null for a person of the account. */
+/** `keyId` is null for a person of the account. */
 export type Caller = Tenant & { readonly keyId: string | null; readonly scopes: readonly string[] }
 
-/** `known` receives the caller as soon as the key is proved, even if the request is refused afterwards. */
+/** `known` receives the caller once the key is proved, even if the request is then refused. */
 export type Authenticate = (request: Request, scope: ApiScope, known?: (caller: Caller) => void) => Promise<Caller>
 
 export type AuthDeps = {
@@ -26,7 +26,7 @@ export type AuthDeps = {
   readonly limits: Pick<RequestLimits, 'countRefusal'>
 }
 
-/** Milliseconds that a key is cached: a revocation takes effect within a second. */
+/** Milliseconds: a revocation takes effect within a second. */
 const CACHE_MS = 1000
 const CACHE_SIZE = 10_000
 /** The time of last use is stored at most once a minute. */
@@ -39,7 +39,7 @@ type Cached = {
   readonly key: StoredApiKey
   readonly allowed: BlockList | null
   readonly until: number
-  /** True if the next real use must be stored. A request that only knows the id is no use. */
+  /** True if the next use must be stored. Knowing the id alone is no use. */
   useIsNews: boolean
 }
 
@@ -116,10 +116,7 @@ function isAllowed(list: BlockList, ip: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/**
- * Empty unless the request has exactly one Authorization header, with the Bearer scheme. Keys in the query do not
- * count.
- */
+/** Empty unless there is exactly one Authorization header, of the Bearer scheme. Keys in the query do not count. */
 function bearerToken(request: Request): string {
   const headers = request.rawHeaders.filter(
     (_, index) => index % 2 === 0 && request.rawHeaders[index]?.toLowerCase() === 'authorization',
@@ -128,7 +125,7 @@ function bearerToken(request: Request): string {
   return headers.length === 1 ? (match?.[1] ?? '') : ''
 }
 
-/** The same response for missing, malformed, unknown, revoked and expired keys: a guesser learns nothing. */
+/** One response for missing, malformed, unknown, revoked and expired keys: a guesser learns nothing. */
 function unauthorized(): Problem {
   return new Problem('invalid_api_key', 'Send a valid API key as "Authorization: Bearer <key>".', {
     headers: { 'www-authenticate': 'Bearer' },

@@ -1,16 +1,14 @@
 import { BlockList, isIP } from 'node:net'
 
-/** The networks from which a key works, and its expiry. Null: all networks, and until it is revoked. */
+/** Null: all networks, and until it is revoked. */
 export type KeyLimits = { readonly allowedIps: readonly string[] | null; readonly expiresAt: string | null }
 
 /** The limits of a person, who confirms again what a key is given. */
 export const NO_LIMITS: KeyLimits = { allowedIps: null, expiresAt: null }
 
-/** True if `inner` expires no later than `outer`. */
 export const endsWithin = (inner: KeyLimits['expiresAt'], outer: KeyLimits['expiresAt']): boolean =>
   outer === null || (inner !== null && Date.parse(inner) <= Date.parse(outer))
 
-/** True if each address and network of `inner` lies in one of `outer`. */
 export function liesWithin(inner: KeyLimits['allowedIps'], outer: KeyLimits['allowedIps']): boolean {
   if (outer === null) return true
   return inner !== null && inner.every((entry) => outer.some((network) => contains(network, entry)))

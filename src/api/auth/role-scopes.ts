@@ -1,7 +1,7 @@
 import type { Role } from '../../domain/account/roles.ts'
 import { API_SCOPES, type ApiScope } from './api-key.ts'
 
-/** The scopes of everything that a person of the role can do. The person's keys have no others. */
+/** The keys of a person have no scopes beyond these. */
 export function scopesOf(role: Role): readonly ApiScope[] {
   if (role === 'owner') return API_SCOPES
   const reads = API_SCOPES.filter((scope) => scope.endsWith(':read'))

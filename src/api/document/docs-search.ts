@@ -3,7 +3,6 @@ import type { Found } from '../../web/docs/search.tsx'
 
 type Section = { readonly path: string; readonly page: string; readonly heading: string; readonly text: string }
 
-/** Sections that a search shows, and characters of each. */
 const MOST_FOUND = 20
 const EXCERPT = 200
 
@@ -50,7 +49,6 @@ function splitPage({ path, title, markdown, anchorOf = slugOf }: SearchedPage): 
   ]
 }
 
-/** The first line that contains the first word. */
 function excerptAround(text: string, words: readonly string[]): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('```'))
   const line = lines.find((one) => normalize(one).includes(words[0] ?? '')) ?? lines[0] ?? ''

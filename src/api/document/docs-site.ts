@@ -16,7 +16,6 @@ import { errorDocs } from './error-docs.ts'
 import { openApiDocument } from './openapi.ts'
 import { operationEntries } from './operation-entries.ts'
 
-/** A page of the documentation, as HTML and as Markdown. */
 export type DocsPage = DocsPlace & {
   readonly html: (frame: DocsFrame) => string
   readonly markdown: () => string
@@ -26,7 +25,6 @@ export type DocsPage = DocsPlace & {
 
 export type DocsSite = {
   readonly pages: readonly DocsPage[]
-  /** Returns what surrounds a page: the navigation and its own path in it. */
   frame(path: string, language: Language): DocsFrame
   readonly llms: string
   readonly openApi: string
@@ -39,7 +37,7 @@ export const ERRORS_PATH = '/docs/errors'
 type Options = {
   readonly routes: readonly Route[]
   readonly publicUrl: string
-  /** The origin of the guides' requests: the test deployment, if it is known. */
+  /** The test deployment, if it is known. */
   readonly testUrl: string
 }
 

@@ -28,7 +28,6 @@ export const PAYMENT_LINK = {
   updated_at: '2026-11-22T10:00:00.000Z',
 }
 
-/** The link after its last payment. */
 export const USED_UP = {
   ...PAYMENT_LINK,
   status: 'sold_out',

@@ -73,7 +73,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Re
   return describeFields(document)
 }
 
-/** The events that the platform sends to merchants' endpoints: Standard Webhooks 1.0. */
+/** Standard Webhooks 1.0. */
 function createWebhookPaths(): ZodOpenApiPathsObject {
   const header = z.object({
     'webhook-id': z.string().meta({ description: 'The id of the event, the same in every attempt.' }),
@@ -114,7 +114,7 @@ function createWebhookPaths(): ZodOpenApiPathsObject {
   )
 }
 
-/** The subjects of events, by the word before the point. */
+/** By the word before the point in the type. */
 const SUBJECTS: Readonly<Record<string, { readonly name: string; readonly example: object }>> = {
   payment: { name: 'A payment', example: EVENT.data.object },
   payment_link: { name: 'A payment link', example: USED_UP },
@@ -188,7 +188,6 @@ function createAnswers(route: Route): ZodOpenApiOperationObject['responses'] {
   )
 }
 
-/** The example of an object, or for a list one item. */
 function getExample(schema: z.ZodType): unknown {
   const examples = z.globalRegistry.get(schema)?.['examples'] as readonly unknown[] | undefined
   const own = examples?.[0]
@@ -198,7 +197,6 @@ function getExample(schema: z.ZodType): unknown {
   return { object: 'list', data: [getExample(item.element as z.ZodType)], has_more: false }
 }
 
-/** The ids of a path, each with its example. */
 function withExamples(path: z.ZodObject, template: string): z.ZodObject {
   return z.object(
     Object.fromEntries(
@@ -212,7 +210,6 @@ function withExamples(path: z.ZodObject, template: string): z.ZodObject {
 
 const hasCursor = (query: Route['query']): boolean => query instanceof z.ZodObject && 'starting_after' in query.shape
 
-/** The problems that a route can answer with: its own, and those of many routes. */
 export function refusalsOf(route: Route): { own: readonly ProblemCode[]; common: readonly ProblemCode[] } {
   const own: ProblemCode[] = [
     ...(route.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),

@@ -5,7 +5,6 @@ import type { Route } from '../route.ts'
 import { refusalsOf } from './openapi.ts'
 import { fieldsReader } from './reference-fields.ts'
 
-/** Returns every operation as the reference shows it, with its group. */
 export function operationEntries(
   routes: readonly Route[],
   { publicUrl, openApi }: { readonly publicUrl: string; readonly openApi: string },
@@ -32,7 +31,7 @@ export function operationEntries(
 
 const problemEntry = (code: ProblemCode) => ({ code, status: PROBLEMS[code].status, title: PROBLEMS[code].title })
 
-/** The example of a route, with variables in place of ids: `/v1/payments/{id}` becomes PAYMENT_ID. */
+/** Variables replace the ids: `/v1/payments/{id}` becomes PAYMENT_ID. */
 function exampleCall({ method, path, example }: Route, publicUrl: string): ApiCall {
   const query = new URLSearchParams(example?.query).toString()
   const named = path.replace(/(\w+)\/\{(\w+)\}/g, (_match, parent: string, name: string) => {

@@ -1,7 +1,5 @@
 import { z } from 'zod'
 
-/** A field in the reference, read from the schemas of the OpenAPI document. */
-
 export type Field = {
   /** `settlement.tx_hash` for a field of a field; `[]` for each item of a list. */
   readonly name: string
@@ -54,7 +52,7 @@ const documentSchema = z.object({
 
 /** Levels of fields: a list in an object and the fields of its items. Deeper ones are only in the OpenAPI document. */
 const DEPTH = 2
-/** An enumeration with more values than this shows only their number. */
+/** A longer enumeration shows only the number of its values. */
 const VALUES_NAMED = 12
 
 export type OperationFields = {
@@ -63,7 +61,7 @@ export type OperationFields = {
   readonly answers: readonly { readonly status: string; readonly fields: readonly Field[]; readonly example: unknown }[]
 }
 
-/** Returns a reader of an operation's fields by method and path. `openApi` is the parsed JSON document. */
+/** `openApi` is the parsed JSON document. */
 export function fieldsReader(openApi: unknown): (method: string, path: string) => OperationFields {
   const { paths, components } = documentSchema.parse(openApi)
   const schemas = components?.schemas ?? {}
@@ -116,7 +114,6 @@ function readFields(schema: Schema, { schemas, prefix, depth }: Place): Field[] 
   })
 }
 
-/** Appends the range and the default of the schema to the description. */
 function withBounds(description: string | undefined, schema: Schema): string | null {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, default: usual } = schema
   const bounds = [
@@ -140,7 +137,7 @@ function span(least: number | undefined, most: number | undefined, unit: string)
 const bound = (value: number | undefined): number | null =>
   value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER ? null : value
 
-/** The object that a schema is, can be or is a list of. Null if it is something else. */
+/** Also the object inside a union or a list. Null if there is none. */
 function objectIn(schema: Schema, schemas: Schemas): { schema: Schema; isList: boolean } | null {
   const own = resolve(schema, schemas)
   if (own.properties !== undefined) return { schema: own, isList: false }

@@ -4,9 +4,8 @@ export function csvLine(values: readonly (string | number | null)[]): string {
 }
 
 /**
- * The places that get an apostrophe in front, because spreadsheet programs would run a formula there (OWASP, CSV
- * injection): also after a tab, a line end or a semicolon, at which some programs begin a cell even if the field is
- * quoted, and in full width.
+ * Spreadsheet programs would run a formula here (OWASP, CSV injection), so an apostrophe goes in front. Some programs
+ * begin a cell after a tab, a line end or a semicolon, even in a quoted field; some accept full-width signs.
  */
 const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g
 

@@ -11,10 +11,9 @@ export type PaymentExportDeps = { readonly publicUrl: string; readonly clock: ()
 type ExportRequest = { readonly filters: PaymentFilters; readonly form: ExportFormat }
 type Reader = { readonly db: Session; readonly tenant: Tenant }
 
-/** Payments that an export reads at once. This bounds its memory, and each read takes about 10 ms of the process. */
+/** Bounds the memory of an export. Each read takes about 10 ms of the process. */
 const PER_READ = 100
 
-/** Exports every payment that passes the filters, newest first. */
 export function paymentsFile(deps: PaymentExportDeps, reader: Reader, { filters, form }: ExportRequest): ExportFile {
   const name = `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}`
   const chunks = unhurried(exportChunks(deps, reader, { filters, form }))

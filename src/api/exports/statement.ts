@@ -12,7 +12,6 @@ export function spanOf(period: string): StatementSpan {
   return { from, to: monthsAfter(from, isMonth ? 1 : 12), by: isMonth ? 'day' : 'month' }
 }
 
-/** One line for each period, then the sum. */
 export function statementFile(period: string, form: 'csv' | 'excel', lines: readonly StatementLine[]): ExportFile {
   return csvFile(`statement-${period}`, form, toCsv(lines))
 }
@@ -25,7 +24,6 @@ async function* toCsv(lines: readonly StatementLine[]): AsyncIterable<string> {
   }
 }
 
-/** The line as files and the API show it, in USDC. */
 export function shownLine({ period, payments, gross_micro, fee_micro, net_micro }: StatementLine) {
   return {
     period,
@@ -48,7 +46,7 @@ export function sumOf(lines: readonly StatementLine[]): StatementLine {
   }
 }
 
-/** The first day of the month that is `months` later; `from` is the first day of a month (ISO 8601 UTC). */
+/** `from` is the first day of a month (ISO 8601 UTC). */
 export function monthsAfter(from: string, months: number): string {
   const date = new Date(from)
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1)).toISOString()

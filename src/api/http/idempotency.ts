@@ -6,15 +6,14 @@ import { readIdempotentAnswer } from '../../db/payments/payments.ts'
 import type { Answer } from './answer.ts'
 import { Problem } from './problems.ts'
 
-/** An `Idempotency-Key` on a route, with the digest of its request. */
 export type Claim = { readonly route: string; readonly key: string; readonly fingerprint: Uint8Array }
 
 /** Characters. Paths with unknown ids can be longer, and an index entry has limited room. */
 const LONGEST_ROUTE = 300
 
 /**
- * Returns null without a key. The fingerprint covers the validated request with sorted keys, so neither the order of
- * fields nor an omitted default makes another request.
+ * Null without a key. Sorted keys of the validated request: the order of fields and omitted defaults make no
+ * difference.
  */
 export function claimOf(route: string, key: string | null, request: unknown): Claim | null {
   if (key === null) return null
@@ -32,10 +31,7 @@ function canonical(value: unknown): string {
 
 type StoredAnswer = Answer & { readonly body: string }
 
-/**
- * Returns the response to the first request with this key, or null. Throws `idempotency_key_reused` if that was a
- * different request, and `idempotency_key_in_use` while it is running.
- */
+/** Throws `idempotency_key_reused` if the first request was different, `idempotency_key_in_use` while it is running. */
 export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): Promise<StoredAnswer | null> {
   const stored = await readIdempotentAnswer(db, tenant, claim)
   if (stored === null) return null
@@ -52,9 +48,7 @@ export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): P
   return { status: stored.status, body: stored.body, headers }
 }
 
-/**
- * Rethrows the error. Postgres' 55P03 (lock_not_available) means that the first request with this key is still running.
- */
+/** Postgres' 55P03 (lock_not_available) means that the first request with this key is still running. */
 export function refuseWhileRunning(error: unknown): never {
   if (error instanceof Error && 'code' in error && error.code === '55P03') throw stillRunning()
   throw error
@@ -68,15 +62,12 @@ export function stillRunning(): Problem {
   )
 }
 
-/** How the text of a response is stored: sealed if it contains a secret, otherwise unchanged. */
+/** Seals a response that contains a secret. */
 export type Keeping = { seal(text: string): string; open(kept: string): string }
 
 const UNSEALED: Keeping = { seal: (text) => text, open: (kept) => kept }
 
-/**
- * Does the work and stores its response under the claim, in one transaction. A second request with the key waits for
- * the first and gets the same response.
- */
+/** Stores the response in the transaction of the work. A second request waits for the first and gets its response. */
 export async function answerOnce(
   db: Session,
   request: { tenant: Tenant; claim: Claim | null; keeping?: Keeping },
@@ -117,8 +108,8 @@ const WAIT_MS = 2000
 const ASK_MS = 100
 
 /**
- * For work with an effect outside the database that is safe to repeat: claims the key, does the work and stores its
- * response. A refused request releases the key. After a crash the same request can do the work again a minute later.
+ * For work with an effect outside the database that is safe to repeat. A refused request releases the key. After a
+ * crash the same request can do the work again a minute later.
  */
 export async function answerAhead(
   db: Session,

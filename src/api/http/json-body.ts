@@ -40,9 +40,7 @@ function wrongType(header: string): Problem | null {
   return new Problem('unsupported_media_type', 'The charset must be utf-8 or absent.')
 }
 
-/**
- * The accepted encodings of a body. The list is fixed because newer versions of Node decode more (zstd since 22.15).
- */
+/** A fixed list, because newer versions of Node decode more (zstd since 22.15). */
 const ENCODINGS = ['identity', 'gzip', 'deflate', 'br']
 
 function wrongEncoding(header: string | undefined): Problem | null {
@@ -63,7 +61,7 @@ function parseJson(bytes: Buffer): unknown {
   return value
 }
 
-/** Checks level by level, without recursion: a deeply nested body must not exhaust the stack. */
+/** No recursion: a deeply nested body must not exhaust the stack. */
 function refuseStrange(value: unknown): void {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {

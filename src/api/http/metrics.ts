@@ -17,7 +17,6 @@ const LEFT = 499
 /** Notes of the request in progress, which its handlers fill in. */
 const currentRequest = new AsyncLocalStorage<{ payment: string | null }>()
 
-/** Notes that the current request is about this payment. */
 export function notePayment(paymentId: string): void {
   const request = currentRequest.getStore()
   if (request !== undefined) request.payment = paymentId
@@ -66,7 +65,7 @@ export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandl
   }
 }
 
-/** The pattern that matches the path: a path may contain a person's address, or the key to a payment. */
+/** The pattern, because the path may contain a person's address or the key to a payment. */
 export function routeOf(request: Request): string {
   const path = (request.route as { path?: unknown } | undefined)?.path
   return typeof path === 'string' ? path : 'unmatched'

@@ -1,4 +1,3 @@
-/** Every code that a problem can have: its HTTP status, its title, and what to do about it. */
 export const PROBLEMS = {
   validation_failed: {
     status: 400,

@@ -8,9 +8,7 @@ import { routeOf } from './metrics.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { noteAnswer } from './request-log.ts'
 
-/**
- * Every 4xx and 5xx response is RFC 9457 problem details. Codes are stable; the texts are for people and can change.
- */
+/** Every 4xx and 5xx response is RFC 9457 problem details. Codes are stable; texts can change. */
 
 export type FieldProblem = { readonly pointer: string; readonly code: string; readonly message: string }
 
@@ -26,7 +24,7 @@ export type ProblemExtras = {
   readonly limit?: Money
 }
 
-/** Thrown in a handler; `problemHandler` turns it into the response. */
+/** `problemHandler` turns it into the response. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
@@ -40,7 +38,7 @@ export class Problem extends Error {
 
 export type ProblemSettings = { readonly publicUrl: string; readonly log: Logger }
 
-/** The one place that turns an error into a response. Logs errors with a status of 500 or above. */
+/** Logs errors with a status of 500 or above. */
 export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {
@@ -90,7 +88,7 @@ export function problemText(
   })
 }
 
-/** Converts any error to a problem. An unexpected one becomes `internal_error`, which reveals nothing to the client. */
+/** An unexpected error becomes `internal_error`, which reveals nothing to the client. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   return (
@@ -104,7 +102,7 @@ export function asProblem(error: unknown): Problem {
   )
 }
 
-/** Errors of body-parser and the router, which have a type and a status. Null for any other error. */
+/** Errors of body-parser and the router. */
 function frameworkProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null
   const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
@@ -124,9 +122,7 @@ function tooSlow(error: unknown): Problem | null {
   )
 }
 
-/**
- * Errors that mean that Postgres is unreachable or too busy, so that the request can be sent again. Null for others.
- */
+/** Postgres is unreachable or too busy, so the request can be sent again. */
 function storeProblem(error: unknown): Problem | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const unavailableCodes = [

@@ -13,20 +13,16 @@ export type RequestLogDeps = {
   readonly clock: () => number
 }
 
-/** The account and the key of a request. Null for a person of the account. */
 type Keyed = Tenant & { readonly keyId: string | null }
 
-/** Characters of a body, and of a path, that are stored. */
 const MOST_BODY = 4096
 const MOST_PATH = 500
-/**
- * Characters of bodies of one account that one process stores within a minute. Beyond that, only the line is logged.
- */
+/** Characters of one account, by process. Beyond that only the line is logged, without bodies. */
 const MOST_BODIES_A_MINUTE = 500_000
 /** Requests of one account that are logged within a second: its limit refuses nearly all beyond that. */
 const MOST_A_SECOND = 300
 
-/** Notes the owner of the key as soon as it is proved. The request may still be refused. */
+/** Called once the key is proved. The request may still be refused. */
 export function noteCaller(response: Response, caller: Keyed): void {
   response.locals['keyOf'] = caller
 }
@@ -79,7 +75,7 @@ type Noted = {
   readonly code?: string | null
 }
 
-/** Counts the cost by name in windows of `windowMs`. Returns true up to `most`. */
+/** Returns true up to `most`. */
 function atMost(most: number, windowMs: number, clock: () => number): (of: string, cost?: number) => boolean {
   let window = 0
   const counts = new Map<string, number>()
@@ -94,9 +90,7 @@ function atMost(most: number, windowMs: number, clock: () => number): (of: strin
 }
 
 const HIDDEN = '(hidden)'
-/** Names of values that readers of the log must not see. */
 const SECRET_NAMES = new Set(['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'])
-/** The platform's own secrets, in any field: API keys and webhook secrets. */
 const SECRETS = /(?:pinrail_(?:live|test)_|whsec_)[^\s"'&]+/g
 
 export function withoutSecrets(text: string): string {
@@ -112,7 +106,7 @@ function parseOrText(text: string): unknown {
   }
 }
 
-/** The body as it is stored: without secrets, even if they have a wrong type, and shortened. */
+/** Secrets are removed even if they have a wrong type. */
 export function kept(body: unknown): string {
   const text = JSON.stringify(body, (name, value: unknown) =>
     SECRET_NAMES.has(name) && value !== null ? HIDDEN : value,

@@ -24,8 +24,8 @@ const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> 
 }
 
 /**
- * Creates the HTTP server, which does not listen yet. It disconnects slow clients after 10 s (headers) and 30 s (whole
- * request) instead of Node's 60 s and 300 s. Requests that the parser rejects get a problem too.
+ * Does not listen yet. Disconnects slow clients after 10 s (headers) and 30 s (whole request) instead of Node's 60 s
+ * and 300 s. Requests that the parser rejects get a problem too.
  */
 export function createApiServer(app: RequestListener, settings: ServerSettings): Server {
   const limits = {
@@ -79,17 +79,16 @@ function problemAnswer(problem: Problem, settings: ServerSettings & { instance: 
   return { status: PROBLEMS[problem.code].status, headers, body }
 }
 
-/** Milliseconds between two checks for idle connections. */
 const IDLE_MS = 50
 
-/** Most milliseconds that idle connections stay open after the stop began, and their largest share of `drainMs`. */
+/** Most milliseconds that idle connections stay open during a stop, and their largest share of `drainMs`. */
 const LINGER_MS = 1000
 const LINGER_PART = 0.1
 
 /**
- * Accepts no more connections and resolves when all are closed. Requests in progress have `drainMs` to finish: an
- * update that a buyer waits for must be answered, because its payment would show an error and continue. A client may be
- * sending into a connection that is idle here: it is still answered for `lingerMs`, with `connection: close`.
+ * Requests in progress have `drainMs` to finish: an update that a buyer waits for must be answered, because its payment
+ * would show an error and continue. A client may be sending into a connection that is idle here: it is still answered
+ * for `lingerMs`, with `connection: close`.
  */
 export async function stopApiServer(
   server: Server,

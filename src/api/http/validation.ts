@@ -3,15 +3,12 @@ import { plural } from '../../domain/plural.ts'
 import { isProblemCode } from './problem-codes.ts'
 import { type FieldProblem, Problem } from './problems.ts'
 
-/** Problems of one request that the response lists, so that it stays small for any request. */
+/** The response must stay small for any request. */
 const MOST_ERRORS = 50
 
 type Checked = { readonly schema: z.ZodType; readonly where: 'body' | 'query' | 'path'; readonly value: unknown }
 
-/**
- * Lists all problems of a request, each with a JSON pointer, a stable code and what the value must be. If all have one
- * code that is also a problem's, such as `currency_not_supported`, the response has that code.
- */
+/** If all problems have one code that is also a problem's, such as `currency_not_supported`, the response has it. */
 export function explain(error: z.ZodError, checked: Checked): Problem {
   const issues = error.issues.flatMap(oneKeyEach)
   const errors = issues.slice(0, MOST_ERRORS).map((issue) => describe(issue, checked))
@@ -26,7 +23,7 @@ export function explain(error: z.ZodError, checked: Checked): Problem {
   })
 }
 
-/** Describes what a value must be, for schemas without their own message. */
+/** For schemas without their own message. */
 export const mustBe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -102,7 +99,7 @@ function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-/** Suggests the nearest known field within two edits. Empty if there is none. */
+/** Empty unless a known field is within two edits. */
 function suggestion(key: string, schema: z.ZodType): string {
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   const nearest = known

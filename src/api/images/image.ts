@@ -12,7 +12,6 @@ import { readWebp } from './webp.ts'
 
 export type Picture = {
   readonly ok: true
-  /** A hash of the bytes, with the extension of the type. */
   readonly name: string
   readonly bytes: Buffer
 }

@@ -58,7 +58,7 @@ function isAdobe(segment: Buffer): boolean {
   return segment.length === 16 && segment.toString('latin1', 4, 9) === 'Adobe'
 }
 
-/** Finds the next marker: 0 after 0xff is a byte of the picture, and restarts (0xd0 to 0xd7) belong to the scan. */
+/** 0 after 0xff is a byte of the picture, and restarts (0xd0 to 0xd7) belong to the scan. */
 function endOfScan(sent: Buffer, from: number): number {
   for (let at = sent.indexOf(FILL, from); at !== -1; at = sent.indexOf(FILL, at + 1)) {
     const next = sent[at + 1]

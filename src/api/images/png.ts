@@ -15,24 +15,19 @@ const KEPT = new Map([
   ['IEND', 0],
 ])
 const SIGNATURE = 8
-/** Length, type and checksum around the data of a chunk. */
+/** Length, type and checksum of a chunk. */
 const AROUND = 12
 
 type Head = Sides & { readonly colour: Colour; readonly bitsPerPixel: number; readonly interlaced: boolean }
 
 type Colour = {
-  /** Samples of a pixel. */
   readonly samples: number
-  /** Bits that a sample can have. */
   readonly depths: readonly number[]
-  /** Bytes that the transparency can have. */
+  /** Bytes that the transparency chunk can have. */
   readonly transparency: readonly number[]
 }
 
-/**
- * By colour type (PNG, third edition, 11.2.1 and 11.3.1.1). A decoder that trusts another length could read without an
- * end.
- */
+/** PNG, third edition, 11.2.1 and 11.3.1.1. A decoder that trusts another length could read without an end. */
 const COLOURS: Readonly<Record<number, Colour>> = {
   0: { samples: 1, depths: [1, 2, 4, 8, 16], transparency: [2] },
   2: { samples: 3, depths: [8, 16], transparency: [6] },
@@ -95,10 +90,7 @@ const PASSES = [
   [0, 1, 1, 2],
 ] as const
 
-/**
- * True if the pixels unpack to exactly the bytes of the picture, with nothing after them. A decompression bomb returns
- * false.
- */
+/** The pixels must unpack to exactly the bytes of the picture. A decompression bomb returns false. */
 function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: readonly Buffer[]): boolean {
   const passes = interlaced ? PASSES : ([[0, 0, 1, 1]] as const)
   const sides = passes
@@ -110,7 +102,7 @@ function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: read
   const bytes = rows.reduce((sum, row) => sum + row, 0)
   try {
     const sent = Buffer.concat(packed)
-    const { buffer, engine } = unpacked(sent, bytes)
+    const { buffer, engine } = inflate(sent, bytes)
     return buffer.length === bytes && engine.bytesWritten === sent.length && areFiltersKnown(buffer, rows)
   } catch {
     return false
@@ -127,8 +119,8 @@ function areFiltersKnown(pixels: Buffer, rows: readonly number[]): boolean {
   })
 }
 
-/** With `info` Node returns how many bytes it has read. Its types omit that. */
-function unpacked(sent: Buffer, most: number) {
+/** `info` makes Node return the number of bytes that it read. Its types omit that. */
+function inflate(sent: Buffer, most: number) {
   const options = { maxOutputLength: most, info: true }
   return inflateSync(sent, options) as unknown as { readonly buffer: Buffer; readonly engine: Inflate }
 }

@@ -1,15 +1,12 @@
 import express, { type RequestHandler } from 'express'
 import { SiteProblem } from '../routes/site-problem.ts'
 
-/** Bytes of a form with its file: enough for the largest picture and the other fields. */
+/** Bytes: enough for the largest picture and the other fields. */
 const UPLOAD_LIMIT = '64kb'
 
 const raw = express.raw({ limit: UPLOAD_LIMIT, type: 'multipart/form-data' })
 
-/**
- * Reads a form that may contain a file, into texts and buffers by name. A request above the limit is redirected to
- * `tooLarge`: nothing of it was read.
- */
+/** A request above the limit is redirected to `tooLarge`: nothing of it was read. */
 export function readUpload(tooLarge: string): RequestHandler {
   return async (request, response, next) => {
     const error = await new Promise<unknown>((resolve) => raw(request, response, resolve))
@@ -20,7 +17,6 @@ export function readUpload(tooLarge: string): RequestHandler {
   }
 }
 
-/** The runtime parses the form. Anything that it cannot parse is a bad request. */
 async function readFields(body: Buffer, type: string): Promise<Record<string, string | Buffer>> {
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } })
     .formData()

@@ -4,10 +4,10 @@ import type { Drawn, Sides } from './sides.ts'
 const HEAD = 12
 /** Name and length of a chunk. */
 const AROUND = 8
-/** Bits of the extendedHeader header: transparency, animation. */
+/** Bits of the extended header: transparency, animation. */
 const [ALPHA, MOVING] = [0x10, 0x02]
 
-/** Null if the picture is broken or animated. Keeps the picture and its transparency, drops profiles, EXIF and XMP. */
+/** Null if it is broken or animated. Drops profiles, EXIF and XMP. */
 export function readWebp(sent: Buffer): Drawn | null {
   if (sent.toString('latin1', 0, 4) !== 'RIFF' || sent.length < HEAD) return null
   const end = sent.readUInt32LE(4) + 8

@@ -1,17 +1,15 @@
 /** Work that no response waits for, bounded in one process. Other processes do the work that finds no place in time. */
 export type Background = {
   readonly run: (work: () => Promise<void>) => void
-  /** Resolves when nothing runs and nothing waits. */
   readonly settled: () => Promise<void>
-  /** Drops the waiting work, and resolves when the running work has ended. */
   readonly close: () => Promise<void>
 }
 
 export type BackgroundRules = {
-  /** Most work that runs at once, and most that waits for a place. */
+  /** Most work that runs at once. */
   readonly inFlight: number
   readonly waiting: number
-  /** Milliseconds that work waits for a place. After that it is dropped. */
+  /** Milliseconds that work waits for a place before it is dropped. */
   readonly waitMs: number
   /** Milliseconds, of any monotonic clock. */
   readonly clock: () => number

@@ -1,12 +1,9 @@
 /** Counts in windows of time that are the same for every process: the first begins at the Unix epoch. */
 export type Counter = {
-  /** Counts the cost for the key, unless its points in this window are used up. The last cost can exceed them. */
+  /** Counts unless the points of this window are used up. The last cost can exceed them. */
   readonly take: (key: string, cost?: number) => Taken
-  /**
-   * Returns what the other processes must receive: keys with much use here, and the counts that they do not have yet.
-   */
+  /** Returns counts of heavily used keys that the other processes do not have yet. */
   readonly untold: () => Told[]
-  /** Applies the total of all processes after they received our count. */
   readonly learn: (told: Told, total: number) => void
 }
 

@@ -1,24 +1,18 @@
 import type { ErrorRequestHandler } from 'express'
 import { Problem } from '../http/problems.ts'
 
-/**
- * Refusals of a key in one window that are sent at once. A client that continues after that many ignores the responses.
- */
+/** A client that continues after this many refusals in one window ignores the responses. */
 export const PROMPT_REFUSALS = 50
 
-/** Milliseconds that such a response waits. `retry-after` asks for at least as long: it is 1 s or more. */
+/** Milliseconds. `retry-after` asks for at least as long: it is 1 s or more. */
 export const HELD_MS = 1000
 
-/**
- * Responses that wait at the same moment. Each is a request with its response in memory, and one connection can have
- * any number of them in progress (RFC 9112, 9.3.2).
- */
+/** Each delayed response occupies memory, and one connection can have any number of requests (RFC 9112, 9.3.2). */
 const MOST_HELD = 2000
 
 /**
- * Delays the refusals that are marked as held, and sends all other responses at once. Otherwise a program that repeats
- * a refused request immediately would be refused thousands of times a second, and block every other account. A delayed
- * refusal costs one timer. Above the limit, the response closes the connection instead.
+ * Delays the refusals that are marked as held. Otherwise a program that repeats a refused request at once would be
+ * refused thousands of times a second, and block every other account. Above `most`, the response closes the connection.
  */
 export function holding(handler: ErrorRequestHandler, most: number = MOST_HELD): ErrorRequestHandler {
   let held = 0

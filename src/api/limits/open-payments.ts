@@ -4,21 +4,19 @@ import { Problem } from '../http/problems.ts'
 /** Limits the open payments of an account in one mode: each has a workflow and a page that can be polled. */
 export type OpenPayments = {
   /**
-   * Counts a payment that is about to be created. Throws `limit_reached` (409) at the limit. Links stop at half the
-   * limit, so that strangers who press buttons cannot keep the account's own server from selling.
+   * Throws `limit_reached` (409) at the limit. Links stop at half of it, so that strangers who press buttons cannot
+   * keep the account's own server from selling.
    */
   readonly countNew: (db: Queryable, tenant: Tenant, by: 'account' | 'buyer') => Promise<void>
 }
 
 export type OpenPaymentsSettings = {
   readonly most: number
-  /** Returns how many are open now, at most `most`. */
   readonly count: (db: Queryable, tenant: Tenant, most: number) => Promise<number>
   /** Unix milliseconds. */
   readonly clock: () => number
 }
 
-/** Open payments at the last count, and those that this process created since. */
 type Known = { readonly open: number; readonly countedAt: number; made: number }
 
 /** Milliseconds between two counts for an account that is refused. */
@@ -27,8 +25,8 @@ const COUNTED_EVERY_MS = 1000
 const ACCOUNTS = 10_000
 
 /**
- * A count reads an index entry for each open payment, so it runs only after every hundredth of the limit. Other
- * processes create payments too: each can exceed the limit by a hundredth.
+ * A count reads an index entry for each open payment, so it runs only after every hundredth of the limit. Each further
+ * process can exceed the limit by a hundredth.
  */
 export function createOpenPayments({ most, count, clock }: OpenPaymentsSettings): OpenPayments {
   const accounts = new Map<string, Known>()

@@ -5,62 +5,48 @@ import { PROMPT_REFUSALS } from './hold.ts'
 import { isOwnMachine, networkOf } from './network.ts'
 
 /**
- * Limits of requests. Each throws `rate_limited` (429) above its limit. The headers are those of the IETF draft
- * `RateLimit header fields`. No request waits for another process: `shared-counters.ts` combines their counts.
+ * Each limit throws `rate_limited` (429). The headers are those of the IETF draft `RateLimit header fields`. No request
+ * waits for another process: `shared-counters.ts` combines their counts.
  */
 export type RequestLimits = {
-  /** Counts a request of the account in its mode with its cost. Returns the headers of the response. */
+  /** Returns the headers of the response. */
   readonly count: (tenant: Tenant, cost: number) => Record<string, string>
   readonly countRefusal: (address: string) => void
-  /** Counts a sign-in attempt, by network or by known browser. */
   readonly countSignIn: (source: string) => void
-  /** Counts a press on the page of a link, by IP address and by link. */
   readonly countPress: (address: string, linkId: string) => void
-  /** Counts a link made without an account, or a report, by IP address. */
   readonly countForm: (address: string) => void
-  /** Counts a request without a key by IP address: a page view, or an action. */
   readonly countVisit: (address: string, kind: Visit) => void
-  /** Counts a test event or a redelivery that the account requests in its mode. */
   readonly countSend: (tenant: Tenant) => void
-  /** Counts a file or key that a signed-in person made, for all their accounts. */
   readonly countPerson: (personId: string, what: Made) => void
-  /** Counts a request with a payment's link. */
   readonly countLink: (token: string, kind: Visit) => void
-  /** Counts a receipt download by IP address: typesetting a file is expensive. */
+  /** Typesetting a receipt file is expensive. */
   readonly countPaper: (address: string) => void
-  /** The counters that `shared-counters.ts` combines. */
   readonly counters: Readonly<Record<string, Counter>>
 }
 
 export type Visit = 'look' | 'act'
 
-/** Work that is expensive or permanent: a file of all payments, a key. */
+/** Expensive or permanent work: a file of all payments, a key. */
 export type Made = 'file' | 'key'
 
 export type RequestLimitSettings = {
   readonly requests: number
   readonly windowSeconds: number
-  /** Requests with an invalid key, by network. Requests with a valid key are never refused because of them. */
+  /** Requests with a valid key are never refused because of invalid ones from their network. */
   readonly refusalsPerMinute: number
-  /** Sign-in attempts, by network and by known browser. */
   readonly signInsPerHour: number
-  /** Presses on pages of links, by network and by link. */
   readonly pressesPerMinute: { readonly address: number; readonly link: number }
-  /** Links made without an account, and reports, by network. */
   readonly formsPerHour: number
   readonly sendsPerHour: number
   /** By person, for all their accounts together. */
   readonly madePerHour: Readonly<Record<Made, number>>
-  /** Page views and status polls, with one link. */
   readonly looksPerMinute: number
   readonly actsPerMinute: number
   /** Unix milliseconds. */
   readonly clock: () => number
 }
 
-/**
- * Networks get this multiple of one link's limit, because people of an office or of a mobile network share an address.
- */
+/** People of an office or of a mobile network share an address, so networks get a multiple of a link's limit. */
 const LINKS_PER_NETWORK = 10
 
 export function createRequestLimits(settings: RequestLimitSettings): RequestLimits {

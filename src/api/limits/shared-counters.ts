@@ -11,9 +11,8 @@ export type SharedCountersDeps = {
   readonly counters: Readonly<Record<string, Counter>>
   /** Keys are addresses and tokens of links: only their HMAC with this secret is stored. */
   readonly secret: string
-  /** Adds to the stored counts and returns the totals by key. */
+  /** Returns the totals by key. */
   readonly add: (counts: readonly Counted[]) => Promise<ReadonlyMap<string, number>>
-  /** Deletes expired counts. */
   readonly forget: () => Promise<unknown>
   readonly onError: (error: unknown) => void
 }

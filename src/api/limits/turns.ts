@@ -2,17 +2,16 @@ import { createSlots, type SlotRules } from '../../limits/slots.ts'
 import { Problem } from '../http/problems.ts'
 
 /**
- * Limits expensive requests in one process, which has ten database connections unless configured: an account or person
- * with many concurrent reads waits for their own, and others do not. `/v1` and the dashboard share the turns.
+ * An account or person with many concurrent reads waits for their own, and others do not: a process has ten database
+ * connections unless configured. `/v1` and the dashboard share the turns.
  */
 export type Turns = {
-  /** Lists and pages with lists and sums: by account, and by person for all accounts together. */
   readonly lists: InTurn
   /** Files take minutes, so they have separate turns: a client that reads files can still read lists. */
   readonly files: InTurn
 }
 
-/** Does the work when it is the turn of the account or person. Throws `rate_limited` (429) if too many wait already. */
+/** Throws `rate_limited` (429) if too many wait already. */
 export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 export function createTurns(): Turns {

@@ -12,8 +12,8 @@ import { errorsOfForm, readBody } from './link-form.ts'
 import { type LinkMakerDeps, makeLink } from './make-link.ts'
 
 /**
- * Links without an account. Each belongs to its own merchant, which nobody can sign in to, so that every rule for
- * accounts applies. The maker has a secret, of which only the digest is stored.
+ * Each link belongs to its own merchant, which nobody can sign in to, so that every rule for accounts applies. The
+ * maker has a secret, of which only the digest is stored.
  */
 
 export type AnonymousDeps = LinkMakerDeps &
@@ -26,7 +26,7 @@ export type AnonymousDeps = LinkMakerDeps &
 
 export type Asking = {
   readonly draft: LinkDraft
-  /** The page's own value, new each time the page is made. */
+  /** New each time the page is made. */
   readonly once: string
   readonly ip: string
 }
@@ -35,11 +35,10 @@ export type MadeLink =
   | { readonly owned: OwnedLink; readonly token: string }
   | { readonly errors: Readonly<Record<string, string>> }
 
-/** Links for one wallet without an account, in a day. Who needs more should have an account. */
 const MOST_A_DAY = 20
 const DAY_MS = 86_400_000
 
-/** Makes the link, or returns the errors by field. Sending the same form again returns the same link. */
+/** Sending the same form again returns the same link. */
 export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }: Asking): Promise<MadeLink> {
   const check = await checkReceivingWallet(deps, deps.db, draft.wallet.trim())
   const wrong: Record<string, string> = check.ok ? {} : { wallet: `It ${check.message}.` }
@@ -76,7 +75,6 @@ export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }
   })
 }
 
-/** The name that buyers see instead of a merchant's. */
 export function shortWallet(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`
 }
@@ -100,7 +98,6 @@ async function orErrors<T extends object>(draft: LinkDraft, work: () => Promise<
   }
 }
 
-/** Returns the errors by field. Rethrows every other error. */
 function errorsOrThrow(draft: LinkDraft, error: unknown): Errors {
   if (error instanceof Problem && error.extras.param !== undefined) return { errors: errorsOfForm(error, draft) }
   throw error

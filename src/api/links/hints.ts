@@ -7,7 +7,7 @@ import { readTypedAmount } from '../../domain/typed-amount.ts'
 import type { Hint, LinkDraft } from '../../web/links/link-draft.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
 
-/** The line under the amount: the limits, the reason why it cannot be charged, or what the merchant receives. */
+/** The limits, the reason why the amount cannot be charged, or what the merchant receives. */
 export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<Hint> {
   const { kind, currency } = draft
   const provider = isProviderName(draft.provider) ? draft.provider : null
@@ -34,7 +34,7 @@ export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<H
   return { tone: 'quiet', text: `${arrives}${without}` }
 }
 
-/** The reason why an amount as written cannot be read. Null if it can. */
+/** Null if the amount can be read. */
 export function amountProblem(written: string, currency: Currency): string | null {
   const read = readTypedAmount(written, currency)
   if (read.ok) return null
@@ -60,14 +60,13 @@ export function limitText(isLeast: boolean, limit: Money, provider: ProviderName
 
 const text = (money: Money): string => `${groupedAmount(money)} ${money.currency}`
 
-/** The limits in the currency of the field, or in the method's own currency if there are no rates. */
+/** Without rates, the limits in the method's own currency. */
 function limitsText(currency: Currency, provider: ProviderName | null, now: PriceRates | null): string {
   const { minimum, maximum } = now === null ? limitsOf(provider) : limitsIn(currency, provider, now.table)
   const who = provider === null ? 'It can be' : `${PROVIDERS[provider].label} accepts`
   return `${who} ${text(minimum)} to ${text(maximum)}.`
 }
 
-/** Names the methods that accept the currency but not the amount. */
 function notTaking(amount: Money, { table }: PriceRates): string {
   const refused = PROVIDER_NAMES.flatMap((name) => {
     const { label, currencies } = PROVIDERS[name]

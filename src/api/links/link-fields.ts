@@ -25,7 +25,6 @@ const prefill = z
     description: 'What the query of the URL can prefill: `?amount=` (where the buyer decides), `?reference=`.',
   })
 
-/** The fields that can change later. */
 const changeable = {
   title: safeText(100),
   description: safeText(500),

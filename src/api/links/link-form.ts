@@ -36,7 +36,7 @@ export const linkForm = z.object({
 
 export const EMPTY_DRAFT: LinkDraft = linkForm.parse({ currency: 'EUR' })
 
-/** Converts the form to the body of the API. Empty fields are omitted, except for a fixed amount. */
+/** Empty fields are omitted, except for a fixed amount. */
 export function bodyOf(draft: LinkDraft): Record<string, unknown> {
   const { kind, expires_at: day, max_payments: most } = draft
   const amount = (name: (typeof AMOUNTS)[number]) => plainAmount(draft[name], draft.currency)
@@ -65,7 +65,7 @@ export function bodyOf(draft: LinkDraft): Record<string, unknown> {
 
 const AMOUNTS = ['amount', 'min_amount', 'max_amount'] as const
 
-/** The amount as the API accepts it. An unreadable amount stays as it was written, and the API refuses it. */
+/** An unreadable amount stays as it was written, and the API refuses it. */
 export function plainAmount(written: string, currency: string): string {
   const read = isCurrency(currency) ? readTypedAmount(written, currency) : null
   return read?.ok === true ? formatAmount(read.money) : written.trim()
@@ -91,7 +91,6 @@ export function readBody(draft: LinkDraft): CreateLinkBody {
   throw explain(result.error, { schema: createLinkBody, where: 'body', value })
 }
 
-/** The texts of a Problem for a person who fills in the form, by field. */
 export function errorsOfForm(problem: Problem, draft: LinkDraft): Record<string, string> {
   const { limit, param: field = 'title' } = problem.extras
   const provider = isProviderName(draft.provider) ? draft.provider : null
@@ -109,7 +108,6 @@ export function errorsOfForm(problem: Problem, draft: LinkDraft): Record<string,
     : errors
 }
 
-/** The link as far as the fields can be read, for the preview. */
 export function draftLink(
   draft: LinkDraft,
   { livemode, wallet, anonymous }: Pick<PaymentLink, 'livemode' | 'wallet' | 'anonymous'>,

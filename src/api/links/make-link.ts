@@ -15,7 +15,7 @@ export type LinkMakerDeps = {
 
 type Making = { readonly livemode: boolean; readonly wallet: string | null; readonly createdVia: CreatedVia }
 
-/** Makes the link of the fields. Throws a Problem for an invalid price, expiry or return URL. */
+/** Throws a Problem for an invalid price, expiry or return URL. */
 export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making: Making): Promise<NewLink> {
   const { livemode, wallet, createdVia } = making
   if (livemode) refuseLocalUrl('success_url', body.success_url)
@@ -46,7 +46,7 @@ export function requireFuture(time: string | null | undefined, now: number): voi
     throw invalid('expires_at', 'must be in the future')
 }
 
-/** Every amount must be within the current limits of the method. The amount that a buyer enters is checked again. */
+/** The amount that a buyer enters is checked again. */
 async function readLinkPrice({ rates }: LinkMakerDeps, body: CreateLinkBody): Promise<LinkPrice> {
   const { currency } = body
   const read = async (field: 'amount' | 'min_amount' | 'max_amount'): Promise<Money | null> => {
@@ -61,7 +61,6 @@ async function readLinkPrice({ rates }: LinkMakerDeps, body: CreateLinkBody): Pr
   return price
 }
 
-/** The same problem, for another field. */
 function rethrowFor(field: string, problem: unknown): never {
   if (problem instanceof Problem && problem.extras.param === 'amount')
     throw new Problem(problem.code, problem.message, { ...problem.extras, param: field })

@@ -27,37 +27,35 @@ export type PressDeps = DraftDeps &
   }
 
 export type Press = {
-  /** Identifies the press: each rendered page has a new one. */
+  /** Each rendered page has a new one. */
   readonly press: string
-  /** In major units, as the buyer wrote it. Read if the buyer decides the amount. */
+  /** In major units, as the buyer wrote it. Ignored if the link has a fixed amount. */
   readonly amount: string
-  /** From the query of the URL. Read if the link allows it. */
+  /** Ignored unless the link allows it. */
   readonly reference: string | null
 }
 
 export type PressAnswer =
   | { readonly kind: 'made'; readonly path: string }
-  /** The link creates no payments now. */
   | { readonly kind: 'closed' }
-  /** The amount that the buyer wrote is not possible. */
   | ({ readonly kind: 'amount' } & WrongAmount)
   /** The price or the wallet cannot be determined now. */
   | { readonly kind: 'unavailable' }
 
 /**
- * Seconds. A payment of a link with a limit of payments occupies a place, so it is open for half an hour, the shortest
- * time that there is, and for the quarter of an hour more that its buyer can request once.
+ * Seconds. With a limit of payments a payment occupies a place, so it is open for the shortest possible time, half an
+ * hour, and for the quarter of an hour more that its buyer can request once.
  */
 const OPEN_SECONDS = { limited: 1800, unlimited: 86_400 } as const
 
-/** Makes one payment for a press, however often it is sent. Throws `limit_reached` if the account has too many open. */
+/** One payment for a press, however often it is sent. Throws `limit_reached` if the account has too many open. */
 export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press): Promise<PressAnswer> {
   const tenant = { merchantId: link.merchantId, livemode: link.livemode }
   const db = deps.db.as(tenant)
   const claim = claimOfPress(link, press)
   const before = await readReplay(db, tenant, claim)
   if (before !== null) return replayedAnswer(before)
-  const asked = await paymentOf(deps, { tenant, link, press })
+  const asked = await newPayment(deps, { tenant, link, press })
   if ('kind' in asked) return asked
   const path = new URL(checkoutUrl(deps.publicUrl, asked.checkoutToken)).pathname
   const stored = { ...claim, status: 303, location: path, body: '' }
@@ -106,10 +104,9 @@ function replayedAnswer({ headers }: { headers?: Readonly<Record<string, string>
   return { kind: 'made', path: headers?.['location'] ?? '/' }
 }
 
-/** The route under which the presses of a link are stored. */
 export const pressRoute = (linkId: string): string => `POST /l/${linkId}`
 
-/** A press with other fields, after going back, is another press, also on a page from the browser's cache. */
+/** A press with other fields is another press, also on a page from the browser's cache. */
 function claimOfPress(link: PaymentLink, { press, amount, reference }: Press): Claim {
   const key = createHash('sha256')
     .update(JSON.stringify([press, amount, reference]))
@@ -119,7 +116,7 @@ function claimOfPress(link: PaymentLink, { press, amount, reference }: Press): C
   return claim
 }
 
-async function paymentOf(
+async function newPayment(
   deps: PressDeps,
   { tenant, link, press }: { tenant: Tenant; link: PaymentLink; press: Press },
 ): Promise<NewPayment | PressAnswer> {
@@ -157,7 +154,6 @@ function readAmount({ price }: PaymentLink, written: string): Money | PressAnswe
     : { kind: 'amount', why: 'format', amount: null }
 }
 
-/** The price now, if it is within the bounds of the link and of the method. */
 async function priceFor({ rates }: PressDeps, link: PaymentLink, text: string): Promise<Price | PressAnswer> {
   const { currency, min, max } = link.price
   const question = { text, currency, provider: link.provider }

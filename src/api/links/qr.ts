@@ -12,7 +12,6 @@ const keptPng = newest<Buffer>(MOST_KEPT)
 
 export const qrSvg = (text: string): string => keptSvg(text, () => makeSvg(text))
 
-/** One bit per pixel, black on white. */
 export const qrPng = (text: string): Buffer => keptPng(text, () => makePng(text))
 
 function makeSvg(text: string): string {

@@ -1,6 +1,6 @@
 import type { DownPartners } from '../../domain/offers.ts'
 
-/** The partners that are down, as this process last read them: no request waits for the read. */
+/** No request waits for the read. */
 
 type Deps = {
   readonly read: () => Promise<readonly { readonly partner: keyof DownPartners; readonly since: string }[]>
@@ -8,14 +8,13 @@ type Deps = {
 }
 
 /**
- * Milliseconds between two reads. A Postgres notification starts one at once. If it is lost, a buyer who continues
- * waits for a partner that is down, and can go back.
+ * Milliseconds. A Postgres notification reads at once. If it is lost, a buyer who continues waits for a partner that is
+ * down, and can go back.
  */
 const EVERY_MS = 10_000
 
 export type DownPartnersOfProcess = {
   readonly now: () => DownPartners
-  /** Reads the partners that are down: every ten seconds, and when a notification arrives. */
   readonly look: () => Promise<void>
   readonly close: () => void
 }

@@ -1,12 +1,11 @@
 type Found = ReadonlyMap<string, string>
 type Batch = { readonly keys: Set<string>; readonly found: Promise<Found> }
 
-/** Most keys of one statement. */
 const MOST_TOGETHER = 1000
 
 /**
- * Looks up the keys of concurrent requests in one statement, and runs one statement at a time: after a restart every
- * open page reconnects within two seconds, and one statement for each would wait for a connection until it times out.
+ * After a restart every open page reconnects within two seconds, and one statement for each would wait for a connection
+ * until it times out.
  */
 export function findTogether(
   find: (keys: readonly string[]) => Promise<Found>,

@@ -4,14 +4,11 @@ import type { OpenPages } from './open-pages.ts'
 
 export type FollowDeps = {
   readonly openPages: OpenPages
-  /** The payment of a link's token. Null if there is none. */
+  /** Null if the token has no payment. */
   readonly findPayment: (token: string) => Promise<string | null>
 }
 
-/**
- * Streams changes of the payment to an open page. The page sends the stamp that it knows; a browser that reconnects
- * sends the last one that it received.
- */
+/** The page sends the stamp that it knows; a browser that reconnects sends the last one that it received. */
 export async function followPayment(deps: FollowDeps, request: Request, response: Response): Promise<void> {
   const paymentId = await deps.findPayment(linkToken(request))
   if (paymentId === null) throw new PageProblem('not_found')

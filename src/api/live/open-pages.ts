@@ -1,24 +1,19 @@
 import type { Response } from 'express'
 
-/**
- * The open pages of buyers, and their notifications that a payment has changed. A page receives only the stamp of its
- * payment, and reads the new state from its usual endpoints.
- */
+/** A page receives only the stamp of its payment, and then reads the new state from its usual endpoints. */
 export type OpenPages = {
   /**
-   * Keeps the response open and writes the stamp of the payment each time it differs from the one that the page knows.
-   * Returns false and writes nothing if there are too many pages: the page polls instead.
+   * Writes the stamp each time it differs from the one that the page knows. Returns false and writes nothing if there
+   * are too many pages: the page polls instead.
    */
   readonly follow: (response: Response, page: { readonly paymentId: string; readonly knows: string | null }) => boolean
-  /** Reads the stamps of these payments, which may have changed. Null: of all open payments. */
+  /** Reads the stamps of these payments, or of all open ones. */
   readonly heard: (paymentIds: readonly string[] | null) => void
   readonly count: () => number
-  /** Ends every response: the browsers reconnect, to another process. */
   readonly close: () => void
 }
 
 export type OpenPagesDeps = {
-  /** The stamps of the existing payments, by id. */
   readonly readStamps: (paymentIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
   readonly onError: (error: unknown) => void
   readonly most?: number
@@ -37,7 +32,7 @@ const LOOK_AGAIN_MS = 1000
 const QUIET_MS = 20_000
 /** Unread bytes above which a page is disconnected: a client that does not read must not use up memory. */
 const MOST_UNREAD = 16_384
-/** Milliseconds. A browser reconnects after a random time in this range, so that not all return at one moment. */
+/** Milliseconds. A random time in this range, so that not all browsers reconnect at one moment. */
 const RETURN_MS = { least: 500, spread: 1500 } as const
 
 export function createOpenPages(deps: OpenPagesDeps): OpenPages {
@@ -91,7 +86,7 @@ export function createOpenPages(deps: OpenPagesDeps): OpenPages {
   }
 }
 
-/** Reads the stamps of the collected payments, one statement at a time. Repeats a failed read. */
+/** One statement at a time. Repeats a failed read. */
 function createLookUp(
   { readStamps, onError }: OpenPagesDeps,
   pages: { readonly isWanted: (id: string) => boolean; readonly sendStamp: (id: string, stamp: string) => void },

@@ -14,20 +14,19 @@ const DOWN_COOKIE = 'pinrail_down'
 /** Seconds: a week, the longest that a payment can be open. */
 const COOKIE_AGE = 604_800
 
-/** Finds the country of an IP address. Null if it is not known. */
+/** Null if the country is not known. */
 export type Locate = (address: string) => string | null
 
-/** Sources of the buyer's country, apart from the buyer's own choice. */
 export type CountryDeps = {
-  /** The header in which a trusted proxy puts the buyer's country. */
+  /** Set by a trusted proxy. */
   readonly countryHeader?: string | undefined
-  /** Finds the country by the IP address of the request. Null without a file of countries. */
+  /** Null without a file of countries. */
   readonly locate?: Locate | null
 }
 
 /**
- * The buyer's own choice, else the header of a trusted proxy, else the file of countries. Null if none has a country:
- * then nothing is refused because of it.
+ * The buyer's choice, else the header of a trusted proxy, else the file of countries. Without a country nothing is
+ * refused because of it.
  */
 export function buyerCountry(request: Request, { countryHeader: header, locate = null }: CountryDeps): BuyerCountry {
   const chosen = readCookie(request, COUNTRY_COOKIE)
@@ -38,7 +37,6 @@ export function buyerCountry(request: Request, { countryHeader: header, locate =
   return located === null ? { code: null, source: 'unknown' } : { code: located, source: 'address' }
 }
 
-/** The buyer's own choice, else the language of the browser. */
 export function buyerLocale(request: Request): Locale {
   const chosen = readCookie(request, LANGUAGE_COOKIE) ?? ''
   return isLocale(chosen) ? chosen : localeFor(request.get('accept-language'))
@@ -57,7 +55,7 @@ export function languageCookie(locale: Locale, checkoutUrl: string): string {
 
 export const DEVICES = ['desktop', 'ios', 'android'] as const satisfies readonly Device[]
 
-/** The device and the down partner that the bar of a test payment simulates. Null for each that it does not. */
+/** Null for each that the bar of a test payment does not simulate. */
 export function playedBuyer(request: Request): { readonly device: Device | null; readonly down: ProviderUsed | null } {
   const [device, down] = [readCookie(request, DEVICE_COOKIE), readCookie(request, DOWN_COOKIE)]
   return {
@@ -79,29 +77,29 @@ function readCookie(request: Request, name: string): string | undefined {
   return new RegExp(`(?:^|;\\s*)${name}=([A-Za-z_]{2,20})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
 }
 
-/** Stores the choice for this payment only: the cookie's path is the payment's checkout. */
+/** The cookie's path is the payment's checkout. */
 function choiceCookie(name: string, value: string, checkoutUrl: string): string {
   const { pathname, protocol } = new URL(checkoutUrl)
   const secure = protocol === 'https:' ? '; Secure' : ''
   return `${name}=${value}; Path=${pathname}; Max-Age=${COOKIE_AGE}; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** True if the device may have Apple Pay or Google Pay. Null if the browser does not identify it. */
+/** Null if the browser does not identify the device. */
 export function hasDeviceWallet(userAgent: string | undefined): boolean | null {
   if (userAgent === undefined || userAgent === '') return null
   return /iPhone|iPad|Macintosh|Android|Chrome\//.test(userAgent)
 }
 
-/** The buyer's device by its user agent. An iPad identifies as a Mac, and gets the page for one. */
+/** An iPad identifies as a Mac, and gets the page for one. */
 export function deviceOf(userAgent: string | undefined): Device {
   if (/Android/.test(userAgent ?? '')) return 'android'
   return /iPhone|iPad|iPod/.test(userAgent ?? '') ? 'ios' : 'desktop'
 }
 
 /**
- * True if the buyer is just returning from the partner's page: from the partner's own origin, or by a navigation from
- * another site (`Sec-Fetch-Site`, W3C Fetch Metadata) that is not the merchant's. It proves nothing about the money. In
- * doubt it is true: a buyer who is asked to wait does not pay twice.
+ * The buyer comes from the partner's own origin, or by a navigation from another site (`Sec-Fetch-Site`, W3C Fetch
+ * Metadata) that is not the merchant's. It proves nothing about the money. In doubt it is true: a buyer who is asked to
+ * wait does not pay twice.
  */
 export function comesBack(
   request: Request,
@@ -111,7 +109,7 @@ export function comesBack(
   const from = parseOrigin(request.get('referer') ?? null)
   if (from !== null && from === parseOrigin(redirectUrl)) return true
   if (from !== null && shopUrls.some((url) => parseOrigin(url) === from)) return false
-  // A buyer who pays an order on our own page does not navigate away: an arrival from elsewhere came by the link.
+  // A buyer who pays on our own page does not navigate away: an arrival from elsewhere came by the link.
   if (intentUri !== null || request.get('sec-fetch-mode') !== 'navigate') return false
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '')
 }

@@ -20,9 +20,8 @@ export type CallbackDeps = {
 }
 
 /**
- * Handles callbacks of partners: verifies the raw bytes, stores each once, then signals the workflow to read the order
- * again. The response is 2xx only after both. After any other response, or a crash, the partner sends the callback
- * again.
+ * Verifies the raw bytes, stores each callback once, then signals the workflow to read the order again. The response is
+ * 2xx only after both. After any other response, or a crash, the partner sends the callback again.
  */
 export function callbackRouter(deps: CallbackDeps): Router {
   const router = Router()

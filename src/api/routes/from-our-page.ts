@@ -1,13 +1,13 @@
 import type { Request, RequestHandler } from 'express'
 import { SiteProblem } from './site-problem.ts'
 
-/** For a request that names no page: `refused` if a cookie has authority, `allowed` if the URL is the only key. */
+/** `refused` if a cookie has authority, `allowed` if the URL is the only key. */
 type Silence = 'refused' | 'allowed'
 
 /**
- * True if a POST comes from one of our pages. Browsers send `Sec-Fetch-Site` (W3C Fetch Metadata), which no page can
- * forge; older ones send only `Origin` (RFC 6454), and programs send neither. A browser that hides the referring page
- * sends `Origin: null` from our own pages too.
+ * Browsers send `Sec-Fetch-Site` (W3C Fetch Metadata), which no page can forge; older ones send only `Origin` (RFC
+ * 6454), and programs send neither. A browser that hides the referring page sends `Origin: null` from our own pages
+ * too.
  */
 export function isFromOurPage(request: Request, origin: string, silence: Silence): boolean {
   const [site, claimed] = [request.get('sec-fetch-site'), request.get('origin')]
@@ -15,7 +15,6 @@ export function isFromOurPage(request: Request, origin: string, silence: Silence
   return claimed === undefined ? silence === 'allowed' : claimed === origin
 }
 
-/** Refuses a POST from a page of another site. */
 export function fromOurPage(publicUrl: string, silence: Silence = 'refused'): RequestHandler {
   const { origin } = new URL(publicUrl)
   return (request, _response, next) => {

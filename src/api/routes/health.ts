@@ -3,8 +3,8 @@ import { createHealth, type HealthCheck } from '../../observe/health.ts'
 import { onlyMethods } from '../route.ts'
 
 /**
- * For load balancers: `/healthz` responds while the process runs, `/readyz` is 503 while a part is down that every
- * request needs. Without Temporal a payment is still accepted, and started later.
+ * For load balancers: `/readyz` is 503 while a part is down that every request needs. Without Temporal a payment is
+ * still accepted, and started later.
  */
 export function healthRouter(checks: readonly HealthCheck[]): Router {
   const router = Router()

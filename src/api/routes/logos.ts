@@ -7,8 +7,8 @@ import { onlyMethods } from '../route.ts'
 const TYPES: Readonly<Record<string, string>> = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' }
 
 /**
- * Logos of merchants. Each was written again from a picture before it was stored. As a second defence, browsers must
- * not guess another type, and run nothing if they open the logo directly.
+ * A logo was written again from a picture before it was stored. As a second defence, browsers must not guess another
+ * type, and run nothing if they open the logo directly.
  */
 export function createLogoRouter({ db }: { readonly db: Queryable }): Router {
   const router = Router()

@@ -8,7 +8,7 @@ export type OurAddress = { readonly publicUrl: string; readonly trustProxyHops: 
 const FOR_PROGRAMS =
   /^\/(?:(?:v1|callbacks|assets|logos|\.well-known)(?:\/|$)|(?:pinrail\.js|openapi\.json|llms\.txt|robots\.txt|favicon\.ico)$)/
 
-/** The page with the form: a buyer's or an owner's link, or the first page of that part of the site. */
+/** A buyer's or an owner's link, or the first page of that part of the site. */
 const PAGE_OF_FORM = /^\/(?:[clo]\/[^/]+|[^/]*)/
 
 /**

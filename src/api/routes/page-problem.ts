@@ -18,7 +18,6 @@ const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
   unavailable: 503,
 }
 
-/** Thrown by a handler of the checkout; `pageProblemHandler` turns it into a page. */
 export class PageProblem extends Error {
   readonly problem: CheckoutProblem
   constructor(problem: CheckoutProblem) {
@@ -27,7 +26,7 @@ export class PageProblem extends Error {
   }
 }
 
-/** Answers every error of the checkout with a page in plain words. Logs those with a status of 500 or above. */
+/** Logs errors with a status of 500 or above. */
 export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
   return holding((error: unknown, request, response, next) => {
@@ -65,9 +64,7 @@ function answerFor(error: unknown): PageAnswer {
 /** 22 characters. Old rows and test rows have a few more or less. */
 const TOKEN = /^[\w-]{1,64}$/
 
-/**
- * Returns the part of the URL after `/c/`. An impossible token throws before it uses memory of the limits or a query.
- */
+/** An impossible token throws before it uses memory of the limits or a query. */
 export function linkToken(request: Request): string {
   const token = String(request.params['token'])
   if (!TOKEN.test(token)) throw new PageProblem('not_found')

@@ -13,13 +13,13 @@ import {
 import { Problem } from '../http/problems.ts'
 import { currenciesAllowed, decimalsAllowed } from './v1/fields.ts'
 
-/** Current rates: USDC for one major unit. */
+/** USDC for one major unit. */
 export type RateBook = { current(currency: Currency): Promise<{ readonly rate: string; readonly source: string }> }
 
-/** Milliseconds that the indicative rate is shown. The rate that counts is locked when the money arrives. */
+/** Milliseconds. The rate that counts is locked when the money arrives. */
 export const QUOTE_MS = 15 * 60_000
 
-/** Prices an amount. Throws a Problem outside the limits, or without a current rate. */
+/** Throws a Problem outside the limits, or without a current rate. */
 export async function requirePrice(rates: RateBook, question: Omit<PriceQuestion, 'rates'>): Promise<Price> {
   const hopeless = whyUnpriceable(question)
   if (hopeless !== null) throw toProblem(hopeless, question)
@@ -29,7 +29,6 @@ export async function requirePrice(rates: RateBook, question: Omit<PriceQuestion
   throw toProblem(answer.refusal, { ...question, table: now.table })
 }
 
-/** Reads each rate that a price or an offer in the currency needs, once. */
 export async function readRates(rates: RateBook, currency: Currency): Promise<PriceRates> {
   const own = currentRate(rates, currency)
   const entries = ratesNeeded(currency).map(
@@ -67,7 +66,6 @@ export function amountProblem(problem: 'format' | 'precision' | 'zero', currency
   return new Problem('validation_failed', message, { param: 'amount', errors })
 }
 
-/** Names the limit, and the methods that would accept the amount. */
 function limitProblem(
   { code, limit, alternatives, amount }: Extract<PriceRefusal, { ok: false }>,
   provider: ProviderName | null,

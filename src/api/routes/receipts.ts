@@ -9,7 +9,7 @@ import { onlyMethods } from '../route.ts'
 const KEYS = '/.well-known/jwks.json'
 const VERIFY = '/receipts/verify'
 
-/** Serves the keys of receipts, and the page that verifies a receipt in the browser. Public: they need no key. */
+/** Public: they need no key. */
 export function receiptsRouter({ db }: { readonly db: Db }, docs: Pick<DocsSite, 'frame'>): Router {
   const router = Router()
   const page = renderVerify(docs.frame(VERIFY, 'curl'), KEYS)

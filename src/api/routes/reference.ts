@@ -9,7 +9,7 @@ const DOCUMENT = ['/openapi.json', '/v1/openapi.json']
 const LLMS = '/llms.txt'
 const SEARCH = '/docs/search'
 
-/** Serves the documentation, for people and for programs, and the OpenAPI document. Public: they need no key. */
+/** Public: they need no key. */
 export function referenceRouter(site: DocsSite): Router {
   const router = Router()
   router.get(DOCUMENT, (_request, response) => {

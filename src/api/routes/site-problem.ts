@@ -20,7 +20,6 @@ const STATUS: Readonly<Record<SiteProblemName, number>> = {
   busy: 503,
 }
 
-/** Thrown by a page for people; `siteProblemHandler` turns it into a page. */
 export class SiteProblem extends Error {
   readonly problem: SiteProblemName
   readonly headers: Readonly<Record<string, string>>
@@ -33,7 +32,7 @@ export class SiteProblem extends Error {
 
 type Deps = { readonly log: Logger; readonly operatorPages: OperatorPages }
 
-/** Answers every error of the pages for people with a page. Logs those with a status of 500 or above. */
+/** Logs errors with a status of 500 or above. */
 export function siteProblemHandler(deps: Deps): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
   return holding((error: unknown, request, response, next) => {
@@ -45,7 +44,6 @@ export function siteProblemHandler(deps: Deps): ErrorRequestHandler {
   })
 }
 
-/** True if a browser requests a page. A program gets a problem. */
 export function wantsPage(request: Request): boolean {
   if (request.path.startsWith('/v1') || request.path.startsWith('/callbacks')) return false
   return request.accepts(['json', 'html']) === 'html'

@@ -37,7 +37,7 @@ import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
 import type { LocalInbox } from './v1/webhooks/endpoints.ts'
 
-/** The dependencies of the pages, with one maker of ids for all. */
+/** One maker of ids for all pages. */
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
   Omit<MakerDeps, `new${string}`> &
   ClaimDeps &
@@ -49,7 +49,6 @@ export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
     readonly newId: (kind: IdKind) => string
   }
 
-/** Serves everything for people who are not buyers: the home page, sign-in and the dashboard. */
 export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Router {
   const router = Router()
   const headers = setHeaders(PAGE_HEADERS)
@@ -105,7 +104,7 @@ function siteDeps(deps: SiteDeps) {
   }
 }
 
-/** Every page and action of the dashboard, as values: the router and the tests read this list. */
+/** The router and the tests read this list. */
 export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[] {
   const own = { ...siteDeps(deps), routes }
   const pages = [

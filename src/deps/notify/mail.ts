@@ -11,7 +11,7 @@ import { type MailRoundDeps, sendDueMail } from '../../worker/notify/mail-round.
 import { createNoticeRound, type NoticeRoundDeps } from '../../worker/notify/notice-round.ts'
 import type { WorkBells } from '../../worker/work-look.ts'
 
-/** The loops that write and send mails. None without a mail server. */
+/** No loops without a mail server. */
 export function composeMail(
   config: WorkerConfig,
   { db, log, clock, bells }: { db: Db; log: Logger; clock: () => number; bells: WorkBells },

@@ -31,10 +31,6 @@ export type Notifications = {
   readonly close: () => void
 }
 
-/**
- * Composes notifications: mails with their loops, the activity that sends to channels, and the loop that starts their
- * workflows.
- */
 export function composeNotifications(
   config: WorkerConfig,
   deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; bells: WorkBells },
@@ -104,7 +100,7 @@ function readTestTargets({ WEBHOOK_TEST_TARGETS: targets, TELEGRAM_API_URL: apiU
 /** Posts through the guarded way out of webhooks, so that no URL of a channel leads into the platform's network. */
 export function postBy(sender: Pick<Sender, 'send'>): Post {
   return async ({ channelId, url, body, signal }) => {
-    // A kept connection may close just as it is used again, and then it is unknown if the message was received.
+    // A kept connection may close just as it is used again, and then it is unknown whether the message was received.
     const headers = { connection: 'close' }
     const sent = await sender.send(
       { endpointId: channelId, url, headers, body: Buffer.from(JSON.stringify(body)) },

@@ -32,7 +32,7 @@ const answerShape = z.object({
   parameters: z.object({ retry_after: z.number().positive().max(86_400).optional() }).optional(),
 })
 
-/** The loop that reads which chats opened a link. `botTurn` keeps the pace that all calls of the bot share. */
+/** `botTurn` keeps the pace that all calls of the bot share. */
 export function composeTelegram(
   bot: Bot,
   deps: Omit<TelegramRoundDeps, 'botId' | 'ask' | 'link'> & {
@@ -90,7 +90,7 @@ function askBy({ apiUrl, token }: Bot, dispatcher: Agent): AskBot {
   }
 }
 
-/** Links a chat. A chat that is already linked is turned on again instead of receiving everything twice. */
+/** A chat that is already linked is turned on again instead of receiving everything twice. */
 export async function linkChat(deps: ChannelDeps, tx: Tx, linked: LinkedChat): Promise<boolean> {
   const { merchantId, personId, chat, name } = linked
   const member = (await listMembers(tx, merchantId)).find((one) => one.personId === personId)

@@ -51,7 +51,7 @@ export async function listKeys(office: Office): Promise<number> {
   })
 }
 
-/** Creates a key and shows it once: only its digest is stored. */
+/** The key is shown once: only its digest is stored. */
 export async function createKey(office: Office): Promise<number> {
   const { db, settings, options, say, give } = office
   const signed = signedBy(office)

@@ -6,7 +6,6 @@ import { columns, limitOf, type Office, Refusal, signedBy } from '../call.ts'
 
 const USUAL_LINES = 50
 
-/** Lists reported links, the newest report first, with the latest reason. */
 export async function listReports(office: Office): Promise<number> {
   const { db, say, give } = office
   const links = await listReported(db, limitOf(office, USUAL_LINES))
@@ -54,7 +53,7 @@ export async function resumeOneLink(office: Office): Promise<number> {
   return resumed ? 0 : 1
 }
 
-/** Finds a link by its id, its code or its URL. */
+/** The link's id, its code or its URL. */
 async function findLink({ db, subjects: [text = ''] }: Office): Promise<PaymentLink> {
   const name = text.replace(/^.*\/l\//, '').replace(/[?#/].*$/, '')
   const link = await findLinkAnywhere(db, name)

@@ -13,7 +13,6 @@ import { describeWallet } from './wallets.ts'
 
 const USUAL_LINES = 50
 const LONGEST_NAME = 100
-/** Entries of the account's record that are shown, newest first. */
 const SHOWN_ACTIONS = 20
 
 export async function listAccounts(office: Office): Promise<number> {

@@ -43,7 +43,7 @@ export async function changeWallet(office: Office): Promise<number> {
   if (await isOwnAddress(db, address))
     throw new Refusal('the address must belong to the merchant: this one belongs to the platform')
   await db.transaction(async (tx) => {
-    // A first wallet waits for nothing: it cannot redirect anybody's money.
+    // A first wallet is no change: it cannot redirect anybody's money.
     const at = db.livemode ? await planWallet(tx, merchant, { address, waitSeconds: WALLET_WAIT_SECONDS }) : null
     if (at === null) await setWallet(tx, merchant, address)
     await recordAction(tx, merchant, { ...signed, kind: 'wallet.changed', data: { address, at } })

@@ -22,9 +22,9 @@ import { limitOf, merchantOf, type Office, Refusal, readSince, sayList, signedBy
 
 const USUAL_LINES = 20
 const MOST_FAILING = 200
-/** Milliseconds. Failed deliveries of this time can be sent again. */
+/** Milliseconds in which failed deliveries can be sent again. */
 const REPLAYABLE_MS = 30 * 86_400_000
-/** Deliveries that the command starts. The workers start the others. */
+/** The workers start the other deliveries. */
 const MOST_STARTED = 500
 
 export async function listWebhooks(office: Office): Promise<number> {
@@ -130,7 +130,6 @@ export async function redeliver(office: Office): Promise<number> {
   return 0
 }
 
-/** Returns the number of deliveries that Temporal accepted. */
 async function deliverNow(
   { settings }: Office,
   { id: endpointId, merchant_id: merchantId }: WebhookEndpoint,

@@ -3,7 +3,7 @@ import { listAttention } from '../../db/payments/attention.ts'
 import type { DownReason } from '../../domain/partner/standing.ts'
 import { type Office, sayList } from '../call.ts'
 
-/** Most entries on the screen, those that have waited longest. */
+/** The entries that have waited longest. */
 const MOST = 200
 
 const WHY_DOWN: Readonly<Record<DownReason, string>> = {
@@ -12,14 +12,13 @@ const WHY_DOWN: Readonly<Record<DownReason, string>> = {
   opens_nothing: 'it responds to reads but opens no orders. Ask the partner why; orders are tried again automatically',
 }
 
-/** The age in the largest unit with a value of at least one. */
 function formatAge(since: string, now: number): string {
   const minutes = Math.max(0, Math.floor((now - Date.parse(since)) / 60_000))
   if (minutes < 60) return `${minutes} min`
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`
 }
 
-/** Lists what waits for an operator, the oldest first. Returns 1 if anything does. */
+/** Returns 1 if anything waits for an operator. */
 export async function showAttention({ db, say, give }: Office): Promise<number> {
   const [waiting, down] = await Promise.all([listAttention(db, MOST), listDown(db)])
   give('attention', waiting)

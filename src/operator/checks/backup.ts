@@ -4,10 +4,7 @@ import { plural } from '../../domain/plural.ts'
 import type { Office } from '../call.ts'
 import { giveReconciliation, sayDifferences } from '../reconcile.ts'
 
-/**
- * Checks that the restored database of DATABASE_URL is complete and consistent, and shows its newest entry. Run it
- * before anything starts on the database. Returns 1 if it must not be used.
- */
+/** Run it on a restored database before anything starts there. Returns 1 if the database must not be used. */
 export async function checkBackup({ db, say, give }: Office): Promise<number> {
   const { missing, newer } = await compareSchema(db)
   if (newer.length > 0) {

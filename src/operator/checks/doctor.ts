@@ -11,7 +11,7 @@ import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../../workflows/queues.ts'
 import type { Office } from '../call.ts'
 import { readStanding } from '../status.ts'
 
-/** Milliseconds for each check: a slower part fails. */
+/** Milliseconds: a slower part fails. */
 const PATIENCE_MS = 10_000
 /** Seconds of difference between two clocks that are tolerated. */
 const CLOCK_SECONDS = 5
@@ -31,10 +31,7 @@ type Look = { readonly part: string; readonly look: () => Promise<string> }
 type Grade = 'ok' | 'warn' | 'fail'
 const MARKS: Readonly<Record<Grade, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' }
 
-/**
- * Checks every part that the system needs, all at once. Returns 1 if one of them fails, or something waits for an
- * operator.
- */
+/** Returns 1 if a part fails, or something waits for an operator. */
 export async function doctor(office: Office): Promise<number> {
   const temporal = createTemporalClient(office.settings)
   try {

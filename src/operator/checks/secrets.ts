@@ -15,10 +15,9 @@ import { plural } from '../../domain/plural.ts'
 import { createSecretBox, type SecretBox } from '../../webhooks/secret-box.ts'
 import { type Office, UsageError } from '../call.ts'
 
-/** Rows that one transaction reads and seals again. */
 const TOGETHER = 100
 
-/** Counts what still depends on retired secrets. Returns 1 if anything does: then they must stay configured. */
+/** Returns 1 if anything still depends on retired secrets: then they must stay configured. */
 export async function showSecrets(office: Office): Promise<number> {
   const { db, settings, say, give } = office
   if (settings.API_KEY_PEPPER === undefined) throw new UsageError('API_KEY_PEPPER must be set')
@@ -54,10 +53,7 @@ export async function showSecrets(office: Office): Promise<number> {
   return isFree ? 0 : 1
 }
 
-/**
- * Seals the secrets of all endpoints and the addresses of all channels with the current key. Repeating it changes
- * nothing.
- */
+/** Repeating it changes nothing. */
 export async function resealSecrets(office: Office): Promise<number> {
   const { say, give } = office
   const box = openBox(office)

@@ -3,7 +3,6 @@ import { isFair } from '../../temporal/fairness.ts'
 import { missingSearchAttributes, registerSearchAttributes } from '../../temporal/namespace.ts'
 import type { Office } from '../call.ts'
 
-/** The operators' queries for Temporal's lists, by name. */
 const QUERIES: Readonly<Record<string, string>> = {
   'waits for an operator': 'NeedsOperator = true',
   'on the way to the merchant': `ExecutionStatus = 'Running' AND PaymentStatus = 'settling'`,
@@ -15,10 +14,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 
 const UNFAIR = `merchants do not take turns where tasks wait. Set \`matching.enableFairness\` to true in the server's dynamic configuration, as ops/temporal-dynamic-config.yaml does; in Temporal Cloud, turn Fairness on for the namespace`
 
-/**
- * Registers the search attributes in the namespace, checks if merchants take turns, and prints the queries for
- * payments. Repeating it is safe.
- */
+/** Repeating it is safe. */
 export async function prepareTemporal({ settings, say, give }: Office): Promise<number> {
   const { namespace } = settings.temporal
   const temporal = createTemporalClient(settings)

@@ -11,8 +11,8 @@ const CONCLUSIONS = {
 } as const
 
 /**
- * Verifies a receipt in a file, and prints a line for each check. It makes no request: everything to compare with is
- * given. Returns 0 if everything holds, 1 if something is wrong or was not compared.
+ * Makes no request: everything to compare with is given. Returns 0 if everything holds, 1 if something is wrong or was
+ * not compared.
  */
 export async function verifyFile({ subjects: [file = ''], options, say, give }: Call): Promise<number> {
   const { verdict, checks } = await verifyReceipt(read(file), {

@@ -12,7 +12,7 @@ import { type DecisionOutcome, sendDecision } from '../../temporal/decisions.ts'
 import { type Office, Refusal, signedBy, UsageError } from '../call.ts'
 import { describeEntry } from './entry-lines.ts'
 
-/** It is not known if the decision was carried out. */
+/** It is not known whether the decision was carried out. */
 export class Unknown extends Error {}
 
 const FAIL: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: string, subject: string) => Error>> = {
@@ -23,10 +23,7 @@ const FAIL: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: 
     new Unknown(`${message}: it is not known whether it was done. See \`pinrail payments explain ${subject}\``),
 }
 
-/**
- * Sends an operator's decision to the payment's workflow, encrypted as the workers need it. An attempt instead of a
- * payment names whose money goes back.
- */
+/** The payload is encrypted as the workers need it. An attempt instead of a payment names whose money goes back. */
 export async function decidePayment(office: Office): Promise<number> {
   const { db, settings, subjects, say: print, give } = office
   const [subject = '', word = ''] = subjects

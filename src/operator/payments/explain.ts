@@ -17,7 +17,6 @@ import { describeEffect, listMoneyLines } from './money-lines.ts'
 
 const MOST_ENTRIES = 1000
 
-/** Prints everything about one payment: its state, whose money is where, the possible decisions, and what happened. */
 export async function explainPayment(office: Office): Promise<number> {
   const { db, say, give } = office
   const id = await findOnePayment(office)
@@ -77,7 +76,6 @@ export async function explainPayment(office: Office): Promise<number> {
   return attention.length === 0 ? 0 : 1
 }
 
-/** Lists the possible commands, with the effect and the amount of each. */
 function listCommands(state: PaymentWithAttempts, { id, answers, version }: PaymentSnapshot): string[] {
   return answers.flatMap((answer) => {
     const effect = describeEffect(state, answer)

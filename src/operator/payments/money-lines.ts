@@ -11,13 +11,11 @@ import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import { type Attempt, explorerUrl, type PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { stateText } from '../payouts.ts'
 
-/** The facts for the lines about a payment's money: who has it, whose it is, and what a decision would do with it. */
-
 export type Explained = {
   readonly state: PaymentWithAttempts
   readonly payout: PayoutView | null
   readonly decisions: readonly StoredDecision[]
-  /** The time of the converter's first request for each sale, by its number (ISO 8601). */
+  /** By the number of the sale (ISO 8601). */
   readonly askedAt: ReadonlyMap<number, string>
 }
 
@@ -36,7 +34,7 @@ export function listMoneyLines(explained: Explained): string[] {
   return [...orders, ...sales, ...listUsdcLines(explained), ...listPayoutLines(explained)]
 }
 
-/** Describes the effect of the answer, with the amount. Null if it does what its name says. */
+/** Null if the answer does what its name says. */
 export function describeEffect(state: PaymentWithAttempts, { say, attempt, outside }: Offered): string | null {
   const funds = toFunds(state)
   const account = funds.accounts.find(({ id }) => id === attempt)
@@ -54,7 +52,6 @@ function unitsText({ asset }: Account, units: bigint): string {
 
 const usdcText = (micro: bigint): string => `${formatUsdc(micro.toString())} USDC`
 
-/** Lists the money that the partner has for the attempt, whose it is, what is going back, and what is lost. */
 function listAccountLines(funds: Funds, attempt: Attempt, decisions: readonly StoredDecision[]): string[] {
   const account = toAccount(attempt)
   const { held, outside, back, returned } = account
@@ -74,7 +71,7 @@ function listAccountLines(funds: Funds, attempt: Attempt, decisions: readonly St
   return facts.flatMap(([isSo, line]) => (isSo ? [`  ${line}`] : []))
 }
 
-/** Until then the payment may still take this money of the buyer. */
+/** Describes until when the buyer's money can still be taken by the payment. */
 function describeUntil(funds: Funds, account: Account): string {
   if (!funds.listens || funds.taken !== null || findOwnAccount(funds) !== null) return ''
   if (isUnanswered(account)) return ', until an operator accepts the order'
@@ -89,7 +86,6 @@ function describeWriteOff({ writtenOff }: Account, loss: bigint, decisions: read
   return `, written off${known === undefined ? '' : ` by ${known.operator}`}`
 }
 
-/** Lists the bought USDC, and the merchant's share of it. */
 function listUsdcLines({ state: { payment, sales }, payout }: Explained): string[] {
   const { usdc, takenSale } = payment
   if (usdc === null) return []

@@ -11,8 +11,8 @@ import { type Office, signedBy, UsageError } from '../call.ts'
 const MOST = 1000
 
 /**
- * Sends the decision `settle` to every payment whose payout is stopped for the reason, one after the other. Returns 1
- * if one of them was not retried, and ends if Temporal or the workers do not respond. A dry run lists them.
+ * Sends the decisions one after the other. Returns 1 if a payment was not retried, and ends if Temporal or the workers
+ * do not respond. A dry run lists the payments.
  */
 export async function retryStopped(office: Office): Promise<number> {
   const { db, settings, subjects, options, say, give } = office

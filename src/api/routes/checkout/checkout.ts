@@ -41,23 +41,22 @@ import { type LoadDeps, loadCheckout } from './load.ts'
 import { noteOffer } from './offers.ts'
 import { playOnBar } from './sandbox.ts'
 
-/** The hosted checkout: pages for a buyer with a link. The link is the only key. GET never creates anything. */
+/** The buyer's link is the only key. GET never creates anything. */
 
 export type CheckoutDeps = LoadDeps & {
   readonly db: Pick<Db, 'query' | 'transaction'>
-  /** Asks the payment's workflow to open an attempt. Answers within about 30 s. */
+  /** Answers within about 30 s. */
   readonly openAttempt: (
     paymentId: string,
     request: OpenAttemptRequest,
   ) => Promise<OpenAttemptAnswer | { readonly kind: 'unavailable' }>
-  /** Signals the payment's workflow, which reads its row. */
+  /** Signals the payment's workflow to read its row. */
   readonly tellExtended: (paymentId: string) => Promise<void>
   readonly newAttemptId: () => string
   readonly openPages: OpenPages
   readonly limits: Pick<RequestLimits, 'countLink' | 'countPaper'>
 }
 
-/** More than any form of these pages needs. */
 const FORM_LIMIT = '4kb'
 
 export function createCheckoutRouter(deps: CheckoutDeps): Router {
@@ -128,7 +127,7 @@ async function showCheckout(deps: CheckoutDeps, request: Request, response: Resp
   sendPage(response, words, renderCheckout(shown, words))
 }
 
-/** The page's script reports that a person sees it: a chat that fetches a link for its preview writes nothing. */
+/** The page's script sends this: a chat that fetches a link for its preview writes nothing. */
 async function noteOpening(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
   if (tellsOpening(checkout)) await noteOffer(deps, checkout, null)
@@ -145,9 +144,7 @@ async function showReceipt(deps: CheckoutDeps, request: Request, response: Respo
   sendPage(response, words, renderReceipt(checkout, words))
 }
 
-/**
- * A file costs more than a page, so it counts as an action. A receipt that cannot be typeset is printed from its page.
- */
+/** A file counts as an action. A receipt that cannot be typeset is printed from its page. */
 async function sendReceipt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   deps.limits.countLink(linkToken(request), 'act')
   deps.limits.countPaper(request.ip ?? '')
@@ -175,7 +172,7 @@ function sendPage(response: Response, { locale }: Words, page: string): void {
   response.set('content-language', locale).type('html').send(page)
 }
 
-/** The QR code of the page's own link, which the page requests when its buyer opens the section. */
+/** The page requests its QR code when the buyer opens that section. */
 async function sendCode(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const token = linkToken(request)
   if (!(await findPaymentIds(deps.db, [token])).has(token)) throw new PageProblem('not_found')
@@ -222,7 +219,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
   response.redirect(303, answer.kind === 'too_many_attempts' ? chosen : checkout.path)
 }
 
-/** Extends the payment once. If the signal fails, the workflow reads the new expiry when the old one is over. */
+/** If the signal fails, the workflow reads the new expiry when the old one is over. */
 async function extend(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const { payment, path } = await loadCheckout(deps, request)
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
@@ -248,7 +245,7 @@ async function chooseLanguage(deps: CheckoutDeps, request: Request, response: Re
   response.redirect(303, ownPage(at, path))
 }
 
-/** Acts at the bar of a test payment. The bar stays open. */
+/** The bar of a test payment stays open. */
 async function play(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
   const refused = await playOnBar(deps.simulating, { request, response, checkout })
@@ -278,7 +275,7 @@ function sendAsset(request: Request, response: Response, next: () => void): void
   response.set({
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': asset.contentType,
-    // The merchants' script has an `integrity`, which a page of another origin can verify only for what it may read.
+    // A page of another origin can verify the script's `integrity` only if it may read the script.
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',
   })

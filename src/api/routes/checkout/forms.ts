@@ -10,10 +10,10 @@ export const continueForm = z.object({
   provider: z.enum(USED_PROVIDER_NAMES),
   method: z.enum(WAYS.map(({ method }) => method) as [MethodName, ...MethodName[]]),
 })
-/** `chosen` is the way to pay that the buyer was looking at: `<provider>.<method>`. */
+/** `chosen`: the way to pay that the buyer was looking at, `<provider>.<method>`. */
 export const countryForm = z.object({ country: z.string().refine(isCountry), chosen: z.string().max(60).optional() })
 
-/** `at` is the page on which the language was chosen. */
+/** `at`: the page on which the language was chosen. */
 export const languageForm = z.object({ language: z.enum(LOCALES), at: z.string().max(300) })
 
 export function parseForm<T extends z.ZodType>(schema: T, request: Request): z.output<T> {
@@ -22,7 +22,7 @@ export function parseForm<T extends z.ZodType>(schema: T, request: Request): z.o
   return parsed.data
 }
 
-/** Reads `?step=` and `?method=<provider>.<method>` from links of the pages. Ignores anything else. */
+/** Reads `?step=` and `?method=<provider>.<method>`. Ignores anything else. */
 export function askedFor({ query }: Request): Asked {
   const step = query['step']
   return { step: step === 'pick' || step === 'country' ? step : null, choice: readChoice(query['method']) }
@@ -37,10 +37,9 @@ export function readChoice(text: unknown): Asked['choice'] {
 /** A base that completes a path. */
 const NOWHERE = 'http://checkout.invalid'
 
-/** The query parameters in links of the pages. */
 const PARAMETERS = ['step', 'method', 'back'] as const
 
-/** Returns the URL if it is one of this checkout's pages, else the checkout. Never returns another site's. */
+/** Returns the checkout unless the URL is one of its own pages. */
 export function ownPage(at: string, path: string): string {
   if (!URL.canParse(at, NOWHERE)) return path
   const { pathname, searchParams } = new URL(at, NOWHERE)

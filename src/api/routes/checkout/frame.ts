@@ -8,11 +8,11 @@ import { buyerLocale } from '../buyer.ts'
 import { type LoadDeps, loadFramed } from './load.ts'
 
 /**
- * The checkout in a frame on the merchant's page. It shows the state of the payment and the ways to pay. Every action
- * leaves the frame: only a top-level page of ours takes the buyer to a partner, with its URL visible.
+ * The frame on the merchant's page shows the state of the payment and the ways to pay. Every action leaves the frame:
+ * only a top-level page of ours takes the buyer to a partner, with its URL visible.
  */
 
-/** Only pages that the merchant listed can embed the frame: the browser enforces that. */
+/** Browsers let only pages that the merchant listed embed the frame. */
 export async function showFrame(deps: LoadDeps, request: Request, response: Response): Promise<void> {
   // In a tab there is no page of the merchant around it, and the normal page can do more.
   if (request.get('sec-fetch-dest') === 'document') {
@@ -31,7 +31,7 @@ export async function sendFrameStatus(deps: LoadDeps, request: Request, response
 
 const AN_HOUR_IN_SECONDS = 3600
 
-/** The merchants' script, at its permanent URL. The URL with a hash is for `integrity`. */
+/** The script at its permanent URL. The URL with a hash is for `integrity`. */
 export const sendEmbedScript: RequestHandler = (_request, response) => {
   response.set({
     'cache-control': `public, max-age=${AN_HOUR_IN_SECONDS}`,

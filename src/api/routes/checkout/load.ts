@@ -20,14 +20,12 @@ export type LoadDeps = CountryDeps & {
   readonly publicUrl: string
   /** Unix milliseconds. */
   readonly clock: () => number
-  /** True if buyers can pay in USDC. */
   readonly crypto: boolean
   readonly down: () => DownPartners
-  /** The partners' names for buyers. */
   readonly partners: PartnerNames
-  /** The simulated wallet that pays test payments in USDC. Null elsewhere. */
+  /** Null except with `npm start`. */
   readonly simulatedWalletUrl: string | null
-  /** Simulates the partners of test payments. Null if they are real. */
+  /** Null if the partners are real. */
   readonly simulating: SimulateDeps | null
   readonly log: Logger
 }
@@ -37,7 +35,6 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
   return toCheckout(deps, request, await findCheckout(deps, request))
 }
 
-/** The same checkout, in a frame on the merchant's page. */
 export async function loadFramed(deps: LoadDeps, request: Request): Promise<Checkout> {
   const found = await findCheckout(deps, request)
   const checkout = await toCheckout(deps, request, found)
@@ -97,7 +94,7 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
   }
 }
 
-/** Null without a rate: the checkout still works, because limits were checked when the payment was created. */
+/** Null without a rate: limits were checked when the payment was created. */
 async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | null> {
   try {
     return (await readRates(deps.rates, payment.amount.currency)).table
@@ -107,15 +104,12 @@ async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | n
   }
 }
 
-/**
- * The transfer is on chain before the payment knows it, so the buyer is not asked for the money again. Dust does not
- * count.
- */
+/** The transfer is on chain before the payment knows it, so the buyer must not be asked again. Dust does not count. */
 function receivedAt({ payment, deposit }: StoredCheckout): MicroUsdc | null {
   return !isOpen(payment.status) || deposit === null || isDust(deposit) ? null : deposit.units
 }
 
-/** Reads `?back=<Unix seconds>`. It must be between the opening of the order and now: anybody can write a URL. */
+/** `?back=<Unix seconds>` must be between the opening of the order and now: anybody can write a URL. */
 function cameBackAt(
   { query }: Request,
   { attempts, now }: { attempts: Checkout['attempts']; now: number },

@@ -5,13 +5,12 @@ import type { Offer } from '../../../domain/offers.ts'
 import { offerNote } from '../../../domain/timeline.ts'
 import type { Checkout } from '../../../web/checkout/checkout.ts'
 
-/** Refusals of one payment in its timeline: a buyer has one country, and may correct it. */
+/** A buyer has one country, and may correct it. */
 const MOST_REFUSED = 10
 
 /**
- * Writes to the timeline which way to pay was decided and why: when the buyer continues (`chosen`), and when a pinned
- * method was not offered. Each decision is written once, however often it is reported. Refusals are limited, because
- * anybody with the link can choose any country.
+ * Notes the decision when the buyer continues (`chosen`), and when a pinned method was not offered. Each is noted once,
+ * however often it is reported. Refusals are limited, because anybody with the link can choose any country.
  */
 export async function noteOffer(
   { db, clock }: { db: Queryable; clock: () => number },

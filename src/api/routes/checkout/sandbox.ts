@@ -13,7 +13,7 @@ import { type SimulateDeps, simulateOutcome } from '../v1/payments/simulate-outc
 import { skipTimeOf } from '../v1/payments/skip-time.ts'
 import { parseForm } from './forms.ts'
 
-/** The bar of a test payment. Anybody with its link can act as its partner and its buyer. A live payment has no bar. */
+/** Anybody with the link of a test payment can act as its partner and its buyer. A live payment has no bar. */
 
 const barForm = z.union([
   z.object({ do: z.enum(BAR_ACTIONS) }),
@@ -73,7 +73,7 @@ async function play(
   if (wanted.do !== 'partner_down') await simulateOutcome(simulating, read, { action: wanted.do })
 }
 
-/** The partner that goes down: that of the pin, else that of the first offer. */
+/** The partner of the pin, else of the first offer. */
 function shownPartner({ payment, offered }: Checkout): ProviderUsed {
   return payment.provider ?? offered.offers[0]?.provider ?? 'card_partner'
 }

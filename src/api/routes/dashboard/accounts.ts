@@ -22,10 +22,9 @@ export type AccountsDeps = {
   readonly newMerchantId: () => string
 }
 
-/** Accounts that one person can make: more than anybody needs, and not enough to fill a database. */
+/** More than anybody needs, and not enough to fill a database. */
 const MOST_ACCOUNTS = 10
 
-/** Pages that make, join and choose an account. */
 export function accountPages(deps: AccountsDeps): Page[] {
   const now = (): string => new Date(deps.clock()).toISOString()
   return [

@@ -2,12 +2,11 @@ import { DONE, type Done } from '../../../web/dashboard/done.ts'
 import type { Page } from './page.ts'
 
 const NAME = 'pinrail_done'
-/** Longer than the next page takes to load. */
 const SECONDS = 60
 
 /**
- * The one way in which pages confirm that a form was saved: the response to the form names it in a cookie, and the next
- * page shows it once. The URL does not contain it, because a bookmark or a stranger's link could repeat it.
+ * The response to a form names the confirmation in a cookie, and the next page shows it once. In a URL, a bookmark or a
+ * stranger's link could repeat it.
  */
 export function confirming(publicUrl: string): (page: Page) => Page {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : ''

@@ -20,14 +20,13 @@ import { walletChange } from './settings/wallet.ts'
 
 export type FirstStepsDeps = WithRoutes & PasskeyDeps & { readonly db: Db; readonly inbox: LocalInbox | null }
 
-/** The result of the last step. */
 export type Shown = Partial<Pick<FirstView, 'madeKey' | 'address' | 'errors'>>
 
 export type ShowOverview = (call: PageCall, shown: Shown) => Promise<string>
 
 const HOME = '/dashboard'
 
-/** The steps of a new account, each done with one press on the overview. */
+/** Each step is done with one press on the overview. */
 export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[] {
   return [
     definePage({
@@ -94,10 +93,10 @@ async function collectErrors(work: () => Promise<unknown>, field: string): Promi
   }
 }
 
-/** The completed steps. A passkey belongs to the person, the others to the account. */
+/** A passkey belongs to the person, the other steps to the account. */
 export type Done = FirstView['done']
 
-/** The next steps of the account. Null if all are done. Reads only what the overview has not read. */
+/** Null if all steps are done. Reads only what the overview has not read. */
 export async function readFirstSteps(
   deps: FirstStepsDeps,
   { db, tenant, person, role, signedIn }: PageCall,

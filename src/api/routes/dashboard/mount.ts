@@ -22,14 +22,13 @@ import type { Fresh, Page, PageAnswer, PageCall } from './page.ts'
 export type MountDeps = SessionDeps &
   ConfirmationDeps & {
     readonly publicUrl: string
-    /** The URL of the deployment of the other mode. Null if it is not known. */
+    /** Null if the URL is not known. */
     readonly otherModeUrl: string | null
     readonly operatorPages: Pick<OperatorPages, 'contact'>
     readonly limits: Pick<RequestLimits, 'countPerson'>
     readonly turns: Turns
   }
 
-/** The name of the hidden field of every form. */
 export const CSRF_FIELD = '_form'
 
 const FORM_LIMIT = '16kb'
@@ -87,14 +86,13 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     if ('file' in done && done.exported !== null) await logExport(deps, call, done.exported)
     await send(response, done)
   }
-  // A GET has its turn from beginning to end. A POST waits for no turn, and takes one for each list that it reads.
+  // A GET has its turn from beginning to end. A POST takes one only for each list that it reads.
   const listTurn = openTurn(deps.turns.lists, context)
   if (page.method === 'post') return answer(createCall(deps, context, listTurn))
   const turn = page.makes === 'file' ? openTurn(deps.turns.files, context) : listTurn
   return turn(() => answer(createCall(deps, context, (work) => work())))
 }
 
-/** Logs a person's export in the account's log, as a key's export. */
 const logExport = (
   { db }: MountDeps,
   { tenant: { merchantId }, signedIn: { session }, ip }: PageCall,
@@ -103,13 +101,13 @@ const logExport = (
 
 type Turn = <T>(work: () => Promise<T>) => Promise<T>
 
-/** The person's turn first, then the account's, so that people do not wait for each other's first turn. */
+/** The person's turn first, so that people of an account do not wait for each other's first turn. */
 function openTurn(turns: InTurn, { signedIn, account }: Pick<Seen, 'signedIn' | 'account'>): Turn {
   return (work) =>
     turns(signedIn.session.personId, () => (account === undefined ? work() : turns(account.merchantId, work)))
 }
 
-/** After a confirmation, the stored form replaces the posted one. Returns false if no form is stored for this path. */
+/** The stored form replaces the posted one. Returns false if no form is stored for this path. */
 async function takeKept(
   deps: MountDeps,
   { page, request, signedIn }: Pick<Seen, 'page' | 'request' | 'signedIn'>,
@@ -133,7 +131,7 @@ function toAsked({ what, back }: Fresh, { method }: Page, { params, body, path, 
   }
 }
 
-/** Logs a POST that the role does not allow in the account's log, at most once an hour. A refused GET is not logged. */
+/** Logs only a POST, at most once an hour. */
 async function logRefusal(
   { db }: MountDeps,
   { page, request, signedIn, account }: Pick<Seen, 'page' | 'request' | 'signedIn'> & { readonly account: Membership },
@@ -184,7 +182,7 @@ function createCall(deps: MountDeps, context: Seen, turn: Turn): PageCall {
   }
 }
 
-/** Query parameters and fields as text. Values with NUL are omitted, because Postgres rejects them. */
+/** Values with NUL are omitted, because Postgres rejects them. */
 function readTexts(query: Request['query']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => {

@@ -24,7 +24,7 @@ const form = z.object({
 
 const EMPTY: PaymentDraft = { amount: '', currency: 'EUR', provider: '', description: '', reference: '' }
 
-/** Creates a payment without a program, for example for an order by telephone. */
+/** For example for an order by telephone. */
 export function newPaymentPages(deps: NewPaymentDeps): Page[] {
   const show = async (
     { frame, db, tenant }: PageCall,
@@ -59,7 +59,6 @@ export function newPaymentPages(deps: NewPaymentDeps): Page[] {
   ]
 }
 
-/** Omits empty fields. */
 function paymentBody({ amount, ...rest }: PaymentDraft): Record<string, string> {
   const given = Object.entries(rest).filter(([, value]) => value.trim() !== '')
   return { amount: plainAmount(amount, rest.currency), ...Object.fromEntries(given) }

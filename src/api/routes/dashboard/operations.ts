@@ -17,7 +17,7 @@ export type Asked = {
   readonly params?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly query?: Readonly<Record<string, string>>
-  /** The idempotency key: a form that is sent again gets the first response. */
+  /** A form that is sent again with this idempotency key gets the first response. */
   readonly once?: string
   /** Logged instead of the body. */
   readonly noted?: object
@@ -26,17 +26,16 @@ export type Asked = {
 type Answered = {
   readonly status: number
   readonly body: Record<string, unknown>
-  /** The same form was sent before, and this is its first response. */
   readonly isReplay: boolean
 }
 
-/** Calls a route that waits for something outside the database. The log has it even if the response is lost. */
+/** For a route that waits for something outside the database. The log has it even if the response is lost. */
 export async function act(deps: WithRoutes, call: PageCall, asked: Asked): Promise<Answered> {
   await note(call.db, call, asked)
   return handle(findRoute(deps, asked.name), { call, db: call.db, asked })
 }
 
-/** Calls a route whose work is in the database. The change and its log entry are one transaction. */
+/** For a route whose work is in the database. The change and its log entry are one transaction. */
 export function change(deps: WithRoutes, call: PageCall, asked: Asked): Promise<Answered> {
   return call.db.transaction(async (tx) => {
     const answered = await handle(findRoute(deps, asked.name), { call, db: joining(tx), asked })
@@ -45,12 +44,11 @@ export function change(deps: WithRoutes, call: PageCall, asked: Asked): Promise<
   })
 }
 
-/** A session whose transactions join this one. */
 function joining(tx: Tx): DbSession {
   return { livemode: tx.livemode, query: (text, values) => tx.query(text, values), transaction: (work) => work(tx) }
 }
 
-/** Returns the errors of a refusal by field of the form. `other` gets an error without a field. */
+/** Errors by field of the form. `other` gets an error without a field. */
 export function errorsOf(problem: Problem, other: string): Record<string, string> {
   const { errors = [] } = problem.extras
   if (errors.length === 0) return { [other]: problem.message }

@@ -19,7 +19,6 @@ export type OverviewDeps = FirstStepsDeps
 
 const LATEST = 6
 const DAYS = 30
-/** Entries of the list. The rest is in the list of payments. */
 const MOST_WAITING = 20
 const IN_FLIGHT = ['pending', 'processing', 'settling'] as const
 
@@ -82,7 +81,7 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
   })
 }
 
-/** The entries of the view `attention`, for merchants: what happened, and what follows from it. */
+/** Each kind of the view `attention`, for merchants: what happened, and what follows from it. */
 const WAITING: Readonly<Record<string, string>> = {
   processing_stale: 'The partner has been confirming the payment for more than a day. Do not ship yet.',
   conversion_open:

@@ -15,7 +15,7 @@ export type OwnDeps = SessionDeps & LinkDeps
 const ACCOUNT = '/dashboard/account'
 const PATH = '/dashboard/account/delete'
 
-/** Pages to download what the platform stores about a person, and to delete it. Both ask for a fresh confirmation. */
+/** Both the download and the deletion need a fresh confirmation. */
 export function ownDataPages(deps: OwnDeps): Page[] {
   return [
     definePersonPage({
@@ -50,7 +50,7 @@ export function ownDataPages(deps: OwnDeps): Page[] {
         const needed = await deps.db.transaction(async (tx) => {
           await lockPerson(tx, person.id)
           const memberships = await listMemberships(tx, person.id)
-          // Locks every account, in one order for all, so that nobody joins or leaves until the end of the transaction.
+          // All lock the accounts in this order. Nobody joins or leaves until the end of the transaction.
           for (const { merchantId } of memberships.toSorted((a, b) => (a.merchantId < b.merchantId ? -1 : 1)))
             await lockMerchant(tx, merchantId)
           const still = await accountsThatNeed(tx, person.id)
@@ -68,7 +68,7 @@ export function ownDataPages(deps: OwnDeps): Page[] {
   ]
 }
 
-/** True if the address cannot be decrypted: then it reveals nothing to anybody. */
+/** An address that cannot be decrypted reveals nothing to anybody. */
 function isTheirsAlone({ secretBox }: OwnDeps, { id, sealed }: { id: string; sealed: string }): boolean {
   try {
     return isChatOfOne(secretBox.open(sealed, id))

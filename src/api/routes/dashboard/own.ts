@@ -32,7 +32,6 @@ const id = z.object({ id: z.string().max(1400) })
 const withAsked = z.object({ asked: z.string().max(100).default('') })
 const answered = withAsked.extend({ answer: z.string().max(20_000) })
 
-/** A person's own pages: sessions, passkeys, and the confirmation that changes need. */
 export function ownPages(deps: OwnDeps): Page[] {
   return [...sessionPages(deps), ...passkeyPages(deps), ...confirmPages(deps), ...ownDataPages(deps)]
 }
@@ -145,7 +144,6 @@ function confirmPages(deps: OwnDeps): Page[] {
   const possible = arePasskeysPossible(deps.publicUrl)
   const confirmPurpose = (session: Session) => `confirm ${session.id}` as const
   const path = '/dashboard/confirm'
-  /** Does the work for a request that this session made. */
   const asking = async (
     { signedIn: { session } }: PersonCall,
     id: string | undefined,

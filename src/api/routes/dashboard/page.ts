@@ -8,36 +8,35 @@ import type { SignedIn } from '../../accounts/sessions.ts'
 import type { ExportFile } from '../../exports/file.ts'
 import type { Made } from '../../limits/request-limits.ts'
 
-/** A page or an action of the dashboard, as a value: the router and the tests read the same list. */
+/** The router and the tests read the same list of pages. */
 export type Page = {
   readonly method: 'get' | 'post'
-  /** An Express path, with `:name` for parameters. */
   readonly path: string
-  /** The ability that the role must have. `person`: only a sign-in is needed, without an account. */
+  /** `person`: only a sign-in is needed, without an account. */
   readonly needs: Ability | 'person'
   /**
    * It reads only lists and sums, which have a time limit: at one moment on one connection, or piece by piece for a
    * file. The handler uses no other connection.
    */
   readonly lists?: 'at once' | 'in pieces'
-  /** The kind of what it makes, if each person has a limit for it in all accounts together. */
+  /** Each person has a limit for these in all accounts together. */
   readonly makes?: Made
-  /** Needs a fresh passkey or link first. The request is stored, and carried out afterwards. */
+  /** The request is stored, and carried out after a confirmation by passkey or link. */
   readonly fresh?: Fresh
-  /** The schema of the body. Form fields are text, and an unchecked checkbox is absent. */
+  /** Form fields are text, and an unchecked checkbox is absent. */
   readonly form?: z.ZodType
-  /** The form has a file, as bytes. If the file is too large, the person is redirected to this path. */
+  /** The form has a file, as bytes. A request that is too large is redirected to this path. */
   readonly upload?: string
   handle(call: PageCall<never>): Promise<PageAnswer>
 }
 
 export type Fresh = {
-  /** The change in words, from the fields of the form and the path. It follows "Confirm" in the subject of a mail. */
+  /** The change in words, as it follows "Confirm" in the subject of a mail. */
   readonly what: string | ((fields: Readonly<Record<string, string>>) => string)
   readonly back: string | ((params: Readonly<Record<string, string>>) => string)
 }
 
-/** A call by a signed-in person, who may have no account yet. */
+/** The person may have no account yet. */
 export type PersonCall<F = unknown> = {
   readonly request: Request
   readonly params: Readonly<Record<string, string>>
@@ -45,10 +44,8 @@ export type PersonCall<F = unknown> = {
   readonly form: F
   readonly signedIn: SignedIn
   readonly person: { readonly id: string; readonly email: string }
-  /** The token in the hidden field that every form must have. */
   readonly csrf: string
   readonly ip: string
-  /** The frame that every page shows around its content. */
   readonly frame: Frame
 }
 
@@ -56,7 +53,7 @@ export type PageCall<F = unknown> = PersonCall<F> & {
   readonly tenant: Tenant
   readonly role: Role
   readonly db: DbSession
-  /** Reads lists and sums on one connection, with the time limit of a list, in a turn of the person and the account. */
+  /** One connection with the time limit of a list, in a turn of the person and the account. */
   readonly inTurn: <T>(work: (db: DbSession) => Promise<T>) => Promise<T>
 }
 
@@ -66,17 +63,12 @@ export type PageAnswer =
   /** `holds`: the page embeds one of our pages in a frame. `held`: it is shown in a frame. */
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
   /**
-   * Redirects to one of our paths: with 303, or with 307 if the browser must post again. `done`: what that page
-   * confirms. Null if the result is obvious.
+   * `status` is 303, or 307 if the browser must post again. `done`: what the next page confirms, null if it is obvious.
    */
   | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[]; readonly status?: number }
-  /**
-   * `exported`: the entry for the account's log, as for the same export by a key. Null if the file contains nothing of
-   * an account.
-   */
+  /** `exported`: the entry for the account's log, as for an export by key. Null if nothing belongs to an account. */
   | { readonly file: ExportFile; readonly exported: { readonly action: Export; readonly data: object } | null }
 
-/** Gives the handler's `form` the type of its schema. */
 export function definePage<F extends z.ZodType | undefined>(
   page: Omit<Page, 'handle' | 'form' | 'needs'> & {
     needs: Ability

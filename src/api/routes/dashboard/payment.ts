@@ -15,7 +15,7 @@ import { definePage, type Page, type PageCall } from './page.ts'
 
 export type PaymentPageDeps = WithRoutes & { readonly publicUrl: string }
 
-/** Timeline entries that the page shows; the API has all. */
+/** The API lists all entries. */
 const MOST_ENTRIES = 1000
 
 export function paymentPages(deps: PaymentPageDeps): Page[] {

@@ -130,7 +130,6 @@ async function changed(deps: TeamDeps, call: PageCall, { done, work }: TeamWork)
   return { to: back, done }
 }
 
-/** Turns a refusal of the team into a page. */
 async function orRefuse<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -9,7 +9,6 @@ import { pageProblemHandler } from '../page-problem.ts'
 
 const STATUS: Readonly<Record<LinkProblemName, number>> = { missing: 404, too_many: 429 }
 
-/** Thrown by the pages of links, in addition to the problems of the checkout. */
 export class LinkProblem extends Error {
   readonly problem: LinkProblemName
   constructor(problem: LinkProblemName) {
@@ -18,7 +17,7 @@ export class LinkProblem extends Error {
   }
 }
 
-/** Answers the problems of links only: a missing link, or too many presses. The checkout's handler answers the rest. */
+/** The checkout's handler answers all other problems. */
 export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequestHandler {
   const others = pageProblemHandler(deps)
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters

@@ -18,7 +18,7 @@ export type LinkViewDeps = {
 
 type Buyer = { readonly country: string | null; readonly userAgent: string | undefined }
 
-/** Everything that the page of a link shows. Each view has its own press. */
+/** Each view has its own press. */
 export async function viewOfLink(
   deps: LinkViewDeps,
   shown: Pick<LinkView, 'link' | 'amount' | 'reference' | 'wrong'>,
@@ -52,7 +52,7 @@ export async function boundsNow(
   return now === null ? null : findBounds(link, now.table)
 }
 
-/** The ways to pay that the page names. If the buyer decides the amount, none is refused because of it. */
+/** If the buyer decides the amount, no way to pay is refused because of it. */
 export async function offersOfLink(
   { rates, crypto, down }: Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'>,
   { price, provider }: Pick<PaymentLink, 'price' | 'provider'>,

@@ -23,7 +23,7 @@ export type MakerDeps = AnonymousDeps &
 
 const FORM_LIMIT = '16kb'
 
-/** The pages that make a link without an account. GET creates nothing. */
+/** GET creates nothing. */
 export function createMakerRouter(deps: MakerDeps): Router {
   const router = Router()
   const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 30 })

@@ -5,8 +5,8 @@ import { holdsPlace, linkStatus, linkUrl, type PaymentLink } from '../../../doma
 import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
 
 /**
- * The cookie of a link with a limit, in the browser that took a place: the token of the payment's checkout. Its path is
- * the link's, so no other page receives it.
+ * The token of the payment's checkout, in the browser that took a place of a limited link. The cookie's path is the
+ * link's, so no other page receives it.
  */
 
 const COOKIE = 'pinrail_payment'
@@ -15,7 +15,7 @@ const AGE = 604_800
 
 type Deps = { readonly db: Db; readonly publicUrl: string; readonly clock: () => number }
 
-/** `path` is the path of the checkout. */
+/** `path`: that of the checkout. */
 export function placeCookie({ publicUrl }: Deps, { code }: PaymentLink, path: string): string {
   const { pathname, protocol } = new URL(linkUrl(publicUrl, code))
   const token = path.split('/').at(-1) ?? ''
@@ -24,8 +24,8 @@ export function placeCookie({ publicUrl }: Deps, { code }: PaymentLink, path: st
 }
 
 /**
- * The path of the payment with which this browser occupies a place of the link. Null if it occupies none, and if the
- * link has more than one place and one is free: then the buyer may want another payment.
+ * Null if this browser occupies no place, or if the link has several places and one is free: then the buyer may want
+ * another payment.
  */
 export async function ownPlace(deps: Deps, link: PaymentLink, request: Request): Promise<string | null> {
   const token = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{1,64})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]

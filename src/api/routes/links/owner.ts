@@ -23,12 +23,12 @@ export type OwnerDeps = {
 }
 
 const PATH = '/o/:token'
-/** Payments that the page shows. The account that claims the link shows all. */
+/** The account that claims the link shows all payments. */
 const SHOWN = 50
 /** Milliseconds to sign in, or to make an account first. */
 const TICKET_MS = 3_600_000
 
-/** The page of a person who made a link without an account. Its URL is the secret. GET changes nothing. */
+/** The URL is the secret of the link's maker. GET changes nothing. */
 export function createOwnerRouter(deps: OwnerDeps): Router {
   const router = Router()
   const ours = fromOurPage(deps.publicUrl)
@@ -46,7 +46,6 @@ export function createOwnerRouter(deps: OwnerDeps): Router {
   return router
 }
 
-/** Does the work for a link that no account has claimed yet. */
 async function withLink(
   { db }: OwnerDeps,
   { request, response }: { request: Request; response: Response },
@@ -93,7 +92,7 @@ async function show(
 
 type At = { readonly request: Request; readonly response: Response; readonly link: PaymentLink }
 
-/** Acts as the merchant of the link without an account: once an account has claimed it, nothing here changes it. */
+/** Acts as the merchant of the unclaimed link: once an account has claimed it, nothing here changes it. */
 async function act({ db, clock }: OwnerDeps, { request, response, link }: At, action: OwnerAction): Promise<void> {
   const now = clock()
   if (action === 'claim') {

@@ -6,7 +6,7 @@ import { boundsNow, type LinkViewDeps, offersOfLink } from './link-view.ts'
 
 export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'> & CountryDeps
 
-/** The page of a link that does not exist yet. Nothing in it can be pressed. */
+/** Nothing in the preview can be pressed. */
 export async function previewOf(
   deps: PreviewDeps,
   request: Request,

@@ -25,7 +25,7 @@ import { LinkProblem, linkProblemHandler } from './link-problem.ts'
 import { type LinkViewDeps, viewOfLink } from './link-view.ts'
 import { ownPlace, placeCookie } from './own-place.ts'
 
-/** The page of a payment link, for buyers. GET never creates anything: chats fetch links. */
+/** GET never creates anything: chats fetch links. */
 
 export type PublicLinkDeps = PressDeps &
   CountryDeps & {
@@ -80,7 +80,7 @@ const prefilled = z.object({
   reference: referenceText.nullable().catch(null),
 })
 
-/** Reads what the query can prefill, if the link allows it. Ignores anything else. */
+/** Only the fields that the link allows. */
 function readQuery({ prefill, price }: PaymentLink, { query }: Request): { amount: string; reference: string | null } {
   const { amount, reference } = prefilled.parse({ ...query })
   const read = readTypedAmount(amount, price.currency)
@@ -108,7 +108,7 @@ const pressForm = z.object({
   press: z.string().regex(/^[\w-]{22}$/),
   amount: z.string().max(40).default(''),
   reference: referenceText.optional(),
-  /** The pressed row. Any other value is ignored, and the checkout asks. */
+  /** The pressed row. If it is unknown, the checkout asks. */
   way: z.string().max(100).optional(),
 })
 

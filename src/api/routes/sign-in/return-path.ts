@@ -1,9 +1,9 @@
-/** Characters: more than any of our pages needs. */
+/** Characters. */
 const LONGEST = 1000
 
 /**
- * Returns the path to open after signing in: a page of the dashboard, or the overview for anything else. A browser
- * treats `//host` and `/\host` as another site, so the rest of the path is checked too.
+ * Returns the overview unless `to` is a page of the dashboard. A browser treats `//host` and `/\host` as another site,
+ * so the rest of the path is checked too.
  */
 export function pathOfOurs(to: unknown): string {
   const home = '/dashboard'

@@ -36,9 +36,9 @@ export type SignInDeps = SessionDeps &
   LinkDeps & {
     readonly newPersonId: () => string
     readonly limits: Pick<RequestLimits, 'countSignIn'>
-    /** The e-mail address of the demo merchant, who signs in with one press. Null if there is none. */
+    /** The demo merchant, who signs in with one press. Null if there is none. */
     readonly demoEmail: string | null
-    /** The inbox of this machine, which receives the mails. Null elsewhere. */
+    /** Receives the mails with `npm start`. Null elsewhere. */
     readonly inbox: Pick<LocalInbox, 'url'> | null
   }
 
@@ -48,14 +48,14 @@ const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parame
 const text = z.string().max(20_000).default('')
 const fields = z.object({ to: text, email: text, code: text, answer: text, confirm: text })
 
-/** Reads the fields of the form. Our pages send no duplicate and no overlong field, so those are a bad request. */
+/** Our pages send no duplicate and no overlong field, so those are a bad request. */
 function readFields(request: Request): z.output<typeof fields> {
   const parsed = fields.safeParse(request.body ?? {})
   if (!parsed.success) throw new SiteProblem('bad_request')
   return parsed.data
 }
 
-/** Signing up and in. GET never uses anything up: mail scanners open links. */
+/** GET never uses anything up: mail scanners open links. */
 export function createSignInRouter(deps: SignInDeps): Router {
   const router = Router()
   router.use('/sign-in', setHeaders(PAGE_HEADERS))
@@ -115,15 +115,15 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   response.redirect(303, `/sign-in/sent?${sent.query}to=${encodeURIComponent(to)}`)
 }
 
-/** A browser in which somebody signed in before has its own limit: others in its network do not use it up. */
+/** A browser with an earlier sign-in has its own limit: others in its network do not use it up. */
 function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): void {
   const known = cookies.read(request, 'known')
   limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
 }
 
 /**
- * Returns the cookies after a request for a link, and the query of the next page. The e-mail address is in a cookie,
- * because URLs are logged. If no link was sent, the browser's earlier one still works.
+ * The e-mail address is in a cookie, because URLs are logged. If no link was sent, the browser's earlier one still
+ * works.
  */
 export function afterAsking(
   cookies: Cookies,
@@ -217,14 +217,13 @@ async function asDemo(deps: SignInDeps, request: Request, response: Response): P
   go(deps, response, { signedIn: { cookie, email }, to })
 }
 
-/** The person who is now signed in, or the place where the confirmed session continues. */
 type Done =
   | { readonly signedIn: { readonly cookie: string; readonly email: string } }
   | { readonly signedIn: null; readonly next: { readonly status: number; readonly to: string } }
 
 const ASKED = /^[\w-]{22}$/
 
-/** Returns the request that the link confirms. Null if the link signs in, or the request has expired. */
+/** Null if the link signs in, or the request has expired. */
 async function readAsked(deps: SignInDeps, db: Queryable, { sessionId, confirmationId: id }: SignInLink) {
   return sessionId === null ? null : findAsked(deps, db, { id, sessionId })
 }
@@ -239,7 +238,7 @@ function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<Done |
   })
 }
 
-/** Logs a wrong code after the response is sent: its timing must not reveal if the address has an account. */
+/** Runs after the response is sent: its timing must not reveal whether the address has an account. */
 async function logWrongCode({ db, cookies }: SignInDeps, request: Request): Promise<void> {
   const browser = cookies.read(request, 'browser')
   if (browser === null) return

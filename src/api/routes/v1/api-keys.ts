@@ -29,7 +29,6 @@ export type ApiKeyRouteDeps = StepUp & {
   readonly secretBox: SecretBox
 }
 
-/** Keys that an account can have in use in each mode. */
 const MOST_KEYS = 25
 /** Enough for a program that takes payments. Other scopes must be named. */
 const DEFAULT_SCOPES: readonly ApiScope[] = ['payments:read', 'payments:write']
@@ -219,7 +218,7 @@ function made(key: { id: string }) {
   return { status: 201, body: key, headers: { location: `/v1/api_keys/${key.id}` } }
 }
 
-/** Keys and people can grant only the scopes that they have: otherwise any key could make a more powerful one. */
+/** Otherwise any key could make a more powerful one. */
 function requireScopes(caller: Caller, scopes: readonly string[]): void {
   const missing = scopes.find((scope) => !caller.scopes.includes(scope))
   if (missing === undefined) return
@@ -230,8 +229,8 @@ function requireScopes(caller: Caller, scopes: readonly string[]): void {
 }
 
 /**
- * The limits of the calling key, which a new key cannot exceed: otherwise a stolen key that is limited by network or
- * time could make one that is not.
+ * A new key cannot exceed the limits of its maker: otherwise a stolen key that is limited by network or time could make
+ * one that is not.
  */
 async function readLimits(db: Queryable, caller: Caller): Promise<KeyLimits> {
   const own = caller.keyId === null ? null : await findOwnApiKey(db, caller, caller.keyId)
@@ -249,7 +248,7 @@ function at(deps: ApiKeyRouteDeps, seconds: number): string {
   return new Date(deps.clock() + seconds * 1000).toISOString()
 }
 
-/** Ids in the API begin with the kind of the object; the database stores key ids without it. */
+/** The database stores key ids without it. */
 const PREFIX = 'key_'
 
 function bareId(id: string): string {

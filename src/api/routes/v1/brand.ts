@@ -73,7 +73,7 @@ const brandObject = z
   })
   .meta({ id: 'Brand', examples: [BRAND] })
 
-/** How buyers see the merchant. A leaked live key must not send them to another support address. */
+/** A leaked live key must not send buyers to another support address. */
 export function brandRoutes(deps: StepUp): Route[] {
   const read = defineRoute({
     method: 'get',
@@ -94,7 +94,7 @@ export function brandRoutes(deps: StepUp): Route[] {
     description:
       'At the checkout, on links and on receipts. With a key only in test mode; in live mode a signed-in person does it.',
     scope: 'settings:write',
-    // Logs that there is a new picture, and not the picture.
+    // Logs only that the picture was replaced.
     audited: ({ logo, ...given }: z.output<typeof brandBody>) => ({
       ...given,
       ...(logo !== undefined && { logo: logo === null ? null : 'another' }),

@@ -6,7 +6,7 @@ import { defineRoute, type Route } from '../../route.ts'
 import { ORIGIN, said } from './patterns.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
-/** A program must send an origin as documented: without a path and without anything around it. */
+/** A program must send an origin as documented, without a path. */
 const ORIGIN_PATTERN = new RegExp(ORIGIN)
 
 const ORIGINS = ['https://shop.example', 'https://www.shop.example']
@@ -30,7 +30,7 @@ const embeddingObject = z
   })
   .meta({ id: 'Embedding', examples: [{ object: 'embedding', origins: ORIGINS }] })
 
-/** The sites that can embed the checkout. A leaked live key must not add another site. */
+/** A leaked live key must not add another site. */
 export function embeddingRoutes(deps: StepUp): Route[] {
   const read = defineRoute({
     method: 'get',

@@ -5,15 +5,13 @@ import { parseAmount } from '../../../domain/money.ts'
 import { isSafeText, isVisible, storedReference, storedText } from '../../../domain/text.ts'
 import { AMOUNT, textPattern } from './patterns.ts'
 
-/** The number of code points: close to what a person counts. */
+/** Code points: close to what a person counts. */
 export const characters = (text: string): number => Array.from(text).length
 
 const hasLength = (text: string, least: number, most: number): boolean =>
   text.length >= least && text.length <= 2 * most && characters(text) <= most
 
-/**
- * Text on one line for people, of 1 to `most` characters (code points after NFC), with at least one visible character.
- */
+/** For people: 1 to `most` characters (code points after NFC), of which one is visible. */
 export const safeText = (most: number, stored: (text: string) => string = storedText) =>
   z
     .string()
@@ -23,13 +21,10 @@ export const safeText = (most: number, stored: (text: string) => string = stored
     .refine((value) => hasLength(value, 1, most), `must have 1 to ${most} characters`)
     .refine(isVisible, 'must have a visible character')
 
-/**
- * A merchant's own number for a payment or a link. Invisible characters are removed, so that two that look alike are
- * equal.
- */
+/** Invisible characters are removed, so that two references that look alike are equal. */
 export const referenceText = safeText(200, storedReference)
 
-/** Text that only programs compare, of at most `most` characters: it is returned unchanged. */
+/** For programs: returned unchanged. */
 export const textAsSent = (most: number) =>
   z
     .string()
@@ -48,8 +43,8 @@ export const currencyCode = z
   .transform((value) => value as Currency)
 
 /**
- * An amount in major units, parsed to decimal text. JSON numbers pass through binary floating point; with at most 15
- * digits they print as they were written. The number of decimals is checked later, when the currency is known.
+ * Parsed to decimal text. JSON numbers pass through binary floating point; with at most 15 digits they print as they
+ * were written. The number of decimals is checked later, when the currency is known.
  */
 export const amountText = z
   .union([z.number(), z.string()], 'must be a number or a decimal string in major units, such as 49.99')
@@ -86,14 +81,14 @@ export function amountsByCurrency(...fields: readonly string[]) {
   }
 }
 
-/** Characters: more than any real amount needs. */
+/** Characters. */
 const LONGEST_AMOUNT = 30
 
 function amountProblem(decimal: string, isNumber: boolean): string | null {
   if (isNumber && decimal.replace(/\D/g, '').length > 15)
     return 'must be sent as a string when it has more than 15 digits'
   if (decimal.length > LONGEST_AMOUNT) return `must have at most ${LONGEST_AMOUNT} characters`
-  // EUR represents any currency: too many decimals are reported when the currency is known.
+  // EUR represents any currency. The decimals are checked when the currency is known.
   const parsed = parseAmount(decimal, 'EUR')
   if (parsed.ok || parsed.problem === 'precision') return null
   return parsed.problem === 'zero'
@@ -101,13 +96,12 @@ function amountProblem(decimal: string, isNumber: boolean): string | null {
     : 'must be a plain decimal number in major units, without sign, exponent or leading zeros, such as 49.99'
 }
 
-/** The requirement when an amount has more decimals than ISO 4217 gives the currency. */
 export function decimalsAllowed(code: Currency): string {
   const decimals = decimalsOf(code)
   return decimals === 0 ? `must have no decimals in ${code}` : `must have at most ${decimals} decimals in ${code}`
 }
 
-/** The requirement for the currency of a provider. Null means any provider. */
+/** Null means any provider. */
 export function currenciesAllowed(provider: ProviderName | null): string {
   return `must be a currency that ${provider ?? 'a provider'} takes: ${currenciesOf(provider).join(', ')}`
 }

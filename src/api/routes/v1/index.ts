@@ -34,7 +34,7 @@ export type ApiRouteDeps = PaymentCreateDeps &
   SimulateDeps &
   SkipTimeDeps
 
-/** Every route under /v1, as values: the router, the tests and the OpenAPI document read this list. */
+/** The router, the tests and the OpenAPI document read this list. */
 export function apiRoutes(deps: ApiRouteDeps): Route[] {
   return [
     paymentCreateRoute(deps),

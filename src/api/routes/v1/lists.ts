@@ -4,9 +4,9 @@ import { typeId } from '../../../domain/ids.ts'
 import { Problem } from '../../http/problems.ts'
 import { MOMENT, SEARCHED, said } from './patterns.ts'
 
-/** Lists are newest first, a page at a time. A cursor is the id of an item, so new items do not shift the pages. */
+/** A cursor is the id of an item, so new items do not shift the pages. */
 
-/** Query parameters are text, so a whole number is validated as text. The OpenAPI document describes the number. */
+/** Query parameters are text. The OpenAPI document describes the number. */
 export const wholeNumber = ({ pattern, must, ...bounds }: WholeNumber) =>
   z
     .string()
@@ -31,7 +31,7 @@ const limit = (otherwise: number) =>
     .default(otherwise)
     .meta({ description: 'The number of items, 1 to 100.' })
 
-/** The ids that are valid cursors of each list. Anything else is refused without a query. */
+/** Any other cursor is refused without a query. */
 const CURSORS = {
   payment: typeId('payment'),
   link: typeId('link'),
@@ -54,7 +54,6 @@ export function cursorOf(kind: Listed) {
   return z.string().regex(CURSORS[kind], `must be the id of ${words[kind]}`)
 }
 
-/** The parameters of a list of this kind of items, or of the events of such items. */
 export function pageQuery(kind: Listed, otherwise = 20) {
   const cursor = cursorOf(kind).optional()
   return {
@@ -76,7 +75,6 @@ export function pageOf(query: Cursors & { limit: number }): Page {
   return { limit: query.limit, after: query.starting_after ?? null, before: query.ending_before ?? null }
 }
 
-/** The problem of a well-formed cursor that is not in the list. */
 export function noCursor(page: Page): Problem {
   const param = page.after === null ? 'ending_before' : 'starting_after'
   return new Problem('resource_missing', `${param}: the list has no item with this id.`, { param })
@@ -100,10 +98,10 @@ export const searched = z
 /** Milliseconds since 1970. */
 const YEAR_10000 = Date.UTC(10_000, 0)
 
-/** A time from 1970 to 9999: ISO 8601, or whole seconds since 1970. Parsed to ISO 8601 in UTC. */
+/** ISO 8601, or whole seconds since 1970. Parsed to ISO 8601 in UTC. */
 export const since = z
   .string()
   .regex(MOMENT, 'must be a time such as 2026-11-21T10:00:00Z, or whole seconds since 1970')
   .transform((text) => (/^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text)))
-  // At both ends an offset can lead out of the range of Postgres. No stored time is that old or that new.
+  // An offset can lead out of the range of Postgres at both ends. No stored time is that old or that new.
   .transform((time) => new Date(Math.min(Math.max(time, 0), YEAR_10000 - 1)).toISOString())

@@ -2,7 +2,7 @@ import { LABEL, LAST_LABEL } from '../../../domain/host.ts'
 import { characterClass } from '../../../domain/text.ts'
 
 /**
- * Patterns that the OpenAPI document and the server share. Only the common features of JavaScript, Python and Java: no
+ * Patterns of the OpenAPI document and the server, with only the common features of JavaScript, Python and Java: no
  * property classes, no flags.
  */
 
@@ -23,7 +23,7 @@ export const MOMENT = new RegExp(`^(?:\\d{1,11}|(?:(?:19[7-9]\\d|[2-9]\\d{3})-${
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = `(?:${OCTET}\\.){3}${OCTET}`
 const PORT = '(?::(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
-/** Blanks of any kind, controls and invisible characters. A URL has none. */
+/** A URL has none of these. */
 const UNSEEN = characterClass('control', 'break', 'turn', 'invisible', 'blank')
 const scheme = (name: string): string => Array.from(name, (letter) => `[${letter}${letter.toUpperCase()}]`).join('')
 
@@ -41,16 +41,13 @@ export const ORIGIN = `^(?:${scheme('https')}://(?:${PLAIN_LABEL}\\.)+${PLAIN_LA
 
 const LOCAL = '(?:localhost|local|internal|localdomain|home\\.arpa|lan|intranet)'
 
-/**
- * The URL of a webhook endpoint: https, a public name, no fragment; in live mode port 443. `checkEndpointUrl` is
- * stricter.
- */
+/** https, a public name, no fragment; in live mode port 443. `checkEndpointUrl` is stricter. */
 export function endpointUrl(mode: 'test' | 'live'): string {
   const name = `(?!(?:[^/?]*\\.)?${LOCAL}\\.?(?:[:/?]|$))(?:${LABEL}\\.)+${LAST_LABEL}\\.?`
   return `^${scheme('https')}://${name}${mode === 'live' ? '(?::443)?' : PORT}(?:[/?][^#${UNSEEN}]*)?$`
 }
 
-/** Text on one line or several, as `isSafeText` accepts it. A visible line has at least one visible character. */
+/** As `isSafeText` accepts it. A visible line has at least one visible character. */
 export function textPattern(kind: 'line' | 'lines' | 'visible line'): string {
   const safe = `[^${characterClass('control', 'turn', ...(kind === 'lines' ? [] : (['break'] as const)))}]*`
   return kind === 'visible line' ? `^${safe}[^${characterClass()}]${safe}$` : `^${safe}$`
@@ -58,5 +55,5 @@ export function textPattern(kind: 'line' | 'lines' | 'visible line'): string {
 
 export const SEARCHED = new RegExp(`^[^${characterClass('control', 'break')}]*$`)
 
-/** An amount above zero with at most two decimals, the most of any accepted currency. */
+/** Above zero, with at most two decimals, the most of any accepted currency. */
 export const AMOUNT = /^(?:[1-9]\d{0,11}(?:\.\d{1,2})?|0\.(?:0[1-9]|[1-9]\d?))$/

@@ -26,7 +26,7 @@ const providerObject = z
 
 const providerList = listOf(providerObject)
 
-/** Serves the table of `domain/methods.ts`. `crypto` is listed only if buyers can pay in USDC. */
+/** `crypto` is listed only if buyers can pay in USDC. */
 export function providerRoutes({ crypto }: { readonly crypto: boolean }): Route[] {
   const names = USED_PROVIDER_NAMES.filter((name) => name !== 'crypto' || crypto)
   const body = { object: 'list', data: names.map((name) => render(PROVIDERS[name])), has_more: false }

@@ -133,7 +133,7 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
   }
 }
 
-/** Logs a change that was really stopped. The dashboard logs what a person does. */
+/** Logs only a change that was stopped. The dashboard logs what a person does. */
 async function keepWallet(tx: Tx, { caller, ip }: { caller: Caller; ip: string }): Promise<void> {
   if (!(await dropPlannedWallet(tx, caller))) return
   await leaveNotice(tx, caller, { kind: 'wallet.kept', data: {} })

@@ -4,16 +4,16 @@ import { Problem } from '../../http/problems.ts'
 export type StepUp = { readonly publicUrl: string }
 
 /**
- * Throws `step_up_required` for a live key. In live mode only a signed-in person changes the wallet, the keys, the
- * team, webhook endpoints and notification channels, so that a leaked key can neither redirect the money nor hide what
- * it does. A key can add a webhook endpoint; people are notified of it.
+ * In live mode only a signed-in person changes the wallet, the keys, the team, webhook endpoints and notification
+ * channels, so that a leaked key can neither redirect the money nor hide what it does. A key can add a webhook
+ * endpoint; people are notified of it.
  */
 export function requireTestKey(
   { publicUrl }: StepUp,
   caller: Caller,
   page: 'keys' | 'wallet' | 'brand' | 'embedding' | 'notifications' | 'team' | 'webhooks',
 ): void {
-  // A person has confirmed it: the dashboard calls this only after a confirmation.
+  // The dashboard calls this only after the person's confirmation.
   if (!caller.livemode || caller.keyId === null) return
   throw new Problem('step_up_required', 'A live key cannot change this. Sign in and confirm it there.', {
     members: { page: `${publicUrl}/dashboard/${page}` },

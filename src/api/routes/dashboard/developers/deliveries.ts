@@ -16,7 +16,6 @@ import { shownDelivery, shownEndpoint, type WebhookPageDeps } from './webhook-vi
 
 const PATH = '/dashboard/webhooks/:id/deliveries/:event'
 
-/** Pages of one delivery: what was sent to the endpoint, and its responses. */
 export type DeliveryPageDeps = WebhookPageDeps & { readonly secretBox: Pick<SecretBox, 'open'> }
 
 export function deliveryPages(deps: DeliveryPageDeps): Page[] {
@@ -64,7 +63,7 @@ async function find({ db, tenant, params }: PageCall) {
   }
 }
 
-/** The headers of the try. They are not stored but computed again for its time. */
+/** The headers are not stored but computed again for the time of the try. */
 function sentHeaders(
   { secretBox }: DeliveryPageDeps,
   { id, body, tried, endpoint }: { id: string; body: string; tried: TryShown | null; endpoint: WebhookEndpoint },

@@ -84,7 +84,7 @@ async function list({ publicUrl, clock }: EventPageDeps, call: PageCall): Promis
   })
 }
 
-/** Interprets the text: the id of an event or a payment, a part of a type, or else a payment's reference. */
+/** The id of an event or a payment, a part of a type, or else a payment's reference. */
 function parseSearch(q: string): EventSearch {
   if (q === '') return {}
   if (isId('event', q)) return { id: q }

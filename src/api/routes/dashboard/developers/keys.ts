@@ -25,7 +25,7 @@ export type KeyPageDeps = WithRoutes & { readonly clock: () => number; readonly 
 const MOST_SHOWN = 100
 const DAY_SECONDS = 86_400
 
-/** The scopes of each preset: a key gets those that its maker has. Nouns that do not exist match nothing. */
+/** A key gets only those scopes that its maker has. Nouns that do not exist match nothing. */
 const PRESET_SCOPES: Readonly<Record<Exclude<KeyPreset, 'own'>, readonly string[]>> = {
   sell: API_SCOPES.filter((scope) => /^(?:payments|payment_links|links):/.test(scope)),
   read: API_SCOPES.filter((scope) => scope.endsWith(':read')),
@@ -56,7 +56,7 @@ const rotateForm = z.object({
 const keyPath = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/keys/${encodeURIComponent(params['id'] ?? '')}`
 
-/** Names the key in a mail if the id is well-formed. */
+/** An id in a mail must be well-formed. */
 const nameKey = (id: string): string => (/^key_[0-9A-Za-z]{12}$/.test(id) ? `the API key ${id}` : 'an API key')
 
 export function keyPages(deps: KeyPageDeps): Page[] {
@@ -165,7 +165,7 @@ const common = ({ clock, publicUrl }: KeyPageDeps) => ({
   publicUrl,
 })
 
-/** Returns the scopes of a key that creates payments and links, limited to those of its maker. */
+/** Limited to the scopes of the maker. */
 export const sellScopes = (role: Role): readonly string[] =>
   scopesOf(role).filter((one) => PRESET_SCOPES.sell.includes(one))
 
@@ -175,7 +175,6 @@ function scopesFor({ preset, scope }: z.output<typeof newForm>, role: Role): rea
   return scopesOf(role).filter((one) => wanted.includes(one))
 }
 
-/** Returns the result, or the API's errors by field of the form. */
 async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | { errors: Record<string, string> }> {
   try {
     return await work()

@@ -59,7 +59,7 @@ async function list({ db, tenant, query, frame }: PageCall, now: string): Promis
   })
 }
 
-/** Interprets the text: the id of a request, a part of a path, or else a key by its id or name. */
+/** The id of a request, a part of a path, or else a key by its id or name. */
 function parseSearch(q: string): RequestSearch {
   if (q === '') return {}
   if (isId('request', q)) return { id: q }

@@ -17,10 +17,8 @@ export const endpointForm = z.object({
 export const pathOf = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/webhooks/${encodeURIComponent(params['id'] ?? '')}`
 
-/** Names the host of the events in a mail. */
 export const atHost = (url: string): string => (URL.canParse(url.trim()) ? ` at ${new URL(url.trim()).hostname}` : '')
 
-/** The form as the API accepts it. */
 export function bodyOf({ url, description, event }: z.output<typeof endpointForm>) {
   return {
     url: url.trim(),

@@ -22,7 +22,7 @@ import type { PageCall } from '../page.ts'
 export type WebhookPageDeps = WithRoutes & { readonly clock: () => number; readonly publicUrl: string }
 
 const DAY_MS = 86_400_000
-/** Milliseconds. Failed deliveries of this time can be sent again. */
+/** Milliseconds in which failed deliveries can be sent again. */
 export const REPLAYABLE_MS = 30 * DAY_MS
 const PER_PAGE = 50
 const VIEW_STATUS: Readonly<Record<DeliveryView, string | undefined>> = {
@@ -100,7 +100,7 @@ export function shownEndpoint(endpoint: WebhookEndpoint): EndpointShown {
   }
 }
 
-/** Estimates when the schedule makes the next try: the middle of its range. Null if none is due. */
+/** The middle of the schedule's range. Null if no try is due. */
 function estimateNextTry({ status, schedule_step: step, last_attempt_at: last, log }: DeliveryEntry): string | null {
   if (status !== 'pending' || last === null) return null
   const { response_status = null, response_headers, error = null } = log.at(-1) ?? {}

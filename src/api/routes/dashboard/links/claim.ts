@@ -18,8 +18,8 @@ const back = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/links/claim/${encodeURIComponent(params['ticket'] ?? '')}`
 
 /**
- * Adds a link to the account. Buyers will then read the name of the account above a wallet that the account might not
- * have chosen. So only an owner can do it, with a fresh confirmation, and everybody of the account is notified.
+ * Buyers will read the name of the account above a wallet that the account might not have chosen. So only an owner can
+ * claim a link, with a fresh confirmation, and everybody of the account is notified.
  */
 export function claimPages({ db, clock }: ClaimDeps): Page[] {
   const now = (): string => new Date(clock()).toISOString()

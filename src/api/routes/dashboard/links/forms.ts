@@ -19,7 +19,6 @@ const once = z
   .regex(/^[\w-]{1,64}$/)
   .default(() => randomUUID())
 
-/** Pages that make a link, and change its changeable fields. */
 export function formPages(deps: LinkPageDeps): Page[] {
   return [...newPages(deps), ...editPages(deps)]
 }
@@ -131,7 +130,6 @@ function readChanges(link: PaymentLink, draft: LinkDraft): Record<string, unknow
   return changes
 }
 
-/** The form filled in with the link. */
 function toDraft(link: PaymentLink): LinkDraft {
   const { amount, min, max, currency } = link.price
   const text = (money: Money | null): string => (money === null ? '' : formatAmount(money))

@@ -10,7 +10,7 @@ import type { PageCall } from '../page.ts'
 export type LinkPageDeps = WithRoutes &
   PreviewDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
 
-/** Throws the same error for an invalid id and for another account's link. */
+/** The same error for an invalid id and for another account's link. */
 export async function findOwn({
   db,
   tenant,

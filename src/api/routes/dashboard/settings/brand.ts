@@ -23,10 +23,7 @@ const withLogo = form.extend({
 
 const TOO_LARGE = '/dashboard/brand?large'
 
-/**
- * How buyers see the merchant. A wrong support address could mislead them, so only an owner can change it, with a fresh
- * confirmation.
- */
+/** A wrong support address could mislead buyers, so only an owner can change it, with a fresh confirmation. */
 export function brandPages(deps: BrandPageDeps): Page[] {
   return [
     definePage({
@@ -66,7 +63,7 @@ export function brandPages(deps: BrandPageDeps): Page[] {
         }
         const isNew = logo.length > 0
         const picture = isNew ? { logo: logo.toString('base64') } : remove === undefined ? {} : { logo: null }
-        // The log notes the new picture's size, and does not store the picture.
+        // The log stores the size of a new picture, and not the picture.
         const noted = { ...given, ...(isNew ? { logo_bytes: logo.length } : picture) }
         try {
           await change(deps, call, { name: 'setBrand', body: { ...given, ...picture }, noted })

@@ -12,7 +12,6 @@ export type EmbeddingPageDeps = WithRoutes & { readonly publicUrl: string }
 
 const form = z.object({ origins: z.string().max(4000).default('') })
 
-/** The pages that list the sites which can embed the checkout. */
 export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
   return [
     definePage({

@@ -11,10 +11,7 @@ const PATH = '/dashboard/notifications/telegram'
 /** Milliseconds, long enough to find the phone. */
 const LINK_MS = 15 * 60_000
 
-/**
- * The link is shown once, in the response to the press. The chat of anybody who opens it receives the account's
- * notifications.
- */
+/** The link is shown once. The chat of anybody who opens it receives the account's notifications. */
 export function telegramPages({ db, clock }: TelegramPageDeps): Page[] {
   const botName = async (): Promise<string> => {
     const bot = await findBotName(db, iso(clock()))

@@ -15,7 +15,7 @@ export type WalletStopDeps = Parameters<typeof siteProblemHandler>[0] & { readon
 
 const PATH = '/wallet/stop/:token'
 
-/** The links in mails about a planned change of a wallet: one press stops it, without signing in. */
+/** A link in the mail about a planned change: one press stops it, without signing in. */
 export function createWalletStopRouter(deps: WalletStopDeps): Router {
   const router = Router()
   router.use('/wallet', setHeaders(PAGE_HEADERS))

@@ -22,7 +22,6 @@ export type WalletPageDeps = WithRoutes & {
 }
 
 const SHOWN = 4
-/** The words for the log entries about the wallet. */
 const CHANGES: Readonly<Record<string, string>> = {
   setWallet: 'Set or planned',
   stopWalletChange: 'A change was stopped',
@@ -32,7 +31,7 @@ const IN_FLIGHT = ['created', 'pending', 'processing', 'under_review', 'settling
 
 const text = z.string().max(2000).default('')
 
-/** The change for the subject of a mail: with the shortened address if it is well-formed. */
+/** For the subject of a mail: with the shortened address if it is well-formed. */
 export const walletChange = (address: string): string =>
   `the change of your wallet${/^0x[0-9a-fA-F]{40}$/.test(address.trim()) ? ` to ${shortWallet(address.trim())}` : ''}`
 
@@ -80,7 +79,7 @@ export function walletPages(deps: WalletPageDeps): Page[] {
 
 type Draft = { readonly address: string; readonly again: string; readonly signature: string }
 
-/** Returns null when done, otherwise the errors by field. */
+/** Null when done, otherwise the errors by field. */
 async function changeTo(deps: WalletPageDeps, call: PageCall<Draft>): Promise<Record<string, string> | null> {
   const address = call.form.address.trim()
   const signature = call.form.signature.trim()
@@ -96,7 +95,7 @@ async function changeTo(deps: WalletPageDeps, call: PageCall<Draft>): Promise<Re
   }
 }
 
-/** Describes the first difference of two addresses, ignoring case. Null if there is none. */
+/** Ignores case. Null if there is no difference. */
 function difference(address: string, again: string): string | null {
   const [a, b] = [address.toLowerCase(), again.toLowerCase()]
   if (a === b) return null

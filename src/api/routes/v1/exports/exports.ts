@@ -36,7 +36,6 @@ const statementObject = z
 
 const csv = (example: string) => z.string().meta({ description: 'RFC 4180, with a header line.', examples: [example] })
 
-/** Logs the filters and the format, which describe the file. */
 const QUERY = (_body: unknown, query: object): object => query
 
 export function exportRoutes(deps: ExportRouteDeps): Route[] {

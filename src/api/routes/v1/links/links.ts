@@ -148,7 +148,7 @@ function changeRoutes(deps: LinkRouteDeps): Route[] {
   return [update, deactivate]
 }
 
-/** Throws the same `resource_missing` (404) for malformed and unknown ids, and for links of other accounts. */
+/** One `resource_missing` (404) for malformed and unknown ids, and for links of other accounts. */
 async function findOwnLink(db: Queryable, tenant: Tenant, id: string): Promise<PaymentLink> {
   const link = isId('link', id) ? await findLink(db, tenant, id) : null
   if (link === null) throw new Problem('resource_missing', 'There is no such payment link.')
@@ -156,8 +156,7 @@ async function findOwnLink(db: Queryable, tenant: Tenant, id: string): Promise<P
 }
 
 /**
- * Throws as `findOwnLink` does, and if the state forbids the change. Lowering the limit to the number of paid payments
- * completes the link.
+ * Also throws if the state forbids the change. Lowering the limit to the number of paid payments completes the link.
  */
 function changeOwnLink(
   { publicUrl, clock }: LinkRouteDeps,
@@ -182,7 +181,6 @@ function changeOwnLink(
   })
 }
 
-/** Returns only the fields that the request names. */
 function readChanges(body: UpdateLinkBody): LinkChanges {
   const { success_url: successUrl, max_payments: maxPayments, expires_at: expiresAt } = body
   const { active, title, description, reference, metadata, prefill, inactive_message: inactiveMessage } = body

@@ -9,8 +9,6 @@ import { notePayment } from '../../../http/metrics.ts'
 import type { Background } from '../../../limits/background.ts'
 import { QUOTE_MS } from '../../prices.ts'
 
-/** The dependencies for making a payment, in the API and on the page of a link. */
-
 export type DraftDeps = {
   readonly chainId: number
   readonly token: string
@@ -63,7 +61,7 @@ export function draftPayment(
 export type StartDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'start'>
   readonly deliveries: DeliveryWorkflows
-  /** Called after the workflow was started: the outbox row can be deleted. */
+  /** The outbox row can then be deleted. */
   readonly onStarted: (paymentId: string) => void
   readonly background: Background
 }
@@ -71,9 +69,8 @@ export type StartDeps = {
 export type Created = { readonly payment: NewPayment; readonly event: CreatedEvent }
 
 /**
- * Starts the payment's workflow and the deliveries after the response. If a start fails, the relay starts the workflow
- * within seconds, and the delivery sweep starts the deliveries within minutes. A buyer who is faster starts the
- * payment's workflow with the first request to it.
+ * Runs after the response. If it fails, the relay starts the workflow within seconds, and the delivery sweep starts the
+ * deliveries within minutes. A buyer who is faster starts the workflow with the first request to it.
  */
 export function startWorkflows(deps: StartDeps, caller: Tenant, { payment, event }: Created): void {
   const { eventId, endpointIds } = event

@@ -122,8 +122,8 @@ function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: Ne
 }
 
 /**
- * Returns the stored response to the claim, or rethrows the refusal. A request that is refused now, because of another
- * rate or wallet, may have been accepted the first time.
+ * Rethrows the refusal unless a response is stored: the first request may have been accepted, at another rate or
+ * wallet.
  */
 async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise<Answer> {
   const stored = claim === null ? null : await readReplay(db, caller, claim)
@@ -131,7 +131,7 @@ async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise
   return stored
 }
 
-/** Throws `url_invalid` for localhost: in live mode a buyer must be able to reach the merchant. */
+/** In live mode a buyer must be able to reach the merchant. */
 export function refuseLocalUrl(field: string, value: string | undefined): void {
   if (value === undefined || !isLocal(new URL(value))) return
   const message = `${field}: must be an https URL of a public host.`

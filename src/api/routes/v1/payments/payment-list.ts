@@ -14,10 +14,8 @@ import { listAnswer, listOf, noCursor, pageOf, pageQuery, searched, since } from
 import { paymentObject } from './payment-schemas.ts'
 import type { PaymentRouteDeps } from './payments.ts'
 
-/** One or more states, separated by commas. */
 const STATUSES = new RegExp(`^(?:${PAYMENT_STATUSES.join('|')})(?:,(?:${PAYMENT_STATUSES.join('|')}))*$`)
 
-/** The filters of a list of payments, and of a file of them. */
 export const paymentFilterQuery = {
   status: z
     .string()

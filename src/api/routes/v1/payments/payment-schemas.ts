@@ -21,7 +21,6 @@ import {
 } from '../fields.ts'
 import { RETURN_URL, said, textPattern } from '../patterns.ts'
 
-/** The URL to which a buyer returns. */
 export const url = z
   .string()
   .max(2048, 'must have at most 2048 characters')
@@ -70,7 +69,6 @@ const createPaymentFields = z.strictObject({
 /** Runs a refinement even if fields are invalid, so that all problems are reported at once. */
 export const ALWAYS = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null }
 
-/** The problem of a refinement by `isTaken`. */
 export const NOT_TAKEN = {
   ...ALWAYS,
   path: ['currency'],

@@ -79,7 +79,7 @@ async function load(db: Session, caller: Tenant, { id }: { id: string }): Promis
   return found
 }
 
-/** Checks everything that is known of its money: the object of the API does not show a part of the price. */
+/** Reads all facts about the money: the object of the API does not show a part of the price. */
 function refuseUnlessCancelable(state: PaymentWithAttempts): void {
   const why = whyNotCancelable(snapshotOf(state))
   if (why !== null)

@@ -8,7 +8,7 @@ import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type SkipTimeDeps, skipTimeOf } from './skip-time.ts'
 
-/** Acts at a simulated partner. If the order does not allow it, returns the order's status. */
+/** Returns the order's status if the order does not allow the action. */
 export type Simulate = (
   provider: ProviderName,
   attemptId: string,
@@ -32,7 +32,7 @@ export type Wanted = {
 
 type Order = { readonly provider: ProviderName; readonly attemptId: string }
 
-/** Acts as the buyer and the partner of a test payment. Throws a problem if it is not possible. */
+/** Throws a problem if the action is not possible. */
 export async function simulateOutcome(
   deps: SimulateDeps,
   read: () => Promise<PaymentWithAttempts>,
@@ -70,7 +70,7 @@ function openOrder(deps: SimulateDeps, { payment, attempts }: PaymentWithAttempt
   return open(deps, payment, provider)
 }
 
-/** Opens another way to pay, as in a second tab. It cancels the order of the first. */
+/** As in a second tab. Opening it cancels the order of the first. */
 function openOther(deps: SimulateDeps, { payment }: PaymentWithAttempts, first: Order): Promise<Order> {
   return open(deps, payment, first.provider === 'card_partner' ? 'wallet_app' : 'card_partner')
 }
@@ -91,7 +91,7 @@ async function open(
   throw new Problem('not_possible_now', detail, { members: { payment_status: status } })
 }
 
-/** Checks whether the payment has expired, and milliseconds between them. */
+/** Checks that wait for the expiry, and milliseconds between them. */
 const LOOKS = 50
 const LOOK_MS = 200
 
@@ -106,7 +106,7 @@ async function letExpire(deps: SimulateDeps, read: () => Promise<PaymentWithAtte
   throw notNow('The payment has not expired yet. Try again.')
 }
 
-/** Throws for USDC: its transfers are real ones on the test chain, and not simulated. */
+/** USDC transfers are real ones on the test chain, and not simulated. */
 async function simulated({ provider, id }: Attempt): Promise<Order> {
   if (provider !== 'crypto') return { provider, attemptId: id }
   throw new Problem('not_possible_now', 'Send USDC to the address on the test chain instead.')

@@ -2,8 +2,8 @@ import type { Queryable, Tenant } from '../../../../db/db.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
 
 /**
- * The wallet of each account as it was last read, so that a payment needs one statement. That statement creates no
- * payment if the account has another wallet by then.
+ * Saves a payment the statement that reads the wallet. The insert creates no payment if the account has another wallet
+ * by then.
  */
 export type WalletMemory = {
   readonly read: (db: Queryable, tenant: Tenant) => Promise<string | null>

@@ -24,11 +24,10 @@ export type DeliveryRouteDeps = {
   readonly limits: Pick<RequestLimits, 'countSend'>
 }
 
-/** Deliveries that a redelivery starts at once, in waves. */
 const AT_ONCE = 20
 /** Deliveries that a redelivery starts; the worker's sweep starts the others. */
 const MOST_STARTED = 500
-/** Milliseconds. Failed deliveries of this time can be sent again. */
+/** Milliseconds in which failed deliveries can be sent again. */
 const REPLAYABLE_MS = 30 * 86_400_000
 const API_VERSION = 'v1'
 

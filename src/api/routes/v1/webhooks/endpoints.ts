@@ -48,7 +48,6 @@ export type LocalInbox = {
 /** A new or changed endpoint sends events to another reader, or to none, so people are notified. */
 const CHANGED = 'webhook_endpoint.changed'
 
-/** Endpoints that an account can have in each mode. */
 const MOST_ENDPOINTS = 16
 
 export function endpointRoutes(deps: EndpointRouteDeps): Route[] {
@@ -220,7 +219,7 @@ function rotateRoute(deps: EndpointRouteDeps): Route {
   })
 }
 
-/** Throws the same `resource_missing` (404) for malformed and unknown ids, and for endpoints of other accounts. */
+/** One `resource_missing` (404) for malformed and unknown ids, and for endpoints of other accounts. */
 export async function findOwnEndpoint(db: Session, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
   const endpoint = isEndpointId(id) ? await findEndpoint(db, tenant, id) : null
   if (endpoint === null) throw noEndpoint()
@@ -236,7 +235,7 @@ function noEndpoint(): Problem {
   return new Problem('resource_missing', 'There is no such webhook endpoint.')
 }
 
-/** Gives the secret to the inbox of this machine. A merchant's developer copies it to the server instead. */
+/** A merchant's developer copies the secret to the server. The inbox of this machine receives it here. */
 async function handOver({ inbox }: EndpointRouteDeps, { url }: WebhookEndpoint, secret: string): Promise<void> {
   if (inbox !== null && url.startsWith(`${inbox.url}/`)) await inbox.handOver(secret)
 }
