@@ -12,7 +12,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 export type Asset = { readonly body: Buffer; readonly contentType: string }
 
-/** Files by the name under which they are served. It holds a hash of the content, so they may be cached for ever. */
+/** Files by the name under which they are served. The name has a hash of the content, so caches can keep it forever. */
 const served = new Map<string, Asset>()
 
 const read = (file: string): string => readFileSync(new URL(`./assets/${file}`, import.meta.url), 'utf8')
@@ -27,34 +27,34 @@ function publish(file: string, content: string = read(file)): string {
   return `/assets/${name}`
 }
 
-/** A module with its imports, each at the address where the file is served. */
+/** Publishes a module whose imports are replaced by the paths of the published files. */
 function publishModule(file: string, content: string, imports: Readonly<Record<string, string>>): string {
   const linked = Object.entries(imports).reduce((text, [from, to]) => text.replaceAll(`'${from}'`, `'${to}'`), content)
   return publish(file, linked)
 }
 
-/** The verifier of receipts is one for the page, the command and everybody else. */
-function verifyPage(): string {
+/** The page uses the same receipt verifier as the command. */
+function publishVerifyPage(): string {
   const reading = publish('reading.js', readVerifier('reading.js'))
   const verifier = publishModule('verifier.js', readVerifier('verifier.js'), { './reading.js': reading })
   return publishModule('verify-page.js', read('verify-page.js'), { '../../verifier/verifier.js': verifier })
 }
 
-/** A script as it is sent: without comments and the spaces at the beginning of lines. */
-function bare(script: string): string {
+/** Removes comments and indentation from a script. */
+function stripScript(script: string): string {
   return script.replace(/\/\*\*[\s\S]*?\*\/\s*|^\s*\/\/.*\n/gm, '').replace(/\n\s*/g, '\n')
 }
 
-/** For the pages of shops. It is served as it is now, and under an address whose content never changes. */
-export const EMBED_SCRIPT = embedScript()
+/** The script for merchants' pages. Its current version has a fixed path; `path` names a version that never changes. */
+export const EMBED_SCRIPT = publishEmbedScript()
 
-function embedScript() {
-  const body = bare(read('embed/pinrail.js'))
+function publishEmbedScript() {
+  const body = stripScript(read('embed/pinrail.js'))
   const integrity = `sha384-${createHash('sha384').update(body).digest('base64')}`
   return { body, integrity, path: publish('pinrail.js', body) } as const
 }
 
-/** In the order in which they apply. */
+/** The sheets in the order in which they apply. */
 const SHEETS = ['base.css', 'sheet.css', 'rail.css', 'parts.css', 'receipt.css', 'link.css', 'foot.css', 'wide.css']
 
 const SITE_SHEETS = ['base', 'frame', 'layout', 'press', 'tables', 'forms', 'rails', 'figures', 'code', 'plain'].map(
@@ -62,31 +62,30 @@ const SITE_SHEETS = ['base', 'frame', 'layout', 'press', 'tables', 'forms', 'rai
 )
 
 function styles(sheets: readonly string[]): string {
-  return brandStyle(PINE) + stripped(sheets.map((file) => read(file)).join('\n'))
+  return brandStyle(PINE) + stripCss(sheets.map((file) => read(file)).join('\n'))
 }
 
-/** Without comments and the spaces at the beginning of lines. */
-function stripped(css: string): string {
+function stripCss(css: string): string {
   return css.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*/g, '\n')
 }
 
-/** Addresses of the assets, for the pages. */
+/** The paths of the assets. */
 export const ASSETS = {
   style: publish('checkout.css', styles(SHEETS)),
-  docsStyle: publish('docs.css', stripped(read('docs.css'))),
-  sandboxStyle: publish('sandbox.css', stripped(read('sandbox.css'))),
+  docsStyle: publish('docs.css', stripCss(read('docs.css'))),
+  sandboxStyle: publish('sandbox.css', stripCss(read('sandbox.css'))),
   script: publish('checkout.js'),
-  frameScript: publish('frame.js', bare(read('embed/frame.js'))),
-  verifyScript: verifyPage(),
+  frameScript: publish('frame.js', stripScript(read('embed/frame.js'))),
+  verifyScript: publishVerifyPage(),
   siteStyle: publish('site.css', styles(SITE_SHEETS)),
   siteScript: publish('site.js', read('site/site.js')),
   icon: publish('mark.svg'),
 } as const
 
-/** Changes when the way in which a shop's colours are derived changes: then every shop's sheet has a new address. */
+/** Changes when the derivation of the colours changes. Then every merchant's sheet has a new path. */
 const BRAND_VERSION = createHash('sha256').update(brandStyle(PINE)).digest('hex').slice(0, 8)
 
-/** The address of the colours of a shop. They are computed when they are asked for, and nothing is stored for a shop. */
+/** Returns the path of a merchant's colours. The sheet is computed on request, and nothing is stored. */
 export function brandSheet(brand: Hex): string {
   return `/assets/brand.${BRAND_VERSION}.${brand.slice(1)}.css`
 }
@@ -95,15 +94,15 @@ export function findAsset(name: string): Asset | null {
   const [kind, version, digits] = name.split('.')
   const brand = `#${digits}`
   if (kind === 'brand' && version === BRAND_VERSION && isHex(brand) && brandSheet(brand) === `/assets/${name}`)
-    return coloursOf(brand)
+    return getColours(brand)
   return served.get(name) ?? null
 }
 
-/** Sheets of shops that are kept, some 2 kB each: computing one takes milliseconds, and a crowd comes to one shop. */
+/** The number of cached sheets, of about 2 kB each: computing one takes milliseconds, and one merchant has many buyers. */
 const MOST_SHEETS = 500
 const sheets = new Map<Hex, Asset>()
 
-function coloursOf(brand: Hex): Asset {
+function getColours(brand: Hex): Asset {
   const known = sheets.get(brand)
   if (known !== undefined) return known
   const sheet = { body: Buffer.from(brandStyle(brand)), contentType: 'text/css; charset=utf-8' }

@@ -11,21 +11,21 @@ export type PageShape = {
   readonly words: Words
   readonly title: string
   readonly testMode: boolean
-  /** What developers play with in test mode. */
+  /** Developers' tools, in test mode. */
   readonly tools?: ComponentChildren
-  /** The shop's colour; null: Pinrail's own. */
+  /** The merchant's colour; null for Pinrail's colour. */
   readonly brand: Hex | null
-  /** Without JavaScript the page loads again after these seconds, at its own address unless there is another. Absent: never. */
+  /** Without JavaScript, the page loads again after `seconds`, from `url` or from its own URL. Absent: never. */
   readonly refresh?: { readonly seconds: number; readonly url: string | undefined }
   /** Opens this URL at once: the hand-off to a partner. */
   readonly goTo?: string
-  /** What a chat shows of the page; then no search engine keeps it. */
+  /** The preview of the page in a chat. A page with a preview is not indexed by search engines. */
   readonly card?: { readonly title: string; readonly text: string; readonly url: string }
-  /** More of the foot. */
+  /** Additional content of the footer. */
   readonly foot?: ComponentChildren
-  /** Where another language is chosen. Absent: the page has no choice. */
+  /** The choice of a language. Absent: the page has no choice. */
   readonly languages?: LanguageChange
-  /** The page stands in a frame of the shop's, which every link and form leaves: this path is the page of its own. */
+  /** The path of the page outside the merchant's frame. Present: the page is in a frame, and links open outside it. */
   readonly wholePage?: string
   readonly children: ComponentChildren
 }
@@ -33,7 +33,6 @@ export type PageShape = {
 /** HTML Living Standard, 2.5.8; the types of the elements do not have it. */
 const BEFORE_PAINT = { blocking: 'render' }
 
-/** A whole HTML document as text. */
 export function renderPage(page: PageShape): string {
   return renderHtml(<Document {...page} />)
 }
@@ -49,7 +48,7 @@ function Document(page: PageShape) {
         <title>{title}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
         <meta name="color-scheme" content="light dark" />
-        {/* With no-referrer a browser sends `Origin: null` with our own forms. Other origins still get nothing. */}
+        {/* With no-referrer, a browser sends `Origin: null` with the page's own forms. Other origins still get nothing. */}
         <meta name="referrer" content="same-origin" />
         {wholePage !== undefined && <base target="_blank" />}
         {card !== undefined && <Card {...card} />}
@@ -66,7 +65,7 @@ function Document(page: PageShape) {
         <link rel="stylesheet" href={ASSETS.style} />
         {brand !== null && <link rel="stylesheet" href={brandSheet(brand)} />}
         {tools !== undefined && <link rel="stylesheet" href={ASSETS.sandboxStyle} />}
-        {/* Before the first paint, as the style: it writes the times in the zone of the buyer, and nothing moves then. */}
+        {/* Before the first paint: the script writes the times in the buyer's time zone, and the layout does not shift. */}
         <script src={ASSETS.script} type="module" {...BEFORE_PAINT} />
         {wholePage !== undefined && <script src={ASSETS.frameScript} type="module" />}
       </head>

@@ -1,4 +1,4 @@
-/** Keeps what was made for the newest `most` keys, for things that cost more to make than to use. */
+/** Returns a cache of the values of the newest `most` keys. */
 export function newest<T>(most: number): (key: string, make: () => T) => T {
   const kept = new Map<string, T>()
   return (key, make) => {

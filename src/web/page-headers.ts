@@ -1,6 +1,6 @@
-/** The headers of every answer: `answerHeaders` of all, until a page replaces them with those of its kind. */
+/** The headers of responses. Every response has `answerHeaders`; a page replaces them with the headers of its kind. */
 
-/** For programs, files and redirects: not to be cached, framed or sniffed, and nothing in it runs. */
+/** The headers of responses for programs, files and redirects: no cache, no frame, no sniffing, no scripts. */
 export const API_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -12,7 +12,7 @@ const TWO_YEARS_IN_SECONDS = 63_072_000
 
 export type Transport = {
   readonly publicUrl: string
-  /** Binds every host below the one of `publicUrl` to https too: only its owner knows if all of them have it. */
+  /** True if HSTS includes the subdomains of `publicUrl`. Only the owner knows if all of them serve https. */
   readonly hstsIncludeSubdomains: boolean
 }
 
@@ -36,30 +36,30 @@ const POLICY = [
 ].join('; ')
 
 /**
- * Headers of every page. They forbid inline scripts and styles, anything from another origin, and frames around the
- * page. `form-action 'self'` covers redirects after a POST too, so no form leads to a partner: a page with a link
- * does.
+ * The headers of every page. They forbid inline scripts and styles, anything from another origin, and frames around the
+ * page. `form-action 'self'` also covers redirects after a POST, so a page with a link leads to a partner, not a form.
  */
 export const PAGE_HEADERS = {
   ...API_HEADERS,
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-  // The address may be the key to a payment: it must get into no search index, as `no-store` keeps it out of caches.
+  // The URL can be the key to a payment, so it must stay out of search indexes, as `no-store` keeps it out of caches.
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
 /**
- * Headers of a page for buyers. A shop may open it with `window.open` and look at `closed`: with any other policy than
- * its own, which is `unsafe-none` unless it set one, the browser cuts the two windows apart, and `closed` is true at once
- * (HTML, "matching cross-origin opener policies"). Nothing here can be read through the handle of another origin.
+ * The headers of a page for buyers. A merchant's page can open it with `window.open` and read `closed`. If the policies
+ * of the two pages differ, the browser separates the windows, and `closed` is true at once (HTML, "matching cross-origin
+ * opener policies"). The merchant's policy is `unsafe-none` by default. Another origin cannot read the page through the
+ * handle.
  */
 export const BUYER_HEADERS = { ...PAGE_HEADERS, 'cross-origin-opener-policy': 'unsafe-none' } as const
 
-/** Headers of a page that shows one of ours in a frame. */
+/** The headers of a page that shows another page of this server in a frame. */
 export const FRAMING_HEADERS = { ...PAGE_HEADERS, 'content-security-policy': `${POLICY}; frame-src 'self'` } as const
 
-/** Headers of a page in a frame of ours. It has nothing that can be pressed. */
+/** The headers of a page in a frame of this server. Its forms cannot be sent. */
 export const FRAMED_HEADERS = {
   ...PAGE_HEADERS,
   'content-security-policy': POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'").replace(
@@ -68,7 +68,7 @@ export const FRAMED_HEADERS = {
   ),
 } as const
 
-/** Headers of a page in a frame of the shop's. Only pages of `origins` can hold it; without any, no page can. */
+/** The headers of a page in a merchant's frame. Only pages of `origins` can contain it; without origins, no page can. */
 export function shopFrameHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
   if (origins.length === 0) return BUYER_HEADERS
   const policy = POLICY.replace("frame-ancestors 'none'", `frame-ancestors ${origins.join(' ')}`)

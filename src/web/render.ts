@@ -1,12 +1,12 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 
-/** Elements with what is not language: code, exact values, the words of shops and partners, by their name or class. */
+/** Elements that must not be translated: code, exact values, and the names of merchants and partners. */
 const NOT_LANGUAGE =
   /<(?:bdi|code|data)(?=[ >])|<\w+(?=(?: [\w-]+(?:="[^"]*")?)*? class="(?:shop|value|id|cost|num)[" ])/g
 
-/** A whole HTML document as text, in which browsers that translate pages leave these elements as they are. */
+/** Renders an HTML document and marks the elements that a browser must not translate. */
 export function renderHtml(page: VNode): string {
-  // A text has no `<`, so only elements match.
+  // Preact escapes `<` in text, so only elements match.
   return `<!doctype html>${renderToString(page).replace(NOT_LANGUAGE, '$& translate="no"')}`
 }

@@ -12,92 +12,89 @@ import { isClosed, isOpen, wordOf } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 
 /**
- * What a payment's money comes to, as the pages show it. The one place that reads it from the payment and its attempts:
- * every page asks here, so that none of them says another sum.
+ * The amounts of a payment that the pages show. Every page computes them here, so that all pages show the same amounts.
  */
 export type Amounts = {
-  /** What the shop asks for. */
   readonly price: Money
-  /** What was taken for this payment and goes on to the shop; in the currency that was charged. Null before. */
+  /** The buyer's money that pays this payment, in the currency that was charged. Null until it is confirmed. */
   readonly paid: Money | null
-  /** The part of `paid` above what was asked. Null without one. */
+  /** The part of `paid` above the price of the order; null if there is none. */
   readonly extra: Money | null
-  /** The part of `paid` that the partner has taken back since. Null: all of it is there. */
+  /** The part of `paid` that the partner has reversed; null if it reversed nothing. */
   readonly chargedBack: Money | null
-  /** What arrived of a payment that is too small, and what of it is missing. Null for any other. */
+  /** The received and the missing part of the price of an underpaid payment; null for any other payment. */
   readonly short: { readonly received: Money; readonly missing: Money } | null
-  /** Money that is there and does not go on to the shop. */
+  /** Money that has arrived and that does not go to the merchant. */
   readonly surplus: readonly Beside[]
-  /** Money beside the payment's own that went back to the buyer. */
+  /** Money that went back to the buyer and was not the payment's own. */
   readonly returned: readonly Beside[]
-  /** The order whose money counts; null before it is known. */
+  /** The attempt whose money pays the payment; null until it is known. */
   readonly counted: Attempt | null
 }
 
-/** Money of an order that does not go on to the shop. `micro`: the USDC that it is, if it is USDC. */
+/** Money of an attempt that does not go to the merchant. `micro` is the amount in micro-USDC; null for fiat money. */
 export type Beside = { readonly attempt: Attempt; readonly amount: Money; readonly micro: MicroUsdc | null }
 
 export type MoneyOf = PaymentWithAttempts & {
-  /** What the partners have given back of orders, by attempt, in the unit of `held`. */
+  /** The units that the partners have given back, by attempt id, in the unit of `held`. */
   readonly givenBack: ReadonlyMap<string, bigint>
 }
 
 export function amountsOf(state: MoneyOf): Amounts {
   const { payment, attempts } = state
   const funds = toFunds(state)
-  const counted = countedAttempt(payment, attempts)
+  const counted = findCountedAttempt(payment, attempts)
   const paid = payment.confirmed
   return {
     price: payment.amount,
     paid,
-    extra: counted === null || paid === null ? null : excess(paid, counted.asked),
+    extra: counted === null || paid === null ? null : subtractMoney(paid, counted.asked),
     chargedBack: readChargedBack(state, funds),
-    short: shortOf(state, funds),
-    surplus: sums(state, ({ id }) => surplusOf(payment, funds, accountOf(funds, id))),
-    returned: sums(state, (attempt) => returnedOf(state, funds, attempt)),
+    short: findShort(state, funds),
+    surplus: listMoney(state, ({ id }) => getSurplus(payment, funds, findAccount(funds, id))),
+    returned: listMoney(state, (attempt) => getReturned(state, funds, attempt)),
     counted,
   }
 }
 
-/** What is there of the buyer's money of an order. Dust is nobody's. */
+/** Returns the units of an attempt's money that the buyer has not got back. Dust counts as zero. */
 export function heldOf(state: PaymentWithAttempts, attemptId: string): bigint {
-  const account = accountOf(toFunds(state), attemptId)
+  const account = findAccount(toFunds(state), attemptId)
   return account === undefined || isDust(account) ? 0n : freeUnits(account)
 }
 
-const accountOf = ({ accounts }: Funds, attemptId: string): Account | undefined =>
+const findAccount = ({ accounts }: Funds, attemptId: string): Account | undefined =>
   accounts.find(({ id }) => id === attemptId)
 
-/** Keeps the attempts whose sum is more than nothing. */
-function sums({ attempts }: MoneyOf, unitsOf: (attempt: Attempt) => bigint): readonly Beside[] {
+function listMoney({ attempts }: MoneyOf, getUnits: (attempt: Attempt) => bigint): readonly Beside[] {
   return attempts.flatMap((attempt) => {
-    const units = unitsOf(attempt)
+    const units = getUnits(attempt)
     const micro = attempt.provider === 'crypto' ? units.toString() : null
     return units === 0n ? [] : [{ attempt, amount: toMoney(attempt, units), micro }]
   })
 }
 
-/** The payment's own money that goes back is no surplus before the payment is over. */
-function surplusOf(payment: Payment, funds: Funds, account: Account | undefined): bigint {
+/** The payment's own money that goes back becomes surplus only when the payment is closed. */
+function getSurplus(payment: Payment, funds: Funds, account: Account | undefined): bigint {
   if (account === undefined) return 0n
   const isOwn = account.id === payment.paidAttemptId && findSoldAccount(funds) === null && !isClosed(payment.status)
-  // A part of the price of an open payment can still be completed.
+  // The buyer of an open payment can still complete a part of the price.
   const isThere = account.word === 'paid' || (account.word === 'open' && !isOpen(payment.status))
   return isThere && !isOwn ? getExcess(funds, account) : 0n
 }
 
-function returnedOf({ payment, givenBack }: MoneyOf, funds: Funds, { id, outside }: Attempt): bigint {
+function getReturned({ payment, givenBack }: MoneyOf, funds: Funds, { id, outside }: Attempt): bigint {
   const isOwn = id === payment.paidAttemptId && findSoldAccount(funds) === null
   if (isOwn) return 0n
   return outside === '0' ? (givenBack.get(id) ?? 0n) : BigInt(outside)
 }
 
-function countedAttempt(payment: Payment, attempts: readonly Attempt[]): Attempt | null {
+function findCountedAttempt(payment: Payment, attempts: readonly Attempt[]): Attempt | null {
   const named = attempts.find(({ id }) => id === payment.paidAttemptId)
   return named ?? attempts.find(({ status }) => wordOf(status) === 'paid') ?? null
 }
 
-function excess(paid: Money, asked: Money): Money | null {
+function subtractMoney(paid: Money, asked: Money): Money | null {
   if (paid.currency !== asked.currency) return null
   const minor = subtract(paid.minor, asked.minor)
   return isZero(minor) || minor.startsWith('-') ? null : { minor, currency: paid.currency }
@@ -110,14 +107,14 @@ function readChargedBack({ attempts }: MoneyOf, funds: Funds): Money | null {
   return attempt === undefined || missing === 0n ? null : toMoney(attempt, missing)
 }
 
-/** A part of the price: of an open payment the rest can still come, and of another one somebody decides. */
-function shortOf(state: MoneyOf, funds: Funds): Amounts['short'] {
+/** The buyer can complete a part of the price of an open payment. After that, an operator decides. */
+function findShort(state: MoneyOf, funds: Funds): Amounts['short'] {
   const { payment, attempts } = state
   const own = payment.statusReason === 'too_little' ? findOwnAccount(funds)?.id : undefined
   const isShort = ({ id }: Attempt) => (isOpen(payment.status) ? heldOf(state, id) > 0n : id === own)
   const attempt = attempts.find(isShort)
   if (attempt === undefined) return null
   const received = toMoney(attempt, heldOf(state, attempt.id))
-  const missing = excess(attempt.asked, received)
+  const missing = subtractMoney(attempt.asked, received)
   return missing === null ? null : { received, missing }
 }

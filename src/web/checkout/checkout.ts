@@ -12,10 +12,10 @@ export type Checkout = {
   readonly payment: Payment
   /** Oldest first. */
   readonly attempts: readonly Attempt[]
-  /** Only `amountsOf` and `paidAttempt` read the sales, and what the partners have given back. */
+  /** Only `amountsOf` and `paidAttempt` read `sales` and `givenBack`. */
   readonly sales: MoneyOf['sales']
   readonly givenBack: MoneyOf['givenBack']
-  /** What has arrived at the address for USDC of an open payment. Null if nothing has, or there is no address. */
+  /** The USDC that has arrived at the deposit address of an open payment; null without USDC or without an address. */
   readonly received: MicroUsdc | null
   readonly shop: Shop
   readonly partners: PartnerNames
@@ -23,79 +23,79 @@ export type Checkout = {
   readonly country: BuyerCountry
   readonly device: Device
   readonly asked: Asked
-  /** The bar of a test payment whose partners are simulated; null elsewhere. */
+  /** The bar of a test payment whose partners are simulated; null for any other payment. */
   readonly sandbox: Sandbox | null
-  /** Where the page stands in a frame of the shop's; null where it is a page of its own. */
+  /** The merchant's frame that contains the page; null if the page is in no frame. */
   readonly frame: ShopFrame | null
-  /** When the buyer came back from the partner of the open order, ISO 8601; null when the buyer did not. */
+  /** When the buyer came back from the partner of the open order, ISO 8601; null if the buyer did not. */
   readonly cameBackAt: string | null
-  /** The page is at an address that does not say so yet. */
+  /** True if the URL of the request does not record yet that the buyer came back. */
   readonly isAddressOld: boolean
-  /** When this page is made, ISO 8601. */
+  /** When this page is rendered, ISO 8601. */
   readonly now: string
   /** The absolute URL of this checkout, for other devices. */
   readonly url: string
-  /** The path of this checkout, for links and forms: it works under any host name. */
+  /** The path of this checkout, for links and forms, so that they work under any host name. */
   readonly path: string
 }
 
 export type ShopFrame = {
-  /** The address of the page in the frame. Every other one of this payment is a page of its own. */
+  /** The path of the page in the frame. The other pages of this payment open outside the frame. */
   readonly path: string
-  /** Whose pages may hold the frame and hear of the payment, as the shop has listed them. */
+  /** The merchant's list of origins whose pages can contain the frame and receive the payment's status. */
   readonly origins: readonly string[]
 }
 
 export type Shop = {
   readonly name: string
-  /** The colour from which the page's others are made; null: Pinrail's own. */
+  /** The colour from which the page derives its other colours; null for Pinrail's colour. */
   readonly brand: Hex | null
-  /** Where buyers ask the shop; null when it does not say. */
+  /** The e-mail address for buyers' questions; null if the merchant gave none. */
   readonly supportEmail: string | null
-  /** The name under which its logo is served; null: it has none. */
+  /** The name under which the logo is served; null without a logo. */
   readonly logo: string | null
 }
 
-/** How each partner calls itself on its page, and what a statement shows. */
+/** Each partner's name on its own page, and its name on the buyer's statement. */
 export type PartnerNames = Readonly<Record<ProviderUsed, PartnerName>>
 export type PartnerName = { readonly name: string; readonly statement: string }
 
-/** What the buyer pays on. Only how UPI goes on depends on it. */
+/** The buyer's device. UPI and `ContinueOnPhone` depend on it. */
 export type Device = 'desktop' | 'android' | 'ios'
 
-/** The bar as it stands on a page. */
+/** The state of the sandbox bar on a page. */
 export type Sandbox = {
   readonly open: boolean
-  /** Why what was asked for is not possible; null where nothing went wrong. */
+  /** Why the last action of the bar failed; null if it did not fail. */
   readonly note: string | null
-  /** What the page is to take the device for; null: what the browser says. */
+  /** The simulated device; null for the device that the browser reports. */
   readonly device: Device | null
-  /** Whether the partner plays dead on the pages of this payment. */
+  /** True if the pages of this payment show the partner as down. */
   readonly isDown: boolean
   /** The simulated wallet, which pays in USDC; null if the system has none. */
   readonly walletUrl: string | null
 }
 
-/** The buyer's country (ISO 3166 alpha-2; null when unknown), and who says so. */
+/** The buyer's country (ISO 3166 alpha-2; null if unknown) and its source. */
 export type BuyerCountry = { readonly code: string | null; readonly source: 'buyer' | 'header' | 'address' | 'unknown' }
 
 export type Choice = { readonly provider: ProviderUsed; readonly method: MethodName }
 
-/** What the query of the request asks for. */
+/** The parsed query of the request. */
 export type Asked = {
-  /** The picker, or the page on which the country is corrected; null: the page that is due. */
+  /** The page that the buyer asks for; null for the page that the payment's state requires. */
   readonly step: 'pick' | 'country' | null
   readonly choice: Choice | null
 }
 
-/** The newest attempt whose order is open at a partner, so that the buyer can go back to it; null without one. */
+/** Returns the newest attempt whose order is open at a partner; null if there is none. */
 export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | null {
   return attempts.findLast(isOpened) ?? null
 }
 
 /**
- * The order by which money of an open payment has arrived; null without one. The buyer completes that order: no other way
- * to pay is shown, and no other order is opened.
+ * Returns the attempt through which money of an open payment has arrived; null if there is none. The buyer completes
+ * that attempt: the page shows no other offer, and the API opens no other order.
  */
 export function paidAttempt(checkout: Checkout): Attempt | null {
   const { payment, attempts, received } = checkout
@@ -112,33 +112,33 @@ export function isSameWay(a: Choice, b: Choice): boolean {
   return a.provider === b.provider && a.method === b.method
 }
 
-/** True for methods that are paid from the checkout, by a code or a link for an app; every other one at the partner's page. */
+/** True for methods that are paid from the checkout by a code or an app link; others are paid at the partner's page. */
 export const isPaidHere = ({ method }: Pick<Choice, 'method'>): boolean => method === 'upi' || method === 'usdc'
 
-/** The address on which a way to pay is looked at before it is chosen. */
+/** Returns the path of the page that shows an offer before the buyer confirms it. */
 export function pathOf(path: string, { provider, method }: Choice): string {
   return `${path}?method=${provider}.${method}`
 }
 
-/** The address of the page that is shown: its other views and its news are there. */
+/** Returns the path of the current page. Its other views and its status have URLs below this path. */
 export function herePath({ frame, path }: Pick<Checkout, 'frame' | 'path'>): string {
   return frame?.path ?? path
 }
 
-/** A link to another view of the page. It stays in a frame, which every other link leaves. */
+/** A link to another view of the page. In a frame, it opens in the frame; every other link opens outside. */
 export type ViewLink = { readonly href: string; readonly target: '_self' | undefined }
 
 export function pickLink(checkout: Checkout): ViewLink {
-  return { href: `${herePath(checkout)}?step=pick`, target: stays(checkout) }
+  return { href: `${herePath(checkout)}?step=pick`, target: viewTarget(checkout) }
 }
 
 export function wayLink(checkout: Checkout, choice: Choice): ViewLink {
-  return { href: pathOf(herePath(checkout), choice), target: stays(checkout) }
+  return { href: pathOf(herePath(checkout), choice), target: viewTarget(checkout) }
 }
 
-const stays = ({ frame }: Checkout): ViewLink['target'] => (frame === null ? undefined : '_self')
+const viewTarget = ({ frame }: Checkout): ViewLink['target'] => (frame === null ? undefined : '_self')
 
-/** Whether the timeline is to tell that this page was opened: the method that the merchant pinned is not offered. */
+/** True if the timeline records that this page was opened: the provider that the merchant pinned is not offered. */
 export function tellsOpening({ payment, offered }: Checkout): boolean {
   return isOpen(payment.status) && offered.pinnedRefused !== null
 }

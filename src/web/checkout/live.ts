@@ -2,18 +2,18 @@ import { minutesLeft } from './before/closing.tsx'
 import { type Checkout, herePath } from './checkout.ts'
 import { isMoneyHeld, mayMoneyCome, type View, viewOf } from './view.ts'
 
-/** Seconds between two requests of a page for its status: few while the buyer waits, more where changes are rare. */
+/** Seconds between two status requests of a page: few while the buyer waits, more if changes are rare. */
 const POLL_RETURNING = 1
 const POLL_WAITING = 3
 const POLL_IDLE = 10
 
-/** The answer to an open page that asks whether it is still true. */
+/** The response to a status request of an open page. */
 export type LiveStatus = {
   readonly status: Checkout['payment']['status']
-  /** A page that was rendered with another key is not true any more. */
+  /** A page that was rendered with another key is outdated. */
   readonly key: string
   readonly poll: number | null
-  /** The address of the page that is due. */
+  /** The path of the current page, with its query. */
   readonly url: string
   /** The partner's page of the order that is open; null without one. */
   readonly partner_url: string | null
@@ -30,12 +30,12 @@ export function liveStatus(checkout: Checkout): LiveStatus {
   }
 }
 
-/** Pages on which the buyer waits, for a partner that is down too, or acts somewhere else. */
+/** True for pages on which the buyer waits, also for a partner that is down, or acts elsewhere. */
 export function isWaiting({ page }: View): boolean {
   return ['down', 'upi', 'usdc', 'finish', 'returning', 'verification', 'progress', 'checking'].includes(page)
 }
 
-/** Seconds until the page asks again; undefined when nothing can change any more. */
+/** Seconds until the page requests its status again; undefined if nothing can change any more. */
 export function pollSeconds(checkout: Checkout, view: View): number | undefined {
   if (view.page === 'returning') return POLL_RETURNING
   if (isWaiting(view)) return POLL_WAITING
@@ -43,12 +43,12 @@ export function pollSeconds(checkout: Checkout, view: View): number | undefined 
   return over && !mayMoneyCome(checkout) && !isMoneyHeld(checkout) ? undefined : POLL_IDLE
 }
 
-/** Changes with everything of the payment that its page may show; the database says the same in `readStamps`. */
+/** Changes with each change of the payment that its page can show. `readStamps` computes the same text in SQL. */
 export function stampOf({ payment, attempts }: Pick<Checkout, 'payment' | 'attempts'>): string {
   return [payment.version, attempts.length, attempts.at(-1)?.status].filter((part) => part !== undefined).join('-')
 }
 
-/** Changes with everything that the page shows and that may change while it is open. */
+/** Changes with each change that an open page must show. */
 export function keyOf(checkout: Checkout, view: View): string {
   const { payment, attempts } = checkout
   const attempt = attempts.at(-1)
@@ -61,20 +61,20 @@ export function keyOf(checkout: Checkout, view: View): string {
     slow && 'slow',
     view.page === 'usdc' && view.received !== null && `received:${view.received}`,
     minutesLeft(checkout),
-    downOn(checkout, view),
+    listDown(checkout, view),
   ]
     .filter((part) => part !== undefined && part !== false && part !== null)
     .join(' ')
 }
 
-/** Where ways to pay are shown, those whose partner is down. */
-function downOn({ offered }: Checkout, { page }: View): string | false {
+/** Lists the methods whose partner is down, on pages that show offers. */
+function listDown({ offered }: Checkout, { page }: View): string | false {
   const isShown = page === 'pick' || page === 'confirm' || page === 'declined'
   const down = offered.refused.filter(({ reason }) => reason === 'down')
   return isShown && down.length > 0 && `down:${down.map(({ method }) => method).join()}`
 }
 
-/** What the buyer asked for by a link is a choice of an open payment; the return from the partner is told in the query. */
+/** The query keeps the buyer's choice on the pages that offer one, and the time of the return from the partner. */
 export function urlOf(checkout: Checkout, { page }: View): string {
   const { cameBackAt, asked } = checkout
   const path = herePath(checkout)

@@ -29,7 +29,7 @@ import { SandboxBar } from './sandbox-bar.tsx'
 import { titleOf } from './title.ts'
 import { type View, viewOf } from './view.ts'
 
-/** Seconds after which a page that waits loads again where there is no JavaScript. */
+/** Seconds after which a waiting page loads again without JavaScript. */
 const REFRESH_SECONDS = 3
 
 export function renderCheckout(checkout: Checkout, words: Words): string {
@@ -49,7 +49,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
         <Panel checkout={checkout} words={words} view={view} />
         <main
           id="main"
-          class={`card ${toneOf(view)}`}
+          class={`card ${pageTone(view)}`}
           tabIndex={-1}
           data-page={view.page}
           data-key={keyOf(checkout, view)}
@@ -58,11 +58,11 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
           data-live={`${checkout.path}/live?knows=${stampOf(checkout)}`}
           data-here={here}
           data-opened={tellsOpening(checkout) ? `${checkout.path}/opened` : undefined}
-          {...newsFor(checkout)}
+          {...frameData(checkout)}
         >
           <OfflineLine words={words} view={view} />
           {view.page !== 'confirm' && isPaidHere(view) && <ClosingNote checkout={checkout} words={words} />}
-          {contentOf(checkout, words, view)}
+          {renderView(checkout, words, view)}
         </main>
       </div>
     ),
@@ -87,7 +87,7 @@ export function renderHandoff(checkout: Checkout, words: Words, order: HandedOve
   })
 }
 
-/** The receipt of a payment that was made; the caller has seen that it was. */
+/** Renders the receipt of a payment. The caller has checked that the payment succeeded. */
 export function renderReceipt(checkout: Checkout, words: Words): string {
   const { t } = words
   return renderPage({
@@ -104,17 +104,17 @@ function languageChange({ path }: Checkout, at: string): LanguageChange {
   return { action: `${path}/language`, at }
 }
 
-/** All that the shop's page hears, and the pages that may. Money and names are not for them. */
-function newsFor({ frame, payment }: Checkout) {
+/** All that the merchant's page receives, and the origins that can receive it. It gets no amounts and no names. */
+function frameData({ frame, payment }: Checkout) {
   return frame && { 'data-payment': payment.id, 'data-state': payment.status, 'data-origins': frame.origins.join(' ') }
 }
 
-/** Pages on which the buyer has yet to pay, at the partner or from here. */
+/** True for pages on which the buyer must still pay, at the partner or here. */
 function isPaidHere({ page }: View): boolean {
   return page === 'pick' || page === 'finish' || page === 'upi' || page === 'usdc'
 }
 
-function toneOf(view: View): Tone {
+function pageTone(view: View): Tone {
   if (view.page === 'closed') return toneOfClosed(view.as)
   if (view.page === 'done') return 'success'
   if (view.page === 'declined') return 'problem'
@@ -122,7 +122,7 @@ function toneOf(view: View): Tone {
   return waits.includes(view.page) ? 'wait' : 'brand'
 }
 
-function contentOf(checkout: Checkout, words: Words, view: View): VNode {
+function renderView(checkout: Checkout, words: Words, view: View): VNode {
   const shown = { checkout, words }
   switch (view.page) {
     case 'country':

@@ -10,11 +10,11 @@ import { type Checkout, paidAttempt, type Shop } from './checkout.ts'
 import { countryName, ShopMail, type Shown } from './shown.tsx'
 import { isMoneyHeld, mayMoneyCome, type View, wasReturned } from './view.ts'
 
-/** What is paid and to whom, in the shop's colour. On a phone it is one row that opens. */
+/** The payee, the amount and the details, in the merchant's colour. On a phone it is one row that opens. */
 export function Panel({ checkout, words, view }: Shown & { view: View | null }) {
   const { t } = words
   const { shop } = checkout
-  const { label, amount, dim } = sumOf(checkout, view)
+  const { label, amount, dim } = findSum(checkout, view)
   return (
     <header class="panel">
       <p class="payee">
@@ -42,14 +42,14 @@ export function Panel({ checkout, words, view }: Shown & { view: View | null }) 
   )
 }
 
-/** More characters than these do not fit at full size beside the card, and a number must not break. */
+/** A longer amount does not fit next to the card at full size, in characters. A number must not break. */
 const LARGE_AMOUNT = 11
 
 export function amountLook(text: string, dim: boolean): string {
   return ['amount', text.length > LARGE_AMOUNT && 'long', dim && 'dim'].filter(Boolean).join(' ')
 }
 
-/** The shop's own, on white in the light and in the dark; or the first letter of its name, which stands beside it. */
+/** The merchant's logo, on white in both colour schemes; without one, the first letter of the merchant's name. */
 export function Logo({ shop: { name, logo } }: { shop: Pick<Shop, 'name' | 'logo'> }) {
   if (logo !== null)
     return (
@@ -104,7 +104,6 @@ function Details({ checkout, words, view }: Shown & { view: View | null }) {
   )
 }
 
-/** Whom a buyer asks; nothing where the shop does not say. */
 export function Question({ shop, words }: { shop: Shop; words: Words }) {
   if (shop.supportEmail === null) return null
   return (
@@ -116,7 +115,7 @@ export function Question({ shop, words }: { shop: Shop; words: Words }) {
   )
 }
 
-/** Where the country is corrected; it knows the way to pay that the buyer is looking at, and leads back to it. */
+/** Returns the path of the country form. Its query has the buyer's choice, so that the form leads back to it. */
 export function countryPath({ path, asked }: Checkout, view: View | null): string {
   const choice = view?.page === 'confirm' ? view.offer : asked.choice
   return choice === null ? `${path}?step=country` : `${path}?step=country&method=${choice.provider}.${choice.method}`
@@ -125,13 +124,13 @@ export function countryPath({ path, asked }: Checkout, view: View | null): strin
 type Label = 'sum.pay' | 'sum.paid' | 'sum.price' | 'sum.not_charged' | 'sum.returned'
 type Sum = { readonly label: Label; readonly amount: Money; readonly dim: boolean }
 
-/** The label carries the truth: it never says "paid" before, nor "not charged" where money was, is or may come. */
-function sumOf(checkout: Checkout, view: View | null): Sum {
+/** The label must be true: no "paid" before the payment, no "not charged" if money arrived or can still arrive. */
+function findSum(checkout: Checkout, view: View | null): Sum {
   const { price, paid } = amountsOf(checkout)
   const { status, payout } = checkout.payment
-  // The partner has taken it back, and whether the shop gets it all the same is not known yet.
+  // The partner reversed the money. It is not known yet if the merchant is paid anyway.
   if (payout === 'voiding') return { label: 'sum.price', amount: price, dim: false }
-  // What went back without ever being the payment's own was no price: another amount, or another token.
+  // Money that went back without becoming the payment's own was not the price: another amount, or another token.
   if (status === 'refunded')
     return paid === null
       ? { label: 'sum.price', amount: price, dim: true }

@@ -12,7 +12,7 @@ export type CheckoutProblem =
   | 'internal'
   | 'busy'
 
-/** Problems that are not the buyer's fault: trying again may work. */
+/** Problems for which trying again can help. */
 const RETRIED: readonly CheckoutProblem[] = ['unavailable', 'internal', 'busy']
 
 const ICONS: Readonly<Record<CheckoutProblem, IconName>> = {
@@ -25,7 +25,7 @@ const ICONS: Readonly<Record<CheckoutProblem, IconName>> = {
   busy: 'clock',
 }
 
-/** A page for an error. `back` is the path of its checkout; null when there is none. */
+/** Renders the page of an error. `back` is the path of the checkout; null if there is none. */
 export function renderProblem(problem: CheckoutProblem, words: Words, back: string | null): string {
   const { t } = words
   return renderPage({

@@ -5,8 +5,8 @@ import type { Checkout, Device } from './checkout.ts'
 import { BAR_ACTIONS, BAR_SKIPS, type BarAction } from './sandbox.ts'
 
 /**
- * What the developer of a shop plays the partner and the buyer with. It is a tool and no part of the page, so it keeps its
- * own colours and its own language, whatever the shop's are. Every press is a form: it works without a script.
+ * The bar with which the merchant's developer simulates the partner and the buyer. It is a tool and not part of the
+ * page, so it keeps its own colours and is in English. Each action posts a form, so the bar works without JavaScript.
  */
 
 const ACTIONS: Readonly<Record<BarAction, string>> = {
@@ -30,7 +30,7 @@ const SKIPS: Readonly<Record<(typeof BAR_SKIPS)[number], string>> = {
 
 const DEVICES: Readonly<Record<Device, string>> = { desktop: 'Desktop', ios: 'iPhone', android: 'Android' }
 
-/** Countries in which the ways to pay differ. The page's own list has the others. */
+/** Countries whose offers differ. The checkout's country form has the others. */
 const COUNTRIES: Readonly<Record<string, string>> = {
   DE: 'Germany',
   NO: 'Norway',

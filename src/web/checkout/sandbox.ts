@@ -1,4 +1,4 @@
-/** What the bar of a test payment can do, in the order in which it stands there. */
+/** The actions of the sandbox bar, in the order of its buttons. */
 export const BAR_ACTIONS = [
   'pay',
   'decline',

@@ -7,18 +7,14 @@ import type { Beside } from './amounts.ts'
 import type { Checkout, Choice } from './checkout.ts'
 import type { View } from './view.ts'
 
-/** The props of a component of a checkout page. */
 export type Shown = { readonly checkout: Checkout; readonly words: Words }
 
-/** The props of the page that shows one view. */
 export type ShownView<Page extends View['page']> = Shown & { readonly view: Extract<View, { page: Page }> }
 
-/** How the partner of an order, or of an offer, calls itself. */
 export function partnerOf({ partners }: Pick<Checkout, 'partners'>, { provider }: Pick<Choice | Attempt, 'provider'>) {
   return partners[provider]
 }
 
-/** A link back to the shop; nothing when the merchant gave no URL. */
 export function ShopLink({ href, checkout, words, filled = false }: Shown & { href: string | null; filled?: boolean }) {
   const address = webAddress(href)
   if (address === null) return null
@@ -35,38 +31,35 @@ export function ShopLink({ href, checkout, words, filled = false }: Shown & { hr
   )
 }
 
-/** The shop's address for questions; nothing where the shop gave none. */
 export function ShopMail({ checkout }: { readonly checkout: Pick<Checkout, 'shop'> }) {
   const { supportEmail } = checkout.shop
   return supportEmail === null ? null : <a href={`mailto:${supportEmail}`}>{supportEmail}</a>
 }
 
-/** The URL when it is http or https; null for `javascript:` and other schemes. */
+/** Returns an http or https URL; null for `javascript:` and other schemes. */
 export function webAddress(href: string | null): string | null {
   return href !== null && /^https?:\/\//i.test(href) ? href : null
 }
 
-/** The amount in the money that it is: USDC as its wallet shows it. */
+/** Formats the amount in its currency, and USDC as a wallet shows it. */
 export function besideText({ amount, micro }: Beside, { money }: Words): string {
   return micro === null ? money(amount) : `${shortUsdc(micro)} USDC`
 }
 
-/** With two decimals, and more only where they are not zero: exact, and short enough to compare with a wallet. */
+/** Formats micro-USDC with two decimals, and more if they are not zero: exact and easy to compare with a wallet. */
 export function shortUsdc(micro: MicroUsdc): string {
   return formatUsdc(micro).replace(/(\.\d\d\d*?)0+$/, '$1')
 }
 
-/** How long the way back takes; undefined if all of it is USDC, which no bank returns. */
+/** Returns `text`, which says how long a bank takes; undefined if all attempts are USDC, which no bank returns. */
 export function bankTime(attempts: readonly Attempt[], text: string): string | undefined {
   return attempts.every(({ provider }) => provider === 'crypto') ? undefined : text
 }
 
-/** The stop of money that goes back. */
 export function backStop(attempts: readonly Attempt[], { t }: Words): Stop {
   return { state: 'todo', name: t('done.twice.back'), why: bankTime(attempts, t('done.twice.back.why')) }
 }
 
-/** The method's name as words in a sentence can stand beside: "Banking app". */
 export function methodName({ method }: Pick<Choice, 'method'>, words: Words): string {
   return words.t(`method.${method}`)
 }

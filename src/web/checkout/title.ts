@@ -6,20 +6,19 @@ import { payingPartner } from './meanwhile/progress.tsx'
 import { partnerOf } from './shown.tsx'
 import type { View } from './view.ts'
 
-/** A view, or the page that leads to the partner. */
 type Titled = View | { readonly page: 'handoff'; readonly order: HandedOver }
 
-/** The title in the tab: what is true now first, because a tab shows little more. */
+/** Returns the title of the tab. It begins with the state, because a tab shows little more. */
 export function titleOf(checkout: Checkout, words: Words, view: Titled): string {
   const { t } = words
   const { price, paid } = amountsOf(checkout)
   const names = { amount: words.money(paid ?? price), merchant: checkout.shop.name }
-  const state = stateOf(checkout, words, view)
+  const state = stateText(checkout, words, view)
   return state === null ? t('title.pay', names) : t('title.state', { ...names, state })
 }
 
-/** Null while the title asks to pay. */
-function stateOf(checkout: Checkout, { t }: Words, view: Titled): string | null {
+/** Null for pages whose title asks the buyer to pay. */
+function stateText(checkout: Checkout, { t }: Words, view: Titled): string | null {
   switch (view.page) {
     case 'country':
     case 'pick':

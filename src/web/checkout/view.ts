@@ -13,7 +13,7 @@ export type View =
   | {
       readonly page: 'pick'
       readonly why: 'pin_refused' | 'choice_refused' | null
-      /** The order that the buyer came back from unpaid; null without one. */
+      /** The attempt that the buyer left unpaid; null without one. */
       readonly unpaid: Attempt | null
     }
   | { readonly page: 'confirm'; readonly offer: Offer; readonly unpaid: Attempt | null }
@@ -23,17 +23,17 @@ export type View =
       readonly again: Offer | null
       readonly instead: Offer | null
     }
-  /** Every way that would work is a partner's that is down. */
+  /** The partner of every offer that would be possible is down. */
   | { readonly page: 'down'; readonly refusal: Refusal }
   | { readonly page: 'not_offered'; readonly refusal: Refusal | null }
-  /** The payment was started as often as it may be. The attempt is the one that the buyer may still go on with. */
+  /** The payment has the most attempts that it can have. `goOn` is the attempt that the buyer can still continue. */
   | { readonly page: 'no_more_tries'; readonly goOn: Attempt | null }
   | { readonly page: 'open_elsewhere'; readonly attempt: OpenedAttempt; readonly instead: Offer }
   | { readonly page: 'upi'; readonly attempt: OpenedAttempt; readonly intentUri: string }
   | {
       readonly page: 'usdc'
       readonly attempt: OpenedAttempt
-      /** Of what is missing. */
+      /** The transfer of the missing amount. */
       readonly transfer: TransferRequest
       readonly received: MicroUsdc | null
     }
@@ -49,7 +49,6 @@ export type View =
   | { readonly page: 'done' }
   | { readonly page: 'closed'; readonly as: 'expired' | 'canceled' | 'failed' | 'refunded' }
 
-/** One view for each status; the type makes a new status fail to compile until it has one. */
 const VIEWS: Readonly<Record<PaymentStatus, (checkout: Checkout) => View>> = {
   created: choose,
   pending: payOrChoose,
@@ -76,20 +75,20 @@ function payOrChoose(checkout: Checkout): View {
   if (choice === null || isSameWay(attempt, choice)) return pay(checkout, attempt)
   const instead = findOffer(checkout.offered, choice)
   const view = choose(checkout)
-  // Another order is opened only after the buyer has read that one is open.
+  // The buyer must first read that an order is open before the API opens another one.
   return instead === null || view.page !== 'confirm' ? view : { page: 'open_elsewhere', attempt, instead }
 }
 
-/** For this long after the buyer came back, the partner's word is waited for without a button, in milliseconds. */
+/** For this time after the buyer came back, the page waits for the partner without a button, in milliseconds. */
 const CHECKING_MS = 10_000
-/** After this the page no longer says that it is checking: the order is open, as before. In milliseconds. */
+/** After this time the page no longer says that it is checking: the order is still open. In milliseconds. */
 const CHECKED_MS = 600_000
 
 function pay({ cameBackAt, now, received }: Checkout, attempt: OpenedAttempt): View {
   const transfer = attempt.provider === 'crypto' ? readTransferLink(attempt.intentUri ?? '') : null
   if (transfer !== null) {
     const micro = received === null ? transfer.micro : subtract(transfer.micro, received)
-    // All of it is at the address, and the payment has not heard of it: nothing more is asked for.
+    // The whole amount is at the address, but the payment has not recorded it yet: the page asks for no more.
     if (isZero(micro) || micro.startsWith('-')) return { page: 'progress', now: 'confirming', delayed: false }
     return { page: 'usdc', attempt, transfer: { ...transfer, micro }, received }
   }
@@ -105,39 +104,39 @@ function choose(checkout: Checkout): View {
   const { offered, asked, attempts } = checkout
   if (asked.step === 'country') return { page: 'country' }
   if (offered.offers.length === 0) {
-    const down = downRefusal(offered)
+    const down = findDownRefusal(offered)
     return down === null ? { page: 'not_offered', refusal: offered.pinnedRefused } : { page: 'down', refusal: down }
   }
   const last = attempts.at(-1)
-  const unpaid = last !== undefined && wasLeft(last) ? last : null
-  const chosen = chosenOffer(checkout, unpaid)
-  const over = noMoreTries(checkout, chosen)
+  const unpaid = last !== undefined && wasAbandoned(last) ? last : null
+  const chosen = findChosenOffer(checkout, unpaid)
+  const over = findNoMoreTries(checkout, chosen)
   if (over !== null) return over
   const isAsked = asked.step !== null || asked.choice !== null
   if (!isAsked && last?.status === 'declined' && unpaid === null) return declined(checkout, last)
-  if (asked.step === 'pick' || chosen === null) return { page: 'pick', why: whyPick(checkout), unpaid }
+  if (asked.step === 'pick' || chosen === null) return { page: 'pick', why: findPickReason(checkout), unpaid }
   return { page: 'confirm', offer: chosen, unpaid }
 }
 
-/** The way to pay that would work if its partner did: the pinned one, or where the buyer picks, any. */
-function downRefusal({ pinnedRefused, refused }: Checkout['offered']): Refusal | null {
+/** Returns the refusal of the pinned provider, else of any provider, if its partner is down. */
+function findDownRefusal({ pinnedRefused, refused }: Checkout['offered']): Refusal | null {
   if (pinnedRefused?.reason === 'down') return pinnedRefused
   return refused.find(({ reason }) => reason === 'down') ?? null
 }
 
 /**
- * What the buyer asked for, else what the buyer left, else what the payment is pinned to. A method that the same
- * partner does not offer here, but another does, is still what the buyer asked for.
+ * Returns the offer that the buyer asked for, else the one that the buyer left, else the pinned one. If the same
+ * partner does not offer the method, another partner's offer of the method is used.
  */
-function chosenOffer({ offered, asked }: Checkout, unpaid: Attempt | null): Offer | null {
+function findChosenOffer({ offered, asked }: Checkout, unpaid: Attempt | null): Offer | null {
   const choice: Choice | null = asked.choice ?? unpaid
   if (choice === null) return offered.pinned
   const found = findOffer(offered, choice) ?? offered.offers.find(({ method }) => method === choice.method)
   return found ?? (asked.choice === null ? offered.pinned : null)
 }
 
-/** The buyer left the partner's page without paying, and the partner says that nothing can come of it. */
-function wasLeft({ status, failureCode }: Attempt): boolean {
+/** True if the buyer left the partner's page without paying, and the partner reports that the order is over. */
+function wasAbandoned({ status, failureCode }: Attempt): boolean {
   return status === 'canceled' || status === 'expired' || (status === 'declined' && failureCode === 'abandoned')
 }
 
@@ -147,14 +146,14 @@ function declined({ offered }: Checkout, attempt: Attempt): View {
   return { page: 'declined', attempt, again, instead }
 }
 
-/** Null while the chosen way to pay, or any where none is chosen, may be opened. */
-function noMoreTries({ attempts }: Checkout, chosen: Offer | null): View | null {
+/** Null while an order can be opened for the chosen offer, or for any offer if none is chosen. */
+function findNoMoreTries({ attempts }: Checkout, chosen: Offer | null): View | null {
   const isOver = (way: Choice) => planOpening({ attempts }, way).kind === 'too_many_attempts'
   if (attempts.length < MAX_ATTEMPTS || (chosen !== null && !isOver(chosen))) return null
   return { page: 'no_more_tries', goOn: attempts.findLast((attempt) => !isOver(attempt)) ?? null }
 }
 
-function whyPick({ offered, asked }: Checkout): 'pin_refused' | 'choice_refused' | null {
+function findPickReason({ offered, asked }: Checkout): 'pin_refused' | 'choice_refused' | null {
   if (asked.choice !== null) return 'choice_refused'
   return offered.pinnedRefused === null ? null : 'pin_refused'
 }
@@ -165,30 +164,30 @@ function progress({ payment }: Checkout): View {
   return { page: 'progress', now: payment.paidAt === null ? 'confirming' : 'converting', delayed }
 }
 
-/** Whether money is there that does not go on to the shop: a payment that has ended without it is not without it. */
+/** True if money has arrived that does not go to the merchant. A payment that ended unpaid can have such money. */
 export function isMoneyHeld(checkout: Checkout): boolean {
   return amountsOf(checkout).surplus.length > 0
 }
 
-/** Whether money of an order went back to the buyer. */
+/** True if money of an attempt went back to the buyer. */
 export function wasReturned({ attempts }: Pick<Checkout, 'attempts'>): boolean {
   return attempts.some(({ returned }) => returned)
 }
 
-/** Whether money may still come from one of the orders of a payment that is over. */
+/** True if money can still arrive through an attempt of a payment that is over. */
 export function mayMoneyCome({ attempts }: Pick<Checkout, 'attempts'>): boolean {
   return attempts.some(({ status }) => mayStillBePaid(status))
 }
 
 /**
- * True if money that comes now goes on to the shop automatically. If it comes after a failure, or after the end of the
- * listening, a person decides.
+ * True if money that arrives now goes to the merchant automatically. After a failure, or when the platform no longer
+ * reads the orders, an operator decides.
  */
 export function lateMoneyCounts({ payment }: Pick<Checkout, 'payment'>): boolean {
   return payment.status !== 'failed' && !payment.listenEnded
 }
 
-/** The address of an order that the buyer goes on with; one that is still being opened is asked for again. */
+/** Returns the path on which the buyer continues an attempt. An attempt that is not opened yet is requested again. */
 export function goOnPath(path: string, attempt: Attempt): string {
   return isOpened(attempt) ? path : `${path}?method=${attempt.provider}.${attempt.method}`
 }

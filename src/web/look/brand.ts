@@ -1,15 +1,15 @@
 import { contrast, type Hex, mix, type Oklch, toHex, toOklch } from './colour.ts'
 
 /**
- * The colours of a shop from its one colour. Every other colour is derived at a lightness of our own and moved until
- * the contrast is there, so no shop can choose a page that cannot be read. Green, amber and red never take the shop's
- * hue: they mean the same everywhere.
+ * Derives a merchant's palette from one colour. Each derived colour has a fixed lightness, which moves until the contrast
+ * is enough, so every choice gives a makeReadable page. Green, amber and red never take the merchant's hue: they mean the
+ * same on every page.
  */
 
-/** Pinrail's own pine, where the shop has no colour. */
+/** Pinrail's colour, for merchants without a colour. */
 export const PINE: Hex = '#1d5247'
 
-/** WCAG 2.2 asks for 4.5:1 for text and 3:1 for edges; a little more, because colours are rounded to 8 bits. */
+/** WCAG 2.2 requires 4.5:1 for text and 3:1 for edges. The values are higher because colours are rounded to 8 bits. */
 export const TEXT = 4.6
 export const EDGE = 3.05
 
@@ -38,14 +38,14 @@ export type Palette = Readonly<Record<(typeof COLOURS)[number], Hex>>
 
 type Shade = (lightness: number, mostChroma: number, share?: number) => Hex
 
-/** A shade of the brand's hue: at most `mostChroma`, and at most `share` of the brand's own. */
-const shadesOf =
+/** Returns shades of the brand's hue, with a chroma of at most `mostChroma` and at most `share` of the brand's chroma. */
+const createShades =
   ({ c, h }: Oklch): Shade =>
   (l, mostChroma, share = 1) =>
     toHex({ l, c: Math.min(c * share, mostChroma), h })
 
-/** Moves a colour in steps, darker or lighter, until it stands out from all grounds. */
-function readable(colour: Hex, grounds: readonly Hex[], { least, step }: { least: number; step: number }): Hex {
+/** Moves the lightness of a colour by `step` until its contrast to each ground is at least `least`. */
+function makeReadable(colour: Hex, grounds: readonly Hex[], { least, step }: { least: number; step: number }): Hex {
   const { l, c, h } = toOklch(colour)
   for (let lightness = l; lightness > 0 && lightness < 1; lightness += step) {
     const moved = toHex({ l: lightness, c, h })
@@ -56,7 +56,7 @@ function readable(colour: Hex, grounds: readonly Hex[], { least, step }: { least
 
 export function lightPalette(brand: Hex): Palette {
   const { l } = toOklch(brand)
-  const shade = shadesOf(toOklch(brand))
+  const shade = createShades(toOklch(brand))
   const surface: Hex = '#ffffff'
   const paper = shade(0.965, 0.008)
   const raised = shade(0.98, 0.006)
@@ -65,20 +65,20 @@ export function lightPalette(brand: Hex): Palette {
   const quiet = mix(line, surface)
   const grounds = [surface, paper, raised, quiet, ...Object.values(tints)]
   const text = { least: TEXT, step: -0.01 }
-  const deep = readable(shade(Math.min(l, 0.37), 0.11), [surface], text)
+  const deep = makeReadable(shade(Math.min(l, 0.37), 0.11), [surface], text)
   return {
-    ink: readable(shade(0.25, 0.018), grounds, text),
-    soft: readable(shade(0.46, 0.018), grounds, text),
+    ink: makeReadable(shade(0.25, 0.018), grounds, text),
+    soft: makeReadable(shade(0.46, 0.018), grounds, text),
     line,
-    outline: readable(shade(0.64, 0.016), [surface, paper, raised], { least: EDGE, step: -0.01 }),
+    outline: makeReadable(shade(0.64, 0.016), [surface, paper, raised], { least: EDGE, step: -0.01 }),
     paper,
     surface,
     raised,
-    'brand-ink': readable(shade(Math.min(l, 0.46), 1), [surface, paper, raised, tints.brand, quiet, tints.wait], text),
+    'brand-ink': makeReadable(shade(Math.min(l, 0.46), 1), [surface, paper, raised, tints.brand, quiet, tints.wait], text),
     'on-brand': surface,
     'brand-tint': tints.brand,
     'brand-deep': deep,
-    'on-deep': readable(shade(0.88, 0.03), [deep], { least: TEXT, step: 0.01 }),
+    'on-deep': makeReadable(shade(0.88, 0.03), [deep], { least: TEXT, step: 0.01 }),
     success: '#0d6538',
     'success-tint': tints.success,
     wait: '#764c00',
@@ -91,7 +91,7 @@ export function lightPalette(brand: Hex): Palette {
 
 export function darkPalette(brand: Hex): Palette {
   const { l } = toOklch(brand)
-  const shade = shadesOf(toOklch(brand))
+  const shade = createShades(toOklch(brand))
   const surface = shade(0.22, 0.012)
   const paper = shade(0.17, 0.01)
   const raised = shade(0.26, 0.016)
@@ -101,24 +101,24 @@ export function darkPalette(brand: Hex): Palette {
   const grounds = [surface, paper, raised, quiet, ...Object.values(tints)]
   const text = { least: TEXT, step: 0.01 }
   const deep = shade(0.29, 0.06, 0.7)
-  const brandInk = readable(
+  const brandInk = makeReadable(
     shade(Math.max(l, 0.82), 0.09, 0.8),
     [surface, paper, raised, tints.brand, quiet, tints.wait],
     text,
   )
   return {
-    ink: readable(shade(0.95, 0.008), grounds, text),
-    soft: readable(shade(0.76, 0.014), grounds, text),
+    ink: makeReadable(shade(0.95, 0.008), grounds, text),
+    soft: makeReadable(shade(0.76, 0.014), grounds, text),
     line,
-    outline: readable(shade(0.56, 0.016), [surface, paper, raised], { least: EDGE, step: 0.01 }),
+    outline: makeReadable(shade(0.56, 0.016), [surface, paper, raised], { least: EDGE, step: 0.01 }),
     paper,
     surface,
     raised,
     'brand-ink': brandInk,
-    'on-brand': readable(shade(0.2, 0.04), [brandInk], { least: TEXT, step: -0.01 }),
+    'on-brand': makeReadable(shade(0.2, 0.04), [brandInk], { least: TEXT, step: -0.01 }),
     'brand-tint': tints.brand,
     'brand-deep': deep,
-    'on-deep': readable(shade(0.88, 0.03), [deep], { least: TEXT, step: 0.01 }),
+    'on-deep': makeReadable(shade(0.88, 0.03), [deep], { least: TEXT, step: 0.01 }),
     success: '#8ae1af',
     'success-tint': tints.success,
     wait: '#f5ca7a',
@@ -129,13 +129,13 @@ export function darkPalette(brand: Hex): Palette {
   }
 }
 
-/** The palette as CSS variables, in both schemes. Paper is light in the dark too, and everything is when printed. */
+/** Returns the palette as CSS variables in both schemes. Paper is always light, and so is every printed page. */
 export function brandStyle(brand: Hex): string {
-  const light = declarations(lightPalette(brand))
-  const dark = declarations(darkPalette(brand))
+  const light = toDeclarations(lightPalette(brand))
+  const dark = toDeclarations(darkPalette(brand))
   return `:root{--brand:${brand};${light}}@media (prefers-color-scheme:dark){:root{${dark}}.paper{${light}}}@media print{:root{${light}}}`
 }
 
-function declarations(palette: Palette): string {
+function toDeclarations(palette: Palette): string {
   return COLOURS.map((name) => `--${name}:${palette[name]}`).join(';')
 }

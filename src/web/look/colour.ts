@@ -1,4 +1,4 @@
-/** Colours: sRGB, OKLCH (https://www.w3.org/TR/css-color-4/#ok-lab) and the contrast of WCAG 2.2. No state, no I/O. */
+/** Colours: sRGB, OKLCH (https://www.w3.org/TR/css-color-4/#ok-lab) and the contrast of WCAG 2.2. */
 
 /** `#rrggbb`, lower case. */
 export type Hex = `#${string}`
@@ -6,7 +6,7 @@ export type Hex = `#${string}`
 /** Lightness 0..1, chroma 0..0.4, hue in radians. */
 export type Oklch = { readonly l: number; readonly c: number; readonly h: number }
 
-/** Red, green and blue. */
+/** Red, green and blue, 0..1. */
 type Rgb = readonly number[]
 
 export function isHex(text: string): text is Hex {
@@ -14,7 +14,7 @@ export function isHex(text: string): text is Hex {
 }
 
 export function toOklch(hex: Hex): Oklch {
-  const [r = 0, g = 0, b = 0] = channels(hex).map(toLinear)
+  const [r = 0, g = 0, b = 0] = toChannels(hex).map(toLinear)
   const long = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
   const middle = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
   const short = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
@@ -24,11 +24,11 @@ export function toOklch(hex: Hex): Oklch {
   return { l, c: Math.hypot(a, bb), h: Math.atan2(bb, a) }
 }
 
-/** The nearest colour that a screen can show: same lightness and hue, as much of the chroma as there is. */
+/** Returns the nearest sRGB colour: the same lightness and hue, with as much of the chroma as sRGB has. */
 export function toHex({ l, c, h }: Oklch): Hex {
   let [least, most] = [0, c]
   if (isShown(toSrgb({ l, c, h }))) least = c
-  // Halved so often that the rest is less than one of 255 steps.
+  // After 12 halvings the error is less than one of 255 steps.
   else
     for (let round = 0; round < 12; round += 1) {
       const half = (least + most) / 2
@@ -38,20 +38,19 @@ export function toHex({ l, c, h }: Oklch): Hex {
   return fromChannels(toSrgb({ l, c: least, h }))
 }
 
-/** WCAG 2.2, "contrast ratio": 1..21. */
+/** Returns the contrast ratio of WCAG 2.2: 1..21. */
 export function contrast(a: Hex, b: Hex): number {
   const [x, y] = [luminance(a), luminance(b)]
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05)
 }
 
-/** Half of each. */
 export function mix(a: Hex, b: Hex): Hex {
-  const other = channels(b)
-  return fromChannels(channels(a).map((value, index) => (value + (other[index] ?? 0)) / 2))
+  const other = toChannels(b)
+  return fromChannels(toChannels(a).map((value, index) => (value + (other[index] ?? 0)) / 2))
 }
 
 function luminance(hex: Hex): number {
-  const [r = 0, g = 0, b = 0] = channels(hex).map(toLinear)
+  const [r = 0, g = 0, b = 0] = toChannels(hex).map(toLinear)
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
@@ -73,8 +72,7 @@ const toLinear = (value: number): number => (value <= 0.04045 ? value / 12.92 : 
 
 const fromLinear = (value: number): number => (value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055)
 
-/** Red, green and blue, 0..1. */
-function channels(hex: Hex): Rgb {
+function toChannels(hex: Hex): Rgb {
   return [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, start + 2), 16) / 255)
 }
 

@@ -2,10 +2,10 @@ import { LANGUAGES, LOCALES } from '../messages/locales.ts'
 import type { Words } from '../messages/words.ts'
 import { Icon } from './icons.tsx'
 
-/** What a choice of another language posts: to which path, and the page on which it is made. */
+/** A choice of a language posts `at`, the path of the current page, to `action`. */
 export type LanguageChange = { readonly action: string; readonly at: string }
 
-/** Every language by its own name, as buttons of one form: one press, with or without a script. */
+/** Lists every language by its own name, as buttons of one form, so that the menu works without JavaScript. */
 export function LanguageMenu({ action, at, words }: LanguageChange & { words: Words }) {
   return (
     <details class="languages">

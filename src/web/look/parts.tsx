@@ -5,24 +5,21 @@ import { newest } from '../newest.ts'
 import { codeOf, pathOf } from './code.ts'
 import { Icon, type IconName } from './icons.tsx'
 
-/** What every page is made of. */
-
-/** The colour of a state. Its pin, its current stop and its notes use it; the button stays the merchant's. */
+/** The colour of a state, for its pin, its current stop and its notes. The button keeps the merchant's colour. */
 export type Tone = 'brand' | 'success' | 'wait' | 'problem' | 'quiet'
 
 type HeadProps = {
   readonly icon: IconName
   readonly title: string
   readonly lead?: ComponentChildren
-  /** The page changes by itself, so readers are told of a new head. */
+  /** True if the page changes automatically, so that screen readers announce a new head. */
   readonly live?: boolean
-  /** We are asking somebody right now: a ring turns. */
+  /** True while the platform waits for an answer: a ring turns. */
   readonly busy?: boolean
-  /** It has come to a good end: the pin is filled. */
+  /** True if the payment succeeded: the pin is filled. */
   readonly final?: boolean
 }
 
-/** The state in a pin, a title, and one sentence. */
 export function Head({ icon, title, lead, live = false, busy = false, final = false }: HeadProps) {
   const look = ['head', busy && 'busy', final && 'final'].filter(Boolean).join(' ')
   return (
@@ -44,7 +41,7 @@ type NoteProps = {
   readonly children?: ComponentChildren
 }
 
-/** At most one on a page: something the buyer should know first. */
+/** A page has at most one note. */
 export function Note({ tone, icon, strong, role, children }: NoteProps) {
   return (
     <div class={`note ${tone}`} role={role}>
@@ -58,12 +55,12 @@ export function Note({ tone, icon, strong, role, children }: NoteProps) {
 
 type LinkProps = {
   readonly href: string
-  /** Where a page in a frame opens it. Absent: where every link of the page opens. */
+  /** The target of the link on a page in a frame. Absent: the target of the page's `base` element. */
   readonly target?: '_self' | '_top' | undefined
   readonly children: ComponentChildren
 }
 
-/** The next step. At most one on a page, and none while we wait. */
+/** The button of the next step. A page has at most one, and a waiting page has none. */
 export function FillLink({ href, icon, target, children }: LinkProps & { icon: IconName }) {
   return (
     <p class="act">
@@ -80,13 +77,12 @@ type FormProps = {
   readonly action: string
   readonly fields: Readonly<Record<string, string>>
   readonly icon: IconName
-  /** What the button says once it is pressed. */
+  /** The text of the button after it is pressed. */
   readonly busy: string
   readonly filled?: boolean
   readonly children: ComponentChildren
 }
 
-/** A button that posts `fields`. */
 export function PostButton({ action, fields, icon, busy, filled = true, children }: FormProps) {
   return (
     <form class={filled ? 'act' : 'second'} method="post" action={action} data-busy={busy}>
@@ -102,7 +98,7 @@ export function PostButton({ action, fields, icon, busy, filled = true, children
   )
 }
 
-/** An outlined button: another step that is possible. */
+/** The button of a step that is not the next one. */
 export function OutlineLink({ href, icon, target, children }: LinkProps & { icon: IconName }) {
   return (
     <a class="button" href={href} target={target}>
@@ -120,7 +116,6 @@ export function QuietLink({ href, target, children }: LinkProps) {
   )
 }
 
-/** One reassuring line under a button. */
 export function Aside({ icon, children }: { icon: IconName; children: ComponentChildren }) {
   return (
     <p class="aside">
@@ -163,10 +158,10 @@ export function Fact({ name, children }: { name: ComponentChildren; children: Co
   )
 }
 
-/** A buyer sees the page with the code of their payment some five times. */
+/** A cache, because a buyer loads the page with the code of a payment about five times. */
 const codes = newest<{ readonly modules: number; readonly path: string }>(500)
 
-/** A QR code as one path, black on white in every scheme, with a name that says what it holds. */
+/** A QR code as one path, black on white in every scheme. `name` describes its content for screen readers. */
 export function Qr({ text, name, size = 'usual' }: { text: string; name: string; size?: 'usual' | 'large' | 'small' }) {
   const { modules, path } = codes(text, () => {
     const code = codeOf(text)
@@ -181,7 +176,7 @@ export function Qr({ text, name, size = 'usual' }: { text: string; name: string;
   )
 }
 
-/** A QR code as a file, which a browser requests when the code comes into view. */
+/** A QR code as a file, which a browser requests when the code scrolls into view. */
 export function CodeImage({ src, name }: { src: string; name: string }) {
   return (
     <div class="plate">
@@ -190,12 +185,11 @@ export function CodeImage({ src, name }: { src: string; name: string }) {
   )
 }
 
-/** An amount of money, which no browser translates. */
 export function Amount({ money, words }: { money: Money; words: Words }) {
   return <data value={`${formatAmount(money)} ${money.currency}`}>{words.money(money)}</data>
 }
 
-/** A value to take along, whole and to be selected. With JavaScript, a button copies it. */
+/** Shows the whole value, so that it can be selected. With JavaScript, a button copies it. */
 export function CopyField({ label, value, words }: { label: string; value: string; words: Words }) {
   return (
     <div class="copy">
@@ -215,7 +209,7 @@ export function CopyField({ label, value, words }: { label: string; value: strin
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
-/** Where a line is too short for all of it, two lines of one length: easier to compare than one and a last sign. */
+/** Breaks a text into two lines of the same length if it does not fit one: they are easier to compare. */
 function Halves({ text }: { text: string }) {
   const middle = text.length / 2
   return (

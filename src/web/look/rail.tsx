@@ -4,8 +4,8 @@ import { Icon } from './icons.tsx'
 import { Time, type TimeStyle } from './time.tsx'
 
 /**
- * The rail: the stops of a payment from the plan to the proof. It is the same drawing before, during and after. What is
- * done is filled, where the money is now is marked, what may be skipped is dashed.
+ * The rail: the stops of a payment from the plan to the proof, in the same drawing before, during and after the payment.
+ * Past stops are filled, the current one is marked, and optional ones are dashed.
  */
 
 export type StopState = 'past' | 'now' | 'maybe' | 'todo'
@@ -14,7 +14,7 @@ export type Stop = {
   readonly state: StopState
   readonly name: string
   readonly why?: ComponentChildren
-  /** When it happened, or since or until when it goes on; ISO 8601. */
+  /** The time at which the stop happened, since which it lasts, or until which it lasts; ISO 8601. */
   readonly time?: { readonly at: string; readonly said: 'at' | 'since' | 'until'; readonly style?: TimeStyle }
 }
 
@@ -22,7 +22,7 @@ type RailProps = {
   readonly label: string
   readonly stops: readonly Stop[]
   readonly words: Words
-  /** Nothing has begun: the first stop does not pulse. */
+  /** True before the payment begins: the first stop does not pulse. */
   readonly plan?: boolean
 }
 
@@ -47,14 +47,14 @@ function StopItem({ stop: { state, name, why, time }, words }: { stop: Stop; wor
       </p>
       {time !== undefined && (
         <span class="at">
-          {time.said === 'at' ? momentOf(time) : rich(`stop.${time.said}`, { time: momentOf(time) })}
+          {time.said === 'at' ? formatTime(time) : rich(`stop.${time.said}`, { time: formatTime(time) })}
         </span>
       )}
       {why !== undefined && <p class="why">{why}</p>}
     </li>
   )
 
-  function momentOf({ at, style = 'time' }: NonNullable<Stop['time']>) {
+  function formatTime({ at, style = 'time' }: NonNullable<Stop['time']>) {
     return <Time at={at} style={style} words={words} />
   }
 }

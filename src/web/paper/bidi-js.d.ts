@@ -1,8 +1,8 @@
-/** What we use of it: https://github.com/lojjic/bidi-js#readme */
+/** The used part of https://github.com/lojjic/bidi-js#readme */
 declare module 'bidi-js' {
   type Bidi = {
     getEmbeddingLevels(text: string, base?: 'ltr' | 'rtl' | 'auto'): { readonly levels: Uint8Array }
-    /** By index, the characters that are drawn in place of brackets which stand in text from the right. */
+    /** Returns, by index, the mirrored characters that replace brackets in right-to-left text. */
     getMirroredCharactersMap(text: string, levels: Uint8Array): Map<number, string>
   }
   export default function bidiFactory(): Bidi

@@ -10,7 +10,7 @@ export type StopView = {
   readonly action: string
 }
 
-/** Opened from a mail. Opening it stops nothing: mail scanners open links. */
+/** Renders the page that a mail links to. Only its form stops the change, because mail scanners open links. */
 export function renderStop({ account, address, nextAddress, nextAt, action }: StopView): string {
   return renderDoor(
     'Stop the change of the wallet?',

@@ -23,13 +23,13 @@ export function toneOfClosed(as: As): Tone {
 }
 
 /**
- * The payment has ended without reaching the shop. While money is there, or may still come, the page neither says that
- * nothing was charged nor sends the buyer to pay again.
+ * The page of a payment that ended unpaid. While money has arrived or can still arrive, the page does not claim that
+ * nothing was charged, and does not ask the buyer to pay again.
  */
 export function Closed({ checkout, words, view: { as } }: ShownView<'closed'>) {
   const { t } = words
   const { payment, shop } = checkout
-  const money = moneyOf(checkout)
+  const money = findMoney(checkout)
   const { icon, heading } = LOOKS[as]
   return (
     <>
@@ -46,8 +46,8 @@ export function Closed({ checkout, words, view: { as } }: ShownView<'closed'>) {
   )
 }
 
-/** Where the buyer's money is. What is there matters more than what may come, and that more than what went back. */
-function moneyOf(checkout: Checkout): 'held' | 'may come' | 'returned' | 'none' {
+/** Finds the state of the buyer's money. Money that has arrived comes first, then money that can still arrive. */
+function findMoney(checkout: Checkout): 'held' | 'may come' | 'returned' | 'none' {
   if (isMoneyHeld(checkout)) return 'held'
   if (mayMoneyCome(checkout)) return 'may come'
   return wasReturned(checkout) ? 'returned' : 'none'
@@ -55,7 +55,7 @@ function moneyOf(checkout: Checkout): 'held' | 'may come' | 'returned' | 'none' 
 
 function ClosedNote({ checkout, words }: Shown) {
   const { t } = words
-  const money = moneyOf(checkout)
+  const money = findMoney(checkout)
   if (money === 'none') return null
   if (money === 'returned')
     return (
@@ -74,7 +74,7 @@ function ClosedNote({ checkout, words }: Shown) {
   )
 }
 
-/** Money that came when nobody listened any more: how much, and how it goes back. */
+/** Money that arrived after the end: the amounts, and how the money goes back. */
 function Held({ checkout, words }: Shown) {
   const { t } = words
   const { surplus } = amountsOf(checkout)
@@ -109,16 +109,15 @@ function Held({ checkout, words }: Shown) {
 
 function Lead({ checkout, words, as }: Shown & { as: As }) {
   const { t } = words
-  if (as !== 'expired') return <>{leadOf(checkout, words, as)}</>
+  if (as !== 'expired') return <>{leadText(checkout, words, as)}</>
   return (
     <>
-      {moneyOf(checkout) === 'none' && t('closed.not_charged')}{' '}
+      {findMoney(checkout) === 'none' && t('closed.not_charged')}{' '}
       {words.rich('expired.until', { time: <Time at={checkout.payment.expiresAt} style="day" words={words} /> })}
     </>
   )
 }
 
-/** How long it takes until the buyer sees the money that went back. */
 function returnText({ attempts }: Checkout, { t }: Words): string | undefined {
   return bankTime(
     attempts.filter(({ returned }) => returned),
@@ -126,14 +125,14 @@ function returnText({ attempts }: Checkout, { t }: Words): string | undefined {
   )
 }
 
-function leadOf(checkout: Checkout, words: Words, as: Exclude<As, 'expired'>): string | undefined {
+function leadText(checkout: Checkout, words: Words, as: Exclude<As, 'expired'>): string | undefined {
   const { t } = words
   if (as === 'refunded') return returnText(checkout, words)
-  if (moneyOf(checkout) !== 'none') return t('closed.order_open')
+  if (findMoney(checkout) !== 'none') return t('closed.order_open')
   return as === 'canceled' ? t('canceled.text') : t('failed.text')
 }
 
-/** The payment is open, but no further order may be opened for it. */
+/** The page of an open payment that can have no further attempt. */
 export function NoMoreTries({ checkout, words, view: { goOn } }: ShownView<'no_more_tries'>) {
   const { t } = words
   const text = t('tries.text')

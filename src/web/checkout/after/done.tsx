@@ -8,7 +8,6 @@ import { moneyStops, payingPartner } from '../meanwhile/progress.tsx'
 import { backStop, bankTime, besideText, methodName, partnerOf, ShopLink, ShopMail, type Shown } from '../shown.tsx'
 import { Lines, ReceiptFacts } from './receipt-lines.tsx'
 
-/** Paid: what was really charged, the way back to the shop, and the receipt to take along. */
 export function Done({ checkout, words }: Shown) {
   const { t } = words
   const amounts = amountsOf(checkout)
@@ -16,7 +15,7 @@ export function Done({ checkout, words }: Shown) {
   const isTest = !payment.livemode
   return (
     <>
-      <Head icon="check" {...headOf({ checkout, words }, amounts)} live final />
+      <Head icon="check" {...toHead({ checkout, words }, amounts)} live final />
       <DoneNote checkout={checkout} words={words} amounts={amounts} />
       {amounts.surplus.length > 0 ? (
         <Both checkout={checkout} words={words} amounts={amounts} />
@@ -49,7 +48,7 @@ export function Done({ checkout, words }: Shown) {
   )
 }
 
-function headOf({ checkout, words }: Shown, { price, paid, extra, surplus }: Amounts): { title: string; lead: string } {
+function toHead({ checkout, words }: Shown, { price, paid, extra, surplus }: Amounts): { title: string; lead: string } {
   const { t } = words
   const merchant = checkout.shop.name
   const [second] = surplus
@@ -70,7 +69,7 @@ function headOf({ checkout, words }: Shown, { price, paid, extra, surplus }: Amo
   return { title: t('done.heading'), lead: t('done.lead', { merchant }) }
 }
 
-/** One note at most: money on top matters more than money that came late. */
+/** Shows one note at most. Extra money matters more than returned money, and that more than a late payment. */
 function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
   const { t } = words
   const { extra } = amounts
@@ -96,7 +95,7 @@ function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
   )
 }
 
-/** The payment that counts and those that do not, and how the money of the others goes back. */
+/** The counted attempt and the surplus ones, and how the surplus goes back. */
 function Both({ checkout, words, amounts: { counted, paid, price, surplus } }: Shown & { amounts: Amounts }) {
   const { t } = words
   const [second] = surplus

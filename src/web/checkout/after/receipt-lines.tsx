@@ -7,7 +7,7 @@ import { amountsOf, type Beside } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
 import { besideText, methodName, partnerOf, type Shown } from '../shown.tsx'
 
-/** What was bought, what was sent on top, and what was really taken. */
+/** The lines of the receipt: the price, the extra money, and the total that was paid. */
 export function Lines({ checkout, words }: Shown) {
   const { t } = words
   const { price, paid, extra } = amountsOf(checkout)
@@ -39,7 +39,6 @@ export function Lines({ checkout, words }: Shown) {
   )
 }
 
-/** Who took it, how, and under which name it is found again. */
 export function ReceiptFacts({ checkout, words, children }: Shown & { children?: ComponentChildren }) {
   const { t } = words
   const { payment } = checkout
@@ -73,7 +72,7 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
   )
 }
 
-/** Names money that was accepted although it is less than the price, charged back, held for the buyer, or given back. */
+/** Lists an accepted amount below the price, a chargeback, and money that goes back or went back to the buyer. */
 export function moneyFacts(checkout: Checkout, words: Words): { name: string; value: string }[] {
   const { t, money } = words
   const { paid, counted, chargedBack, surplus, returned } = amountsOf(checkout)
@@ -95,7 +94,6 @@ export function moneyFacts(checkout: Checkout, words: Words): { name: string; va
   ]
 }
 
-/** The state of the money in a few words. */
 export function receiptStatus(checkout: Checkout, { t }: Words): string {
   if (amountsOf(checkout).chargedBack !== null) return t('receipt.charged_back')
   return t(checkout.payment.livemode ? 'receipt.status.done' : 'receipt.status.test')
@@ -105,7 +103,7 @@ export function paidAt({ payment }: Pick<Checkout, 'payment'>): string {
   return payment.paidAt ?? payment.succeededAt ?? payment.updatedAt
 }
 
-/** What the buyer's statement shows; null where there is none, as for USDC. */
+/** Returns the name on the buyer's statement; null if there is no statement, as for USDC. */
 export function statementName(checkout: Checkout): string | null {
   const { counted } = amountsOf(checkout)
   return counted === null || counted.provider === 'crypto' ? null : partnerOf(checkout, counted).statement

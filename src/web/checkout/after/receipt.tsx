@@ -4,7 +4,7 @@ import { Logo } from '../panel.tsx'
 import { ShopMail, type Shown } from '../shown.tsx'
 import { Lines, ReceiptFacts, receiptStatus } from './receipt-lines.tsx'
 
-/** The receipt on paper: black on white, one page, and TEST across it where no money moved. */
+/** The printable receipt: black on white, one page, with TEST across it if no money moved. */
 export function Receipt({ checkout, words }: Shown) {
   const { t } = words
   const { payment, shop } = checkout

@@ -7,10 +7,10 @@ import { Time } from '../../look/time.tsx'
 import type { Checkout } from '../checkout.ts'
 import type { Shown } from '../shown.tsx'
 
-/** The buyer is told from this long before the end, in minutes. */
+/** The page warns the buyer when the payment expires within this time, in minutes. */
 const WARNED_FROM = 5
 
-/** Minutes until the payment closes, rounded up; null while there is time, and after the end. */
+/** Minutes until the payment expires, rounded up; null earlier than `WARNED_FROM` and after the end. */
 export function minutesLeft({ payment, now }: Pick<Checkout, 'payment' | 'now'>): number | null {
   const minutes = Math.ceil((Date.parse(payment.expiresAt) - Date.parse(now)) / 60_000)
   return isOpen(payment.status) && minutes > 0 && minutes <= WARNED_FROM ? minutes : null
@@ -41,10 +41,10 @@ export function ClosingNote({ checkout, words }: Shown) {
   )
 }
 
-/** An hour of the day is understood for so long, in milliseconds; then the day is said too. */
+/** Within this time, in milliseconds, a time of day is clear without its date. */
 const SAME_DAY_MS = 20 * 3_600_000
 
-/** Until when the buyer may pay, beside a stop. */
+/** Returns the time of a stop: the payment can be paid until then. */
 export function untilEnd({ payment, now }: Pick<Checkout, 'payment' | 'now'>): NonNullable<Stop['time']> {
   const isSoon = Date.parse(payment.expiresAt) - Date.parse(now) < SAME_DAY_MS
   return { at: payment.expiresAt, said: 'until', style: isSoon ? 'time' : 'day' }

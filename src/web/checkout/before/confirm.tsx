@@ -9,7 +9,7 @@ import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
 import { ClosingNote, isClosing } from './closing.tsx'
 import { UnpaidNote } from './unpaid.tsx'
 
-/** What a buyer should know before the partner's page opens: the plan, the statement, what stays private. */
+/** The page before the partner's page opens: the plan, the name on the statement, and what stays private. */
 export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
   const { t } = words
   const { offer, unpaid } = view
@@ -27,7 +27,7 @@ export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
         title={t(`confirm.heading.${offer.method}`)}
         lead={t(`confirm.lead.${offer.method}`, { partner: partner.name, amount })}
       />
-      <Rail label={t('confirm.next')} stops={planOf(checkout, words, offer)} words={words} plan />
+      <Rail label={t('confirm.next')} stops={listPlan(checkout, words, offer)} words={words} plan />
       <Facts>
         {offer.chargeCurrency !== checkout.payment.amount.currency && (
           <Fact name={t('confirm.charged_in', { currency: words.currency(offer.chargeCurrency) })}>
@@ -75,7 +75,7 @@ function buttonText(
     : t('confirm.continue_about', { partner, amount: money(charge) })
 }
 
-function planOf(checkout: Shown['checkout'], words: Shown['words'], { method, ...offer }: Offer): Stop[] {
+function listPlan(checkout: Shown['checkout'], words: Shown['words'], { method, ...offer }: Offer): Stop[] {
   const { t } = words
   const partner = partnerOf(checkout, offer).name
   const about = words.about(offer.estimatedSeconds.p50)

@@ -5,7 +5,7 @@ import { pathOf } from '../checkout.ts'
 import { countryPath } from '../panel.tsx'
 import { countryName, type Shown } from '../shown.tsx'
 
-/** The buyer corrects the country. The way to pay that was being looked at is kept. */
+/** The form that changes the buyer's country. It keeps the offer that the buyer was reading. */
 export function Country({ checkout, words }: Shown) {
   const { t } = words
   const { code } = checkout.country
@@ -41,7 +41,7 @@ export function Country({ checkout, words }: Shown) {
   )
 }
 
-/** Where the buyer pays from, with the way to correct it. */
+/** The buyer's country with a link that changes it. */
 export function CountryLine({ checkout, words }: Shown) {
   const { t } = words
   const country = countryName(checkout, words)

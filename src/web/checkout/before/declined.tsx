@@ -2,7 +2,7 @@ import { Head, PostButton, QuietLink } from '../../look/parts.tsx'
 import { pickLink } from '../checkout.ts'
 import { partnerOf, type ShownView } from '../shown.tsx'
 
-/** The partner refused an order. The next best way is the filled button; the same way again is possible. */
+/** The page after a partner declined an attempt. The filled button is the next best offer, else the same one again. */
 export function Declined({ checkout, words, view }: ShownView<'declined'>) {
   const { t } = words
   const { attempt, again, instead } = view

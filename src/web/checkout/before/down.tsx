@@ -1,7 +1,7 @@
 import { Aside, Head } from '../../look/parts.tsx'
 import { partnerOf, ShopLink, type ShownView } from '../shown.tsx'
 
-/** The only way to pay works again soon: the page and its link wait for it. */
+/** The page shown while every usable partner is down. It continues automatically when a partner is back. */
 export function Down({ checkout, words, view }: ShownView<'down'>) {
   const { t } = words
   const { name: partner } = partnerOf(checkout, view.refusal)

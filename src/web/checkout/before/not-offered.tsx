@@ -6,12 +6,12 @@ import { countryName, ShopLink, ShopMail, type ShownView } from '../shown.tsx'
 import { CountryLine } from './country.tsx'
 import { refusalSentence } from './refused.tsx'
 
-/** No way to pay works for this buyer, so the page says so and shows no picker. */
+/** The page without a picker: this buyer has no offer. */
 export function NotOffered({ checkout, words, view }: ShownView<'not_offered'>) {
   const { t } = words
   return (
     <>
-      <Head icon="globe" title={t('none.heading')} lead={sentence(checkout, view.refusal, words)} />
+      <Head icon="globe" title={t('none.heading')} lead={leadText(checkout, view.refusal, words)} />
       <p>
         {t('none.advice', { merchant: checkout.shop.name })} <ShopMail checkout={checkout} />
       </p>
@@ -21,10 +21,10 @@ export function NotOffered({ checkout, words, view }: ShownView<'not_offered'>) 
   )
 }
 
-function sentence(checkout: Checkout, refusal: Refusal | null, words: Words): string {
+function leadText(checkout: Checkout, refusal: Refusal | null, words: Words): string {
   const { t } = words
   const country = countryName(checkout, words)
-  // With a fallback to the picker the other ways do not work either, so the pinned one is not named.
+  // With a fallback to the picker, the other providers are not offered either, so the leadText does not name the pin.
   if (refusal === null || checkout.payment.fallback === 'picker')
     return country === null ? t('none.any_unknown') : t('none.any', { country })
   if (refusal.reason === 'country' && country === null) return t('none.any_unknown')

@@ -7,9 +7,9 @@ import { CountryLine } from './country.tsx'
 import { DownLines, RefusedNote, WhyNot } from './refused.tsx'
 import { UnpaidNote } from './unpaid.tsx'
 
-/** So many ways to pay stand open; more are folded, so that the best are seen. */
+/** The number of offers that are shown; the others are folded, so that the buyer sees the best ones. */
 const OPEN_WAYS = 2
-/** A fold that hides one way hides it for nothing. */
+/** A fold hides two offers or more: for one, it saves no space. */
 const FOLD_FROM = OPEN_WAYS + 2
 
 export function Pick({ checkout, words, view }: ShownView<'pick'>) {
@@ -40,7 +40,7 @@ export function Pick({ checkout, words, view }: ShownView<'pick'>) {
   )
 }
 
-/** One note at most: an order that is open matters more than what was left, and that more than what is not offered. */
+/** Shows one note at most. An open order matters more than an unpaid one, and that more than a refused offer. */
 function PickNote({ checkout, words, view }: ShownView<'pick'>) {
   const { t } = words
   const opened = openedAttempt(checkout.attempts)
@@ -92,7 +92,7 @@ function Way({ offer, checkout, words }: Shown & { offer: Offer }) {
   )
 }
 
-/** The first of those that are usually done soonest, where there is something to compare. */
+/** True for the first of the offers with the shortest usual time, if there are several offers. */
 function isFastest(offer: Offer, { offered: { offers } }: Shown['checkout']): boolean {
   const soonest = Math.min(...offers.map(({ estimatedSeconds }) => estimatedSeconds.p50))
   return offers.length > 1 && offers.find(({ estimatedSeconds }) => estimatedSeconds.p50 === soonest) === offer

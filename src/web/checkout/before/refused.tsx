@@ -5,7 +5,7 @@ import type { Words } from '../../messages/words.ts'
 import { isSameWay } from '../checkout.ts'
 import { countryName, methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
 
-/** Why the way to pay that was pinned, or asked for, is not there: a sentence with its subject and its place. */
+/** Explains why the provider that was pinned, or that the buyer asked for, is not offered. */
 export function RefusedNote({ checkout, words, view }: ShownView<'pick'>) {
   const { t } = words
   if (view.why === null) return null
@@ -26,7 +26,7 @@ export function RefusedNote({ checkout, words, view }: ShownView<'pick'>) {
   )
 }
 
-/** The same way to pay, through a partner that charges another currency. */
+/** The same method is offered by a partner that charges another currency. */
 function OtherCurrencyNote({ checkout, words, offer }: Shown & { offer: Offer }) {
   const { t } = words
   const currency = words.currency(offer.chargeCurrency)
@@ -39,7 +39,7 @@ function OtherCurrencyNote({ checkout, words, offer }: Shown & { offer: Offer })
   )
 }
 
-/** It is over by itself, so the buyer may wait for it, or not. */
+/** The offer appears again automatically when the partner is back. */
 function DownNote({ checkout, words, refusal }: Shown & { refusal: Refusal }) {
   const { t } = words
   return (
@@ -49,7 +49,7 @@ function DownNote({ checkout, words, refusal }: Shown & { refusal: Refusal }) {
   )
 }
 
-/** Ways that are missing only because their partner is down, where the note does not say so. */
+/** Lists the methods that are missing only because their partner is down, without the one that the note names. */
 export function DownLines({ checkout, words }: Shown) {
   const { pinnedRefused, offers, refused } = checkout.offered
   const isNoted = (refusal: Refusal) => checkout.asked.choice === null && pinnedRefused?.method === refusal.method
@@ -68,7 +68,7 @@ function downSentence({ method }: Refusal, { t }: Words): string {
   return t('down.way', { way: t(`way.${method}`) })
 }
 
-/** A way to pay cannot work here: which, where, and why. */
+/** Names the refused method and the reason, with the country or the limit. */
 export function refusalSentence({ method, reason, limit }: Refusal, country: string | null, words: Words): string {
   const { t } = words
   const way = t(`way.${method}`)
@@ -80,12 +80,12 @@ export function refusalSentence({ method, reason, limit }: Refusal, country: str
   return t('refused.choice')
 }
 
-/** Why another currency is charged, and why the other ways to pay are not there. Only where the country decides. */
+/** Explains why another currency is charged, and which methods the buyer's country rules out. */
 export function WhyNot({ checkout, words }: Shown) {
   const { t } = words
   const country = countryName(checkout, words)
   const converted = checkout.offered.offers.find((offer) => isConverted(offer, checkout)) ?? null
-  const missing = missingHere(checkout)
+  const missing = listMissing(checkout)
   if (country === null || (converted === null && missing.length === 0)) return null
   const isOpen = converted !== null && checkout.offered.pinnedRefused !== null
   const title =
@@ -105,7 +105,7 @@ export function WhyNot({ checkout, words }: Shown) {
         <Facts>
           {missing.map((refusal) => (
             <Fact key={refusal.method} name={methodName(refusal, words)}>
-              {whereElse(refusal, words)}
+              {describePlaces(refusal, words)}
             </Fact>
           ))}
         </Facts>
@@ -118,20 +118,20 @@ function isConverted({ provider, chargeCurrency }: Offer, { payment }: Shown['ch
   return provider !== 'crypto' && chargeCurrency !== payment.amount.currency
 }
 
-/** Ways that the country alone rules out, and that are not there through another partner either. */
-function missingHere({ offered }: Shown['checkout']): Refusal[] {
+/** Lists each method that only the country rules out and that no other partner offers. */
+function listMissing({ offered }: Shown['checkout']): Refusal[] {
   const there = new Set(offered.offers.map(({ method }) => method))
   const missing = offered.refused.filter(({ reason, method }) => reason === 'country' && !there.has(method))
   return missing.filter(({ method }, index) => missing.findIndex((other) => other.method === method) === index)
 }
 
-function whereElse({ provider, method }: Refusal, words: Words): string {
+function describePlaces({ provider, method }: Refusal, words: Words): string {
   const way = WAYS.find((each) => each.provider === provider && each.method === method)
   if (way === undefined || !('only' in way.countries)) return words.t('why.not_here')
-  return words.t('why.only_in', { places: placesOf(way.countries.only, words) })
+  return words.t('why.only_in', { places: listPlaces(way.countries.only, words) })
 }
 
-function placesOf(only: readonly string[], words: Words): string {
+function listPlaces(only: readonly string[], words: Words): string {
   const rest = only
     .filter((code) => !EEA.includes(code))
     .map((code) => (code === 'US' ? words.t('place.us') : words.country(code)))

@@ -6,7 +6,7 @@ import type { Checkout } from '../checkout.ts'
 import { backStop, ShopLink, type Shown } from '../shown.tsx'
 import { payingPartner } from './progress.tsx'
 
-/** For a payment under review, whose money may have come. */
+/** The page of a payment under review. Its money might have arrived. */
 export function Checking({ checkout, words }: Shown) {
   const { t } = words
   const { payment, shop, url } = checkout
@@ -14,7 +14,7 @@ export function Checking({ checkout, words }: Shown) {
   return (
     <>
       <Head icon="search" title={t('checking.heading')} lead={t('checking.lead')} live />
-      <Rail label={t('rail.where')} stops={stopsOf(checkout, words)} words={words} />
+      <Rail label={t('rail.where')} stops={listStops(checkout, words)} words={words} />
       <Facts>
         {short !== null && (
           <>
@@ -45,7 +45,7 @@ export function Checking({ checkout, words }: Shown) {
   )
 }
 
-function stopsOf(checkout: Checkout, words: Words): Stop[] {
+function listStops(checkout: Checkout, words: Words): Stop[] {
   const { t } = words
   const { payment, shop } = checkout
   const { paid, counted } = amountsOf(checkout)
@@ -54,18 +54,18 @@ function stopsOf(checkout: Checkout, words: Words): Stop[] {
     state: 'now',
     name: t(isBack ? 'done.twice.person' : 'checking.person'),
     time: { at: payment.updatedAt, said: 'since' },
-    why: isBack ? t('done.twice.nothing') : sentence(checkout, words),
+    why: isBack ? t('done.twice.nothing') : reviewText(checkout, words),
   }
   const sent: Stop = { state: 'todo', name: t('progress.sent', { merchant: shop.name }) }
   const back = backStop(counted === null ? checkout.attempts : [counted], words)
-  // Whether it is sent, or goes back, is not known while its payout is being voided.
+  // While the payout is being voided, it is not known if the money is sent or goes back.
   const rest = payment.payout === 'voiding' ? [looking] : [looking, isBack ? back : sent]
   if (payment.paidAt === null || paid === null) return rest
   const why = t('progress.paid.why', { amount: words.money(paid), partner: payingPartner(checkout) })
   return [{ state: 'past', name: t('progress.paid'), time: { at: payment.paidAt, said: 'at' }, why }, ...rest]
 }
 
-function sentence(checkout: Checkout, { t }: Words): string {
+function reviewText(checkout: Checkout, { t }: Words): string {
   const { statusReason } = checkout.payment
   if (statusReason === 'withheld') return t('checking.partner_hold', { partner: payingPartner(checkout) })
   if (statusReason === 'too_little') return t('checking.underpaid')

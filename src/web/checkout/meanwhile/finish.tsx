@@ -5,7 +5,7 @@ import { pickLink } from '../checkout.ts'
 import { ContinueOnPhone } from '../phone.tsx'
 import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
 
-/** For a buyer whose order is open at the partner. No filled button: the next step is over there. */
+/** The page of an order that is open at the partner. It has no filled button: the next step is at the partner. */
 export function Finish({ checkout, words, view: { attempt } }: ShownView<'finish'>) {
   const { t } = words
   const partner = partnerOf(checkout, attempt).name
@@ -36,16 +36,14 @@ export function Finish({ checkout, words, view: { attempt } }: ShownView<'finish
   )
 }
 
-/** Another way to pay, where there is one. */
 export function OtherWay({ checkout, words }: Shown) {
   if (checkout.offered.offers.length < 2) return null
   return <QuietLink {...pickLink(checkout)}>{words.t('confirm.other')}</QuietLink>
 }
 
-/** An order that is paid at the partner's page. */
 export type HandedOver = Pick<OpenedAttempt, 'provider' | 'redirectUrl'>
 
-/** Leads to the partner: the page goes there by itself; the button is for browsers that do not. */
+/** The page that redirects to the partner. The button is for browsers that do not redirect. */
 export function Handoff({ checkout, words, order }: Shown & { order: HandedOver }) {
   const { t } = words
   const partner = partnerOf(checkout, order).name

@@ -2,7 +2,7 @@ import { Icon } from '../../look/icons.tsx'
 import type { Words } from '../../messages/words.ts'
 import type { View } from '../view.ts'
 
-/** For a page that lost its connection. The script shows it, and says when the page was last true. */
+/** The line of a page without a connection. The script shows it with the time of the last update. */
 export function OfflineLine({ words, view }: { words: Words; view: View }) {
   const { t, rich } = words
   const goesOn = view.page === 'progress' || view.page === 'checking' || view.page === 'returning'

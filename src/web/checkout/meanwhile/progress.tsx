@@ -6,7 +6,7 @@ import { amountsOf } from '../amounts.ts'
 import { type Checkout, paidAttempt } from '../checkout.ts'
 import { partnerOf, ShopLink, type ShownView } from '../shown.tsx'
 
-/** The money is with us, or nearly. Nothing is left to do, and nothing here looks like paying. */
+/** The page after the buyer paid. The buyer has nothing left to do, so no control looks like paying. */
 export function Progress({ checkout, words, view }: ShownView<'progress'>) {
   const { t } = words
   const { paid } = amountsOf(checkout)
@@ -37,7 +37,7 @@ export function Progress({ checkout, words, view }: ShownView<'progress'>) {
   )
 }
 
-/** The partner of the order whose money counts, else of the newest order. */
+/** Returns the partner's name of the counted or paid attempt, else of the newest one. */
 export function payingPartner(checkout: Checkout): string {
   const attempt = amountsOf(checkout).counted ?? paidAttempt(checkout) ?? checkout.attempts.at(-1)
   return attempt === undefined ? checkout.partners.wallet_app.name : partnerOf(checkout, attempt).name
@@ -58,12 +58,12 @@ function confirmingStops(checkout: Checkout, { t }: Words): Stop[] {
   ]
 }
 
-/** Paid, converted, sent: `now` is the stop at which the money is; 3 when it has arrived. */
+/** Lists the stops paid, converted and sent. `now` is the index of the money's stop; 3 when the money has arrived. */
 export function moneyStops(checkout: Checkout, words: Words, now: 1 | 2 | 3): Stop[] {
   const { t } = words
   const { payment } = checkout
   const { paid } = amountsOf(checkout)
-  const stateOf = (index: number): StopState => (index < now ? 'past' : index === now ? 'now' : 'todo')
+  const stopState = (index: number): StopState => (index < now ? 'past' : index === now ? 'now' : 'todo')
   const amount = paid === null ? null : words.money(paid)
   return [
     {
@@ -73,12 +73,12 @@ export function moneyStops(checkout: Checkout, words: Words, now: 1 | 2 | 3): St
       ...(amount !== null && { why: t('progress.paid.why', { amount, partner: payingPartner(checkout) }) }),
     },
     {
-      state: stateOf(1),
+      state: stopState(1),
       name: t(now === 1 ? 'progress.converting' : 'progress.converted'),
       ...(now === 1 && { ...timed(payment.paidAt, 'since'), why: t('progress.converting.why') }),
     },
     {
-      state: stateOf(2),
+      state: stopState(2),
       name: t('progress.sent', { merchant: checkout.shop.name }),
       ...(now === 3 && timed(payment.succeededAt, 'at')),
       ...(now === 3 ? proof(payment, words) : { why: t('progress.sent.why') }),

@@ -4,8 +4,8 @@ import { pickLink } from '../checkout.ts'
 import { partnerOf, type ShownView } from '../shown.tsx'
 
 /**
- * The buyer is back from the partner, whose word we do not have yet. Nothing here looks like paying again: no button at
- * all at first, and then one that only leads back to the order that is open.
+ * The page of a buyer who is back before the partner has confirmed the order. No control looks like paying again: the
+ * page first has no button, and later one that leads back to the open order.
  */
 export function Returning({ checkout, words, view }: ShownView<'returning'>) {
   const { t } = words

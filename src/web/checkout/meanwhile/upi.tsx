@@ -8,8 +8,8 @@ import { OtherWay } from './finish.tsx'
 import { UPI_APPS } from './upi-apps.ts'
 
 /**
- * UPI is paid from this page: a code on a desktop, one link on Android, which asks the phone for the app, and a row for
- * each app on iOS, which has no such question. It asks for no UPI address.
+ * The page on which UPI is paid: a code on a desktop, one link on Android, which lets the buyer choose the app, and a
+ * row for each app on iOS, which does not. The page asks for no UPI address.
  */
 export function Upi({ checkout, words, view }: ShownView<'upi'>) {
   const { t } = words

@@ -8,9 +8,9 @@ import { type ShownView, shortUsdc } from '../shown.tsx'
 import { OtherWay } from './finish.tsx'
 
 /**
- * USDC is paid to an address of this payment: a code and a link for wallets, a code of the address alone for those that
- * cannot read a link, and the facts as text. All of them are of what is missing: who has sent a part completes it, and does
- * not pay the whole price again.
+ * The page on which USDC is paid to the deposit address of the payment: a code and a link for wallets, a code of the
+ * address alone for wallets that cannot read a link, and the facts as text. All amounts are what is missing, so that a
+ * buyer who sent a part does not pay the whole price again.
  */
 export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
   const { t } = words
@@ -63,7 +63,7 @@ export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
   )
 }
 
-/** For the developer of a shop, who has no wallet on the development chain: as the sandbox bar, in English. */
+/** For the merchant's developer, who has no wallet on the development chain. In English, as the sandbox bar. */
 function SimulatedWallet({ checkout: { sandbox, url }, link }: { checkout: Checkout; link: string }) {
   if (!sandbox?.walletUrl) return null
   const query = new URLSearchParams({ pay: link, back: url })

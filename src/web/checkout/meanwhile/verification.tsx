@@ -5,7 +5,7 @@ import { ContinueOnPhone } from '../phone.tsx'
 import { partnerOf, type ShownView } from '../shown.tsx'
 import { OtherWay } from './finish.tsx'
 
-/** The partner asks once who the buyer is. The payment stays open meanwhile. */
+/** The page shown while the partner checks the buyer's identity. The payment stays open during the check. */
 export function Verification({ checkout, words, view: { attempt } }: ShownView<'verification'>) {
   const { t } = words
   const partner = partnerOf(checkout, attempt).name
