@@ -66,7 +66,7 @@ describe('The team', () => {
     expect(log.every(({ ip }) => ip === '127.0.0.1' || ip === '::ffff:127.0.0.1')).toBe(true)
   })
 
-  test('an account keeps an owner, whoever asks', async () => {
+  test('an account keeps its last owner, whoever asks to remove them', async () => {
     const merchant = await shop.addMerchant()
     const { key } = merchant
     const owner = await addPerson(shop, merchant, 'owner')
@@ -79,9 +79,9 @@ describe('The team', () => {
     expect(await listed('/v1/members', merchant)).toMatchObject([{ id: owner, role: 'owner' }])
   })
 
-  describe('a key gives and takes no role whose scopes it lacks', () => {
+  describe('a key cannot give or remove a role that has scopes the key lacks', () => {
     const without = (lacking: ApiScope): ApiScope[] => API_SCOPES.filter((scope) => scope !== lacking)
-    test('a key does not change an invitation to such a role', async () => {
+    test('a key cannot change an invitation to a role with more scopes', async () => {
       const merchant = await shop.addMerchant()
       const body = { email: 'boss@shop.example', role: 'owner' }
       await shop.ask('POST', '/v1/invitations', { key: merchant.key, body })
@@ -91,7 +91,7 @@ describe('The team', () => {
       expect(await listed('/v1/invitations', merchant)).toMatchObject([body])
     })
 
-    test('a key does not take such a role by giving a lesser one', async () => {
+    test('a key cannot lower a role that has more scopes than the key', async () => {
       const merchant = await shop.addMerchant()
       await addPerson(shop, merchant, 'owner')
       const there = await addPerson(shop, merchant, 'owner')
@@ -125,7 +125,7 @@ describe('The team', () => {
     })
   })
 
-  test('people and open invitations together are at most fifty', async () => {
+  test('an account has at most fifty people and open invitations together', async () => {
     const merchant = await shop.addMerchant()
     await addPerson(shop, merchant, 'owner')
     const of = [merchant.tenant.merchantId]
@@ -161,7 +161,7 @@ describe('The team', () => {
     expect((await live.ask('GET', '/v1/invitations')).body['data']).toEqual([])
   })
 
-  test('an entry of the log has an id that tells nothing of how much the others do', async () => {
+  test('the id of a log entry does not reveal how many entries other accounts have', async () => {
     const [one, other] = [await shop.addMerchant(), await shop.addMerchant()]
     const invite = (merchant: Merchant, nth: number) =>
       shop.ask('POST', '/v1/invitations', {
@@ -179,7 +179,7 @@ describe('The team', () => {
     for (const { id } of rows as { id: string }[]) expect(ids.join()).not.toContain(`aud_${id}`)
   })
 
-  test('the audit log is read page by page, and by action, actor and time', async () => {
+  test('the audit log is read page by page, and filtered by action, actor and time', async () => {
     const merchant = await shop.addMerchant()
     const { tenant, key } = merchant
     for (let n = 0; n < 5; n++)
@@ -217,7 +217,7 @@ describe('The team', () => {
       expectProblem(await shop.ask('GET', `${path}?${wrong}`, { key }), 400, 'validation_failed')
   })
 
-  test('a withdrawal that fails is logged by its route: the address of the person stands in no log', async () => {
+  test('a withdrawal that fails is logged by its route, without the person’s address', async () => {
     const lines: string[] = []
     const busy = await openShop({
       deps: () => ({ log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) }),
@@ -253,7 +253,7 @@ describe('Notification channels', () => {
     return rows.map(({ actor, action }: { actor: string; action: string }) => [actor, action])
   }
 
-  test('a key connects Slack, changes, tests, resumes and removes it; the URL is shown nowhere, and people are told', async () => {
+  test('a key connects Slack, changes, tests, resumes and removes it; no response shows the URL, and people are notified', async () => {
     const merchant = await shop.addMerchant()
     const { key, keyId, tenant } = merchant
     const made = await create({ kind: 'slack', name: '#payments', webhook_url: SLACK }, merchant)
@@ -270,7 +270,7 @@ describe('Notification channels', () => {
 
     const tested = await shop.ask('POST', `${at}/test`, { key })
     expect([tested.status, tested.body['kind'], tested.body['state']]).toEqual([202, 'test', 'waiting'])
-    // One that is on its way is test enough.
+    // A channel with a message in progress needs no second test.
     expect((await shop.ask('POST', `${at}/test`, { key })).body['id']).toBe(tested.body['id'])
     const messages = await shop.ask('GET', `${at}/messages`, { key })
     expect(messages.body['data']).toMatchObject([{ id: tested.body['id'] }])
@@ -296,7 +296,7 @@ describe('Notification channels', () => {
     expect([made, changed, messages].some(({ text }) => text.includes(SECRET))).toBe(false)
   })
 
-  test('a request that is sent again gets the same answer, and nothing stored has the URL of the channel', async () => {
+  test('a repeated request to add a channel gets the same response, and no stored row has its URL', async () => {
     const merchant = await shop.addMerchant()
     const headers = { 'idempotency-key': 'once' }
     const body = { kind: 'slack', name: '#payments', webhook_url: SLACK }
@@ -309,7 +309,7 @@ describe('Notification channels', () => {
     }
   })
 
-  test('mail goes only to somebody of the account, and once', async () => {
+  test('a mail channel accepts only the address of a person of the account, and only once', async () => {
     const merchant = await shop.addMerchant()
     const person = await addPerson(shop, merchant, 'viewer')
     const email = `${person.slice(4)}@people.example`
@@ -319,7 +319,7 @@ describe('Notification channels', () => {
     const stranger = await create({ kind: 'email', email: 'stranger@shop.example' }, merchant)
     expectProblem(stranger, 400, 'validation_failed')
     expect(stranger.body['detail']).toBe('email: must be the e-mail address of somebody in the account.')
-    // Another account's person is a stranger too.
+    // A person of another account is refused too.
     expectProblem(await create({ kind: 'email', email }), 400, 'validation_failed')
   })
 
@@ -348,13 +348,13 @@ describe('Notification channels', () => {
       },
       'must be a time zone named by a city',
     ],
-  ])('what cannot be a channel is refused, with what it must be: %j', async (body, said) => {
+  ])('a channel is refused with what its address must be: %j', async (body, said) => {
     const answer = await create(body)
     expectProblem(answer, 400, 'validation_failed')
     expect(answer.body['detail']).toContain(said)
   })
 
-  test('an account has at most 20 channels', async () => {
+  test('an account has at most 20 notification channels', async () => {
     const merchant = await shop.addMerchant()
     const made = await Promise.all(
       Array.from({ length: 21 }, (_, n) => create({ kind: 'slack', name: `#${n}`, webhook_url: SLACK }, merchant)),
@@ -365,7 +365,7 @@ describe('Notification channels', () => {
     ])
   })
 
-  test('a live key reads, changes, tests and resumes, and can neither add, remove nor move a channel', async () => {
+  test('a live key reads, changes, tests and resumes channels, and cannot add, remove or redirect one', async () => {
     const id = 'nch_01m7z0zqy3fzrbpe3gambgs8r8'
     await live.db.query(
       `insert into channel (id, merchant_id, livemode, kind, name, sealed, events, language, created_at, updated_at)
@@ -398,7 +398,10 @@ describe('The audit log', () => {
   const entries = async (): Promise<Entry[]> =>
     (await shop.ask('GET', '/v1/audit_log?limit=100')).body['data'] as Entry[]
 
-  /** They try something out, or make payments, which have their own timeline. No workflow runs here that could cancel one. */
+  /**
+   * Excluded: they test something, or make payments, which have their own timeline. No workflow runs here that could
+   * cancel one.
+   */
   const NOT_LOGGED = [
     'testWebhookEndpoint',
     'testNotificationChannel',
@@ -413,9 +416,9 @@ describe('The audit log', () => {
       operationId.startsWith('export'),
   )
 
-  test('whatever a key changes or exports is in the account’s log, under the name of the key', async () => {
+  test('everything that a key changes or exports is in the account’s log under the name of the key', async () => {
     const furnished = rowsFor(await furnish(shop))
-    // What is taken away comes last: the others need it.
+    // Deletions come last, because the other requests need what they delete.
     const last = ROUTES.toSorted((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
     await shop.db.query(
       `update wallet set next_address = $2, next_at = now() + interval '1 day' where merchant_id = $1`,
@@ -445,7 +448,7 @@ describe('The audit log', () => {
     ])
   })
 
-  test('the log says what was changed, and keeps no secret and no picture', async () => {
+  test('the log records what was changed, without secrets and pictures', async () => {
     const wallet = await shop.ask('PUT', '/v1/settings/wallet', { body: { address: `0x${'ab'.repeat(20)}` } })
     const endpoint = await shop.ask('POST', '/v1/webhook_endpoints', { body: { url: 'https://shop.example/in' } })
     const [made, set] = await entries()
@@ -462,7 +465,7 @@ describe('The audit log', () => {
     expect((await entries())[0]).toMatchObject({ action: 'setEmbedding', data: { origins: answer.body['origins'] } })
   })
 
-  test('what is refused, asked for again, or stops nothing leaves no entry', async () => {
+  test('a request that is refused, repeated, or stops nothing leaves no log entry', async () => {
     const before = await entries()
     const once = { body: { name: 'once' }, headers: { 'idempotency-key': 'audit-1' } }
     await shop.ask('POST', '/v1/api_keys', once)
@@ -479,7 +482,7 @@ describe('Exports', () => {
     shop = await shop.asNewMerchant()
     await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR', reference: '=1+1' } })
     await shop.ask('POST', '/v1/payments', { body: { amount: 20, currency: 'EUR', reference: 'two' } })
-    // More than an export reads at once.
+    // More payments than an export reads at once.
     await shop.db.query(
       `insert into payment select (jsonb_populate_record(p, jsonb_build_object(
           'id', left(p.id, 26) || lpad(n::text, 4, '0'), 'checkout_token', p.checkout_token || n, 'reference', 'copy ' || n)
@@ -489,7 +492,7 @@ describe('Exports', () => {
 
   const PATH = '/v1/exports/payments'
 
-  test('a file has every payment once, newest first, in JSON and CSV, however many there are', async () => {
+  test('an export has every payment once, newest first, in JSON and CSV, however many there are', async () => {
     const json = await shop.ask('GET', PATH)
     expect(json.headers.get('content-disposition')).toMatch(/^attachment; filename="payments-\d{4}-\d\d-\d\d\.json"$/)
     const ids = (json.body as unknown as { id: string }[]).map(({ id }) => id)
@@ -502,11 +505,11 @@ describe('Exports', () => {
       'id,status,amount_',
     ])
     expect(lines.map((line) => line.split(',')[0])).toEqual(ids)
-    // What a program for tables would run has an apostrophe in front.
+    // A cell that a spreadsheet would run as a formula has an apostrophe in front.
     expect(csv.text).toContain(",'=1+1,")
   })
 
-  test('a file for Excel begins with a byte order mark, and one for programs does not', async () => {
+  test('a file for Excel begins with a byte order mark, and a file for programs does not', async () => {
     const bytes = async (path: string) => {
       const answer = await fetch(`${shop.url}${path}`, { headers: { authorization: `Bearer ${shop.key}` } })
       return Buffer.from(await answer.arrayBuffer())
@@ -520,7 +523,7 @@ describe('Exports', () => {
     }
   })
 
-  test('a CSV has what the buyer was charged, the pair of its rate, the exception, the link and the metadata', async () => {
+  test('a CSV export has the buyer’s charge, the rate’s pair, the exception, the link and the metadata', async () => {
     const metadata = { cart: '77', note: 'a "quoted", text' }
     const { body } = await shop.ask('POST', '/v1/payments', {
       body: { amount: 30, currency: 'EUR', reference: 'columns', metadata },
@@ -538,7 +541,7 @@ describe('Exports', () => {
     expect(line).toMatch(/,2700\.00,INR,duplicate_payment,,"\{""cart"":""77"",/)
   })
 
-  test('a file has only what the filters let through, and is empty for whoever has nothing', async () => {
+  test('an export has only the payments that its filters match, and is empty if the account has none', async () => {
     const one = await shop.ask('GET', `${PATH}?reference=two&currency=EUR&status=created,pending`)
     expect(one.body).toMatchObject([{ reference: 'two' }])
     const other = await shop.addMerchant()
@@ -551,7 +554,7 @@ describe('Exports', () => {
     expect((await shop.ask('HEAD', PATH)).text).toBe('')
   })
 
-  test('an account reads two files at once; the third waits, and others do not wait for it', async () => {
+  test('an account exports two files at once; a third one waits, and other accounts do not wait', async () => {
     const other = await shop.addMerchant()
     const files = await Promise.all([
       ...Array.from({ length: 3 }, () => shop.ask('GET', PATH)),
@@ -560,7 +563,7 @@ describe('Exports', () => {
     expect(files.map(({ status }) => status)).toEqual(files.map(() => 200))
   })
 
-  test('a file rests four times as long as its pieces take, a second at most, however slow its reader is', async () => {
+  test('an export pauses four times as long as each piece takes, at most one second, however slow its reader is', async () => {
     let clock = 0
     const rests: number[] = []
     async function* pieces() {
@@ -744,7 +747,7 @@ describe('The balance and the statement', () => {
     expect((await account.owner.get('/dashboard/balance?by=month')).html).toContain('Oct 2026')
   }, 60_000)
 
-  test('another account sees nothing of it, and a file of no month is none', async () => {
+  test('another account reads nothing of the statement, and a file for an invalid month is not found', async () => {
     const other = await openAccount(shop, 'empty@shop.example')
     const { html } = await other.owner.get('/dashboard/balance.csv?month=2026-10')
     expect(html.trimEnd().split('\r\n')[1]).toBe('sum,0,0.000000,0.000000,0.000000')

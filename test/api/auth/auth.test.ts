@@ -53,7 +53,7 @@ describe('The routes of API keys', () => {
   const works = async (key: string): Promise<number> => (await shop.ask('GET', '/v1/providers', { key })).status
 
   describe('an API key', () => {
-    test('is shown once, well formed, with the scopes that were asked for, and works', async () => {
+    test('a new key is shown once, is well formed, has the scopes that were asked for, and works', async () => {
       const made = await create({ name: 'Server', scopes: ['payments:read', 'payments:read'] })
       expect(made.status).toBe(201)
       expect(parseApiKey(keyOf(made))).toMatchObject({ livemode: false })
@@ -72,11 +72,11 @@ describe('The routes of API keys', () => {
       expect(JSON.stringify(rows)).not.toContain(keyOf(made))
     })
 
-    test('may take payments unless it is told more', async () => {
+    test('a new key can take payments unless it asks for more scopes', async () => {
       expect((await create({ name: 'plain' })).body['scopes']).toEqual(['payments:read', 'payments:write'])
     })
 
-    test('cannot give what it does not have, neither at birth nor by rotating another', async () => {
+    test('a key cannot give scopes that it lacks, neither to a new key nor by rotating another one', async () => {
       const weak = await shop.addKey(shop.tenant, ['keys:write'])
       const strong = await create({ name: 'strong', scopes: ['payments:write'] })
       const refused = await create({ name: 'x', scopes: ['payments:write'] }, { key: weak.key })
@@ -87,7 +87,7 @@ describe('The routes of API keys', () => {
       expect(await works(keyOf(strong))).toBe(403)
     })
 
-    test('makes none that works from more addresses, or for longer, than itself', async () => {
+    test('a key makes no key that works from more addresses, or for longer, than itself', async () => {
       const scopes = ['payments:read', 'keys:write']
       const limits = { allowed_ips: ['127.0.0.0/8', '2001:db8::/32'], expires_in: 3600 }
       const maker = await create({ name: 'limited', scopes, ...limits })
@@ -109,7 +109,7 @@ describe('The routes of API keys', () => {
         expectProblem(refused, 400, 'validation_failed')
         expect(refused.body['param']).toBe(Object.keys(more)[0])
       }
-      // Neither by rotating one that may, nor by the answer that another key was given.
+      // Neither rotating a key with those scopes nor repeating another key’s request gives them.
       const headers = { 'idempotency-key': 'make-free' }
       const free = await create({ name: 'made', scopes: ['payments:read'] }, { headers })
       expect(free.body).toMatchObject({ allowed_ips: null, expires_at: null })
@@ -119,7 +119,7 @@ describe('The routes of API keys', () => {
       expect((await rotate(idOf(maker))).body).toMatchObject({ allowed_ips, expires_at })
     })
 
-    test('a key that was made by rotating is not shown again to a key that could not have made it', async () => {
+    test('a rotated key is not shown again to a key that could not have made it', async () => {
       const strong = await create({ name: 'strong', scopes: ['settings:write'] })
       const rotation = { body: {}, headers: { 'idempotency-key': 'rotate-strong' } }
       const made = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, rotation)
@@ -129,7 +129,7 @@ describe('The routes of API keys', () => {
       expect((await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, rotation)).text).toBe(made.text)
     })
 
-    test('works from its addresses only', async () => {
+    test('a key works only from its allowed addresses', async () => {
       const inside = await create({ name: 'in', allowed_ips: ['127.0.0.0/8'] })
       const outside = await create({ name: 'out', allowed_ips: ['192.0.2.7', '2001:db8::/32'] })
       expect(await works(keyOf(inside))).toBe(200)
@@ -138,7 +138,7 @@ describe('The routes of API keys', () => {
         expectProblem(await create({ name: 'x', allowed_ips: [address] }), 400, 'validation_failed')
     })
 
-    test('knows to the minute when it was used', async () => {
+    test('a key records to the minute when it was used', async () => {
       const made = await create({ name: 'used' })
       await works(keyOf(made))
       const read = async () => (await shop.ask('GET', PATH)).body['data'] as Record<string, unknown>[]
@@ -146,7 +146,7 @@ describe('The routes of API keys', () => {
       expect(Date.parse(String(used(await until(read, (keys) => used(keys) !== null))))).toBeGreaterThan(now - 60_000)
     })
 
-    test('ends when its time is over', async () => {
+    test('a key stops working when it expires', async () => {
       const made = await create({ name: 'short', expires_in: 60 })
       expect(await works(keyOf(made))).toBe(200)
       now += 61_000
@@ -165,7 +165,7 @@ describe('The routes of API keys', () => {
       expect([await works(keyOf(next)), await works(keyOf(again))]).toEqual([401, 200])
     })
 
-    test('a rotated key hands its end on to its successor, and an ended key has none', async () => {
+    test('a rotated key passes its expiry to its successor, and an expired key has no successor', async () => {
       const old = await create({ name: 'guest', expires_in: 3600 })
       const next = await shop.ask('POST', `${PATH}/${idOf(old)}/rotate`, { body: { overlap: 0 } })
       expect(next.body['expires_at']).toBe(old.body['expires_at'])
@@ -174,7 +174,7 @@ describe('The routes of API keys', () => {
       expectProblem(await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: {} }), 409, 'not_possible_now')
     })
 
-    test('is not used by who knows its id and not its secret', async () => {
+    test('a key’s id with a wrong secret does not count as a use of the key', async () => {
       const { text, ...key } = createApiKey(false, PEPPER)
       await insertApiKey(shop.db, shop.tenant, {
         ...key,
@@ -187,7 +187,7 @@ describe('The routes of API keys', () => {
       expect(rows).toEqual([{ last_used_at: null }])
     })
 
-    test('a revoked key is dead within a second, stays in the list, and cannot be rotated', async () => {
+    test('a revoked key stops working within a second, stays in the list, and cannot be rotated', async () => {
       const made = await create({ name: 'gone' })
       expect(await works(keyOf(made))).toBe(200)
       const revoked = await shop.ask('DELETE', `${PATH}/${idOf(made)}`)
@@ -198,31 +198,31 @@ describe('The routes of API keys', () => {
       expectProblem(await shop.ask('POST', `${PATH}/${idOf(made)}/rotate`, { body: {} }), 409, 'not_possible_now')
     })
 
-    test('asked for again with its Idempotency-Key is the same key', async () => {
+    test('a repeated request with its Idempotency-Key returns the same API key', async () => {
       const headers = { 'idempotency-key': 'key-1' }
       const first = await create({ name: 'once' }, { headers })
       expect((await create({ name: 'once' }, { headers })).text).toBe(first.text)
       expectProblem(await create({ name: 'twice' }, { headers }), 422, 'idempotency_key_reused')
     })
 
-    test('is the last one at twenty-five, however many ask at once', async () => {
+    test('an account has at most twenty-five keys, however many requests arrive at once', async () => {
       const other = await shop.addMerchant()
       const answers = await Promise.all(Array.from({ length: 30 }, () => create({ name: 'x' }, { key: other.key })))
       const refused = answers.filter(({ status }) => status !== 201)
       for (const answer of refused) expectProblem(answer, 409, 'limit_reached')
-      // The key that asks is one of the twenty-five.
+      // The key that sends the request is one of the twenty-five.
       expect(answers.length - refused.length).toBe(24)
       expect((await shop.ask('GET', `${PATH}?limit=100`, { key: other.key })).body['data']).toHaveLength(25)
     })
 
-    test('has no scope that does not exist', async () => {
+    test('a key with an unknown scope is refused', async () => {
       expectProblem(await create({ name: 'x', scopes: ['payments:*'] }), 400, 'validation_failed')
       expect(API_SCOPES).not.toContain('payments:*')
     })
   })
 
   describe('the list of keys', () => {
-    test('goes page by page, forwards and back', async () => {
+    test('the list of keys is read page by page, forwards and back', async () => {
       const other = await shop.addMerchant()
       for (const name of ['a', 'b', 'c', 'd']) await create({ name }, { key: other.key })
       const page = async (query: string) => (await shop.ask('GET', `${PATH}?${query}`, { key: other.key })).body
@@ -241,7 +241,7 @@ describe('The routes of API keys', () => {
   describe('the wallet', () => {
     const put = (address: unknown) => shop.ask('PUT', '/v1/settings/wallet', { body: { address } })
 
-    test('is set in the case of EIP-55, and payments that exist keep theirs', async () => {
+    test('a wallet is set in the case of EIP-55, and existing payments keep their wallet', async () => {
       const { body: payment } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
       const before = await shop.ask('GET', '/v1/settings/wallet')
       const lower = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'
@@ -269,15 +269,15 @@ describe('The routes of API keys', () => {
       ['the contract of another token', '0xc2132d05d31c914a87c6611c10748aeb04b58e8f', 'wallet_forbidden'],
       ['a precompiled contract', `0x${'0'.repeat(39)}1`, 'wallet_forbidden'],
       ['the last of them', `0x${'0'.repeat(36)}ffff`, 'wallet_forbidden'],
-    ])('is not %s', async (_name, address, code) => {
+    ])('a wallet address is refused: %s', async (_name, address, code) => {
       const answer = await put(address)
       expectProblem(answer, 400, 'validation_failed')
       expect((answer.body['errors'] as { code: string }[])[0]!.code).toBe(code)
     })
 
-    test('refuses relayers, treasuries of any time and deposit addresses, however they are written', async () => {
+    test('a wallet cannot be a relayer, a treasury of any time or a deposit address, in any spelling', async () => {
       const own = await insertOwnAddresses(shop)
-      // Another merchant's request, to which the payment is invisible.
+      // Row-level security hides the payment from this merchant’s request.
       const other = await shop.asNewMerchant()
       for (const address of own) {
         const answer = await other.ask('PUT', '/v1/settings/wallet', { body: { address } })
@@ -295,7 +295,7 @@ describe('Authentication by a key', () => {
 
   const bearer = (text: string) => ({ key: null, headers: { authorization: text } })
   const list = (options: Parameters<Shop['ask']>[2]) => shop.ask('GET', '/v1/providers', options)
-  /** As a client sees it, but for the request's own id. */
+  /** The response as a client reads it, except for the request’s own id. */
   const shown = (answer: { status: number; text: string; headers: Headers }) => ({
     status: answer.status,
     text: answer.text.replace(/req_[0-9a-z]+/, 'req_'),
@@ -303,7 +303,7 @@ describe('Authentication by a key', () => {
   })
 
   describe('a key that may not be used', () => {
-    test('gets one answer, whatever is wrong with it', async () => {
+    test('an unusable key gets the same response for every reason', async () => {
       const revoked = await shop.addKey(shop.tenant)
       const expired = await shop.addKey(shop.tenant)
       const live = await shop.addKey({ ...shop.tenant, livemode: true })
@@ -338,7 +338,7 @@ describe('Authentication by a key', () => {
       }
     })
 
-    test('is refused within a second of its revocation, though it was believed a moment before', async () => {
+    test('a revoked key is refused within a second, although it was cached as valid', async () => {
       const { key, keyId } = await shop.addKey(shop.tenant)
       expect((await list({ key })).status).toBe(200)
       await endKey(shop.db, keyId, 'revoked_at')
@@ -346,7 +346,7 @@ describe('Authentication by a key', () => {
       expectProblem(await list({ key }), 401, 'invalid_api_key')
     })
 
-    test('is refused as junk without a query', async () => {
+    test('a malformed key is refused without a query', async () => {
       const idle = await openShop({
         deps: ({ db }) => ({ db: { ...db, query: () => Promise.reject(new Error('queried')) } }),
       })
@@ -358,7 +358,7 @@ describe('Authentication by a key', () => {
     })
   })
 
-  test('a key without the scope is told the scope that it lacks', async () => {
+  test('a key without a required scope gets a response that names the missing scope', async () => {
     const { key } = await shop.addKey(
       shop.tenant,
       API_SCOPES.filter((scope) => scope !== 'payments:write'),
@@ -372,7 +372,7 @@ describe('Authentication by a key', () => {
   })
 
   describe('what belongs to somebody else', () => {
-    test('is answered as what does not exist: another merchant’s payment', async () => {
+    test('another merchant’s payment gets the same response as an unknown payment', async () => {
       const { id } = (await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })).body
       const other = await shop.addMerchant()
       const nobody = String(id).replace(/.{4}$/, (tail) => (tail === '0000' ? '0001' : '0000'))
@@ -390,7 +390,7 @@ describe('Authentication by a key', () => {
     })
   })
 
-  /** Well formed, with a right checksum, and in no table: of another shop. */
+  /** Well formed, with a valid checksum, and in no table: it belongs to another shop. */
   async function unknownKey(): Promise<string> {
     const { createApiKey } = await import('../../../src/api/auth/api-key.ts')
     return createApiKey(false, 'another pepper').text
@@ -404,7 +404,7 @@ describe('Live mode', () => {
   })
   afterAll(() => live?.close())
 
-  test('nobody acts for a partner or lets time pass: the answer is that for a payment that is not there', async () => {
+  test('in live mode the routes that act for a partner or skip time answer as for an unknown payment', async () => {
     const made = await live.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
     const id = String(made.body['id'])
     const row = async () => (await live.db.query('select * from payment where id = $1', [id])).rows
@@ -417,12 +417,12 @@ describe('Live mode', () => {
       const answer = await live.ask('POST', `/v1/test/payments/${id}/${act}`, { body })
       expect([answer.status, answer.body['code']]).toEqual([404, 'resource_missing'])
     }
-    // Also by a way past the route.
+    // A request that bypasses the route is refused too.
     await live.db.transaction((tx) => moveIntoPast(tx, { paymentId: id, seconds: 60 }))
     expect(await row()).toEqual(before)
   })
 
-  test('no buyer is sent back to a local host: not by a payment, not by a link, not by one that is changed', async () => {
+  test('in live mode no payment, link or changed link has a return URL on a local host', async () => {
     const link = { title: 'Box', amount: 64, currency: 'EUR' }
     const made = await live.ask('POST', '/v1/payment_links', { body: link })
     expect(made.status).toBe(201)
@@ -441,7 +441,7 @@ describe('Live mode', () => {
     expect((await live.ask('GET', at)).body['success_url']).toBeNull()
   })
 
-  test('a person makes keys, sets the wallet and changes webhook endpoints: the refusal of a live key says where', async () => {
+  test('in live mode only a person makes keys, sets the wallet and changes endpoints: the refusal of a key links to the page', async () => {
     const answers = [
       await live.ask('POST', '/v1/api_keys', { body: { name: 'x' } }),
       await live.ask('POST', `/v1/api_keys/key_${live.keyId}/rotate`, { body: {} }),
@@ -455,7 +455,7 @@ describe('Live mode', () => {
     ] as const)
       answers.push(await live.ask(method, path, { ...(body !== undefined && { body }) }))
     const { keyId } = await live.addKey(live.tenant)
-    // It only takes power away.
+    // This request only removes permissions.
     const revoked = await live.ask('DELETE', `/v1/api_keys/key_${keyId}`)
     for (const answer of answers) expectProblem(answer, 403, 'step_up_required')
     expect(answers.map(({ body }) => body['page'])).toEqual([
@@ -485,7 +485,7 @@ describe('The authentication matrix', () => {
 
   const authorization = (text: string): AskOptions => ({ key: null, headers: { authorization: text } })
 
-  /** Ways in that must not work. */
+  /** Invalid credentials. */
   async function burglars(): Promise<Record<string, AskOptions & { query?: string }>> {
     const { key } = victim.merchant
     const revoked = await shop.addKey(victim.merchant.tenant)
@@ -534,12 +534,12 @@ describe('The authentication matrix', () => {
   const THINGS = ['payment', 'link', 'endpoint', 'event', 'apiKey', 'channel'] as const
   type Things = Pick<Furnished, (typeof THINGS)[number]>
 
-  /** The path with the ids of other things than the victim's. */
+  /** The path with ids of another owner’s objects. */
   function swapped(path: string, things: Things): string {
     return THINGS.reduce((changed, thing) => changed.replace(victim[thing], things[thing]), path)
   }
 
-  /** Ids of what is in one mode alone, and of people, who belong to the account. */
+  /** Ids of objects that exist in one mode only, and of people, who belong to the account. */
   const thingsOf = (of: Things): string[] => THINGS.map((thing) => of[thing])
   const peopleOf = ({ member, invited }: Furnished): string[] => [member, invited]
 
@@ -547,7 +547,7 @@ describe('The authentication matrix', () => {
     ids.some((id) => rows[operationId]!.path.includes(id))
   const isAbout = (route: Route): boolean => isAmong(thingsOf(victim), route)
 
-  /** What the victim has in live mode, written into the database: no process of this system would make it. */
+  /** Writes the victim’s objects of live mode into the database: no process of this system would make them. */
   async function liveTwin(): Promise<Things> {
     const tenant = { ...victim.merchant.tenant, livemode: true }
     const { id: payment, endpointId: endpoint, eventId: event } = await plant(shop.db, tenant)
@@ -581,7 +581,7 @@ describe('The authentication matrix', () => {
     return JSON.stringify(found.map((result) => result.rows))
   }
 
-  /** Everything that is stored, but for when a key was used last. */
+  /** All rows, except for when a key was last used. */
   async function stored(): Promise<string> {
     const tables = [
       'payment',
@@ -613,11 +613,11 @@ describe('The authentication matrix', () => {
     return [...all, JSON.stringify(keys.rows)].join('\n')
   }
 
-  test('has a row for every route, and no other', () => {
+  test('the authentication matrix has a row for every route, and no other row', () => {
     expect(Object.keys(rows).sort()).toEqual(ROUTES.map(({ operationId }) => operationId).sort())
   })
 
-  test('lets nobody in without a key that is right, and changes nothing', async () => {
+  test('every route refuses a request without a valid key, and changes nothing', async () => {
     const ways = Object.entries(await burglars())
     const before = await stored()
     for (const route of ROUTES)
@@ -629,7 +629,7 @@ describe('The authentication matrix', () => {
     expect(await stored()).toBe(before)
   }, 120_000)
 
-  test('lets nobody in with two Authorization headers', async () => {
+  test('every route refuses a request with two Authorization headers', async () => {
     const { key } = victim.merchant
     const before = await stored()
     for (const route of ROUTES) {
@@ -641,7 +641,7 @@ describe('The authentication matrix', () => {
     expect(await stored()).toBe(before)
   })
 
-  test('asks every route for its own scope, by name', async () => {
+  test('every route requires its own scope, and names it', async () => {
     const before = await stored()
     const without = new Map<string, string>()
     for (const scope of API_SCOPES) {
@@ -657,7 +657,7 @@ describe('The authentication matrix', () => {
     expect(keysAside(await stored())).toBe(keysAside(before))
   })
 
-  test('shows another merchant nothing that is not theirs, and the merchant nothing of the other mode', async () => {
+  test('every route shows a merchant only its own objects, and only those of the key’s mode', async () => {
     const other = await shop.addMerchant()
     const live = await liveTwin()
     const theirs = [...thingsOf(victim), ...peopleOf(victim)]
@@ -694,7 +694,7 @@ describe('The authentication matrix', () => {
     expect(await storedAbout(live)).toBe(liveBefore)
   })
 
-  test('answers the same bytes for what is another merchant’s, of the other mode, and not there at all', async () => {
+  test('every route returns the same bytes for an object of another merchant, of the other mode, and an unknown one', async () => {
     const other = await shop.addMerchant()
     const live = await liveTwin()
     const theirs = [...thingsOf(victim), ...peopleOf(victim), ...Object.values(live)]
@@ -717,11 +717,11 @@ describe('The authentication matrix', () => {
       }
   })
 
-  test('comes to more than 1,000 attempts', () => {
+  test('the authentication matrix makes more than 1,000 attempts', () => {
     expect(attempts).toBeGreaterThan(1000)
   })
 
-  test('works for who has the right key, so that the refusals mean something', async () => {
+  test('every route works with a valid key, so that the refusals prove something', async () => {
     const LAST = [
       'deleteWebhookEndpoint',
       'revokeApiKey',
@@ -740,16 +740,16 @@ describe('The authentication matrix', () => {
     }
   }, 60_000)
 
-  /** An id of the same form that was never given to anything. */
+  /** A well-formed id that no object has. */
   function nobodys(id: string): string {
     return id.includes('@') ? `000000${id.slice(6)}` : `${id.slice(0, -6)}000000`
   }
 })
 
-describe('The second wall between merchants', () => {
+describe('Row-level security between merchants', () => {
   /**
-   * The second wall between merchants where a request meets it: routes that forgot to ask whose rows they read, mounted
-   * as every other route is. What they show, row-level security lets through.
+   * Row-level security as a request meets it: routes whose query forgets to filter by owner, mounted as every other
+   * route is. They show only what row-level security lets through.
    */
 
   const TABLES = [
@@ -820,7 +820,7 @@ describe('The second wall between merchants', () => {
   afterAll(() => close?.())
 
   describe.each(['careless', 'careless-transaction'])('a route that selects without a condition (%s)', (path) => {
-    test.each(TABLES)('shows of %s the rows of its caller in its mode, and no others', async (table) => {
+    test.each(TABLES)('a route without a condition shows of %s only the rows of its caller in its mode', async (table) => {
       const [seen, all] = [
         JSON.parse(await read(`/${path}/${table}`, mine.merchant)) as object[],
         await everything(table),
@@ -833,7 +833,7 @@ describe('The second wall between merchants', () => {
       expect(JSON.stringify(seen)).not.toContain('"livemode":true')
     })
 
-    test('shows a merchant that has nothing nothing', async () => {
+    test('a route without a condition shows no rows to a merchant that has none', async () => {
       for (const table of [
         'payment',
         'payment_link',
@@ -847,7 +847,7 @@ describe('The second wall between merchants', () => {
     })
   })
 
-  /** The rows that are there: as the owner of the tables sees them. */
+  /** All existing rows, as the owner of the tables reads them. */
   async function everything(table: string): Promise<unknown[]> {
     return (await shop.db.query(`select * from ${table}`)).rows
   }

@@ -31,8 +31,8 @@ const PARTNER_PAGE = '<!doctype html><html lang="en"><title>Partner</title><main
 export type CheckoutWorld = Awaited<ReturnType<typeof createCheckoutWorld>>
 
 /**
- * The checkout on a real database and a real port, with a partner's page on another origin. What the workflow would do
- * is done by the functions it does it with; `answer` sets what it answers.
+ * The checkout on a real database and a real port, with a partner’s page on another origin. Instead of a workflow, the
+ * functions that the workflow uses do its work; `answer` sets what it answers.
  */
 export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
   const database = await createTestDatabase()
@@ -80,7 +80,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     url: server.url,
     partnerUrl: partner.url,
     asked,
-    /** Payments whose workflows were told of more time. */
+    /** Payments whose workflows received a signal about more time. */
     extended,
     db,
     databaseUrl: database.url,
@@ -173,7 +173,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
   }
 }
 
-/** What must become true of a payment, and of its newest attempt, for its state to follow. */
+/** The conditions of a payment and its newest attempt from which its state follows. */
 const MOVES = {
   pending: (work) => {
     const { amount: asked } = work.state.payment
@@ -198,7 +198,7 @@ const MOVES = {
   canceled: (work) => work.set({ closedAs: 'canceled' }),
 } as const satisfies Record<string, (work: PaymentWork) => void>
 
-/** Moves along the transition table, one after the other. */
+/** Makes the transitions of the table, one after the other. */
 export async function movePayment(
   world: { change(id: string, work: Work): Promise<unknown> },
   id: string,

@@ -1,10 +1,10 @@
-/** Writes the smallest file of countries there is: https://maxmind.github.io/MaxMind-DB/, with IPv4 networks alone. */
+/** Writes the smallest valid file of countries: https://maxmind.github.io/MaxMind-DB/, with IPv4 networks only. */
 export function countriesFile(networks: Readonly<Record<string, string>>): Buffer {
   const codes = [...new Set(Object.values(networks))]
   const records = codes.map((code) => map({ country: map({ iso_code: text(code) }) }))
   const offsets = records.map((_record, nth) => Buffer.concat(records.slice(0, nth)).length)
   const nodes: [number, number][] = [[-1, -1]]
-  /** Below zero: nothing is there. From a million on: a record. */
+  /** Negative: no record. From a million on: a record. */
   const RECORD = 1_000_000
   for (const [network, code] of Object.entries(networks)) {
     const [address = '', length = '32'] = network.split('/')

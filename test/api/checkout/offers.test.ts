@@ -32,7 +32,7 @@ describe('Partners that are down', () => {
   const keyOf = async (path: string): Promise<string> => (await get(`${path}/status`)).body.key
   const APP = { provider: 'wallet_app', method: 'banking_app' }
 
-  test('a pinned payment whose partner is down says so, offers the others, tells its merchant, and comes back', async () => {
+  test('the page of a pinned payment whose partner is down names that, offers other providers, notifies its merchant, and recovers', async () => {
     const { id, path } = await world.create({ provider: 'wallet_app' })
     const before = await keyOf(path)
     down = { wallet_app: SINCE }
@@ -48,13 +48,13 @@ describe('Partners that are down', () => {
       await post(`${path}/opened`).expect(204)
     }
     const told = await world.timeline(id, 'checkout.route')
-    // Once for each time that it was down.
+    // One for each outage.
     expect(told.map(({ message, data }) => [message, data['reason'], data['down_since']])).toEqual([
       ['wallet_app is not responding at the moment; shown: picker', 'down', SINCE],
       ['wallet_app is not responding at the moment; shown: picker', 'down', '2026-11-20T14:00:00.000Z'],
     ])
 
-    // Nobody is sent there, by no form.
+    // No form leads to this provider.
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(
       `${path}?method=wallet_app.banking_app`,
     )
@@ -66,7 +66,7 @@ describe('Partners that are down', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  test('without a fallback the page waits for the partner, with a script and without, and keeps the link', async () => {
+  test('without a fallback the page waits for the partner, with and without a script, and keeps the link', async () => {
     const { path } = await world.create({ provider: 'wallet_app', fallback: 'none' })
     down = { wallet_app: SINCE }
     const page = await get(path)
@@ -78,7 +78,7 @@ describe('Partners that are down', () => {
     expect((await get(path)).text).toContain(`${path}/continue`)
   })
 
-  test('where the buyer picks, a way that is missing for the moment is named', async () => {
+  test('the picker names a provider that is down at the moment', async () => {
     const { path } = await world.create()
     const before = await keyOf(path)
     down = { card_partner: SINCE }
@@ -88,7 +88,7 @@ describe('Partners that are down', () => {
     expect((await get(path)).text).not.toContain('at the moment')
   })
 
-  test('an order that is open at the partner is shown as ever, and can be gone on with', async () => {
+  test('an open order at the partner is shown as before, and can be continued', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     const [page, key] = [(await get(path)).text, await keyOf(path)]
@@ -105,7 +105,7 @@ describe('More time', () => {
   const get = (path: string) => supertest(world.url).get(path).set('x-country', 'DE').expect(200)
   const press = (path: string) => supertest(world.url).post(`${path}/extend`).type('form').send('')
 
-  test('a buyer who is about to be too late gets 15 minutes more, once, and the workflow hears of it', async () => {
+  test('a buyer gets 15 minutes more shortly before the expiry, once, and the workflow receives a signal', async () => {
     const expiresAt = inMinutes(4)
     const { path, id, read } = await world.create({ provider: 'wallet_app', expiresAt })
     const before = await get(path)
@@ -121,7 +121,7 @@ describe('More time', () => {
     expect([(await read())?.expiresAt, world.extended.length]).toEqual([extended, 1])
   })
 
-  test('with time left, after the end, and from another site nothing is extended', async () => {
+  test('a payment is not extended if time is left, after its expiry, or by another site', async () => {
     world.extended.length = 0
     const early = await world.create({ expiresAt: inMinutes(30) })
     expect((await get(early.path)).text).not.toContain('/extend')
@@ -172,7 +172,7 @@ describe('The test bar', () => {
     }
   }
 
-  test('is absent where partners are real, and its address is not found', async () => {
+  test('the test bar is absent for real partners, and its URL is not found', async () => {
     const { path } = await world.create()
     const buyer = visit(world, path)
     expect(await buyer.page()).not.toContain(BAR)
@@ -182,13 +182,13 @@ describe('The test bar', () => {
     }
   })
 
-  test('opens no way into a payment of live mode', async () => {
+  test('the test bar cannot change a payment of live mode', async () => {
     const { path } = await simulated.create({ livemode: true })
     const answer = await visit(simulated, path).press({ do: 'pay' })
     expect(answer.status).toBe(404)
   })
 
-  test('plays the buyer: country, device and language hold for this payment, and can be taken back', async () => {
+  test('the test bar sets country, device and language for this payment, and resets them', async () => {
     const { path } = await simulated.create({ provider: 'local_partner' })
     const buyer = visit(simulated, path)
     expect(await buyer.page()).toContain(BAR)
@@ -201,7 +201,7 @@ describe('The test bar', () => {
     expect(await buyer.page()).toContain('UPI is not offered in Germany')
   })
 
-  test('plays a partner that is down, and back', async () => {
+  test('the test bar takes a partner down, and up again', async () => {
     const { path } = await simulated.create({ provider: 'wallet_app' })
     const buyer = visit(simulated, path)
     const { status, headers } = await buyer.press({ do: 'partner_down' })
@@ -209,7 +209,7 @@ describe('The test bar', () => {
     const page = await buyer.page()
     expect(page).toContain('Paying by banking app does not work at the moment.')
     expect(page).toContain('value="partner_down" aria-pressed="true"')
-    // Another buyer of the same shop is not concerned.
+    // Another buyer of the same shop is not affected.
     expect(await visit(simulated, path).page()).toContain('Continue to Velanto')
     await buyer.press({ do: 'partner_down' })
     expect(await buyer.page()).toContain('Continue to Velanto')
@@ -221,7 +221,7 @@ describe('The test bar', () => {
     [{ country: 'XX', device: '', language: 'en' }, {}, 400],
     [{ do: 'pay' }, { 'sec-fetch-site': 'cross-site' }, 403],
     [{ do: 'pay' }, { origin: 'https://elsewhere.example' }, 403],
-  ])('refuses %j with %j', async (fields, headers, status) => {
+  ])('the test bar refuses %j with %j', async (fields, headers, status) => {
     const { path } = await simulated.create()
     expect((await visit(simulated, path).press(fields, headers)).status).toBe(status)
   })
@@ -232,7 +232,7 @@ describe('Open pages', () => {
     openStream(`${world.url}${path}/live${knows === undefined ? '' : `?knows=${knows}`}`, heard)
   const stampNow = async (id: string) => (await readStamps(world.db, [id])).get(id)
 
-  test('a page hears of each change, and of nothing that it knows', async () => {
+  test('an open page receives each change, and nothing that it has already', async () => {
     const payment = await world.create()
     const other = await world.create()
     const page = await follow(payment.path, await stampNow(payment.id))
@@ -248,7 +248,7 @@ describe('Open pages', () => {
     await page.close()
   })
 
-  test('a change of the order alone is heard too', async () => {
+  test('an open page receives a change of the order alone', async () => {
     const payment = await world.create()
     const attemptId = 'att_01hzy3v7t8e4a9v2b6q5r0c1d2'
     await movePayment(world, payment.id, ['pending'])
@@ -266,7 +266,7 @@ describe('Open pages', () => {
     await page.close()
   })
 
-  test('what has changed before the page followed is told at once, and to a browser that comes back too', async () => {
+  test('an open page receives changes from before its connection at once, also after a reconnect', async () => {
     const payment = await world.create()
     const rendered = await stampNow(payment.id)
     await movePayment(world, payment.id, ['pending'])
@@ -279,7 +279,7 @@ describe('Open pages', () => {
     await back.close()
   })
 
-  test('a page that is closed is forgotten', async () => {
+  test('a page that is closed is removed', async () => {
     const second = await createCheckoutWorld()
     const payment = await second.create()
     const pages = await Promise.all([1, 2, 3].map(() => openStream(`${second.url}${payment.path}/live`)))
@@ -289,7 +289,7 @@ describe('Open pages', () => {
     await second.close()
   }, 60_000)
 
-  test('an unknown link is not found, and a crowd at one link leaves room for others', async () => {
+  test('a stream of an unknown link is not found, and many streams of one link leave room for others', async () => {
     expect((await fetch(`${world.url}/c/unknown/live`)).status).toBe(404)
     expect((await fetch(`${world.url}/c/a%00b/live`)).status).toBe(404)
     const [crowded, other] = [await world.create(), await world.create()]
@@ -300,7 +300,7 @@ describe('Open pages', () => {
     await Promise.all(pages.map((page) => page.close()))
   })
 
-  test('a look-up that fails is made again', async () => {
+  test('a look-up that fails is repeated', async () => {
     const payment = await world.create()
     const errors: unknown[] = []
     const openPages = createOpenPages({
@@ -319,7 +319,7 @@ describe('Open pages', () => {
     await second.close()
   }, 60_000)
 
-  test('when the process stops, every page is told to come back', async () => {
+  test('every open page is asked to reconnect when the process stops', async () => {
     const { deps, close } = await composeApi(
       readApiConfig({ ...TEST_ENVIRONMENT, DATABASE_URL: world.databaseUrl }),
       pino({ level: 'silent' }),
@@ -335,7 +335,7 @@ describe('Open pages', () => {
     await second.close()
   }, 60_000)
 
-  test('pages that come back in one moment are found in a few statements, one at a time, each its own payment', async () => {
+  test('pages that reconnect at the same moment are looked up in a few statements, one at a time, each with its own payment', async () => {
     const [statements, running]: [number[], { now: number; most: number }] = [[], { now: 0, most: 0 }]
     const find = findTogether(async (tokens) => {
       statements.push(tokens.length)
@@ -352,7 +352,7 @@ describe('Open pages', () => {
     expect(running.most).toBe(1)
   })
 
-  test('pages whose payment could not be looked up are told so, and the next ones are looked up', async () => {
+  test('pages whose payment could not be looked up receive an error, and the next ones are looked up', async () => {
     let isDown = true
     const find = findTogether(async (tokens) => {
       if (isDown) throw new Error('no connection')

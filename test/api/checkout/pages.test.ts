@@ -19,7 +19,7 @@ import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout
 import { countriesFile } from './countries-file.ts'
 
 let world: CheckoutWorld
-/** How many files may be fetched from now on, and what was counted. */
+/** The number of files that may be fetched from now on, and the counted requests. */
 let files = Number.POSITIVE_INFINITY
 const counted: string[] = []
 /** The country of an address; a test sets it. */
@@ -53,7 +53,7 @@ async function payInPart(paymentId: string, attemptId: string): Promise<void> {
   await world.change(paymentId, (work) => work.setAttempt(attemptId, { held: '20000000' }))
 }
 
-/** An open USDC order of 54 USDC, at whose address as many micro-USDC have arrived. */
+/** An open USDC order of 54 USDC, with this many micro-USDC at its address. */
 async function openUsdc(paymentId: string, attemptId: string, receivedMicro: string): Promise<void> {
   const [address, token]: readonly [Hex, Hex] = [`0x${randomBytes(20).toString('hex')}`, `0x${'3c'.repeat(20)}`]
   const asked = { minor: '4999', currency: 'EUR' } as const
@@ -81,7 +81,7 @@ async function openUsdc(paymentId: string, attemptId: string, receivedMicro: str
 
 const APP = { provider: 'wallet_app', method: 'banking_app' }
 
-describe('the page behind the link', () => {
+describe('The page behind the link', () => {
   test('a payment without a pin shows the picker of the country in the trusted header', async () => {
     const { path } = await world.create()
     const inGermany = await get(path, 'DE').expect(200)
@@ -98,7 +98,7 @@ describe('the page behind the link', () => {
     expect(page.text).toContain('Pay by card')
   })
 
-  test('an unknown link is a page, and so is a broken one', async () => {
+  test('an unknown link and a broken link each get a page', async () => {
     for (const path of ['/c/nothing', '/c/nothing/status', '/c/nothing/code.svg', `/c/${'x'.repeat(3000)}`, '/c/']) {
       const answer = await get(path)
       expect([path, answer.status, answer.type]).toEqual([path, 404, 'text/html'])
@@ -109,7 +109,7 @@ describe('the page behind the link', () => {
     expect(broken.text).not.toMatch(/URIError|at .*\.ts/)
   })
 
-  test('every page comes with a strict policy, no referrer, no cache and no frame', async () => {
+  test('every page has a strict policy, no referrer, no cache and no frame', async () => {
     const { path } = await world.create()
     for (const answer of [await get(path), await get('/c/nothing'), await get(`${path}/status`)]) {
       expect(answer.headers['content-security-policy']).toBe(
@@ -125,7 +125,7 @@ describe('the page behind the link', () => {
     }
   })
 
-  test('opening pages again and again creates and changes nothing', async () => {
+  test('opening pages repeatedly creates and changes nothing', async () => {
     const { path, id, read } = await world.create({ provider: 'wallet_app' })
     const before = await read()
     for (const suffix of ['', '/status', '/code.svg', '?step=pick', '?method=card_partner.card'])
@@ -136,7 +136,7 @@ describe('the page behind the link', () => {
     expect(await world.timeline(id, 'checkout.route')).toEqual([])
   })
 
-  test('a page is made of one statement, whatever the payment has been through', async () => {
+  test('a page needs one statement, whatever the history of the payment', async () => {
     const texts: string[] = []
     const query: Db['query'] = (text, values) => {
       texts.push(text)
@@ -156,7 +156,7 @@ describe('the page behind the link', () => {
     }
   })
 
-  test('the code of its link is an image that the page asks for, and of no other link', async () => {
+  test('the code of a link is an image that only the page of that link can load', async () => {
     const { path, url } = await world.create({ provider: 'wallet_app' })
     expect((await get(path)).text).toContain(`<img src="${path}/code.svg" alt="QR code with the link to this payment`)
     const image = await get(`${path}/code.svg`).expect(200)
@@ -165,7 +165,7 @@ describe('the page behind the link', () => {
     await get('/c/nothing/code.svg').expect(404)
   })
 
-  test('what a link asks for and the page does not know is not heard', async () => {
+  test('unknown query parameters of a link are ignored', async () => {
     const { path } = await world.create()
     for (const query of [
       '?method=__proto__.card',
@@ -177,7 +177,7 @@ describe('the page behind the link', () => {
       expect((await get(path + query, 'DE').expect(200)).text).toContain('How would you like to pay?')
   })
 
-  test('a converter that is down does not take the page away', async () => {
+  test('the page works while the converter is down', async () => {
     const dark = await createCheckoutWorld({ rates: { current: () => Promise.reject(new Error('no rates')) } })
     try {
       const { path } = await dark.create({ provider: 'local_partner' })
@@ -189,8 +189,8 @@ describe('the page behind the link', () => {
   })
 })
 
-describe('the country of the buyer', () => {
-  test('the choice of the buyer counts more than the header, for this payment alone', async () => {
+describe('The country of the buyer', () => {
+  test('the buyer’s choice of country overrides the header, for this payment only', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     const saved = await post(`${path}/country`, { country: 'BR' }).expect(303)
     expect(saved.headers['location']).toBe(path)
@@ -200,7 +200,7 @@ describe('the country of the buyer', () => {
     expect(page.text).toContain('Paying by banking app is not offered in Brazil.')
   })
 
-  test('neither a header nor a cookie with nonsense decides anything', async () => {
+  test('a header or cookie with nonsense does not set a country', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     for (const nonsense of ['XX', 'T1', 'ZZ', 'br<script>', ''])
       expect((await get(path, nonsense)).text).toContain('Not known')
@@ -219,7 +219,7 @@ describe('the country of the buyer', () => {
   )
 })
 
-test('changing the country keeps the way to pay that was chosen, and only a real one', async () => {
+test('changing the country keeps a valid chosen method', async () => {
   const { path } = await world.create()
   const kept = await post(`${path}/country`, { country: 'US', chosen: 'card_partner.card' }).expect(303)
   expect(kept.headers['location']).toBe(`${path}?method=card_partner.card`)
@@ -227,8 +227,8 @@ test('changing the country keeps the way to pay that was chosen, and only a real
   expect(unreal.headers['location']).toBe(path)
 })
 
-describe('the decision on the timeline', () => {
-  test('is written with its inputs when the buyer goes on, once', async () => {
+describe('The decision on the timeline', () => {
+  test('the timeline records the decision with its inputs once, when the buyer continues', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
     for (let press = 0; press < 2; press += 1) await post(`${path}/continue`, APP).set('x-country', 'DE').expect(200)
     expect(await world.timeline(id, 'checkout.route')).toEqual([
@@ -249,7 +249,7 @@ describe('the decision on the timeline', () => {
     ])
   })
 
-  test('is written when a page with a script shows the fallback, once for each decision and ten times at most; loading writes none', async () => {
+  test('the timeline records a fallback that a page with a script shows, once for each decision and ten times at most; loading records none', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
     const shown = await get(path, 'BR').expect(200)
     expect(shown.text).toContain(`data-opened="${path}/opened"`)
@@ -267,7 +267,7 @@ describe('the decision on the timeline', () => {
     expect(await world.timeline(id, 'checkout.route')).toHaveLength(10)
   })
 
-  test('names the limit that decided', async () => {
+  test('the recorded decision names the limit that decided', async () => {
     const { path, id } = await world.create({
       provider: 'local_partner',
       fallback: 'none',
@@ -282,8 +282,8 @@ describe('the decision on the timeline', () => {
   })
 })
 
-describe('what an open page asks for', () => {
-  test('follows the payment from the partner to the merchant', async () => {
+describe('What an open page requests', () => {
+  test('an open page follows the payment from the partner to the merchant', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
     const status = async () => (await get(`${path}/status`).expect(200)).body
     const first = await status()
@@ -302,16 +302,16 @@ describe('what an open page asks for', () => {
   })
 })
 
-describe('back from the partner', () => {
+describe('Back from the partner', () => {
   const navigated = { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site' }
 
-  test('the page says that it is checking, from the first moment and also when it is loaded again', async () => {
+  test('the page says that it is checking, from the first moment and after a reload', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     const back = await get(path).set(navigated).expect(200)
     const [, location = ''] = /data-here="([^"]*)"/.exec(back.text) ?? []
     expect(location).toMatch(new RegExp(`^${path}\\?back=\\d{10}$`))
-    // Without a script the page is loaded again there, with one the address becomes that.
+    // Without a script the page reloads at that URL; with a script the URL becomes that.
     expect(back.text).toContain(`<noscript><meta http-equiv="refresh" content="3;url=${location}"/></noscript>`)
     const again = [navigated, { 'sec-fetch-site': 'same-origin' }].map((headers) => get(location).set(headers))
     for (const page of [back, ...(await Promise.all(again))]) {
@@ -322,7 +322,7 @@ describe('back from the partner', () => {
     expect(status.body).toMatchObject({ status: 'pending', poll: 1, url: location })
   })
 
-  test('a partner that sends the buyer back by a form is answered with the page, and nothing in the form is read', async () => {
+  test('a form that a partner posts at the buyer’s return gets the page, and its fields are ignored', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     const returned = await supertest(world.url)
@@ -335,14 +335,14 @@ describe('back from the partner', () => {
     expect((await get(path).set(navigated).expect(200)).text).toContain('Checking with Velanto…')
   })
 
-  test('an older browser says nothing but where it comes from', async () => {
+  test('an older browser sends only the page that it comes from', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     expect((await get(path).set('referer', `${world.partnerUrl}/`)).text).toContain('Checking with Velanto…')
     expect((await get(path).set('referer', 'https://elsewhere.example/')).text).toContain('Finish at Velanto')
   })
 
-  test('who loads the page again, opens it anew, or has not been there is not taken for one who came back', async () => {
+  test('a buyer who reloads the page, opens it again, or was never at the partner does not count as returned', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     expect((await get(path).set(navigated)).text).toContain('Pay in your banking app')
     await post(`${path}/continue`, APP).expect(200)
@@ -350,7 +350,7 @@ describe('back from the partner', () => {
     for (const page of await Promise.all([...asked, get(path)])) expect(page.text).toContain('Finish at Velanto')
   })
 
-  test('who comes once more from the shop has not been at the partner just now', async () => {
+  test('a buyer who comes again from the shop does not count as just returned from the partner', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     const page = await get(path)
@@ -359,21 +359,21 @@ describe('back from the partner', () => {
     expect(page.text).toContain('Finish at Velanto')
   })
 
-  test('a moment that cannot be is not sent on again and again', async () => {
+  test('an impossible return time is not repeated in redirects', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     expect((await get(`${path}?back=1000000000`).set(navigated)).text).toContain('Finish at Velanto')
   })
 
-  test.each(['1', '9999999999', 'x', '1000000000'])('?back=%s, which cannot be, says nothing', async (back) => {
+  test.each(['1', '9999999999', 'x', '1000000000'])('an impossible return time is ignored: ?back=%s', async (back) => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     expect((await get(`${path}?back=${back}`).expect(200)).text).toContain('Finish at Velanto')
   })
 })
 
-describe('the receipt', () => {
-  test('has an address of its own once the payment was made, and before it leads to the payment', async () => {
+describe('The receipt', () => {
+  test('the receipt has its own URL once the payment has succeeded; before, the URL redirects to the payment', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
     expect((await get(`${path}/receipt`).expect(303)).headers['location']).toBe(path)
     await movePayment(world, id, ['pending', 'processing', 'settling', 'succeeded'])
@@ -383,8 +383,8 @@ describe('the receipt', () => {
   })
 })
 
-describe('assets', () => {
-  test('are served under the hash of their content, for ever, small, and nothing else is', async () => {
+describe('Assets', () => {
+  test('assets are small, are served under the hash of their content without expiry, and no other files are served', async () => {
     const { path } = await world.create()
     const page = (await get(path)).text
     const files = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, file]) => file ?? '')
@@ -408,7 +408,7 @@ describe('The receipt as a file', () => {
     return made
   }
 
-  test('the receipt is a file at its own address once the payment was made, in the language that is asked for', async () => {
+  test('the receipt is a file at its own URL once the payment has succeeded, in the requested language', async () => {
     const { path, id } = await paid()
     for (const page of [path, `${path}/receipt`]) expect((await get(page)).text).toContain(`href="${path}/receipt.pdf"`)
     const file = await get(`${path}/receipt.pdf`).set('accept-language', 'el').buffer(true).parse(bytes).expect(200)
@@ -423,7 +423,7 @@ describe('The receipt as a file', () => {
     expect([text.startsWith('%PDF-'), text.includes('/Lang (el)')]).toEqual([true, true])
   })
 
-  test('the file leads to the page of the receipt before the payment was made, and for a name that no font can write', async () => {
+  test('the URL of the file redirects to the page of the receipt before the payment has succeeded, and if no font has the characters of a name', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     expect((await get(`${path}/receipt.pdf`).expect(303)).headers['location']).toBe(`${path}/receipt`)
     const chinese = await paid('夜行列車')
@@ -431,7 +431,7 @@ describe('The receipt as a file', () => {
     await supertest(world.url).post(`${path}/receipt.pdf`).expect(405)
   })
 
-  test('a file counts as something done, of which a link has fewer than pages', async () => {
+  test('a receipt file counts against a limit of its link that is lower than the limit of pages', async () => {
     const { path } = await paid()
     counted.length = 0
     files = 2
@@ -466,14 +466,14 @@ describe('The country of an address', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('the file of countries says where an address is, and of others that it does not know', () => {
+  test('the file of countries returns the country of an address, and null for unknown addresses', () => {
     expect(
       ['198.51.100.7', '::ffff:203.0.113.127', '203.0.113.128', '8.8.8.8', '192.0.2.1', 'x', ''].map(locate),
     ).toEqual(['BR', 'DE', null, null, null, null, null])
     expect(() => createLocate(join(folder, 'missing.mmdb'))).toThrow('ENOENT')
   })
 
-  test('the buyer is where the address is, unless the proxy or the buyer says otherwise', async () => {
+  test('the buyer’s country follows the address, unless the proxy or the buyer sets another one', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
     const get = (headers: Record<string, string> = {}) => supertest(world.url).get(path).set(headers).expect(200)
     expect((await get()).text).toContain('Paying by banking app is not offered in Brazil')
@@ -491,7 +491,7 @@ describe('The language of a page', () => {
   const choose = (url: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
     fetch(`${url}/language`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual', headers })
 
-  test('the browser’s language is spoken, the answer says which, and what it depends on', async () => {
+  test('the page uses the browser’s language, and the response names the language and the headers it depends on', async () => {
     const { url } = await world.create()
     const answer = await fetch(url, { headers: { 'accept-language': 'de-DE,de;q=0.9,en;q=0.5' } })
     expect(answer.headers.get('content-language')).toBe('de')
@@ -501,7 +501,7 @@ describe('The language of a page', () => {
     expect(page).toContain('Wie möchten Sie bezahlen?')
   })
 
-  test('the buyer’s own choice comes before the browser’s, and leads back to the page where it was made', async () => {
+  test('the buyer’s own choice of language overrides the browser’s, and leads back to the same page', async () => {
     const { url, path } = await world.create()
     const chosen = await choose(url, { language: 'ar', at: `${path}?step=pick&method=card_partner.card` })
     expect(chosen.status).toBe(303)
@@ -512,7 +512,7 @@ describe('The language of a page', () => {
     expect(await answer.text()).toContain('<html lang="ar" dir="rtl"')
   })
 
-  test('the choice leads to no other place than a page of this payment', async () => {
+  test('the language choice leads only to a page of this payment', async () => {
     const { url, path } = await world.create()
     for (const at of ['https://evil.example/', '//evil.example/', '/c/another', 'javascript:alert(1)', 'http://[', ''])
       expect((await choose(url, { language: 'fr', at })).headers.get('location')).toBe(path)
@@ -522,21 +522,21 @@ describe('The language of a page', () => {
     )
   })
 
-  test('a language that we do not have is refused, and so is a choice made by another site', async () => {
+  test('an unknown language and a choice made by another site are refused', async () => {
     const { url, path } = await world.create()
     expect((await choose(url, { language: 'xx', at: path })).status).toBe(400)
     expect((await choose(url, { language: 'de', at: path }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
     expect((await fetch(`${url}/language`)).status).toBe(405)
   })
 
-  test('an error is told in the reader’s language too', async () => {
+  test('an error page is in the reader’s language', async () => {
     const answer = await fetch(`${world.url}/c/unknown`, { headers: { 'accept-language': 'hu' } })
     expect(answer.status).toBe(404)
     expect(answer.headers.get('content-language')).toBe('hu')
     expect(await answer.text()).toContain('Nincs ilyen fizetés')
   })
 
-  test('a page holds the texts of its own language alone, and stays small', async () => {
+  test('a page has only the texts of its own language, and stays small', async () => {
     const { url } = await world.create()
     const pages = await Promise.all(
       ['en', 'de', 'hi'].map(async (language) =>
@@ -550,7 +550,7 @@ describe('The language of a page', () => {
 })
 
 describe('Continue', () => {
-  test('asks for an order and hands the buyer over to the partner', async () => {
+  test('Continue requests an order and hands the buyer over to the partner', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     const handoff = await post(`${path}/continue`, APP).expect(200)
     expect(world.asked).toEqual([{ attemptId: expect.stringMatching(/^att_/), ...APP }])
@@ -563,7 +563,7 @@ describe('Continue', () => {
     expect((await get(`${path}/continue`).expect(303)).headers['location']).toBe(path)
   })
 
-  test('with UPI the buyer stays, and sees the code', async () => {
+  test('with UPI the buyer stays on the page and sees the code', async () => {
     const { path } = await world.create({ provider: 'local_partner' })
     const upi = { provider: 'local_partner', method: 'upi' }
     for (let click = 0; click < 2; click++)
@@ -573,7 +573,7 @@ describe('Continue', () => {
     expect(page.text).toContain('aria-label="UPI QR code: pay ₹4,536.90 to Nightline Rail"')
   })
 
-  test('a decline is said on the page, and the buyer may try again', async () => {
+  test('a decline is shown on the page, and the buyer can try again', async () => {
     world.setAnswer('declines')
     const { path } = await world.create({ provider: 'wallet_app' })
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(path)
@@ -582,7 +582,7 @@ describe('Continue', () => {
     expect(page.text).toContain(`${path}/continue`)
   })
 
-  test('a system that cannot answer now is a page with a way to try again', async () => {
+  test('a system that cannot answer now shows a page with a way to try again', async () => {
     world.setAnswer('is unavailable')
     const { path } = await world.create({ provider: 'wallet_app' })
     const answer = await post(`${path}/continue`, APP)
@@ -591,7 +591,7 @@ describe('Continue', () => {
     expect(answer.text).toContain(`href="${path}"`)
   })
 
-  test('a bug is a page without a word of the inside', async () => {
+  test('a bug shows a page without internal details', async () => {
     world.setAnswer('throws')
     const { path } = await world.create({ provider: 'wallet_app' })
     const answer = await post(`${path}/continue`, APP)
@@ -599,7 +599,7 @@ describe('Continue', () => {
     expect(answer.text).not.toContain('secret detail')
   })
 
-  test('a database that is away is a page that says the payment is safe, with the time to come back', async () => {
+  test('an unavailable database shows a page that says the payment is safe, with a time to come back', async () => {
     const gone = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
     const away = () => Promise.reject(gone)
     const dark = await createCheckoutWorld({ db: { query: away, transaction: away, livemode: false } })
@@ -612,7 +612,7 @@ describe('Continue', () => {
     }
   })
 
-  test('a method that is not offered to this buyer leads back to the picker, and nothing is opened', async () => {
+  test('a method that is not offered to this buyer leads back to the picker, and no order is opened', async () => {
     const { path } = await world.create()
     const answer = await post(`${path}/continue`, APP).set('x-country', 'BR').expect(303)
     expect(answer.headers['location']).toBe(`${path}?method=wallet_app.banking_app`)
@@ -622,7 +622,7 @@ describe('Continue', () => {
     expect(world.asked).toEqual([])
   })
 
-  test('USDC opens where deposits are taken, and is not even offered elsewhere', async () => {
+  test('USDC opens if the deployment takes deposits, and is not offered otherwise', async () => {
     const usdc = { provider: 'crypto', method: 'usdc' }
     const { path } = await world.create({ provider: null })
     expect((await get(`${path}?step=pick`, 'DE')).text).not.toContain('USDC')
@@ -640,7 +640,7 @@ describe('Continue', () => {
     }
   })
 
-  test('a part of the USDC refuses every other order, and every address shows how to send the rest', async () => {
+  test('a part of the price in USDC refuses every other order, and every page shows how to send the rest', async () => {
     const { path, id } = await world.create()
     const attemptId = newId('attempt')
     await payInPart(id, attemptId)
@@ -654,14 +654,14 @@ describe('Continue', () => {
     }
   })
 
-  test('less than 0.01 USDC at the address is no part of the price, so every other way stays open', async () => {
+  test('less than 0.01 USDC at the address is not part of the price, so every other provider stays open', async () => {
     const { path, id } = await world.create()
     await openUsdc(id, newId('attempt'), '9999')
     const { text } = await get(`${path}?step=pick`, 'DE').expect(200)
     expect(text).toMatch(/card_partner.card/)
   })
 
-  test('a payment that is over is shown, not opened', async () => {
+  test('a payment that has ended is shown, not opened', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
     await movePayment(world, id, ['canceled'])
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(path)
@@ -682,7 +682,7 @@ describe('Continue', () => {
     expect(world.asked).toEqual([])
   })
 
-  test('other bodies are refused with a page: JSON, too large, too many fields', async () => {
+  test('bodies that are JSON, too large, or have too many fields are refused with a page', async () => {
     const { path } = await world.create()
     const json = await supertest(world.url).post(`${path}/continue`).send(APP)
     expect([json.status, json.type]).toEqual([400, 'text/html'])
@@ -693,7 +693,7 @@ describe('Continue', () => {
     expect(world.asked).toEqual([])
   })
 
-  test('another method on a path is a 405 page that names what is allowed', async () => {
+  test('an unsupported method on a path gets a 405 page that names what is allowed', async () => {
     const { path } = await world.create()
     const posted = await post(`${path}/receipt`, APP)
     expect([posted.status, posted.type, posted.headers['allow']]).toEqual([405, 'text/html', 'GET, HEAD'])
@@ -702,14 +702,14 @@ describe('Continue', () => {
   })
 })
 
-describe('a form sent by another site', () => {
+describe('A form sent by another site', () => {
   test.each([
     ['sec-fetch-site', 'cross-site'],
     ['sec-fetch-site', 'same-site'],
     ['sec-fetch-site', 'none'],
     ['origin', 'https://evil.example'],
     ['origin', 'null'],
-  ])('%s: %s is refused', async (header, value) => {
+  ])('a form is refused by its origin: %s: %s', async (header, value) => {
     const { path } = await world.create()
     for (const [step, body] of [
       ['continue', APP],
@@ -721,12 +721,12 @@ describe('a form sent by another site', () => {
     expect(world.asked).toEqual([])
   })
 
-  test('an origin that only begins like ours is refused', async () => {
+  test('an origin that only begins like the platform’s is refused', async () => {
     const { path } = await world.create()
     expect((await post(`${path}/continue`, APP).set('origin', `${world.url}.evil.example`)).status).toBe(403)
   })
 
-  test('our own page is heard, by what the browser says or by the origin', async () => {
+  test('a form of the checkout’s own page is accepted by the browser’s header or by the origin', async () => {
     const { path } = await world.create()
     await post(`${path}/continue`, APP).set('sec-fetch-site', 'same-origin').set('origin', 'null').expect(200)
     await post(`${path}/continue`, APP).set('origin', world.url).expect(200)
@@ -737,17 +737,17 @@ describe('Attempts after the first', () => {
   const APP = { provider: 'wallet_app', method: 'banking_app' } as const
   const CARD = { provider: 'card_partner', method: 'card' } as const
   const get = async (path: string) => (await supertest(world.url).get(path).set('x-country', 'DE').expect(200)).text
-  /** Returns the address to which Continue leads: the partner's page, or one of ours. */
+  /** Returns the URL to which Continue leads: the partner’s page, or a page of the checkout. */
   async function goOn(path: string, choice: typeof APP | typeof CARD = APP): Promise<string | undefined> {
     const pressed = await supertest(world.url).post(`${path}/continue`).set('x-country', 'DE').type('form').send(choice)
     return pressed.status === 200
       ? /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(pressed.text)?.[1]
       : pressed.headers['location']
   }
-  /** The partner's page of the order that the workflow was asked for then. */
+  /** The partner’s page of the order that the workflow opened then. */
   const orderPage = (asked: number) => `${world.partnerUrl}/pay/${world.asked[asked]?.attemptId}`
 
-  /** As many attempts as asked for, all of them in that state. */
+  /** Writes this many attempts, all of them in that state. */
   async function withAttempts(id: string, count: number, status: AttemptStatus): Promise<void> {
     const asked = { minor: '4999', currency: 'EUR' } as const
     await world.change(id, (work) => {
@@ -759,14 +759,14 @@ describe('Attempts after the first', () => {
     })
   }
 
-  describe('an order that is open', () => {
-    test('is what a second click and a return to the checkout lead to, and the workflow is asked once', async () => {
+  describe('An open order', () => {
+    test('a second click and a return to the checkout lead to the open order, and the workflow is asked once', async () => {
       const { path } = await world.create()
       for (let click = 0; click < 4; click++) expect(await goOn(path)).toBe(orderPage(0))
       expect(world.asked).toHaveLength(1)
     })
 
-    test('is gone on with during the identity check', async () => {
+    test('an order is continued during the identity check', async () => {
       const { path, id } = await world.create()
       await goOn(path)
       const attemptId = world.asked[0]?.attemptId ?? ''
@@ -776,7 +776,7 @@ describe('Attempts after the first', () => {
     })
 
     test.each(['declined', 'expired', 'canceled'] as const)(
-      'is not gone on with once the row says that it is %s: the workflow opens another',
+      'an order whose row is %s is not continued: the workflow opens another',
       async (status) => {
         const { path, id } = await world.create()
         await goOn(path)
@@ -788,7 +788,7 @@ describe('Attempts after the first', () => {
       },
     )
 
-    test('is not gone on with for another way to pay: the workflow cancels it first', async () => {
+    test('an order is not continued for another method: the workflow cancels it first', async () => {
       const { path } = await world.create()
       await goOn(path)
       await goOn(path, CARD)
@@ -796,8 +796,8 @@ describe('Attempts after the first', () => {
     })
   })
 
-  describe('a payment that was started twenty times', () => {
-    test('says so without asking the workflow, that paid money is safe, and how to get a new link', async () => {
+  describe('A payment with twenty attempts', () => {
+    test('a payment with twenty attempts refuses another one without asking the workflow, and says that paid money is safe and how to get a new link', async () => {
       const { path, id } = await world.create()
       await withAttempts(id, MAX_ATTEMPTS, 'declined')
       expect(await goOn(path)).toBe(`${path}?method=wallet_app.banking_app`)
@@ -813,14 +813,14 @@ describe('Attempts after the first', () => {
       }
     })
 
-    test('one try before that is still opened', async () => {
+    test('a payment with nineteen attempts still opens one', async () => {
       const { path, id } = await world.create()
       await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
       expect(await goOn(path)).toBe(orderPage(0))
       expect(world.asked).toHaveLength(1)
     })
 
-    test('is gone on with in the order that is open, but in no other way', async () => {
+    test('a payment with twenty attempts can continue its open order, but no other method', async () => {
       const { path, id } = await world.create()
       await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
       await goOn(path)
@@ -833,7 +833,7 @@ describe('Attempts after the first', () => {
       expect(await get(path)).toContain('Finish at Velanto')
     })
 
-    test('an order whose opening was interrupted can be asked for again', async () => {
+    test('an order whose opening was interrupted can be requested again', async () => {
       const { path, id } = await world.create()
       await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
       await withAttempts(id, 1, 'opening')
@@ -844,7 +844,7 @@ describe('Attempts after the first', () => {
       expect(world.asked).toHaveLength(1)
     })
 
-    test('says so too when the workflow counted one more than the page knew', async () => {
+    test('a payment refuses another attempt when the workflow has counted one more than the page read', async () => {
       const late = await createCheckoutWorld({ openAttempt: async () => ({ kind: 'too_many_attempts' }) })
       try {
         const { path } = await late.create()

@@ -29,7 +29,7 @@ describe('Requests and answers', () => {
   const send = (body: unknown, headers: Record<string, string> = {}) =>
     shop.ask('POST', '/v1/payments', { body, headers })
 
-  /** Bytes as they are; answers what came back before the connection was closed. */
+  /** Sends bytes unchanged; returns what arrived before the connection was closed. */
   function sendRaw(bytes: string): Promise<string> {
     return new Promise((resolve, reject) => {
       let text = ''
@@ -43,7 +43,7 @@ describe('Requests and answers', () => {
     })
   }
 
-  describe('a body that cannot be read', () => {
+  describe('A body that cannot be read', () => {
     const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
     test.each<[string, string | Buffer, number, string]>([
       ['an empty body', Buffer.alloc(0), 400, 'invalid_json'],
@@ -64,19 +64,19 @@ describe('Requests and answers', () => {
       ['nine levels', nested(9), 400, 'validation_failed'],
       ['30,000 levels', nested(30_000), 400, 'validation_failed'],
       ['more than 64 KiB', JSON.stringify({ ...BODY, description: 'x'.repeat(66_000) }), 413, 'body_too_large'],
-    ])('%s is a problem, and nothing is stored', async (_name, body, status, code) => {
+    ])('a body is refused with a problem, and nothing is stored: %s', async (_name, body, status, code) => {
       const before = await shop.count('payment')
       expectProblem(await send(body), status, code)
       expect(await shop.count('payment')).toBe(before)
     })
 
-    test('64 KiB are counted after decompression', async () => {
+    test('the limit of 64 KiB applies after decompression', async () => {
       const bomb = gzipSync(JSON.stringify({ ...BODY, description: 'x'.repeat(10_000_000) }))
       expect(bomb.length).toBeLessThan(65_536)
       expectProblem(await send(bomb, { 'content-encoding': 'gzip' }), 413, 'body_too_large')
     })
 
-    test('gzip is understood, broken gzip is a problem, another encoding is named as not supported', async () => {
+    test('gzip is accepted, broken gzip is a problem, and another encoding is named as not supported', async () => {
       expect((await send(gzipSync(JSON.stringify(BODY)), { 'content-encoding': 'gzip' })).status).toBe(201)
       expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'gzip' }), 400, 'invalid_request')
       expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'zstd9' }), 415, 'unsupported_media_type')
@@ -97,16 +97,16 @@ describe('Requests and answers', () => {
     })
 
     test.each(['application/json', 'Application/JSON;charset=UTF-8', 'application/json; charset="utf-8"'])(
-      'the content type %p is',
+      'the content type %p is supported',
       async (type) => {
         expect((await send(JSON.stringify(BODY), { 'content-type': type })).status).toBe(201)
       },
     )
   })
 
-  describe('a path or a method that is not there', () => {
+  describe('An unknown path or method', () => {
     test.each(['/v1', '/v1/', '/v2/payments', '/V1/payments', '/v1/payment', '/v1/payments/pay_1/refund', '/.env'])(
-      '%s is 404',
+      'an unknown path is 404: %s',
       async (path) => {
         expectProblem(await shop.ask('GET', path), 404, 'route_missing')
       },
@@ -120,19 +120,19 @@ describe('Requests and answers', () => {
       ['PROPFIND', '/v1/providers'],
       ['DELETE', '/healthz'],
       ['GET', '/callbacks/wallet_app'],
-    ])('%s %s is 405 and says what is allowed', async (method, path) => {
+    ])('%s %s is 405 and names the allowed methods', async (method, path) => {
       const answer = await shop.ask(method, path)
       expectProblem(answer, 405, 'method_not_allowed')
       expect(answer.headers.get('allow')).toMatch(/^[A-Z]+(, [A-Z]+)*$/)
     })
 
-    test('HEAD is answered as GET without the body', async () => {
+    test('HEAD returns the response of GET without the body', async () => {
       const answer = await shop.ask('HEAD', '/v1/providers')
       expect([answer.status, answer.text]).toEqual([200, ''])
     })
 
     test.each(['/v1/payments/%', '/v1/payments/%ff', '/v1/payments/%c0%ae'])(
-      '%s is a problem, not a page',
+      'an error of the API is a problem, not a page: %s',
       async (path) => {
         expectProblem(await shop.ask('GET', path), 400, 'invalid_request')
       },
@@ -149,18 +149,18 @@ describe('Requests and answers', () => {
       `pay_${'9'.repeat(5000)}`,
       '😀',
       '__proto__',
-    ])('the id %p is one that does not exist', async (id) => {
+    ])('the id %p is answered as an unknown one', async (id) => {
       expectProblem(await shop.ask('GET', `/v1/payments/${encodeURI(id)}`), 404, 'resource_missing')
       expectProblem(await shop.ask('POST', `/v1/payments/${encodeURI(id)}/cancel`), 404, 'resource_missing')
     })
 
-    test('a query parameter that the route does not know is refused', async () => {
+    test('an unknown query parameter is refused', async () => {
       expectProblem(await shop.ask('GET', '/v1/providers?limt=1'), 400, 'validation_failed')
       expectProblem(await shop.ask('GET', '/v1/providers?__proto__=1'), 400, 'validation_failed')
     })
   })
 
-  describe('what is not HTTP', () => {
+  describe('Invalid HTTP', () => {
     const HEAD = 'POST /v1/payments HTTP/1.1\r\nhost: x\r\n'
     test.each([
       ['a line that is no request', 'HELLO\r\n\r\n', 400, 'invalid_request'],
@@ -184,14 +184,14 @@ describe('Requests and answers', () => {
         417,
         'expectation_failed',
       ],
-    ])('%s is answered with a problem', async (_name, bytes, status, code) => {
+    ])('invalid HTTP is answered with a problem: %s', async (_name, bytes, status, code) => {
       const [head, body] = (await sendRaw(bytes)).split('\r\n\r\n')
       expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
       expect(head).toMatch(/content-type: application\/problem\+json/i)
       expect(JSON.parse(body ?? '')).toMatchObject({ status, code, request_id: expect.stringMatching(/^req_/) })
     })
 
-    test('chunks that are broken do not create a payment', async () => {
+    test('a body with broken chunks does not create a payment', async () => {
       const before = await shop.count('payment')
       const head = `${HEAD}authorization: Bearer ${shop.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
       expect(await sendRaw(`${head}zz\r\n{}\r\n`)).toMatch(/^HTTP\/1.1 400 /)
@@ -199,7 +199,7 @@ describe('Requests and answers', () => {
     })
   })
 
-  test('every answer has its own request id, and a client’s own id is not taken over', async () => {
+  test('every response has its own request id, and ignores a client’s id', async () => {
     const paths = ['/healthz', '/v1/providers', '/v1/nothing', '/nothing']
     const ids = await Promise.all(
       paths.map(async (path) =>
@@ -210,7 +210,7 @@ describe('Requests and answers', () => {
     for (const id of ids) expect(id).toMatch(/^req_[0-9a-z]{26}$/)
   })
 
-  test('an error nobody expected is opaque: no message, no stack', async () => {
+  test('an unexpected error is opaque: no message and no stack', async () => {
     const broken = await openShop({
       deps: () => ({ rates: { current: () => Promise.reject(new TypeError('secret detail')) } }),
     })
@@ -219,7 +219,7 @@ describe('Requests and answers', () => {
       expectProblem(noRate, 503, 'temporarily_unavailable')
       expect(noRate.headers.get('retry-after')).toMatch(/^\d+$/)
       expect(noRate.text).not.toContain('secret detail')
-      // What no rate can mend is not sent away to be tried again.
+      // An error that no rate can repair does not ask the client to try again.
       const quote = (query: string) => broken.ask('GET', `/v1/quotes?${query}`)
       expectProblem(await quote('amount=49.99&currency=EUR'), 503, 'temporarily_unavailable')
       expectProblem(await quote('amount=1.234&currency=EUR'), 400, 'validation_failed')
@@ -245,7 +245,7 @@ describe('Requests and answers', () => {
 })
 
 describe('The negative corpus', () => {
-  test('one in ten of more than 600 requests that are not right is refused as a problem, and nothing is stored', async () => {
+  test('one in ten of more than 600 invalid requests is refused as a problem, and nothing is stored', async () => {
     const other = await shop.asNewMerchant()
     const cases = await readCorpus(other)
     await expectAllRefused(
@@ -268,15 +268,15 @@ describe('The document', () => {
       Object.values(path),
     )
 
-  describe('the OpenAPI document', () => {
-    test('the checked-in document is the one that is served: run npm run docs', async () => {
+  describe('The OpenAPI document', () => {
+    test('the checked-in OpenAPI document equals the served one: run npm run docs', async () => {
       const served = JSON.parse((await shop.ask('GET', '/v1/openapi.json', { key: null })).text) as object
       const servers = [{ url: 'http://localhost:4242' }]
       expect(JSON.parse(readFileSync(file('openapi.json'), 'utf8'))).toEqual({ ...served, servers })
       expect(JSON.parse((await shop.ask('GET', '/openapi.json', { key: null })).text)).toEqual(served)
     })
 
-    test('names every operation once, and says of each what it refuses', async () => {
+    test('the OpenAPI document names every operation once, with each of its errors', async () => {
       const all = operations(JSON.parse(readFileSync(file('openapi.json'), 'utf8')))
       expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length)
       for (const { operationId, summary, tags, responses } of all) {
@@ -293,7 +293,7 @@ describe('The document', () => {
     responses: Record<string, { content?: Record<string, Media> }>
   }
 
-  describe('of every operation the document', () => {
+  describe('Each operation of the OpenAPI document', () => {
     const document = JSON.parse(readFileSync(file('openapi.json'), 'utf8')) as Record<string, unknown> & {
       webhooks: Record<string, { post: Described }>
     }
@@ -304,7 +304,7 @@ describe('The document', () => {
       return ajv.validate(JSON.parse(text) as object, value) ? null : ajv.errorsText()
     }
 
-    test('has an example of the body, of the ids in the path and of the answer, and each fits its schema', () => {
+    test('each operation has an example of the body, of the ids in the path and of the response, and each fits its schema', () => {
       for (const { operationId, parameters = [], requestBody, responses } of operations(document) as Described[]) {
         for (const [status, { content }] of Object.entries(responses)) {
           const media = content?.['application/json']
@@ -326,7 +326,7 @@ describe('The document', () => {
       }
     })
 
-    test('says that limit is a whole number, and what it is at most', () => {
+    test('each list says that limit is an integer, and its maximum', () => {
       const limits = (operations(document) as Described[]).flatMap(({ parameters = [] }) =>
         parameters.filter(({ name }) => name === 'limit'),
       )
@@ -335,7 +335,7 @@ describe('The document', () => {
       for (const { schema } of limits) expect(schema.pattern).toBeUndefined()
     })
 
-    test('has patterns only of what every language reads: no classes of properties', () => {
+    test('each pattern uses only syntax that every language supports: no classes of properties', () => {
       const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
         ([, text]) => JSON.parse(text ?? '""') as string,
       )
@@ -344,7 +344,7 @@ describe('The document', () => {
       for (const pattern of patterns) expect(() => new RegExp(pattern)).not.toThrow()
     })
 
-    test('tells what is sent to webhook endpoints, for every type of event', () => {
+    test('the OpenAPI document describes what webhook endpoints receive, for every type of event', () => {
       expect(Object.keys(document.webhooks)).toEqual([...WEBHOOK_EVENT_TYPES])
       for (const [type, { post }] of Object.entries(document.webhooks)) {
         const media = post.requestBody?.content['application/json']
@@ -363,14 +363,14 @@ describe('The document', () => {
     })
   })
 
-  describe('the code of an error', () => {
-    test('has a section in the documentation that is checked in: run npm run docs', () => {
+  describe('The code of an error', () => {
+    test('each error code has a section in the checked-in documentation: run npm run docs', () => {
       const text = readFileSync(file('errors.md'), 'utf8')
       expect(text).toBe(errorDocs())
       for (const code of Object.keys(PROBLEMS)) expect(text).toContain(`\n## ${code}\n`)
     })
 
-    test('has an anchor on the page that type leads to', async () => {
+    test('each error code has an anchor on the page that its type links to', async () => {
       const { body } = await shop.ask('GET', '/v1/payments', { key: null })
       const type = new URL(String(body['type']))
       expect([type.origin, type.pathname, type.hash]).toEqual([shop.url, '/docs/errors', '#invalid_api_key'])
@@ -414,12 +414,12 @@ describe('The end of the server', () => {
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
     waiting[0]!.end('to the partner')
     expect(await answer).toBe('to the partner')
-    // The client keeps its connection, and must not keep the server with it.
+    // The client keeps its connection open, which must not keep the server running.
     await stopped
     agent.destroy()
   })
 
-  test('a request into a connection that was idle when the end began is answered, and its client comes by another one', async () => {
+  test('a request on a connection that was idle when the shutdown began is answered, and its client reconnects for the next one', async () => {
     const { server, waiting, ask, agent } = await slowServer()
     const first = ask()
     await once(server, 'request')
@@ -435,7 +435,7 @@ describe('The end of the server', () => {
     agent.destroy()
   })
 
-  test('a request without end does not keep the server', async () => {
+  test('a request that never ends does not keep the server running', async () => {
     const { server, ask } = await slowServer()
     const answer = ask()
     await once(server, 'request')
@@ -453,7 +453,7 @@ describe('The addresses of the server', () => {
   type Asked = { readonly method?: string; readonly headers?: Record<string, string>; readonly at?: Shop }
   type Answered = { status: number; headers: Record<string, string | string[] | undefined>; text: string }
 
-  /** `path` goes into the request line as it is. */
+  /** `path` is written into the request line unchanged. */
   function ask(path: string, { method = 'GET', headers = {}, at = shop }: Asked = {}): Promise<Answered> {
     return new Promise((resolve, reject) => {
       const asked = request({ host: '127.0.0.1', port: at.port, path, method, headers }, (response) => {
@@ -481,7 +481,7 @@ describe('The addresses of the server', () => {
       '/nowhere',
     ]
 
-    test.each(PAGES)('another name of the host leads to the same page of the public address: %s', async (path) => {
+    test.each(PAGES)('another name of the host redirects to the same page of the public URL: %s', async (path) => {
       for (const method of ['GET', 'HEAD']) {
         const { status, headers } = await ask(path, { method, headers: other })
         expect([status, headers['location']]).toEqual([307, `${shop.url}${path}`])
@@ -523,11 +523,11 @@ describe('The addresses of the server', () => {
       '/.well-known/jwks.json',
       ASSETS.icon,
       `/logos/${'0'.repeat(32)}.png`,
-    ])('programs are served under any name: %s', async (path) => {
+    ])('programs are served under any host name: %s', async (path) => {
       expect((await ask(path, { headers: other })).status).toBe((await ask(path)).status)
     })
 
-    test('the name behind a proxy is the one that the proxy forwards', async () => {
+    test('behind a proxy the host name is the one that the proxy forwards', async () => {
       const proxied = await openShop({ deps: () => ({ trustProxyHops: 1 }) })
       const named = (host: string) =>
         ask('/sign-in', { at: proxied, headers: { host: 'api.internal:4242', 'x-forwarded-host': host } })
@@ -557,13 +557,13 @@ describe('The addresses of the server', () => {
       'pay.example, 10.0.0.3:4242',
       'evil.example, pay.example, 10.0.0.3:4242',
       'not a host',
-    ])('a page is served where a proxy forwards the public host as it writes it: %s', async (forwarded) => {
+    ])('a page is served if a proxy forwards the public host in its spelling: %s', async (forwarded) => {
       const headers = { host: 'api.internal:4242', 'x-forwarded-host': forwarded }
       expect((await ask('/sign-in', { at: proxied, headers })).status).toBe(200)
     })
 
     test.each(['old.example', 'pay.example, old.example, 10.0.0.3:4242', 'pay.example.evil.example'])(
-      'a page under another host leads to the public one behind proxies: %s',
+      'a page under another host redirects to the public one behind proxies: %s',
       async (forwarded) => {
         const headers = { host: 'pay.example', 'x-forwarded-host': forwarded }
         const { status, headers: answered } = await ask('/sign-in', { at: proxied, headers })
@@ -571,7 +571,7 @@ describe('The addresses of the server', () => {
       },
     )
 
-    test('a page is served without a proxy where `Host` has the default port of the public address', async () => {
+    test('a page is served without a proxy if `Host` has the default port of the public URL', async () => {
       const plain = await openShop({ deps: () => ({ publicUrl: 'https://pay.example', trustProxyHops: 0 }) })
       try {
         expect((await ask('/sign-in', { at: plain, headers: { host: 'pay.example:443' } })).status).toBe(200)
@@ -604,14 +604,14 @@ describe('The addresses of the server', () => {
       '/dashboard',
       ASSETS.icon,
       `/logos/${'0'.repeat(32)}.png`,
-    ])('every answer forbids sniffing, and says what can run and be cached: %s', async (path) => {
+    ])('every response forbids sniffing, and sets what can run and be cached: %s', async (path) => {
       const { headers } = await ask(path)
       expect(headers['x-content-type-options']).toBe('nosniff')
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'/)
       expect(headers['cache-control']).toMatch(/^(?:no-store|public, max-age=\d+(?:, immutable)?)$/)
     })
 
-    test('a shop keeps the handle of a checkout that it opened, and of no other page', async () => {
+    test('a shop keeps the window handle of a checkout that it opened, and of no other page', async () => {
       const opener = async (path: string) => (await ask(path)).headers['cross-origin-opener-policy']
       expect([await opener('/c/abc'), await opener('/l/abc'), await opener('/sign-in')]).toEqual([
         'unsafe-none',
@@ -624,7 +624,7 @@ describe('The addresses of the server', () => {
       [false, 'max-age=63072000'],
       [true, 'max-age=63072000; includeSubDomains'],
     ])(
-      'https answers bind browsers to https, and hosts below the public one only if configured: %s',
+      'https responses bind browsers to https, and hosts below the public one only if configured: %s',
       async (sub, value) => {
         const publicUrl = 'https://pay.example'
         const secure = await openShop({ deps: () => ({ publicUrl, hstsIncludeSubdomains: sub }) })
@@ -639,7 +639,7 @@ describe('The addresses of the server', () => {
     )
   })
 
-  test('a server at `localhost` answers at both addresses of this machine', async () => {
+  test('a server at `localhost` listens on both loopback addresses', async () => {
     const create = () => createServer((_request, response) => response.end('here'))
     const { servers, port } = await onFreePort(async (free) => ({
       servers: await listen(create, { host: 'localhost', port: free }),
@@ -662,7 +662,7 @@ describe('The documentation', () => {
 
   const get = (path: string) => shop.ask('GET', path, { key: null })
 
-  /** The addresses of all pages, as llms.txt lists them. */
+  /** The URLs of all pages, as llms.txt lists them. */
   async function pages(): Promise<string[]> {
     const { text } = await get('/llms.txt')
     const listed = [...text.matchAll(/\]\(http:\/\/[^/]+(\/docs[^)]*)\.md\)/g)].map(([, path = '']) => path)
@@ -685,7 +685,7 @@ describe('The documentation', () => {
     expect(reference.match(/<section class="op"/g)).toHaveLength(ids.length)
   })
 
-  test('the reference names the parameters, the fields of the body, those of the answer, and the errors', async () => {
+  test('the reference names the parameters, the fields of the body, those of the response, and the errors', async () => {
     const { text } = await get('/docs/api/payments')
     const section = (id: string): string =>
       text.slice(text.indexOf(`<section class="op" id="${id}"`)).split('</section>')[0] ?? ''
@@ -702,7 +702,7 @@ describe('The documentation', () => {
     expect(section('listPayments')).toMatch(/<summary>Parameters<\/summary>.*<code[^>]*>status<\/code>.*in the query/)
   })
 
-  test('every field and parameter of the document has a description, and every description is of one', async () => {
+  test('every field and parameter of the document has a description, and every description belongs to one', async () => {
     const { text } = await get('/openapi.json')
     const bare: string[] = []
     const look = (value: unknown, at: string): void => {
@@ -710,7 +710,7 @@ describe('The documentation', () => {
       for (const [name, part] of Object.entries(value)) {
         const isNamed = /\.(?:properties|parameters)$/.test(at) && typeof part === 'object' && !('$ref' in part)
         if (isNamed && !('description' in part)) bare.push(`${at}.${name}`)
-        // Examples and what is forbidden describe nothing.
+        // Examples and forbidden fields have no descriptions.
         if (!['example', 'examples', 'required', 'not'].includes(name) || isNamed) look(part, `${at}.${name}`)
       }
     }
@@ -720,7 +720,7 @@ describe('The documentation', () => {
     expect(Object.entries(DESCRIPTIONS).filter(([, said]) => !used.has(said))).toEqual([])
   })
 
-  test('a search finds the parts of pages that have every word, in the reference too, and says so when none has', async () => {
+  test('a search finds the sections that have every word, also in the reference, and says if it finds none', async () => {
     const search = async (query: string): Promise<string> =>
       (await get(`/docs/search?q=${encodeURIComponent(query)}`)).text
     expect(await search('PAID late')).toContain('href="/docs/states#paid-late"')
@@ -746,7 +746,7 @@ describe('The documentation', () => {
     expect(getExample('/v1/payments/{id}/cancel', '200')).toMatchObject(shown('canceled'))
   })
 
-  test('no guide puts a key into the history of the shell, and curl takes brackets of a query as they are', async () => {
+  test('no guide writes a key into the shell’s history, and curl takes brackets of a query literally', async () => {
     const all = await Promise.all((await pages()).map(async (path) => (await get(`${path}.md`)).text))
     expect(all.join('')).not.toMatch(/export SECRET_KEY=/)
     expect(all.join('')).toContain('read -rs SECRET_KEY')
@@ -758,7 +758,7 @@ describe('The documentation', () => {
     expect(text).toContain('How long the payment can be paid, in seconds. From 1800 to 604800. Default: 86400.')
   })
 
-  test('the language of an address is the language of every example on its page and of the links to others', async () => {
+  test('the language in a URL is the language of every example on its page and of the links to other pages', async () => {
     const { text } = await get('/docs/api/payments?lang=python')
     expect(text).toContain('import urllib.request')
     expect(text).not.toContain('curl -sS')
@@ -779,7 +779,7 @@ describe('The documentation', () => {
     for (const name of ['curl', 'TypeScript', 'Python', 'Go', 'PHP', 'Java']) expect(text).toContain(`\n${name}:\n`)
   })
 
-  test('every link and every anchor of the documentation leads somewhere', async () => {
+  test('every link and every anchor of the documentation has a target', async () => {
     const read = new Map<string, { status: number; text: string }>()
     const page = async (path: string) => {
       const found = read.get(path) ?? (await get(path))
@@ -805,7 +805,7 @@ describe('The documentation', () => {
     expect(broken).toEqual([])
   })
 
-  test('the guides of a live deployment ask the one for tests', async () => {
+  test('the guides of a live deployment use the URL of the test deployment', async () => {
     const live = createDocsSite({ routes: [], publicUrl: 'https://pay.example', testUrl: 'https://test.pay.example' })
     const first = live.pages.find(({ path }) => path === '/docs/first-payment')
     expect(first?.html(live.frame('/docs/first-payment', 'curl'))).toContain('https://test.pay.example/v1/payments')
@@ -813,7 +813,7 @@ describe('The documentation', () => {
   })
 
   test.each(['/docs/api/payments', '/openapi.json'])(
-    '%s is compressed for who takes it so, and whole for who does not',
+    'a file is compressed for clients that accept it, and unchanged for others: %s',
     async (path) => {
       const url = `http://127.0.0.1:${shop.port}${path}`
       const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' } })
@@ -825,7 +825,7 @@ describe('The documentation', () => {
     },
   )
 
-  test('metrics name routes by their pattern and nothing of any payment', async () => {
+  test('metrics name routes by their pattern, without values of a payment', async () => {
     const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 49.9, currency: 'EUR' } })
     await shop.ask('GET', `/v1/payments/${String(body['id'])}`)
     await shop.ask('GET', '/no/such/path', { key: null })

@@ -8,6 +8,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => shop?.close())
 
-test('more than 600 requests that are not right are each refused as a problem, and nothing is stored', async () => {
+test('more than 600 invalid requests are each refused as a problem, and nothing is stored', async () => {
   await expectAllRefused(shop, await readCorpus(shop))
 }, 180_000)

@@ -24,7 +24,7 @@ function chunk(type: string, data: Buffer): Buffer {
 
 type Grey = { readonly width: number; readonly height: number; readonly bytes?: number; readonly interlace?: number }
 
-/** A grey PNG; `bytes` is how many its rows really have. */
+/** A grey PNG; `bytes` is the number of bytes that its rows really have. */
 function greyPng({ width, height, bytes = height * (width + 1), interlace = 0 }: Grey): Buffer {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width)
@@ -34,11 +34,11 @@ function greyPng({ width, height, bytes = height * (width + 1), interlace = 0 }:
   return Buffer.concat([png.subarray(0, 8), chunk('IHDR', head), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))])
 }
 
-/** With a chunk after the header. */
+/** Adds a chunk after the header. */
 const withChunk = (type: string): Buffer =>
   Buffer.concat([png.subarray(0, 33), chunk(type, Buffer.from(SECRET)), png.subarray(33)])
 
-/** With more among the data of the pixels, behind the end of their stream. */
+/** Adds data after the end of the compressed pixels. */
 function withMoreData(): Buffer {
   const end = png.length - 12
   return Buffer.concat([png.subarray(0, end), chunk('IDAT', Buffer.from(SECRET)), png.subarray(end)])
@@ -50,7 +50,7 @@ function withTransparency(length: number): Buffer {
   return Buffer.concat([grey.subarray(0, 33), chunk('tRNS', Buffer.alloc(length)), grey.subarray(33)])
 }
 
-/** With its one scan so many times: a browser draws the whole picture for each. */
+/** Repeats its one scan: a browser draws the whole picture for each. */
 function withScans(times: number): Buffer {
   const from = jpg.indexOf(Buffer.from([0xff, 0xda]))
   const scan = Buffer.concat([jpg.subarray(from, from + 2 + jpg.readUInt16BE(from + 2)), Buffer.from([0x7f])])
@@ -69,7 +69,7 @@ const changed = (picture: Buffer, at: number, value: number): Buffer => {
   return copy
 }
 
-test.each(Object.entries(PICTURES))('a %s picture is taken, and taken again it is the same', (_kind, sent) => {
+test.each(Object.entries(PICTURES))('a %s picture is accepted, and its stored form is accepted unchanged', (_kind, sent) => {
   const read = readPicture(sent)
   if (!read.ok) throw new Error(read.why)
   expect(readPicture(read.bytes)).toEqual(read)
@@ -84,14 +84,14 @@ test.each([
   ['a comment in a JPEG', withSegment(0xfe)],
   ['bytes after the end of a JPEG', Buffer.concat([jpg, Buffer.from(SECRET)])],
   ['bytes after the end of a WebP', Buffer.concat([webp, Buffer.from(SECRET)])],
-])('%s is left out', (_name, sent) => {
+])('a stored picture leaves out %s', (_name, sent) => {
   const read = readPicture(sent)
   if (!read.ok) throw new Error(read.why)
   expect(sent.includes(SECRET)).toBe(true)
   expect(read.bytes.includes(SECRET)).toBe(false)
 })
 
-test('a picture that becomes too large by being written anew is refused, as the database would', () => {
+test('a picture that becomes too large when it is written again is refused, as the database would', () => {
   const part = (type: string, data: Buffer): Buffer => {
     const head = Buffer.alloc(8, type)
     head.writeUInt32LE(data.length, 4)
@@ -99,7 +99,7 @@ test('a picture that becomes too large by being written anew is refused, as the 
   }
   const at = webp.indexOf('VP8 ', 16)
   const picture = part('VP8 ', webp.subarray(at + 8, at + 8 + (webp.readUInt32LE(at + 4) & ~1)))
-  // Transparent, and without the header that says so.
+  // Transparent, and without the header that declares it.
   const parts = (length: number): Buffer => Buffer.concat([part('ALPH', Buffer.alloc(length)), picture])
   const fills = 48_000 - 12 - parts(0).length
   const of = (length: number): Buffer => {
@@ -111,11 +111,11 @@ test('a picture that becomes too large by being written anew is refused, as the 
   expect(whyOf(of(fills - 18))).toMatch(/^taken as/)
 })
 
-test('a JPEG of as many scans as programs write is taken', () => {
+test('a JPEG is accepted with the number of scans that programs write', () => {
   expect(whyOf(withScans(20))).toMatch(/^taken as/)
 })
 
-test('an interlaced PNG is taken when its seven passes are whole', () => {
+test('an interlaced PNG is accepted if its seven passes are complete', () => {
   const bytes = 5 * 6 + 5 * 6 + 5 * 11 + 10 * 11 + 10 * 21 + 20 * 21 + 20 * 41
   const interlaced = { width: 40, height: 40, interlace: 1 }
   expect(whyOf(greyPng({ ...interlaced, bytes }))).toMatch(/^taken as/)
@@ -147,11 +147,11 @@ test.each([
   ['half a WebP', webp.subarray(0, webp.length / 2), 'broken'],
   ['a WebP that moves', changed(webpAlpha, 20, (webpAlpha[20] ?? 0) | 2), 'broken'],
   ['a WAV with the name of a WebP', changed(webp, 0, 0x41), 'broken'],
-])('%s is refused', (_name, sent, why) => {
+])('a picture is refused: %s', (_name, sent, why) => {
   expect(whyOf(sent)).toBe(why)
 })
 
-test('whatever is changed in a picture, it is refused, or what is stored reads the same again', () => {
+test('a picture that is changed anywhere is refused, or its stored form is read again unchanged', () => {
   const edits = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 })
   fc.assert(
     fc.property(fc.constantFrom(...Object.values(PICTURES)), edits, fc.nat(), (picture, changes, cut) => {
@@ -167,7 +167,7 @@ describe('QR codes', () => {
   const ADDRESS = 'https://pay.example/l/k7Qm2vXa9B'
   const { data, size } = encode(ADDRESS, { ecc: 'M', border: 4 })
 
-  test('the PNG is the code of the address, pixel for pixel', () => {
+  test('the PNG is the code of the URL, pixel for pixel', () => {
     const png = qrPng(ADDRESS)
     expect(png.subarray(1, 4).toString()).toBe('PNG')
     expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([size * 10, size * 10])
@@ -179,7 +179,7 @@ describe('QR codes', () => {
     expect(seen).toEqual(data)
   })
 
-  test('the SVG is the same code', () => {
+  test('the SVG is the same code as the PNG', () => {
     const drawn = [...qrSvg(ADDRESS).matchAll(/M(\d+) (\d+)h1v1/g)].map(([, x, y]) => `${x} ${y}`)
     const dark = data.flatMap((modules, y) => modules.flatMap((isDark, x) => (isDark ? [`${x} ${y}`] : [])))
     expect(drawn).toEqual(dark)

@@ -71,22 +71,22 @@ describe('Budgets', () => {
       expect([answers.filter(({ status }) => status === 303).length, refused.length]).toEqual([3, 5])
       expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(await refused[0]!.text()).toContain('Try again in a moment')
-      // Pages have a budget of their own.
+      // Pages have their own budget.
       expect((await page(pressed)).status).toBe(200)
       expect((await press(other)).status).toBe(303)
     })
 
-    test('has a network behind it that may ask for ten times as much', async () => {
+    test('a network can make ten times as many requests as one link', async () => {
       const answers: number[] = []
       for (let round = 0; round < 52; round++) answers.push((await page('/nowhere')).status)
       expect(answers.filter((status) => status === 429).length).toBeGreaterThan(0)
       expect(answers.slice(0, 40)).not.toContain(429)
-      // Neither assets nor the API are counted with it.
+      // Neither assets nor the API count against it.
       expect((await shop.ask('GET', '/v1/payments', { headers: { 'x-forwarded-for': ADDRESS } })).status).toBe(200)
     })
   })
 
-  describe('what a stranger asks for without a key', () => {
+  describe('Requests of a stranger without a key', () => {
     const from = (address: string) => ({ 'x-forwarded-for': address })
     const statuses = async (count: number, ask: () => Promise<Response>): Promise<number[]> => {
       const seen = []
@@ -101,7 +101,7 @@ describe('Budgets', () => {
       ['POST', '/callbacks/wallet_app', 30, 401],
       ['POST', '/callbacks/nobody', 30, 404],
       ['GET', '/callbacks/wallet_app', 50, 405],
-    ])('%s %s is counted for the network', async (method, path, most, usual) => {
+    ])('%s %s counts against the network', async (method, path, most, usual) => {
       const address = from(`203.0.113.${100 + path.length + method.length}`)
       const seen = await statuses(most + 2, () => fetch(`${shop.url}${path}`, { method, headers: address }))
       const allowed = seen.slice(0, most)
@@ -109,9 +109,9 @@ describe('Budgets', () => {
     })
   })
 
-  describe('what no link of a buyer can be', () => {
+  describe('Paths that no link of a buyer can have', () => {
     test.each(['x'.repeat(65), 'a%20b', '%00'])(
-      'is not counted, so that it takes no memory, and not looked for: %s',
+      'an impossible link is not counted, so that it takes no memory, and not looked up: %s',
       async (token) => {
         const answers: number[] = []
         for (let count = 0; count < 7; count++)
@@ -123,7 +123,7 @@ describe('Budgets', () => {
     )
   })
 
-  test('colours of shops are counted as pages are, because they are computed; the other files are not', async () => {
+  test('colours of shops count as pages do, because they are computed; other files do not', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.88' }
     const ask = async (path: string): Promise<number> => (await fetch(`${shop.url}${path}`, { headers })).status
     for (let count = 0; count < 60; count++) expect(await ask(ASSETS.style)).toBe(200)
@@ -132,20 +132,20 @@ describe('Budgets', () => {
     expect([colours.filter((status) => status === 200).length, colours.at(-1)]).toEqual([50, 429])
   })
 
-  describe('a program that asks again the moment it is refused', () => {
-    test('is answered late, while everybody else is answered at once', async () => {
+  describe('A program that repeats a request at once after its refusal', () => {
+    test('such a program is answered late, while everybody else is answered at once', async () => {
       const other = await create()
       const hurried = await create()
       const look = async (path: string, address: string) =>
         (await fetch(`${shop.url}${path}`, { headers: { accept: 'text/html', 'x-forwarded-for': address } })).status
-      // Ten times as many as a link may is what a network may, and then it is the network that is refused.
+      // The limit of a network is ten times that of a link; beyond it the network is refused.
       for (let count = 0; count < 50 + PROMPT_REFUSALS; count++) await look(hurried, '203.0.113.9')
       let isAnswered = false
       const held = look(hurried, '203.0.113.9').then((status) => {
         isAnswered = true
         return status
       })
-      // Asked after it, and answered before it.
+      // This request was sent later, and is answered earlier.
       expect(await look(other, '203.0.113.10')).toBe(200)
       expect(isAnswered).toBe(false)
       expect(await held).toBe(429)
@@ -153,7 +153,7 @@ describe('Budgets', () => {
   })
 
   describe('a person with many accounts', () => {
-    test('has one budget for files and one for keys, whichever account they are of', async () => {
+    test('a person with many accounts has one budget for files and one for keys', async () => {
       const { owner, tenant } = await openAccount(shop, 'many@shop.example')
       const other = await owner.submit('/dashboard/accounts', { name: 'Second shop' })
       expect(other.status).toBe(303)
@@ -165,7 +165,7 @@ describe('Budgets', () => {
       expect(await choose(tenant.merchantId)).toBe(303)
       for (const path of files) answers.push((await owner.get(path)).status)
       expect(answers).toEqual([200, 200, 200, 200, 429, 429])
-      // Pages have none, and other people theirs.
+      // Pages have none, and other people have their own.
       expect((await owner.get('/dashboard/payments')).status).toBe(200)
       const { owner: colleague } = await openAccount(shop, 'another@shop.example')
       expect((await colleague.get('/dashboard/payments.csv')).status).toBe(200)
@@ -183,7 +183,7 @@ describe('Budgets', () => {
   })
 
   describe('a list', () => {
-    test('is searched along an index, whether its words are rare or common', async () => {
+    test('a list is searched along an index, whether its words are rare or common', async () => {
       const { tenant } = await shop.addMerchant()
       await shop.db.query(
         `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback,
@@ -195,7 +195,7 @@ describe('Budgets', () => {
       await shop.db.query('vacuum analyze payment, payment_words')
       const search = (words: string, off: string) =>
         shop.db.lists(tenant).transaction(async (tx) => {
-          // So few rows as here are faster gone through; what is asked is whether it could be otherwise.
+          // With this few rows a sequential scan is faster; the test asks if the index could be used.
           await tx.query(off)
           const page = { limit: 2, after: null, before: null }
           const found = await listPayments(tx, tenant, { filters: { search: words }, page })
@@ -219,7 +219,7 @@ describe('Budgets', () => {
       }
     })
 
-    test('a list that takes longer than two seconds is a problem that says to ask for less', async () => {
+    test('a list that takes longer than two seconds returns a problem that says to ask for less', async () => {
       await shop.db.query(`create policy slow on payment as restrictive for select to pinrail_tenant
         using (pg_sleep(case when livemode then 0 else 3 end)::text = '')`)
       try {
@@ -230,13 +230,13 @@ describe('Budgets', () => {
       expect((await shop.ask('GET', '/v1/payments')).status).toBe(200)
     })
 
-    test('can write nothing', async () => {
+    test('the connection of a list cannot write', async () => {
       const write = shop.db.lists(shop.tenant).query("update wallet set address = 'x'")
       await expect(write).rejects.toThrow('read-only transaction')
     })
   })
 
-  test('a client that dribbles its headers is cut off soon after its time', async () => {
+  test('a client that sends its headers slowly is disconnected soon after its time', async () => {
     const server = createApiServer(() => undefined, {
       publicUrl: shop.url,
       newRequestId: () => 'req_1',
@@ -255,7 +255,7 @@ describe('Budgets', () => {
       socket.write('GET / HTTP/1.1\r\nhost: x\r\nx-slow: ')
       await once(socket, 'close')
       expect(text).toMatch(/^HTTP\/1\.1 408 /)
-      // Node would look for it after 30 s.
+      // Node checks only every 30 s by default.
       expect(performance.now() - begun).toBeLessThan(10_000)
     } finally {
       clearInterval(dribble)
@@ -280,7 +280,7 @@ describe('Counters', () => {
     clock: () => BEGIN,
   }
 
-  /** How many of so many calls pass. */
+  /** Returns how many of these calls pass. */
   function passing(times: number, call: () => unknown): number {
     let passed = 0
     for (let time = 0; time < times; time++)
@@ -294,7 +294,7 @@ describe('Counters', () => {
   }
 
   describe('a counter', () => {
-    test('gives each key its points, and again in the next window', () => {
+    test('a counter gives each key its points, and again in the next window', () => {
       let now = BEGIN + 59_000
       const counter = createCounter({ points: 3, windowSeconds: 60, clock: () => now })
       expect(Array.from({ length: 5 }, () => counter.take('a').taken)).toEqual([true, true, true, false, false])
@@ -304,7 +304,7 @@ describe('Counters', () => {
       expect(counter.take('a')).toEqual({ taken: true, remaining: 2, resetMs: 60_000, refused: 0 })
     })
 
-    test('remembers a bounded number of keys, and forgets the oldest first', () => {
+    test('a counter remembers a bounded number of keys, and forgets the oldest first', () => {
       const counter = createCounter({ points: 1, windowSeconds: 60, clock: () => BEGIN, keys: 3 })
       for (const key of ['a', 'b', 'c', 'd']) counter.take(key)
       expect(counter.take('d').taken).toBe(false)
@@ -314,7 +314,7 @@ describe('Counters', () => {
   })
 
   describe('requests without a key', () => {
-    test('have a budget for each link, and another for each network', () => {
+    test('requests without a key have a budget for each link, and another for each network', () => {
       const limits = createRequestLimits(SETTINGS)
       expect(passing(10, () => limits.countLink('one', 'look'))).toBe(6)
       expect(passing(10, () => limits.countLink('one', 'act'))).toBe(4)
@@ -324,7 +324,7 @@ describe('Counters', () => {
       expect(passing(100, () => limits.countVisit('192.0.2.8', 'act'))).toBe(40)
     })
 
-    test('requests from this machine come through our own proxy, and have the budget of the link alone', () => {
+    test('requests from this machine come through the platform’s proxy, and have only the budget of the link', () => {
       const limits = createRequestLimits(SETTINGS)
       for (const own of ['127.0.0.1', '::ffff:127.0.0.1', '::1'])
         expect(passing(100, () => limits.countVisit(own, 'look'))).toBe(100)
@@ -358,12 +358,12 @@ describe('Counters', () => {
           throw error
         },
       })
-      // The test exchanges by hand.
+      // The test exchanges the counts explicitly.
       shared.close()
       return { ...limits, exchange: shared.exchange }
     }
 
-    test('count together: what one was asked, the other refuses', async () => {
+    test('two processes count together: a request to one counts at the other', async () => {
       const [one, two] = [replica(), replica()]
       const ask = (limits: typeof one): number => passing(2, () => limits.countSignIn('192.0.2.9'))
       let passed = 0
@@ -372,7 +372,7 @@ describe('Counters', () => {
         await one.exchange()
         await two.exchange()
       }
-      // Eight are allowed; two were asked of the first before it had heard of the second.
+      // Eight are allowed; the first process received two before it knew of the second one’s.
       expect(passed).toBeLessThanOrEqual(10)
       expect(passed).toBeGreaterThanOrEqual(8)
       expect(ask(one) + ask(two)).toBe(0)
@@ -380,7 +380,7 @@ describe('Counters', () => {
       expect(rows).toEqual([{ key: expect.stringMatching(/^[\w-]{43}$/), count: passed }])
     })
 
-    test('an account that uses a fifth of its limit costs no statement', async () => {
+    test('an account that uses a fifth of its limit needs no statement', async () => {
       const statements = { count: 0 }
       const limits = replica(statements)
       for (let request = 0; request < 4; request++) limits.count({ merchantId: 'mer_1', livemode: false }, 1)
@@ -391,7 +391,7 @@ describe('Counters', () => {
       expect(statements.count).toBe(1)
     })
 
-    test('a count is not lost when the store does not answer, and what is over is deleted', async () => {
+    test('a count is not lost when the store does not answer, and an old one is deleted', async () => {
       const limits = createRequestLimits(SETTINGS)
       let fails = true
       const shared = createSharedCounters({
@@ -413,8 +413,8 @@ describe('Counters', () => {
     })
   })
 
-  describe('work at once', () => {
-    test('is bounded for each account, the rest waits in its order, and beyond that is refused', async () => {
+  describe('Concurrent work', () => {
+    test('concurrent work is bounded for each account, the rest queues in order, and more is refused', async () => {
       const inTurn = takeTurns({ inFlight: 2, waiting: 2 })
       const begun: string[] = []
       const ends = new Map<string, () => void>()
@@ -444,7 +444,7 @@ describe('Counters', () => {
       expect(await again).toBe('f')
     })
 
-    test('calls a second are allowed in a burst, and one that would wait too long counts for nothing', async () => {
+    test('calls a second are allowed in a burst, and one that would wait too long is not counted', async () => {
       let now = 0
       const rate = createRate({ perSecond: 10, burst: 2, now: () => now })
       expect([await rate.take(0), await rate.take(0), await rate.take(99), await rate.take(0)]).toEqual([
@@ -457,7 +457,7 @@ describe('Counters', () => {
       expect([await rate.take(0), await rate.take(0)]).toEqual([true, false])
     })
 
-    test('work that fails gives its turn to the next', async () => {
+    test('work that fails passes its slot to the next', async () => {
       const inTurn = takeTurns({ inFlight: 1, waiting: 1 })
       const first = inTurn('x', () => Promise.reject(new Error('no')))
       const second = inTurn('x', async () => 'yes')
@@ -486,7 +486,7 @@ describe('Background work', () => {
     return { gate, open }
   }
 
-  test('work whose turn comes too late is left, and the next in time is done', async () => {
+  test('work whose turn comes too late is dropped, and the next that is in time runs', async () => {
     const { gate, open } = createGate()
     const done: number[] = []
     const background = openBackground()
@@ -500,7 +500,7 @@ describe('Background work', () => {
     expect(done).toEqual([1, 3])
   })
 
-  test('work that fails is reported, and gives its place to the next', async () => {
+  test('work that fails is reported, and passes its slot to the next', async () => {
     const done: number[] = []
     const background = openBackground()
     background.run(() => Promise.reject(new Error('no')))
@@ -509,7 +509,7 @@ describe('Background work', () => {
     expect([failed, done]).toEqual([[new Error('no')], [2]])
   })
 
-  test('work that waits is left when the process ends, and work that runs is waited for', async () => {
+  test('waiting work is dropped when the process ends, and running work is awaited', async () => {
     const { gate, open } = createGate()
     const done: number[] = []
     const background = openBackground()
@@ -522,11 +522,14 @@ describe('Background work', () => {
   })
 })
 
-describe('Answers that are held', () => {
+describe('Delayed responses', () => {
   let close: () => Promise<unknown> = async () => undefined
   afterEach(() => close())
 
-  /** Refuses everybody as one who has asked too often, and holds so many answers. Counts who asked, and who waited at once. */
+  /**
+   * Refuses everybody as a client that asks too often, and delays this many responses. Counts requests, and the delayed
+   * ones.
+   */
   async function refusing(most: number) {
     const seen = { asked: 0, answered: 0, waited: 0 }
     const app = express()
@@ -546,7 +549,7 @@ describe('Answers that are held', () => {
     return { port: (server.address() as AddressInfo).port, seen }
   }
 
-  test('beyond the answers that may wait, a refusal is told at once, and its connection ends', async () => {
+  test('beyond the number of delayed responses, a refusal is sent at once, and its connection ends', async () => {
     const { port } = await refusing(2)
     const told: string[] = []
     const ask = async () => {
@@ -557,12 +560,12 @@ describe('Answers that are held', () => {
     const answers = [ask(), ask(), ask(), ask()]
     expect(await Promise.all(answers)).toEqual([429, 429, 429, 429])
     expect(told).toEqual(['close', 'close', 'keep-alive', 'keep-alive'])
-    // Their places are free again.
+    // Their slots are free again.
     await ask()
     expect(told.at(-1)).toBe('keep-alive')
   })
 
-  test('one connection with thousands of requests under way holds no more of them than may wait', async () => {
+  test('one connection with thousands of open requests delays no more of them than the limit', async () => {
     const { port, seen } = await refusing(10)
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => undefined).resume()
@@ -584,7 +587,7 @@ describe('Open payments of an account', () => {
   })
   afterAll(() => shop?.close())
 
-  test('are refused beyond the bound with what to do, and one that is canceled makes room', async () => {
+  test('open payments are refused beyond the bound with what to do, and canceling one makes room', async () => {
     const { owner, key, pay } = await openAccount(shop, 'open@shop.example')
     const body = { amount: '5.00', currency: 'EUR' }
     const first = await shop.ask('POST', '/v1/payments', { key, body, headers: { 'idempotency-key': 'first' } })
@@ -609,7 +612,7 @@ describe('Open payments of an account', () => {
     await pay(body)
   })
 
-  test('leave half of the bound to the account, whatever the buyers of its links press', async () => {
+  test('open payments of links leave half of the bound to the account, whatever their buyers press', async () => {
     const { key, pay } = await openAccount(shop, 'presses@shop.example')
     const body = { title: 'A link', amount: '5.00', currency: 'EUR' }
     const { url } = (await shop.ask('POST', '/v1/payment_links', { key, body })).body as { url: string }
@@ -627,7 +630,7 @@ describe('Open payments of an account', () => {
     await pay({ amount: '5.00', currency: 'EUR' })
   })
 
-  test('are counted after each hundredth of the bound, and at most once a second for an account that is refused', async () => {
+  test('open payments are counted after each hundredth of the bound, and at most once a second for an account that is refused', async () => {
     const counted: number[] = []
     const state = { open: 0, now: 0 }
     const count = async (): Promise<number> => {

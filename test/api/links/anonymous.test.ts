@@ -19,7 +19,6 @@ import {
 } from './maker.ts'
 
 describe('Links without an account', () => {
-  /** Links that are made without an account. */
 
   const FREE = { ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } }
   let limits = createRequestLimits(FREE)
@@ -40,12 +39,12 @@ describe('Links without an account', () => {
       )
     )[0]
 
-  /** Each test has wallets of its own: a wallet has a limit in a day. */
+  /** Each test has its own wallets: a wallet has a limit per day. */
   let wallets = 0
   const wallet = (): string => `0x${(0xabcd0000 + wallets++).toString(16).padStart(40, '1')}`
 
   describe('the form', () => {
-    test('makes a link that pays the wallet, and shows its secret once', async () => {
+    test('the form makes a link that pays the wallet, and shows its secret once', async () => {
       const answer = await sendForm(shop, { description: 'Three\r\ncoffees', max_payments: '5' })
       expect(answer.status).toBe(200)
       const { path, code, owner } = madeIn(answer.html)
@@ -61,7 +60,7 @@ describe('Links without an account', () => {
       expect((await pressOn(shop, path)).status).toBe(303)
       const [payment] = await rows('select * from payment where payment_link = $1', [link?.['id']])
       expect(payment).toMatchObject({ destination: OWN_WALLET, merchant_id: link?.['merchant_id'] })
-      // Nothing that the database has leads back to the secret.
+      // No stored value reveals the secret.
       const token = owner.slice('/o/'.length)
       const tables = await rows(
         "select table_name as name from information_schema.tables where table_schema = 'public'",
@@ -77,11 +76,11 @@ describe('Links without an account', () => {
       }
       const page = new Visitor(shop)
       expect((await page.get(path)).html).not.toContain(token)
-      // Buyers are told that nobody knows who asks, and where the money goes.
+      // Buyers read that nobody knows who asks, and where the money goes.
       expect((await page.get(path)).html).toContain(OWN_WALLET)
     })
 
-    test('has a page for each way to write an amount', async () => {
+    test('the form has a page for each way to write an amount', async () => {
       const open = await makeAnonymous(shop, {
         kind: 'open',
         amount: '',
@@ -120,24 +119,24 @@ describe('Links without an account', () => {
       ['an end in the past', { expires_at: '2020-01-01' }, 'future'],
       ['a way back that is a script', { success_url: 'javascript:alert(1)' }, 'https'],
       ['bounds the wrong way round', { kind: 'open', min_amount: '9', max_amount: '5' }, 'less than min_amount'],
-    ] as const)('refuses %s, says why, and makes nothing', async (_name, fields, why) => {
+    ] as const)('the form refuses %s, says why, and makes nothing', async (_name, fields, why) => {
       const before = await counts()
       const answer = await sendForm(shop, { wallet: wallet(), ...fields })
       expect([answer.status, answer.html.toLowerCase().includes(why.toLowerCase())]).toEqual([400, true])
       expect(answer.html).toContain('to correct')
-      // What was written is still there.
+      // The form keeps what was typed.
       expect(answer.html).toContain('Tasting box'.slice(0, 'title' in fields ? 0 : undefined))
       expect(await counts()).toEqual(before)
     })
 
-    test('refuses relayers, treasuries and deposit addresses of the platform, however they are written', async () => {
+    test('the form refuses relayers, treasuries and deposit addresses of the platform, in any spelling', async () => {
       for (const own of await insertOwnAddresses(shop)) {
         const answer = await sendForm(shop, { wallet: own })
         expect([answer.status, answer.html.includes('this one belongs to Pinrail')]).toEqual([400, true])
       }
     })
 
-    test('sent again, or twice at once, makes one link', async () => {
+    test('the form makes one link when it is sent again, or twice at once', async () => {
       const before = await counts()
       const visitor = new Visitor(shop)
       const form = { ...FORM, wallet: wallet(), once: onceOf((await visitor.get('/links')).html) }
@@ -145,12 +144,12 @@ describe('Links without an account', () => {
       answers.push(await visitor.post('/links', form))
       expect(new Set(answers.map(({ html }) => madeIn(html).owner)).size).toBe(1)
       expect(await counts()).toEqual({ links: Number(before?.['links']) + 1, shops: Number(before?.['shops']) + 1 })
-      // Gone back to and changed, it is another link: the first one keeps its price.
+      // After going back and changing it, the form makes another link: the first one keeps its price.
       const other = madeIn((await visitor.post('/links', { ...form, amount: '65' })).html)
       expect(other.owner).not.toBe(madeIn(answers[0]?.html ?? '').owner)
     })
 
-    test('is not taken from another site, nor without its name', async () => {
+    test('the form is refused from another site, and without its hidden field', async () => {
       const before = await counts()
       const visitor = new Visitor(shop)
       const form = { ...FORM, wallet: wallet(), once: onceOf((await visitor.get('/links')).html) }
@@ -168,7 +167,7 @@ describe('Links without an account', () => {
       expect(await counts()).toEqual(before)
     })
 
-    test('makes so many links for a wallet in a day, whoever asks, and none to one that was stopped', async () => {
+    test('the form makes a limited number of links for a wallet per day, for any client, and none for a stopped wallet', async () => {
       const to = wallet()
       const answers = await Promise.all(Array.from({ length: 24 }, () => sendForm(shop, { wallet: to })))
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
@@ -180,18 +179,18 @@ describe('Links without an account', () => {
       expect([refused.status, refused.html.includes('Pinrail stopped a link to this wallet')]).toEqual([400, true])
     }, 30_000)
 
-    test('makes so many links for an address in an hour', async () => {
+    test('the form makes a limited number of links for an address per hour', async () => {
       limits = createRequestLimits({ ...FREE, formsPerHour: 3 })
       const statuses = []
       for (let n = 0; n < 5; n++) statuses.push((await sendForm(shop, { wallet: wallet() })).status)
-      // What is wrong is told without being counted.
+      // A form with errors is refused without being counted.
       statuses.push((await sendForm(shop, { title: '' })).status)
       limits = createRequestLimits(FREE)
       expect(statuses).toEqual([200, 200, 200, 429, 429, 400])
     })
   })
 
-  describe('while somebody types', () => {
+  describe('While somebody types', () => {
     const hints = async (fields: Record<string, string>) => {
       const { html } = await new Visitor(shop).get(`/links/hints?${new URLSearchParams({ ...FORM, ...fields })}`)
       return JSON.parse(html) as {
@@ -200,7 +199,7 @@ describe('Links without an account', () => {
       }
     }
 
-    test('the limits of the method, what is wrong, and what arrives are told', async () => {
+    test('the form shows the limits of the method, the errors, and what arrives', async () => {
       // 64 EUR at 1.25 are 80 USDC; 4.5 % are 3.6.
       expect((await hints({})).amount).toEqual({ tone: 'quiet', text: 'You receive about 76.40 USDC after our fee.' })
       expect((await hints({ amount: '12' })).amount.text).toBe(
@@ -227,7 +226,7 @@ describe('Links without an account', () => {
       expect((await hints({ wallet: '0x1' })).wallet?.tone).toBe('problem')
     })
 
-    test('the preview is the page of the link, in a frame of ours alone, and nothing in it works', async () => {
+    test('the preview is the page of the link, only in a frame of the platform, and nothing in it works', async () => {
       const answer = await new Visitor(shop).get(`/links/preview?${new URLSearchParams(FORM)}`)
       expect(answer.html).toContain('€64.00')
       expect(answer.html).toContain('0x3C44…93BC')
@@ -243,7 +242,7 @@ describe('Links without an account', () => {
     })
   })
 
-  test('a link that is to be reported is found by its address', async () => {
+  test('a link that is to be reported is found by its URL', async () => {
     const visitor = new Visitor(shop)
     expect((await visitor.get('/links/report')).status).toBe(200)
     for (const link of [
@@ -274,7 +273,7 @@ describe('Owners of links', () => {
 
   describe('The page of the owner', () => {
     describe('the page of the owner', () => {
-      test('says what came of the link, pauses it, lets it go on, and ends it for good', async () => {
+      test('the page of the owner shows what the link was paid, pauses and resumes it, and ends it for good', async () => {
         const made = await world.make({ inactive_message: 'Back on Monday' })
         await pressOn(shop, made.path)
         await pressOn(shop, made.path)
@@ -302,7 +301,7 @@ describe('Owners of links', () => {
         expect(await world.paymentsOf(made)).toHaveLength(3)
       })
 
-      test('is told of a link that an operator stopped, and cannot open it again', async () => {
+      test('the page of the owner says that an operator stopped the link, and cannot open it again', async () => {
         const made = await world.make()
         await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
           made.code,
@@ -314,7 +313,7 @@ describe('Owners of links', () => {
         expect((await pressOn(shop, made.path)).status).toBe(400)
       })
 
-      test('is found by nobody who guesses: one answer for every other secret', async () => {
+      test('the page of the owner cannot be guessed: every wrong secret gets the same response', async () => {
         const made = await world.make()
         const token = made.owner.slice('/o/'.length)
         const guesses = [
@@ -340,7 +339,7 @@ describe('Owners of links', () => {
         expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null })
       })
 
-      test('takes nothing from another site, and changes nothing when it is opened', async () => {
+      test('the page of the owner refuses forms of another site, and changes nothing when it is opened', async () => {
         const made = await world.make()
         const visitor = new Visitor(shop)
         const foreign: Record<string, string>[] = [
@@ -366,7 +365,7 @@ describe('Owners of links', () => {
         })
       })
 
-      test('leaks its address to no log, no cache, no search engine and no other site', async () => {
+      test('the page of the owner leaks its URL to no log, no cache, no search engine and no other site', async () => {
         const made = await world.make()
         const token = made.owner.slice('/o/'.length)
         logged.length = 0
@@ -384,7 +383,7 @@ describe('Owners of links', () => {
         expect(page.headers.get('x-robots-tag')).toContain('noindex')
         expect(page.headers.get('referrer-policy')).toBe('no-referrer')
         expect(page.html).toContain('<meta name="referrer" content="same-origin"')
-        // No page of a buyer gets it either, and nothing is asked of another origin.
+        // No page of a buyer contains it either, and no request goes to another origin.
         const [, ...links] = page.html.split('<a ').map((rest) => rest.slice(0, rest.indexOf('>')))
         for (const link of links.filter((attributes) => attributes.includes('/l/')))
           expect(link).toContain('rel="noreferrer"')
@@ -394,7 +393,7 @@ describe('Owners of links', () => {
     })
 
     describe('bringing a link into an account', () => {
-      test('makes it the account’s, with its wallet, its payments and its presses as they were', async () => {
+      test('bringing in a link moves it to the account with its wallet, its payments and its presses unchanged', async () => {
         const made = await world.make({ wallet: OWN_WALLET })
         const buyer = new Visitor(shop)
         const press = pressIn((await buyer.get(made.path)).html)
@@ -410,12 +409,12 @@ describe('Owners of links', () => {
         const after = await world.linkRow(made)
         const merchantId = await world.accountOf(owner)
         expect(after).toMatchObject({ merchant_id: merchantId, wallet: OWN_WALLET, anonymous: false, active: true })
-        // Payments stay where they are booked, and a press that is sent again is the same one.
+        // Payments stay with the merchant of their bookings, and a repeated press returns the same one.
         expect((await buyer.post(made.path, { press })).to).toBe(first.to)
         expect(await world.paymentsOf(made)).toMatchObject([
           { merchant_id: before['merchant_id'], destination: OWN_WALLET },
         ])
-        // A new press is the account's, and goes to the wallet that buyers were shown.
+        // A new press belongs to the account, and pays the wallet that buyers were shown.
         expect((await pressOn(shop, made.path)).status).toBe(303)
         expect((await world.paymentsOf(made))[1]).toMatchObject({ merchant_id: merchantId, destination: OWN_WALLET })
         const page = await buyer.get(made.path)
@@ -424,14 +423,14 @@ describe('Owners of links', () => {
           { kind: 'payment_link.claimed' },
         ])
         expect((await owner.get('/dashboard/team')).html).toContain('payment link claimed')
-        // The secret has done its work.
+        // The secret is used up.
         const secret = new Visitor(shop)
         expect((await secret.get(made.owner)).html).toContain('This link is in an account')
         for (const action of ['pause', 'end', 'claim']) await secret.post(`${made.owner}/${action}`)
         expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null, merchant_id: merchantId })
       })
 
-      test('lets the account open it again after it was stopped for good, as its page says', async () => {
+      test('an account can open a link again after it was stopped for good, as its page says', async () => {
         const made = await world.make()
         const [secret, owner] = [new Visitor(shop), await world.newOwner()]
         const { html } = await secret.get(made.owner)
@@ -443,7 +442,7 @@ describe('Owners of links', () => {
         expect((await pressOn(shop, made.path)).status).toBe(303)
       })
 
-      test('works once, for an hour, with the last ticket alone', async () => {
+      test('bringing in a link works once, for an hour, with only the latest ticket', async () => {
         const made = await world.make()
         const [old, ticket] = [await world.ticketOf(made), await world.ticketOf(made)]
         const [owner, other] = [await world.newOwner(), await world.newOwner()]
@@ -461,7 +460,7 @@ describe('Owners of links', () => {
         expect(await world.linkRow(late)).toMatchObject({ anonymous: true })
       })
 
-      test('gives its wallet no new links without an account, once an operator has stopped it', async () => {
+      test('bringing in a link gives its wallet no new links without an account, once an operator has stopped it', async () => {
         const made = await world.make()
         await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
           made.code,
@@ -476,7 +475,7 @@ describe('Owners of links', () => {
         ])
       })
 
-      test('is for an owner who has just confirmed it, and keeps the way through signing in', async () => {
+      test('bringing in a link requires an owner with a fresh confirmation, and continues after signing in', async () => {
         const made = await world.make()
         const ticket = await world.ticketOf(made)
         expect((await new Visitor(shop).get(ticket)).to).toBe(`/sign-in?to=${encodeURIComponent(ticket)}`)
@@ -500,7 +499,7 @@ describe('Owners of links', () => {
   })
 
   describe('A hostile stranger', () => {
-    test('cannot bring in a link by its code, its id or the digest that is stored', async () => {
+    test('a stranger cannot bring in a link by its code, its id or the stored digest', async () => {
       const made = await world.make()
       const { id } = await world.linkRow(made)
       const [stored] = await world.rows(
@@ -513,7 +512,7 @@ describe('Owners of links', () => {
       expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
     })
 
-    test('who has stolen the secret cannot send the money elsewhere', async () => {
+    test('a stranger with the stolen secret cannot send the money elsewhere', async () => {
       const made = await world.make()
       const { wallet } = await world.linkRow(made)
       await pressOn(shop, made.path)
@@ -531,7 +530,7 @@ describe('Owners of links', () => {
       ).rejects.toThrow('are fixed')
     })
 
-    test('cannot get a second payment out of one press while the link is brought in', async () => {
+    test('a stranger cannot get a second payment out of one press while the link is brought in', async () => {
       for (let round = 0; round < 5; round++) {
         const made = await world.make()
         const buyer = new Visitor(shop)
@@ -550,7 +549,7 @@ describe('Owners of links', () => {
       }
     }, 30_000)
 
-    test('gets no payment through a link that was paused before the press was stored', async () => {
+    test('a stranger gets no payment through a link that was paused before the press was stored', async () => {
       for (let round = 0; round < 4; round++) {
         const made = await world.make()
         const presses = await Promise.all(
@@ -562,14 +561,14 @@ describe('Owners of links', () => {
         const owner = new Visitor(shop)
         const paused = owner.post(`${made.owner}/pause`).then(async () => (await world.paymentsOf(made)).length)
         const answers = await Promise.all(presses.map((press) => new Visitor(shop).post(made.path, { press })))
-        // What was there when the pause was answered is all that there is.
+        // No payments exist except those from before the answer to the pause.
         const atPause = await paused
         expect((await world.paymentsOf(made)).length).toBe(atPause)
         expect(answers.filter(({ status }) => status === 303)).toHaveLength(atPause)
       }
     }, 30_000)
 
-    test('fifty presses on ten places make ten payments, also while the link changes hands', async () => {
+    test('fifty presses on ten places make ten payments, also while the link changes its owner', async () => {
       const made = await world.make({ max_payments: '10' })
       const presses = await Promise.all(
         Array.from({ length: 50 }, async () => {
@@ -585,14 +584,14 @@ describe('Owners of links', () => {
         owner.post(ticket, form),
       ])
       expect((await world.paymentsOf(made)).length).toBeLessThanOrEqual(10)
-      // Who was told to try again does: nobody is asked twice, and no place is given twice.
+      // Clients that were asked to try again do: no press is asked twice, and no place is given twice.
       const again = await Promise.all(presses.map((press) => new Visitor(shop).post(made.path, { press })))
       expect(answers.length).toBe(51)
       expect((await world.paymentsOf(made)).length).toBe(10)
       expect(again.filter(({ status }) => status === 303)).toHaveLength(10)
     }, 30_000)
 
-    test('a merchant of a link without an account has nobody, no key and no way in', async () => {
+    test('the merchant of a link without an account has no people, no key and no way to sign in', async () => {
       const made = await world.make()
       const { merchant_id: merchantId, id } = await world.linkRow(made)
       const stranger = await world.newOwner()
@@ -619,7 +618,7 @@ describe('Owners of links', () => {
 
     const FORM = { title: 'Gift card', kind: 'fixed', amount: '64', currency: 'EUR', provider: '' }
 
-    /** Sends the form of a page that was just opened; answers the path of the link. */
+    /** Sends the form of a page that was just opened; returns the path of the link. */
     async function make(fields: Record<string, string> = {}): Promise<string> {
       const { to, html } = await owner.submit('/dashboard/links', { ...FORM, ...fields })
       if (to === null) throw new Error(html.slice(0, 2000))
@@ -630,7 +629,7 @@ describe('Owners of links', () => {
     const rowOf = async (path: string) =>
       (await world.rows('select * from payment_link where id = $1', [idOf(path)]))[0] ?? {}
 
-    test('a link is made once of a form, says how it was made, and is in the audit log', async () => {
+    test('a link is made once from a form, shows who made it, and is in the audit log', async () => {
       const once = 'form-1'
       const path = await make({ once, kind: 'open', min_amount: '5', max_amount: '12,50', prefill_amount: 'on' })
       expect(await make({ once, kind: 'open', min_amount: '5', max_amount: '12,50', prefill_amount: 'on' })).toBe(path)
@@ -656,7 +655,7 @@ describe('Owners of links', () => {
         expect(page.html).toContain(said)
     })
 
-    test('what is wrong is told beside its field, and what was written stays', async () => {
+    test('an error is shown next to its field, and the form keeps what was typed', async () => {
       const answer = await owner.submit('/dashboard/links', { ...FORM, provider: 'wallet_app', amount: '5', title: '' })
       expect(answer.status).toBe(400)
       expect(answer.html).toContain('1 to 100 characters')
@@ -669,7 +668,7 @@ describe('Owners of links', () => {
       expect([refused.status, refused.html.includes('Set the wallet that the USDC goes to')]).toEqual([400, true])
     })
 
-    test('a link is edited, paused and opened again; price, method and wallet stay', async () => {
+    test('a link is edited, paused and opened again; price, method and wallet do not change', async () => {
       const path = await make({ expires_at: '2099-12-24', max_payments: '5', reference: 'A' })
       const before = await rowOf(path)
       const edit = await owner.get(`${path}/edit`)
@@ -704,7 +703,7 @@ describe('Owners of links', () => {
       expect([forced.status >= 400, (await rowOf(path))['stopped_reason']]).toEqual([true, 'fraud'])
     })
 
-    test('the list is filtered, searched and paged by its address', async () => {
+    test('the list of links is filtered, searched and paged by its URL', async () => {
       const path = await make({ title: 'Needle 100%', reference: 'INV-7' })
       await owner.submit(`${path}/pause`)
       const shows = async (query: string): Promise<boolean> =>
@@ -730,7 +729,7 @@ describe('Owners of links', () => {
       expect((await owner.get('/dashboard/links?after=plink_01h455vb4pex5vsknk084sn02q')).status).toBe(404)
     })
 
-    test('roles: everybody looks, support sells, a viewer changes nothing', async () => {
+    test('every role reads links, support creates them, and a viewer changes nothing', async () => {
       const path = await make()
       for (const role of ['viewer', 'support']) {
         const person = await signIn(shop, `${role}@shop.example`)
@@ -748,7 +747,7 @@ describe('Owners of links', () => {
       }
     })
 
-    test('a link of another account is not there, for any page or action', async () => {
+    test('a link of another account is not found, for any page or action', async () => {
       const path = await make()
       await pressOn(shop, `/l/${String((await rowOf(path))['code'])}`)
       const stranger = await signUp(shop, 'stranger@shop.example')
@@ -760,7 +759,7 @@ describe('Owners of links', () => {
       expect((await stranger.get('/dashboard/links?s=all')).html).not.toContain('Gift card')
     })
 
-    test('payments of before a link was brought in are shown on its page, and open no page of another merchant', async () => {
+    test('payments from before a link was brought in are shown on its page, and open no page of another merchant', async () => {
       const made = await world.make({ title: 'Brought along' })
       await pressOn(shop, made.path)
       await owner.submit(await world.ticketOf(made))
@@ -773,7 +772,7 @@ describe('Owners of links', () => {
       expect((await owner.get(`/dashboard/payments/${String(old?.['id'])}`)).status).toBe(404)
     })
 
-    test('the preview is the account’s page, in a frame of ours alone', async () => {
+    test('the preview is the account’s page, only in a frame of the platform', async () => {
       const query = new URLSearchParams({ ...FORM, title: '<b>Two</b>' })
       const { html, headers } = await owner.get(`/dashboard/links/preview?${query}`)
       expect(html).toContain('Halden Coffee')

@@ -28,7 +28,7 @@ describe('The API of links', () => {
   const change = (id: unknown, body: Fields) => shop.ask('PATCH', `/v1/payment_links/${String(id)}`, { body })
 
   describe('a payment link', () => {
-    test('is created, read, listed, changed and paused', async () => {
+    test('a payment link is created, read, listed, changed and paused', async () => {
       const made = await create({ reference: 'box-1', max_payments: 50, metadata: { season: '10' } })
       expect(made.status).toBe(201)
       const { id, code } = made.body
@@ -58,7 +58,7 @@ describe('The API of links', () => {
       expect((await change(id, { active: true })).body).toMatchObject({ active: true, status: 'active' })
     })
 
-    test('is complete when its limit is lowered to what is paid, and announces it once', async () => {
+    test('a payment link is complete when its limit is lowered to its paid payments, and announces that once', async () => {
       const { id } = (await create()).body
       for (const paid of [newId('payment'), newId('payment')]) {
         const payment = { ...newPayment({ id: paid, createdAt: new Date().toISOString() }), paymentLink: String(id) }
@@ -76,7 +76,7 @@ describe('The API of links', () => {
       ])
     })
 
-    test('is found by a reference and a title in any form of Unicode', async () => {
+    test('a payment link is found by a reference and a title in any form of Unicode', async () => {
       const made = await create({ title: 'Käse-Büfett', reference: 'Ångström-7'.normalize('NFD') })
       const asked = ['reference=Ångström-7', 'search=Ångström', 'search=Käse-B']
       for (const query of asked.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]))
@@ -86,7 +86,7 @@ describe('The API of links', () => {
         ])
     })
 
-    test('leaves the amount to the buyer, within bounds', async () => {
+    test('a payment link can leave the amount to the buyer, within bounds', async () => {
       const tips = { title: 'Tip jar', amount: undefined, prefill: ['amount', 'amount'] }
       expect((await create(tips)).body).toMatchObject({ amount: null, min_amount: null, prefill: ['amount'] })
       expect((await create({ ...tips, min_amount: '2.5', max_amount: 80 })).body).toMatchObject({
@@ -112,11 +112,11 @@ describe('The API of links', () => {
       ['an end in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'validation_failed', 400],
       ['no title', { title: undefined }, 'validation_failed', 400],
       ['a number as prefill', { prefill: 1 }, 'validation_failed', 400],
-    ])('is refused with %s', async (_what, fields, code, status) => {
+    ])('a payment link is refused: %s', async (_what, fields, code, status) => {
       expectProblem(await create(fields as Fields), status, code)
     })
 
-    test('cannot be given an end in the past later either, and stays as it is', async () => {
+    test('a payment link cannot be changed to an end in the past, and stays as it is', async () => {
       const { id } = (await create()).body
       expectProblem(await change(id, { expires_at: '2020-01-01T00:00:00Z' }), 400, 'validation_failed')
       expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
@@ -125,17 +125,17 @@ describe('The API of links', () => {
       })
     })
 
-    test('names the bound that is refused', async () => {
+    test('a refused payment link names the bound', async () => {
       const refused = await create({ amount: undefined, max_amount: 9_000_000 })
       expect(refused.body['param']).toBe('max_amount')
     })
 
-    test('needs a wallet that its payments go to', async () => {
+    test('a payment link needs a wallet that its payments go to', async () => {
       const { key } = await shop.addMerchant({ wallet: null })
       expectProblem(await shop.ask('POST', '/v1/payment_links', { body: BOX, key }), 422, 'wallet_not_configured')
     })
 
-    test('is not created twice with one Idempotency-Key, also when the second request comes meanwhile', async () => {
+    test('a payment link is not created twice with one Idempotency-Key, also if the second request arrives during the first', async () => {
       const once = () =>
         shop.ask('POST', '/v1/payment_links', {
           body: { ...BOX, reference: 'once' },
@@ -146,7 +146,7 @@ describe('The API of links', () => {
       expect((await shop.ask('GET', '/v1/payment_links?reference=once')).body['data']).toHaveLength(1)
     })
 
-    test('a link that an operator has stopped cannot be set active by its owner', async () => {
+    test('an owner cannot activate a link that an operator has stopped', async () => {
       const { id } = (await create()).body
       await shop.db.query("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [id])
       expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
@@ -157,13 +157,13 @@ describe('The API of links', () => {
       expect((await change(id, { title: 'Still mine' })).status).toBe(200)
     })
 
-    test('says that it is over when its time is', async () => {
+    test('a payment link is shown as expired once its end is over', async () => {
       const { id } = (await create({ expires_at: new Date(Date.now() + 3_600_000).toISOString() })).body
       await shop.db.query("update payment_link set expires_at = now() - interval '1 second' where id = $1", [id])
       expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body['status']).toBe('expired')
     })
 
-    test('finds its payments in the list of payments, and they name it', async () => {
+    test('a payment link finds its payments in the list of payments, and they name the link', async () => {
       const { id } = (await create()).body
       const payment = await shop.ask('POST', '/v1/payments', { body: { amount: 64, currency: 'EUR' } })
       await shop.ask('POST', '/v1/payments', { body: { amount: 64, currency: 'EUR' } })
@@ -175,7 +175,7 @@ describe('The API of links', () => {
       expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body['payments_count']).toBe(1)
     })
 
-    test('may end as late as there are times, in whatever zone that is written', async () => {
+    test('a payment link can end at the last representable time, in any time zone', async () => {
       for (const end of ['9999-12-31T23:59:59-23:59', '9999-12-31T23:59:59Z'])
         expect((await create({ expires_at: end })).body['expires_at']).toMatch(/^9999-12-31T23:59:59/)
     })
@@ -202,7 +202,7 @@ describe('The page of a link', () => {
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
     fetch(`${shop.url}${path}`, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' })
 
-  /** The press that a page has, which is another one each time. */
+  /** The press of a page, which differs each time. */
   const pressOf = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
   const press = async (path: string, form: Record<string, string> = {}) =>
     post(path, { press: pressOf(await page(path)), ...form })
@@ -211,7 +211,7 @@ describe('The page of a link', () => {
     (await shop.db.query('select * from payment where payment_link = $1 order by id', [id])).rows
 
   describe('the page of a link', () => {
-    test('says what is paid and to whom, tells chats, is found by no search engine, and makes nothing', async () => {
+    test('the page of a link says what is paid and to whom, has a preview for chats, is hidden from search engines, and makes nothing', async () => {
       const { id, path } = await link({ description: 'Three coffees' })
       for (const method of ['GET', 'HEAD']) {
         const answer = await fetch(`${shop.url}${path}`, { method })
@@ -226,7 +226,7 @@ describe('The page of a link', () => {
       expect((await get(path, { 'accept-language': 'de' })).headers.get('content-language')).toBe('de')
     })
 
-    test('makes a payment when it is pressed, and leads to its checkout', async () => {
+    test('the page of a link makes a payment when it is pressed, and leads to its checkout', async () => {
       const success_url = 'https://shop.example/thanks?p={PAYMENT_ID}'
       const { id, path } = await link({ reference: 'box', metadata: { a: '1' }, provider: 'card_partner', success_url })
       const answer = await press(path)
@@ -246,7 +246,7 @@ describe('The page of a link', () => {
       expect(await page(String(answer.headers.get('location')))).toContain('data-page="confirm"')
     })
 
-    test('makes one payment of a press, however often and how fast it is sent', async () => {
+    test('one press makes one payment, however often and how fast it is sent', async () => {
       const { id, path } = await link()
       const form = { press: pressOf(await page(path)) }
       const answers = await Promise.all(Array.from({ length: 8 }, () => post(path, form)))
@@ -257,7 +257,7 @@ describe('The page of a link', () => {
       expect(await paymentsOf(id)).toHaveLength(2)
     })
 
-    test('with ten places makes ten payments of fifty presses at the same time', async () => {
+    test('a link with ten places makes ten payments of fifty presses at the same time', async () => {
       const { id, path } = await link({ max_payments: 10 })
       const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: pressOf(await page(path)) })))
       const answers = await Promise.all(forms.map((form) => post(path, form)))
@@ -265,7 +265,7 @@ describe('The page of a link', () => {
       expect([counts(303), counts(409)]).toEqual([10, 40])
       expect(await paymentsOf(id)).toHaveLength(10)
       expect(await page(path)).toContain('No places left')
-      // Who pressed before is led to the own payment, and a place that is given back can be taken.
+      // A buyer who pressed before is led to their own payment, and a place that is released can be taken.
       const first = answers.findIndex(({ status }) => status === 303)
       expect((await post(path, forms[first]!)).status).toBe(303)
       await shop.db.query(
@@ -278,7 +278,7 @@ describe('The page of a link', () => {
       expect(statuses).toEqual([303, 409])
     })
 
-    test('holds a place for half an hour where places are counted', async () => {
+    test('a payment occupies a place for half an hour if places are limited', async () => {
       const minutes = async (fields: Fields): Promise<number> => {
         const { id, path } = await link(fields)
         await press(path)
@@ -291,7 +291,7 @@ describe('The page of a link', () => {
       expect([await minutes({ max_payments: 5 }), await minutes({})]).toEqual([30, 1440])
     })
 
-    /** As if the buyer had pressed so many minutes ago, and not continued since. */
+    /** Writes as if the buyer had pressed this many minutes ago and not continued since. */
     const ago = (id: string, minutes: number) =>
       shop.db.query(
         `update payment set created_at = created_at - $2 * interval '1 minute',
@@ -306,7 +306,7 @@ describe('The page of a link', () => {
         .map((cookie) => cookie.split(';')[0])
         .join('')
 
-    test('a link with one place leads its buyer, who goes back or opens it again, to the open payment', async () => {
+    test('a link with one place leads a buyer who goes back or opens it again to the open payment', async () => {
       const { id, path } = await link({ max_payments: 1 })
       const before = pressOf(await page(path))
       const pressed = await post(path, { press: before })
@@ -336,7 +336,7 @@ describe('The page of a link', () => {
       expect((await get(other.path, { cookie })).status).toBe(200)
     })
 
-    test('the payment of a stranger who does not continue gives way after five minutes, and not before', async () => {
+    test('a payment that its buyer does not continue releases its place after five minutes, and not before', async () => {
       const { id, path } = await link({ max_payments: 1 })
       await press(path)
       await ago(id, 4)
@@ -347,7 +347,7 @@ describe('The page of a link', () => {
       expect(await page(path)).toContain('No places left')
     })
 
-    test('a payment holds its place if the buyer continued, however long ago', async () => {
+    test('a payment keeps its place if the buyer continued, however long ago', async () => {
       const { id, path } = await link({ max_payments: 1 })
       await press(path)
       await ago(id, 20)
@@ -357,7 +357,7 @@ describe('The page of a link', () => {
       expect(await readStatuses(id)).toEqual(['pending'])
     })
 
-    test('fifty presses at the same time make no more payments than places, although others give way', async () => {
+    test('fifty presses at the same time make no more payments than places, although other payments release theirs', async () => {
       const { id, path } = await link({ max_payments: 3 })
       for (let time = 0; time < 3; time++) await press(path)
       await ago(id, 10)
@@ -371,7 +371,7 @@ describe('The page of a link', () => {
       ])
     })
 
-    test('a payment gives way only if another buyer needs the place', async () => {
+    test('a payment releases its place only if another buyer needs it', async () => {
       const { id, path } = await link({ max_payments: 3 })
       for (let time = 0; time < 2; time++) await press(path)
       await ago(id, 10)
@@ -381,7 +381,7 @@ describe('The page of a link', () => {
       expect((await readStatuses(id)).filter((one) => one === 'expired')).toHaveLength(1)
     })
 
-    test('refuses a press from another site, and one without its name', async () => {
+    test('the page of a link refuses a press from another site, and one without its hidden field', async () => {
       const { id, path } = await link()
       const form = { press: pressOf(await page(path)) }
       const forged: Record<string, string>[] = [
@@ -398,10 +398,10 @@ describe('The page of a link', () => {
     })
   })
 
-  describe('a link where the buyer decides', () => {
+  describe('A link whose buyer sets the amount', () => {
     const tips = { title: 'Tip jar', amount: undefined, min_amount: 5, max_amount: 50 }
 
-    test('takes what lies within its bounds, with a point or a comma', async () => {
+    test('a link accepts an amount within its bounds, with a point or a comma', async () => {
       const { id, path } = await link(tips)
       for (const amount of ['5', '50.00', ' 12,5 ', '€12.50', '٥٠', '12,50 EUR'])
         expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
@@ -415,7 +415,7 @@ describe('The page of a link', () => {
       ])
     })
 
-    test('decides anew on a page that the browser has kept', async () => {
+    test('a link checks the amount again on a page from the browser’s cache', async () => {
       const { id, path } = await link(tips)
       const form = { press: pressOf(await page(path)) }
       for (const amount of ['10', '10', '20']) await post(path, { ...form, amount })
@@ -435,7 +435,7 @@ describe('The page of a link', () => {
       ['$12', 'Enter an amount'],
       ['', 'Enter an amount'],
       ['"><script>alert(1)</script>', 'Enter an amount'],
-    ])('refuses %s in words, and makes nothing', async (amount, words) => {
+    ])('a link refuses %s in words, and makes nothing', async (amount, words) => {
       const { id, path } = await link(tips)
       const answer = await press(path, { amount })
       const html = await answer.text()
@@ -443,24 +443,24 @@ describe('The page of a link', () => {
       expect(await paymentsOf(id)).toEqual([])
     })
 
-    test('says its bounds before anybody writes, in its currency, and takes each as the page shows it', async () => {
+    test('a link shows its bounds first, in its currency, and accepts each as the page shows it', async () => {
       const { path } = await link({ ...tips, min_amount: 5, max_amount: undefined })
       const shown = /id="bounds"[^>]*>([^<]*)</.exec(await page(path))?.[1] ?? ''
-      // The most of any method is 10,000 USD, which are 8,000 EUR.
+      // The highest maximum of any method is 10,000 USD, which are 8,000 EUR.
       expect(shown).toBe('€5.00 to €8,000.00')
       for (const amount of shown.split(' to '))
         expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
       expect(await (await press(path, { amount: '8000.01' })).text()).toContain('The maximum here is €8,000.00.')
     })
 
-    test('without bounds has those of the method', async () => {
+    test('a link without bounds has those of the method', async () => {
       const { path } = await link({ ...tips, min_amount: undefined, max_amount: undefined, provider: 'wallet_app' })
       expect(await (await press(path, { amount: '5' })).text()).toContain('The minimum here is €6.00.')
     })
   })
 
   describe('the query of the address', () => {
-    test('fills in what the link allows, and nothing else', async () => {
+    test('the query fills in only what the link allows', async () => {
       const open = await link({ amount: undefined, prefill: ['amount', 'reference'] })
       for (const typed of ['12,50 €', '١٢٫٥', '%E2%82%AC12.50'])
         expect([typed, (await page(`${open.path}?amount=${typed}`)).includes('value="12.50"')]).toEqual([typed, true])
@@ -481,7 +481,7 @@ describe('The page of a link', () => {
       expect(await paymentsOf(fixed.id)).toMatchObject([{ reference: 'mine', amount_minor: '6400' }])
     })
 
-    test('is text, and what cannot be is left out', async () => {
+    test('the query is shown as text, and impossible values are ignored', async () => {
       const { path } = await link({ amount: undefined, prefill: ['amount', 'reference'] })
       const hostile = encodeURIComponent('"><img src=x onerror=alert(1)>')
       expect(await page(`${path}?reference=${hostile}&amount=${hostile}`)).not.toContain('<img')
@@ -507,7 +507,7 @@ describe('The page of a link', () => {
       ['paused', 'active = false', 'This link is closed'],
       ['over', "expires_at = now() - interval '1 second'", 'This link has expired'],
       ['stopped', "stopped_at = now(), stopped_reason = 'fraud'", 'This link was stopped'],
-    ])('says so when it is %s, and makes none of a page that was opened before', async (_what, change, words) => {
+    ])('a link says that it is %s, and makes no payment from a page that was opened before', async (_what, change, words) => {
       const { id, path } = await link()
       const before = pressOf(await page(path))
       await shop.db.query(`update payment_link set ${change} where id = $1`, [id])
@@ -516,7 +516,7 @@ describe('The page of a link', () => {
       expect(await paymentsOf(id)).toEqual([])
     })
 
-    test('shows the words of its owner, but not where an operator has stopped it', async () => {
+    test('a stopped link shows its owner’s words, except if an operator has stopped it', async () => {
       const { id, path } = await link({ inactive_message: 'Back on 1 December.' })
       await shop.ask('POST', `/v1/payment_links/${id}/deactivate`)
       expect(await page(path)).toContain('Back on 1 December.')
@@ -524,7 +524,7 @@ describe('The page of a link', () => {
       expect(await page(path)).not.toContain('Back on 1 December.')
     })
 
-    test('a link that does not exist has a page too', async () => {
+    test('an unknown link has a page too', async () => {
       for (const path of ['/l/0000000000', '/l/x', '/l/%00', '/l/', `/l/${'x'.repeat(3000)}`]) {
         const answer = await get(path)
         expect([path.slice(0, 20), answer.status, (await answer.text()).includes('Link not found')]).toEqual([
@@ -539,7 +539,7 @@ describe('The page of a link', () => {
   })
 
   describe('a stranger', () => {
-    test('presses so often in a minute, and then is told to wait', async () => {
+    test('a stranger can press a limited number of times per minute, and then gets a page that asks to wait', async () => {
       limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 3, link: 5 } })
       const { id, path } = await link()
       const statuses = []
@@ -557,7 +557,7 @@ describe('The page of a link', () => {
       limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } })
     })
 
-    test('reports a link: what was said is stored, and the rest is refused', async () => {
+    test('a stranger reports a link: the report is stored, and an invalid one is refused', async () => {
       const { id, path } = await link()
       expect(await page(`${path}/report`)).toContain('It is a scam')
       const thanks = await post(`${path}/report`, { reason: 'fraud', details: 'They\nlie' })
@@ -569,7 +569,7 @@ describe('The page of a link', () => {
     })
   })
 
-  test('one press on the row of a way makes the payment and continues with that way', async () => {
+  test('one press on the row of a method makes the payment and continues with that method', async () => {
     const { path, id } = await link()
     const rows = [...(await page(path)).matchAll(/<button type="submit" class="way" name="way" value="([\w.]+)">/g)]
     expect(rows.map(([, way]) => way)).toContain('card_partner.card')

@@ -7,7 +7,7 @@ export const OWN_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 type Form = Readonly<Record<string, string>>
 
-/** What somebody fills in. */
+/** The fields of the form. */
 export const FORM: Form = {
   wallet: OWN_WALLET,
   title: 'Tasting box',
@@ -28,7 +28,7 @@ export async function sendForm(shop: Pick<Shop, 'url'>, fields: Form = {}) {
 
 export type Made = { readonly path: string; readonly owner: string; readonly code: string }
 
-/** What the page says after making a link: the paths of its page and of its owner's. */
+/** The paths that the page shows after making a link: the link’s page and its owner’s. */
 export function madeIn(html: string): Made {
   const code = /value="https?:\/\/[^"]+\/l\/([0-9A-Za-z]{10})"/.exec(html)?.[1]
   const token = /value="https?:\/\/[^"]+\/o\/([\w-]{43})"/.exec(html)?.[1]
@@ -50,7 +50,7 @@ export async function pressOn(shop: Pick<Shop, 'url'>, path: string, form: Form 
 
 export const pressIn = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
 
-/** What tests about owners of links do with a shop. */
+/** Actions of owners of links, for tests. */
 export function linkWorld(shop: Shop) {
   let wallets = 0
   let people = 0
@@ -63,11 +63,11 @@ export function linkWorld(shop: Shop) {
     linkRow,
     paymentsOf: async (made: Made) =>
       rows('select * from payment where payment_link = $1 order by id', [(await linkRow(made))['id']]),
-    /** Each has a wallet of its own: a wallet has a limit in a day. */
+    /** Each has its own wallet: a wallet has a limit per day. */
     make: (fields: Form = {}): Promise<Made> =>
       makeAnonymous(shop, { wallet: `0x${(0xbeef0000 + wallets++).toString(16).padStart(40, '1')}`, ...fields }),
     newOwner: (): Promise<Visitor> => signUp(shop, `owner${people++}@shop.example`),
-    /** Leads to the page of the account that asks whether to bring the link in. */
+    /** Opens the page of the account that asks to bring the link in. */
     async ticketOf({ owner }: Made): Promise<string> {
       const { to } = await new Visitor(shop).post(`${owner}/claim`)
       if (to === null || !to.startsWith('/dashboard/links/claim/')) throw new Error(`no ticket: ${to}`)

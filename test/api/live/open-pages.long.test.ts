@@ -11,12 +11,12 @@ afterAll(() => world?.close())
 
 const stampNow = async (id: string) => (await readStamps(world.db, [id])).get(id)
 
-test('a page receives what happened while the process could not listen as soon as it listens again', async () => {
+test('an open page receives what happened while the process could not listen, as soon as it listens again', async () => {
   const payment = await world.create()
   const page = await openStream(`${world.url}${payment.path}/live?knows=${await stampNow(payment.id)}`)
   await movePayment(world, payment.id, ['pending'])
   await page.next()
-  // The process's own ear is cut off; it is put up again some seconds later.
+  // Ends the process’s listening connection, which is opened again some seconds later.
   await world.db.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'",
   )

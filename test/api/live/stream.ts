@@ -1,11 +1,11 @@
-/** An open page, as far as it listens. */
+/** The stream of an open page. */
 export type Stream = {
   readonly headers: Headers
-  /** The id of the next event that has not been taken yet. */
+  /** The id of the next event that was not read yet. */
   readonly next: () => Promise<string>
-  /** The ids of all events so far. */
+  /** The ids of all events received. */
   readonly heard: () => readonly string[]
-  /** Resolves when the server has ended the answer. */
+  /** Resolves when the server has ended the response. */
   readonly ended: Promise<void>
   readonly close: () => Promise<void>
 }

@@ -15,10 +15,10 @@ async function skipTime(id: string, seconds: number): Promise<void> {
   expect(answer.status).toBe(202)
 }
 
-test('time that is skipped for a test payment ends the waiting for late money', async () => {
+test('skipping time of a test payment ends the wait for late money', async () => {
   const id = await world.createPayment()
   const attemptId = await open(id)
-  // Nobody knows whether the order can still be paid.
+  // It is unknown if the order can still be paid.
   await world.faultAt('wallet_app', { fault: 'server_error', attemptId })
   await skipTime(id, DAY)
   await untilStatus(id, 'expired')

@@ -29,7 +29,7 @@ describe('Creating a payment', () => {
   const errorsOf = (answer: { body: Record<string, unknown> }) => (answer.body['errors'] ?? []) as FieldError[]
 
   describe('a payment that is created', () => {
-    test('is answered with 201, its location, and an object that reading it repeats', async () => {
+    test('a created payment is answered with 201, its location, and an object that reading it repeats', async () => {
       const created = await pay({
         provider: 'wallet_app',
         description: 'Zażółć ⚡',
@@ -62,7 +62,7 @@ describe('Creating a payment', () => {
       ['49.99', 'EUR', '49.99', 4999],
       [49.9, 'EUR', '49.90', 4990],
       [50, 'EUR', '50.00', 5000],
-      // Not 28 cents less, as 5.8 × 100 in floating point would be after truncation.
+      // Truncation of 5.8 × 100 in floating point would lose a minor unit.
       [8.2, 'EUR', '8.20', 820],
       [2000, 'JPY', '2000', 2000],
       // Intl says that these have no decimals.
@@ -73,7 +73,7 @@ describe('Creating a payment', () => {
       expect(created.body).toMatchObject({ amount_decimal: decimal, amount_minor: minor, amount: Number(decimal) })
     })
 
-    test('may have every optional field at its limit', async () => {
+    test('a payment can have every optional field at its limit', async () => {
       const metadata = Object.fromEntries(
         Array.from({ length: 50 }, (_, i) => [`${i}`.padStart(40, 'k'), 'v'.repeat(500)]),
       )
@@ -91,7 +91,7 @@ describe('Creating a payment', () => {
     })
   })
 
-  test('a shop finds the payment again in the return URLs, also when it sends the request twice', async () => {
+  test('a shop finds the payment’s id in the return URLs, also when it repeats the request', async () => {
     const headers = { 'idempotency-key': 'names-the-payment' }
     const urls = {
       success_url: 'https://shop.example/thanks?p={PAYMENT_ID}',
@@ -109,7 +109,7 @@ describe('Creating a payment', () => {
     expectProblem(await pay({ success_url: 'https://{PAYMENT_ID}.shop.example/' }), 400, 'validation_failed')
   })
 
-  test('metadata comes back exactly as it was sent, and the other texts in one form of Unicode', async () => {
+  test('metadata is returned exactly as it was sent, and other texts in one form of Unicode', async () => {
     const [composed, decomposed] = ['Café é', 'Cafe\u0301 e\u0301']
     const metadata = { [decomposed]: decomposed, [composed]: composed, blank: ' ', unseen: '\u200b', empty: '' }
     const { body } = await pay({ reference: decomposed, description: decomposed, metadata })
@@ -117,7 +117,7 @@ describe('Creating a payment', () => {
     expect((await shop.ask('GET', `/v1/payments/${String(body['id'])}`)).body['metadata']).toEqual(metadata)
   })
 
-  test('a reference has no invisible characters, is found as it was sent, and needs a visible one', async () => {
+  test('a reference has no invisible characters, is found as it was sent, and needs a visible character', async () => {
     const { body } = await pay({ reference: '\u200bA\u200b1\ufeff', description: 'می\u200cخواهم' })
     expect(body).toMatchObject({ reference: 'A1', description: 'می\u200cخواهم' })
     for (const asked of ['A1', '\u200bA\u200b1\ufeff']) {
@@ -128,12 +128,12 @@ describe('Creating a payment', () => {
       expectProblem(await pay({ reference }), 400, 'validation_failed')
   })
 
-  test.each(['%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id replaces an encoded %s too', async (place) => {
+  test.each(['%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id also replaces an encoded %s', async (place) => {
     const { body } = await pay({ success_url: `https://shop.example/?p=${place}` })
     expect(body['success_url']).toBe(`https://shop.example/?p=${String(body['id'])}`)
   })
 
-  test('a host with an underscore is taken for return pages and for webhooks, and is none in a last label', async () => {
+  test('a host with an underscore is accepted for return pages and for webhooks, but not in the last label', async () => {
     const url = 'https://my_shop.example/thanks'
     expect((await pay({ success_url: url })).body['success_url']).toBe(url)
     expect((await shop.ask('POST', '/v1/webhook_endpoints', { body: { url } })).status).toBe(201)
@@ -142,8 +142,8 @@ describe('Creating a payment', () => {
     expectProblem(await shop.ask('POST', '/v1/webhook_endpoints', { body: { url: wrong } }), 400, 'validation_failed')
   })
 
-  describe('a request that is not valid', () => {
-    test('is told everything that is wrong with it at once', async () => {
+  describe('An invalid request', () => {
+    test('an invalid request gets all of its errors at once', async () => {
       const before = await shop.count('payment')
       const answer = await create({
         amount: '1.234',
@@ -244,7 +244,7 @@ describe('Creating a payment', () => {
       ['an expiry as text', { expires_in: '3600' }, '/expires_in', 'parameter_invalid'],
       ['another fallback', { fallback: 'any' }, '/fallback', 'parameter_invalid'],
     ]
-    test.each(refused)('%s is refused, and nothing is stored', async (_name, fields, pointer, code) => {
+    test.each(refused)('an invalid payment is refused, and nothing is stored: %s', async (_name, fields, pointer, code) => {
       const before = await shop.count('payment')
       const answer = await pay(fields)
       expectProblem(answer, 400, 'validation_failed')
@@ -253,7 +253,7 @@ describe('Creating a payment', () => {
       expect(await shop.count('payment')).toBe(before)
     })
 
-    test('a __proto__ in it is refused, not lost', async () => {
+    test('a __proto__ in the metadata is refused, not lost', async () => {
       expectProblem(
         await create('{"amount":"49.99","currency":"EUR","__proto__":{"provider":"wallet_app"}}'),
         400,
@@ -266,7 +266,7 @@ describe('Creating a payment', () => {
       )
     })
 
-    test('thousands of unknown fields are answered shortly and soon', async () => {
+    test('a request with thousands of unknown fields gets a short response quickly', async () => {
       const body = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`descriptio${i}`, 1]))
       const started = process.cpuUsage()
       const answer = await create(body)
@@ -340,7 +340,7 @@ describe('The limits of a payment', () => {
       ],
       ['1.99', 'USD', undefined, 'amount_too_small', { minimum: { amount: '2.00', currency: 'USD' } }, []],
     ])(
-      '%s %s at %s is %s, with the limit and who would take it',
+      '%s %s at %s is %s, with the limit and the providers that would accept it',
       async (amount, currency, provider, code, limit, alternatives) => {
         const before = await shop.count('payment')
         const answer = await create({ amount, currency, provider })
@@ -356,7 +356,7 @@ describe('The limits of a payment', () => {
       ['INR', 'wallet_app'],
       ['JPY', 'card_partner'],
     ])(
-      '%s with %s is a currency that is not supported, and the answer names those that are',
+      '%s with %s is an unsupported currency, and the response names the supported ones',
       async (currency, provider) => {
         const answer = await create({ amount: '5000', currency, provider })
         expectProblem(answer, 422, 'currency_not_supported')
@@ -366,7 +366,7 @@ describe('The limits of a payment', () => {
     )
   })
 
-  test('a merchant without a wallet is told to set one', async () => {
+  test('a merchant without a wallet gets an error that asks to set one', async () => {
     const { key } = await shop.addMerchant({ wallet: null })
     expectProblem(
       await shop.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR' } }),
@@ -375,7 +375,7 @@ describe('The limits of a payment', () => {
     )
   })
 
-  test('a payment goes to the wallet that the account has when it is created, however the wallet was changed', async () => {
+  test('a payment goes to the wallet that the account has when it is created, whatever the wallet is later', async () => {
     const merchant = await shop.addMerchant()
     const [first, second, third] = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string]
     const { merchantId } = merchant.tenant
@@ -414,7 +414,7 @@ describe('The limits of a payment', () => {
     }
   })
 
-  test('in live mode a shop is not on the developer’s own machine', async () => {
+  test('in live mode a shop cannot be on the developer’s own machine', async () => {
     const live = await openShop({ mode: 'live' })
     try {
       const body = { amount: 10, currency: 'EUR', success_url: 'http://localhost:3000' }
@@ -448,7 +448,7 @@ describe('Reading payments, events, quotes and routes', () => {
         ids.unshift(await pay({ currency, amount: '2000', reference: `order-${index}`, description: `100%_${index}` }))
     })
 
-    test('is newest first, page by page, forwards and back', async () => {
+    test('the list of payments is newest first, page by page, forwards and back', async () => {
       const first = await list('limit=2')
       expect([idsIn(first), first.body['has_more']]).toEqual([ids.slice(0, 2), true])
       const second = await list(`limit=2&starting_after=${ids[1]!}`)
@@ -459,7 +459,7 @@ describe('Reading payments, events, quotes and routes', () => {
       expect([idsIn(back), back.body['has_more']]).toEqual([ids.slice(2, 4), true])
     })
 
-    test('can be narrowed', async () => {
+    test('the list of payments can be filtered', async () => {
       const created = String((await shop.ask('GET', `/v1/payments/${ids[2]!}`)).body['created_at'])
       const queries: [string, string[]][] = [
         ['currency=JPY', [ids[1]!]],
@@ -480,7 +480,7 @@ describe('Reading payments, events, quotes and routes', () => {
     })
 
     test.each(['NFC', 'NFD'] as const)(
-      'finds a reference that is asked for in %s, however it was sent',
+      'the list finds a reference in %s, however it was sent',
       async (form) => {
         const [sent, other] = form === 'NFC' ? ['NFD', 'NFC'] : ['NFC', 'NFD']
         const reference = `Bücher-Ångström-${form}`
@@ -510,18 +510,18 @@ describe('Reading payments, events, quotes and routes', () => {
       ['starting_after=a', 'starting_after'],
       ['ending_before=evt_01m7z13c0xfzrbpdsf7qk0w6ta', 'ending_before'],
       ['limt=5', 'limt'],
-    ])('%s is refused by name', async (query, param) => {
+    ])('the list refuses a parameter by name: %s', async (query, param) => {
       const answer = await list(query)
       expectProblem(answer, 400, 'validation_failed')
       expect(answer.body['param']).toBe(param)
     })
 
-    test('a misspelt parameter is answered with the nearest one', async () => {
+    test('a misspelt parameter gets an error with the nearest one', async () => {
       expect((await list('limt=5')).body['detail']).toBe('limt is not a known parameter. Did you mean limit?')
     })
   })
 
-  test('the timeline tells everything in words and in data, oldest first', async () => {
+  test('the timeline has every entry in words and as data, oldest first', async () => {
     const id = await pay()
     const at = new Date().toISOString()
     const about = { type: 'payment.expired', paymentId: id, object: { id }, at }
@@ -543,7 +543,7 @@ describe('Reading payments, events, quotes and routes', () => {
   })
 
   describe('events', () => {
-    test('can be pulled from a place in the sequence, in order, as the bytes that were signed', async () => {
+    test('events are read from a place in the sequence, in order, as the bytes that were signed', async () => {
       const merchant = await shop.addMerchant()
       const ask = (path: string) => shop.ask('GET', path, { key: merchant.key })
       for (const type of ['payment.processing', 'payment.succeeded', 'payment.failed'])
@@ -575,14 +575,14 @@ describe('Reading payments, events, quotes and routes', () => {
     })
   })
 
-  describe('a payment whose money was sold', () => {
+  describe('A payment whose money was sold', () => {
     const world = {
       change: (id: string, work: (payment: PaymentWork) => void) =>
         changePayment(shop.db, { publicUrl: shop.url, now: Date.now }, { id, work }),
     }
     const read = async (id: string) => (await shop.ask('GET', `/v1/payments/${id}`)).body
 
-    test('a delay of its settlement is said with its beginning, until it has ended', async () => {
+    test('the event about a settlement’s delay has its beginning, until the delay has ended', async () => {
       const id = await pay()
       await movePayment(world, id, ['pending', 'settling'])
       await world.change(id, (work) => work.set({ delayedAt: work.at }))
@@ -594,7 +594,7 @@ describe('Reading payments, events, quotes and routes', () => {
       expect(await read(id)).toMatchObject({ exception: null, settlement: { delayed_since: null } })
     })
 
-    test('each chargeback, and what was won back, is an event with its amount and what is lost in all', async () => {
+    test('each chargeback, and the money that was won back, is an event with its amount and the total loss', async () => {
       const id = await pay()
       await movePayment(world, id, ['pending', 'settling', 'succeeded'])
       const { attempts } = (await read(id)) as { attempts: { id: string; status: string }[] }
@@ -618,13 +618,13 @@ describe('Reading payments, events, quotes and routes', () => {
     const link = await shop.ask('POST', '/v1/payment_links', { body: { title: 'Box', amount: 64, currency: 'EUR' } })
     const event = { type: 'payment_link.completed', paymentId: null, object: link.body, at: new Date().toISOString() }
     await shop.db.transaction((tx) => recordEvent(tx, { ...shop.tenant, ...event }))
-    // Every answer that is asked for here is held against the document.
+    // Every response that the test requests is compared with the document.
     const { body } = await shop.ask('GET', '/v1/events?type=payment_link.completed')
     expect(body['data']).toEqual([expect.objectContaining({ data: { object: link.body } })])
   })
 
   describe('a quote', () => {
-    test('says what arrives, to the micro-USDC', async () => {
+    test('a quote has the net amount, to the micro-USDC', async () => {
       const { body } = await shop.ask('GET', '/v1/quotes?amount=49.99&currency=EUR&provider=wallet_app')
       // 49.99 x 1.25 = 62.4875; 4.5 % of it is 2.8119375, of which the fraction of a micro-USDC is not charged.
       expect(body).toMatchObject({
@@ -636,7 +636,7 @@ describe('Reading payments, events, quotes and routes', () => {
       })
     })
 
-    test('counts a currency without decimals in whole units', async () => {
+    test('a quote counts a currency without decimals in whole units', async () => {
       const { body } = await shop.ask('GET', '/v1/quotes?amount=5000&currency=JPY')
       expect([body['amount_decimal'], body['gross_usdc_estimate']]).toEqual(['5000', '31.250000'])
       const refused = await shop.ask('GET', '/v1/quotes?amount=50.5&currency=JPY')
@@ -644,7 +644,7 @@ describe('Reading payments, events, quotes and routes', () => {
       expect((refused.body['errors'] as Fields[])[0]).toMatchObject({ code: 'amount_precision' })
     })
 
-    test('is refused outside the limits, with the limit and who would take it', async () => {
+    test('a quote is refused outside the limits, with the limit and the providers that would accept it', async () => {
       const small = await shop.ask('GET', '/v1/quotes?amount=5&currency=EUR&provider=wallet_app')
       expectProblem(small, 422, 'amount_too_small')
       expect(small.body).toMatchObject({ minimum: { amount: '6.00', currency: 'EUR' }, alternatives: ['card_partner'] })
@@ -658,7 +658,7 @@ describe('Reading payments, events, quotes and routes', () => {
 
   describe('a preview of routes', () => {
     const preview = async (body: Fields) => (await shop.ask('POST', '/v1/routes/preview', { body })).body
-    test('says what a buyer in a country can use, and why not the rest', async () => {
+    test('a preview lists what a buyer in a country can use, and why the rest is missing', async () => {
       const body = await preview({ amount: 49.99, currency: 'EUR', provider: 'wallet_app', country: 'BR' })
       expect(body).toMatchObject({
         pinned: null,
@@ -672,14 +672,14 @@ describe('Reading payments, events, quotes and routes', () => {
       expect((body['offers'] as Fields[]).map(({ provider }) => provider)).toContain('local_partner')
     })
 
-    test('knows the device and the limits', async () => {
+    test('a preview considers the device and the limits', async () => {
       const body = await preview({ amount: '3', currency: 'USD', device_wallet: false })
       const reasons = new Set((body['refused'] as Fields[]).map(({ reason }) => reason))
       expect(reasons).toEqual(new Set(['device', 'amount_too_small']))
       expect((body['offers'] as Fields[]).map(({ method }) => method)).toEqual(['card', 'online_wallet'])
     })
 
-    test('with fallback none offers the pinned method only', async () => {
+    test('a preview with fallback none offers only the pinned method', async () => {
       const body = await preview({
         amount: 49.99,
         currency: 'EUR',
@@ -691,7 +691,7 @@ describe('Reading payments, events, quotes and routes', () => {
     })
   })
 
-  describe('limits of requests', () => {
+  describe('Limits of requests', () => {
     const windows = {
       windowSeconds: 60,
       refusalsPerMinute: 2,
@@ -701,12 +701,12 @@ describe('Reading payments, events, quotes and routes', () => {
       madePerHour: { file: 9, key: 9 },
     }
     const visits = { pressesPerMinute: { address: 9, link: 9 }, looksPerMinute: 9, actsPerMinute: 9 }
-    // The windows are those of the clock: none ends while the test runs.
+    // The windows follow the clock: none ends while the test runs.
     const limited = (requests: number) => () => ({
       limits: createRequestLimits({ requests, ...windows, ...visits, clock: () => Date.UTC(2026, 0, 1) }),
     })
 
-    test('count a list once for every ten rows that it asks for, so that big pages take no more than small ones', async () => {
+    test('a list counts once for every ten rows that it requests, so that large pages read no more than small ones', async () => {
       const small = await openShop({ deps: limited(13) })
       try {
         const left = async (path: string) => {
@@ -715,7 +715,7 @@ describe('Reading payments, events, quotes and routes', () => {
         }
         expect(await left('/v1/payments?limit=10')).toEqual([200, 12])
         expect(await left('/v1/payments?limit=11')).toEqual([200, 10])
-        // Refused for its limit; no number is so high that it counts more than the longest list.
+        // Refused for its limit; no higher number counts more than the longest list.
         expect(await left('/v1/payments?limit=999999')).toEqual([400, 0])
         expect(await left('/v1/payments')).toEqual([429, 0])
       } finally {
@@ -723,7 +723,7 @@ describe('Reading payments, events, quotes and routes', () => {
       }
     })
 
-    test('are told on every answer, and beyond them 429 says when to ask again', async () => {
+    test('every response names the limits of requests, and beyond them 429 says when to try again', async () => {
       const small = await openShop({ deps: limited(3) })
       try {
         const answers = await Promise.all(Array.from({ length: 6 }, () => small.ask('GET', '/v1/providers')))
@@ -736,7 +736,7 @@ describe('Reading payments, events, quotes and routes', () => {
         expectProblem(refused[0]!, 429, 'rate_limited')
         expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(30)
         expect(refused[0]!.headers.get('ratelimit')).toMatch(/^"account";r=0;t=\d+$/)
-        // Another account is not held up.
+        // Another account is not affected.
         const other = await small.addMerchant()
         expect((await small.ask('GET', '/v1/providers', { key: other.key })).status).toBe(200)
         const guesses = await Promise.all(
@@ -771,7 +771,7 @@ describe('Lists', () => {
       deliveries: 'evt_01m7z134d8fetv1hwd26y1yksm',
     }
 
-    test('a cursor that is no id is refused alike in every list, and an unknown one is missing alike', async () => {
+    test('a cursor that is no id is refused in every list alike, and an unknown one is not found alike', async () => {
       for (const [list, unknown] of Object.entries(UNKNOWN)) {
         const path = list === 'deliveries' ? `/v1/webhook_endpoints/${own.endpoint}/deliveries` : list
         for (const param of ['starting_after', 'ending_before'])
@@ -798,7 +798,7 @@ describe('Lists', () => {
         expectProblem(await shop.ask('GET', path), 404, 'resource_missing')
     })
 
-    test('a cursor at both ends gives what lies between', async () => {
+    test('cursors at both ends return what lies between them', async () => {
       const merchant = await shop.addMerchant()
       const ids: string[] = []
       for (let made = 0; made < 4; made++) {
@@ -832,7 +832,7 @@ describe('Lists', () => {
     expect([back.data.map(({ id }) => id), back.has_more]).toEqual([[all[3]!.id, all[4]!.id], true])
   })
 
-  test('the log of a delivery shows its newest twenty tries, and how many there were', async () => {
+  test('the log of a delivery shows its newest twenty tries, and the number of all', async () => {
     await shop.db.query('update delivery set attempts = 1150 where event_id = $1', [own.event])
     const list = await shop.ask('GET', `/v1/webhook_endpoints/${own.endpoint}/deliveries`)
     const [delivery] = list.body['data'] as { attempts: number; log: { number: number }[] }[]
@@ -842,13 +842,13 @@ describe('Lists', () => {
     expect((sent.body['log'] as unknown[]).length).toBe(20)
   })
 
-  test('a moment at the end of time is understood, whatever its offset', async () => {
+  test('a time at the end of the range is accepted in any offset', async () => {
     for (const time of ['9999-12-31T23:59:59-01:00', '1970-01-01T00:00:00%2B05:00', '99999999999', '0'])
       for (const filter of ['created[gte]', 'created[lt]'])
         expect((await shop.ask('GET', `/v1/payments?${filter}=${time}`)).status).toBe(200)
   })
 
-  test('every list reads all that it says in one transaction, which is of one moment and of one database', async () => {
+  test('every list reads in one transaction, from one moment and one database', async () => {
     const counted: string[] = []
     const strict = await openShop({
       deps: ({ db }) => ({
@@ -905,7 +905,7 @@ describe('Receipts', () => {
     return { text, keys: (JSON.parse(text) as { keys: { kid: string; x: string }[] }).keys }
   }
 
-  test('a payment that is not settled has no receipt: the answer says where it stands', async () => {
+  test('a payment that is not settled has no receipt: the response has its status', async () => {
     const answer = await shop.ask('GET', `/v1/payments/${await newPayment()}/receipt`)
     expectProblem(answer, 409, 'receipt_not_available')
     expect(answer.body).toMatchObject({
@@ -915,7 +915,7 @@ describe('Receipts', () => {
     expect(answer.headers.get('retry-after')).toBeNull()
   })
 
-  test('a payment that was just settled has none yet: the answer says when to ask again', async () => {
+  test('a payment that was just settled has no receipt yet: the response says when to try again', async () => {
     const id = await newPayment()
     await shop.db.query(
       `update payment set status = 'succeeded', tx_hash = $2, log_index = 1, block_number = 7, finalized_at = now() where id = $1`,
@@ -927,7 +927,7 @@ describe('Receipts', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
-  test('a receipt verifies with the keys that are published, and goes with the log that it rests on', async () => {
+  test('a receipt verifies with the published keys, and includes the log that it rests on', async () => {
     const id = await newPayment()
     const planted = await plantReceipt(shop.db, id)
     const answer = await shop.ask('GET', `/v1/payments/${id}/receipt`)
@@ -943,7 +943,7 @@ describe('Receipts', () => {
     expectProblem(await shop.ask('GET', `/v1/payments/${id}/receipt`), 409, 'receipt_not_available')
   })
 
-  test('the command checks a receipt without any variable, and answers 0 only when everything holds', async () => {
+  test('the command checks a receipt without any variable, and exits with 0 only if everything holds', async () => {
     const id = await newPayment()
     const { claims } = await plantReceipt(shop.db, id)
     const { text } = await shop.ask('GET', `/v1/payments/${id}/receipt`)
@@ -966,7 +966,7 @@ describe('Receipts', () => {
     await expect(run(file!, '--keys', file!)).rejects.toThrow('must be a set of keys')
   })
 
-  test('the page that checks receipts loads nothing from elsewhere, and runs what the command runs', async () => {
+  test('the page that checks receipts loads nothing from other origins, and runs the code of the command', async () => {
     const page = await fetch(`${shop.url}/receipts/verify`)
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toMatch("default-src 'none'; script-src 'self'")
