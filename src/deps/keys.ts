@@ -10,7 +10,7 @@ import type { Hex } from '../domain/hex.ts'
 import type { Treasury } from '../domain/settlement/treasuries.ts'
 
 export type Treasuries = {
-  /** The key of TREASURY_KEY first. */
+  /** Every treasury with a key here, the one of TREASURY_KEY first. */
   readonly signers: readonly TreasurySigner[]
   /** Every treasury, with or without a key here. */
   readonly list: readonly Treasury[]

@@ -28,7 +28,7 @@ const problem = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details: the body of every error.' })
 
-/** Problems that any route may answer with. */
+/** Problems that every route can return. */
 const COMMON: readonly ProblemCode[] = [
   'validation_failed',
   'invalid_request',

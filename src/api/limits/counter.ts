@@ -32,7 +32,7 @@ const KEYS = 100_000
 /** Share of the points that a process counts before it reports them, so that ordinary use costs no statement. */
 const SHARED_FROM = 0.25
 
-/** `told`: what the store has, including our counts. `own`: what it does not have yet. */
+/** `told`: what the store has, including this process's counts. `own`: what it does not have yet. */
 type Entry = { endsAt: number; told: number; own: number; refused: number }
 
 export function createCounter({ points, windowSeconds, clock, keys = KEYS }: CounterSettings): Counter {

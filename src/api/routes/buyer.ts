@@ -109,7 +109,7 @@ export function comesBack(
   const from = parseOrigin(request.get('referer') ?? null)
   if (from !== null && from === parseOrigin(redirectUrl)) return true
   if (from !== null && shopUrls.some((url) => parseOrigin(url) === from)) return false
-  // A buyer who pays on our own page does not navigate away: an arrival from elsewhere came by the link.
+  // A buyer who pays on the checkout does not navigate away: an arrival from elsewhere came by the link.
   if (intentUri !== null || request.get('sec-fetch-mode') !== 'navigate') return false
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '')
 }

@@ -39,7 +39,7 @@ const NOWHERE = 'http://checkout.invalid'
 
 const PARAMETERS = ['step', 'method', 'back'] as const
 
-/** Returns the checkout unless the URL is one of its own pages. */
+/** Returns the checkout unless the URL is one of this checkout's pages. */
 export function ownPage(at: string, path: string): string {
   if (!URL.canParse(at, NOWHERE)) return path
   const { pathname, searchParams } = new URL(at, NOWHERE)

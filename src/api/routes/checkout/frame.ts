@@ -9,7 +9,7 @@ import { type LoadDeps, loadFramed } from './load.ts'
 
 /**
  * The frame on the merchant's page shows the state of the payment and the ways to pay. Every action leaves the frame:
- * only a top-level page of ours takes the buyer to a partner, with its URL visible.
+ * only a top-level page of the platform takes the buyer to a partner, with its URL visible.
  */
 
 /** Browsers let only pages that the merchant listed embed the frame. */

@@ -60,7 +60,7 @@ export type PageCall<F = unknown> = PersonCall<F> & {
 type Export = 'exportPayments' | 'exportStatement'
 
 export type PageAnswer =
-  /** `holds`: the page embeds one of our pages in a frame. `held`: it is shown in a frame. */
+  /** `holds`: the page embeds another of the platform's pages in a frame. `held`: it is shown in a frame. */
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
   /**
    * `status` is 303, or 307 if the browser must post again. `done`: what the next page confirms, null if it is obvious.

@@ -92,8 +92,7 @@ const paymentCursor = z.string().refine((text) => isId('payment', text))
 async function show({ db, clock, publicUrl }: LinkPageDeps, call: PageCall, link: PaymentLink): Promise<string> {
   const { frame, query, role } = call
   const after = paymentCursor.safeParse(query['after']).data ?? null
-  // The page already has its turn. Payments from before the claim belong to no account, so the account is not the
-  // reader.
+  // The page already has its turn. Payments from before the claim belong to no account, so they are not read as its.
   const { totals, payments, hasMore } = await db.transaction(async (tx) => ({
     totals: await totalsOfLink(tx, link.id),
     ...(await listPaymentsOf(tx, link.id, { limit: PER_PAGE, after })),
