@@ -98,7 +98,7 @@ export function findAsset(name: string): Asset | null {
   return served.get(name) ?? null
 }
 
-/** The number of cached sheets, of about 2 kB each: computing one takes milliseconds, and one merchant has many buyers. */
+/** The most cached sheets, of about 2 kB each. Computing one takes milliseconds, and one merchant has many buyers. */
 const MOST_SHEETS = 500
 const sheets = new Map<Hex, Asset>()
 

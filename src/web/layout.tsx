@@ -48,7 +48,7 @@ function Document(page: PageShape) {
         <title>{title}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
         <meta name="color-scheme" content="light dark" />
-        {/* With no-referrer, a browser sends `Origin: null` with the page's own forms. Other origins still get nothing. */}
+        {/* With no-referrer, a browser sends `Origin: null` with the page's forms. Other origins still get nothing. */}
         <meta name="referrer" content="same-origin" />
         {wholePage !== undefined && <base target="_blank" />}
         {card !== undefined && <Card {...card} />}
@@ -65,7 +65,7 @@ function Document(page: PageShape) {
         <link rel="stylesheet" href={ASSETS.style} />
         {brand !== null && <link rel="stylesheet" href={brandSheet(brand)} />}
         {tools !== undefined && <link rel="stylesheet" href={ASSETS.sandboxStyle} />}
-        {/* Before the first paint: the script writes the times in the buyer's time zone, and the layout does not shift. */}
+        {/* It writes the times in the buyer's time zone before the first paint, so the layout does not shift. */}
         <script src={ASSETS.script} type="module" {...BEFORE_PAINT} />
         {wholePage !== undefined && <script src={ASSETS.frameScript} type="module" />}
       </head>

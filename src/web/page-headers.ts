@@ -50,9 +50,9 @@ export const PAGE_HEADERS = {
 
 /**
  * The headers of a page for buyers. A merchant's page can open it with `window.open` and read `closed`. If the policies
- * of the two pages differ, the browser separates the windows, and `closed` is true at once (HTML, "matching cross-origin
- * opener policies"). The merchant's policy is `unsafe-none` by default. Another origin cannot read the page through the
- * handle.
+ * of the two pages differ, the browser separates the windows, and `closed` is true at once (HTML, "matching
+ * cross-origin opener policies"). A merchant's policy is `unsafe-none` by default. Another origin cannot read the
+ * page through the handle.
  */
 export const BUYER_HEADERS = { ...PAGE_HEADERS, 'cross-origin-opener-policy': 'unsafe-none' } as const
 
@@ -68,7 +68,7 @@ export const FRAMED_HEADERS = {
   ),
 } as const
 
-/** The headers of a page in a merchant's frame. Only pages of `origins` can contain it; without origins, no page can. */
+/** The headers of a page in a merchant's frame. Only pages of `origins` can contain it; an empty list allows none. */
 export function shopFrameHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
   if (origins.length === 0) return BUYER_HEADERS
   const policy = POLICY.replace("frame-ancestors 'none'", `frame-ancestors ${origins.join(' ')}`)

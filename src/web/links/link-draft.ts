@@ -1,26 +1,26 @@
-/** What the forms for links are filled with: text, as people write it. */
+/** The values of the link forms: text, as the person typed it. */
 export type LinkDraft = {
   readonly wallet: string
   readonly title: string
   readonly description: string
-  /** A fixed amount, or one that the buyer decides. */
+  /** `open`: the buyer decides the amount. */
   readonly kind: 'fixed' | 'open'
   readonly amount: string
   readonly min_amount: string
   readonly max_amount: string
   readonly currency: string
-  /** Empty: the buyer picks. */
+  /** Empty if the buyer picks. */
   readonly provider: string
   readonly max_payments: string
-  /** A day. */
+  /** A day, as `2026-11-28`. */
   readonly expires_at: string
   readonly reference: string
   readonly success_url: string
   readonly inactive_message: string
-  /** `on`: the query of the address may fill it in. */
+  /** `on` if the query of the URL can fill it in; else empty. */
   readonly prefill_amount: string
   readonly prefill_reference: string
 }
 
-/** Beside a field, while somebody types. */
+/** A hint at a field, updated while a person types. */
 export type Hint = { readonly tone: 'quiet' | 'success' | 'problem'; readonly text: string }

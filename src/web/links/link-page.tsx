@@ -10,31 +10,31 @@ import { Icon, type IconName } from '../look/icons.tsx'
 import { Aside, Fact, Facts, Head, Note, OutlineLink } from '../look/parts.tsx'
 import type { Words } from '../messages/words.ts'
 
-/** The page of a payment link, from what is stored and what the address fills in. */
+/** The data of the page of a payment link, from the database and the query of the URL. */
 export type LinkView = {
   readonly link: PaymentLink
   readonly status: LinkStatus
   readonly shop: Shop
-  /** The ways to pay that are likely to be offered. */
+  /** The offers that are likely to be possible for the buyer. */
   readonly offers: readonly Offer[]
-  /** The absolute URL, and its path. */
+  /** The absolute URL. */
   readonly url: string
   readonly path: string
-  /** Names the press on Continue. */
+  /** Identifies one press of Continue, so that a form that is sent again makes no second payment. */
   readonly press: string
   readonly amount: string
   readonly reference: string | null
   readonly wrong: WrongAmount | null
-  /** Between which the buyer decides; null where the amount is fixed, and while there are no rates. */
+  /** The limits of the buyer's amount; null if the amount is fixed, or while there are no rates. */
   readonly bounds: { readonly minimum: Money; readonly maximum: Money } | null
 }
 
-/** Why the amount cannot be: it is beyond this limit, or can be read as this amount and as another. */
+/** The error of the amount, with the limit that it violates, or one of the amounts as which it can be read. */
 export type WrongAmount =
   | { readonly why: 'too_small' | 'too_large' | 'ambiguous'; readonly amount: Money }
   | { readonly why: 'format'; readonly amount: null }
 
-/** A preview is shown in a frame to who makes the link: nothing in it can be pressed. */
+/** Renders the page of a link. A preview is shown in a frame to the link's creator, and its controls are inert. */
 export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'preview' = 'page'): string {
   const { link, shop, path, url } = view
   const { t } = words
@@ -174,7 +174,7 @@ function Pay({ view, words }: Shown) {
   )
 }
 
-/** One press chooses the way and continues with it. */
+/** Each button chooses an offer and continues with it. */
 function Ways({ offers, words }: Pick<LinkView, 'offers'> & { words: Words }) {
   const { t } = words
   return (
@@ -224,14 +224,14 @@ function Amount({ view, words }: Shown) {
       )}
       {wrong !== null && (
         <span id="wrong" class="wrong" role="alert">
-          {wordsOf(wrong, words, currency)}
+          {errorText(wrong, words, currency)}
         </span>
       )}
     </p>
   )
 }
 
-function wordsOf({ why, amount }: WrongAmount, { t, money }: Words, currency: string): string {
+function errorText({ why, amount }: WrongAmount, { t, money }: Words, currency: string): string {
   if (why === 'format') return t('link.wrong.format', { currency })
   if (why === 'ambiguous') return t('link.wrong.ambiguous', { amount: money(amount), plain: formatAmount(amount) })
   return t(`link.wrong.${why}`, { limit: money(amount) })
@@ -246,11 +246,11 @@ const CLOSED_ICONS: Readonly<Record<Shut, IconName>> = {
   stopped: 'shield',
 }
 
-/** In the owner's own words, but for a link that was stopped: then they are not to be shown. */
+/** Shows the owner's message, except for a link that Pinrail stopped. */
 function Closed({ link, status, words }: { link: PaymentLink; status: Shut; words: Words }) {
   const { t } = words
   const own = status === 'stopped' ? null : link.inactiveMessage
-  // Nothing was paid here, so there is no id to be named.
+  // There is no payment, so its id is empty.
   const back = status === 'stopped' ? null : webAddress(returnUrl(link.successUrl, ''))
   return (
     <>

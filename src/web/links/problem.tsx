@@ -4,7 +4,7 @@ import type { Words } from '../messages/words.ts'
 
 export type LinkProblemName = 'missing' | 'too_many'
 
-/** `back` is the path of the link; null when there is none. */
+/** `back` is the path of the link; null if there is none. */
 export function renderLinkProblem(problem: LinkProblemName, words: Words, back: string | null): string {
   const { t } = words
   return renderPage({

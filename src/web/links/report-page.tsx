@@ -6,7 +6,6 @@ import type { Words } from '../messages/words.ts'
 
 export type ReportView = { readonly title: string; readonly path: string; readonly livemode: boolean }
 
-/** Where somebody says what is wrong with a link. */
 export function renderReport({ title, path, livemode }: ReportView, words: Words): string {
   const { t } = words
   return renderPage({

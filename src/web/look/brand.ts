@@ -1,9 +1,9 @@
 import { contrast, type Hex, mix, type Oklch, toHex, toOklch } from './colour.ts'
 
 /**
- * Derives a merchant's palette from one colour. Each derived colour has a fixed lightness, which moves until the contrast
- * is enough, so every choice gives a makeReadable page. Green, amber and red never take the merchant's hue: they mean the
- * same on every page.
+ * Derives a merchant's palette from one colour. Each derived colour starts at a fixed lightness, which moves until the
+ * contrast is enough, so every choice gives a readable page. Green, amber and red never take the merchant's hue: they
+ * mean the same on every page.
  */
 
 /** Pinrail's colour, for merchants without a colour. */
@@ -38,14 +38,14 @@ export type Palette = Readonly<Record<(typeof COLOURS)[number], Hex>>
 
 type Shade = (lightness: number, mostChroma: number, share?: number) => Hex
 
-/** Returns shades of the brand's hue, with a chroma of at most `mostChroma` and at most `share` of the brand's chroma. */
+/** Returns shades of the brand's hue, with a chroma of at most `mostChroma` and at most `share` of the brand's. */
 const createShades =
   ({ c, h }: Oklch): Shade =>
   (l, mostChroma, share = 1) =>
     toHex({ l, c: Math.min(c * share, mostChroma), h })
 
 /** Moves the lightness of a colour by `step` until its contrast to each ground is at least `least`. */
-function makeReadable(colour: Hex, grounds: readonly Hex[], { least, step }: { least: number; step: number }): Hex {
+function moveTone(colour: Hex, grounds: readonly Hex[], { least, step }: { least: number; step: number }): Hex {
   const { l, c, h } = toOklch(colour)
   for (let lightness = l; lightness > 0 && lightness < 1; lightness += step) {
     const moved = toHex({ l: lightness, c, h })
@@ -65,20 +65,20 @@ export function lightPalette(brand: Hex): Palette {
   const quiet = mix(line, surface)
   const grounds = [surface, paper, raised, quiet, ...Object.values(tints)]
   const text = { least: TEXT, step: -0.01 }
-  const deep = makeReadable(shade(Math.min(l, 0.37), 0.11), [surface], text)
+  const deep = moveTone(shade(Math.min(l, 0.37), 0.11), [surface], text)
   return {
-    ink: makeReadable(shade(0.25, 0.018), grounds, text),
-    soft: makeReadable(shade(0.46, 0.018), grounds, text),
+    ink: moveTone(shade(0.25, 0.018), grounds, text),
+    soft: moveTone(shade(0.46, 0.018), grounds, text),
     line,
-    outline: makeReadable(shade(0.64, 0.016), [surface, paper, raised], { least: EDGE, step: -0.01 }),
+    outline: moveTone(shade(0.64, 0.016), [surface, paper, raised], { least: EDGE, step: -0.01 }),
     paper,
     surface,
     raised,
-    'brand-ink': makeReadable(shade(Math.min(l, 0.46), 1), [surface, paper, raised, tints.brand, quiet, tints.wait], text),
+    'brand-ink': moveTone(shade(Math.min(l, 0.46), 1), [surface, paper, raised, tints.brand, quiet, tints.wait], text),
     'on-brand': surface,
     'brand-tint': tints.brand,
     'brand-deep': deep,
-    'on-deep': makeReadable(shade(0.88, 0.03), [deep], { least: TEXT, step: 0.01 }),
+    'on-deep': moveTone(shade(0.88, 0.03), [deep], { least: TEXT, step: 0.01 }),
     success: '#0d6538',
     'success-tint': tints.success,
     wait: '#764c00',
@@ -101,24 +101,24 @@ export function darkPalette(brand: Hex): Palette {
   const grounds = [surface, paper, raised, quiet, ...Object.values(tints)]
   const text = { least: TEXT, step: 0.01 }
   const deep = shade(0.29, 0.06, 0.7)
-  const brandInk = makeReadable(
+  const brandInk = moveTone(
     shade(Math.max(l, 0.82), 0.09, 0.8),
     [surface, paper, raised, tints.brand, quiet, tints.wait],
     text,
   )
   return {
-    ink: makeReadable(shade(0.95, 0.008), grounds, text),
-    soft: makeReadable(shade(0.76, 0.014), grounds, text),
+    ink: moveTone(shade(0.95, 0.008), grounds, text),
+    soft: moveTone(shade(0.76, 0.014), grounds, text),
     line,
-    outline: makeReadable(shade(0.56, 0.016), [surface, paper, raised], { least: EDGE, step: 0.01 }),
+    outline: moveTone(shade(0.56, 0.016), [surface, paper, raised], { least: EDGE, step: 0.01 }),
     paper,
     surface,
     raised,
     'brand-ink': brandInk,
-    'on-brand': makeReadable(shade(0.2, 0.04), [brandInk], { least: TEXT, step: -0.01 }),
+    'on-brand': moveTone(shade(0.2, 0.04), [brandInk], { least: TEXT, step: -0.01 }),
     'brand-tint': tints.brand,
     'brand-deep': deep,
-    'on-deep': makeReadable(shade(0.88, 0.03), [deep], { least: TEXT, step: 0.01 }),
+    'on-deep': moveTone(shade(0.88, 0.03), [deep], { least: TEXT, step: 0.01 }),
     success: '#8ae1af',
     'success-tint': tints.success,
     wait: '#f5ca7a',

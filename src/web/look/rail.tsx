@@ -4,8 +4,8 @@ import { Icon } from './icons.tsx'
 import { Time, type TimeStyle } from './time.tsx'
 
 /**
- * The rail: the stops of a payment from the plan to the proof, in the same drawing before, during and after the payment.
- * Past stops are filled, the current one is marked, and optional ones are dashed.
+ * The rail: the stops of a payment from the plan to the proof. The drawing is the same before, during and after the
+ * payment. Past stops are filled, the current one is marked, and optional ones are dashed.
  */
 
 export type StopState = 'past' | 'now' | 'maybe' | 'todo'

@@ -8,8 +8,8 @@ const bidi = bidiFactory()
 const MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * Splits a line into runs of one direction, from left to right (Unicode Bidirectional Algorithm). `own`: the first letter
- * sets the direction of the line.
+ * Splits a line into runs of one direction, from left to right (Unicode Bidirectional Algorithm). `own`: the first
+ * letter sets the direction of the line.
  */
 export function runsOf(line: string, base: 'ltr' | 'rtl', own: boolean): Run[] {
   const { levels } = bidi.getEmbeddingLevels(line, own ? findDirection(line, base) : base)

@@ -5,8 +5,8 @@ import { newest } from '../newest.ts'
 import { sfntOf } from './woff.ts'
 
 /**
- * The faces of a sheet: Noto Sans, one file for each part of Unicode. Together they have every language of the checkout,
- * and names in Cyrillic. A name in another script has no face here, and its receipt is printed by the browser.
+ * The faces of a sheet: Noto Sans, one file for each part of Unicode. They cover every language of the checkout, and
+ * Cyrillic names. A name in another script has no face, so the buyer prints the receipt in the browser.
  */
 const FACES = {
   latin: 'noto-sans/files/noto-sans-latin',
@@ -25,49 +25,49 @@ const NAMES = Object.keys(FACES) as FaceName[]
 const require = createRequire(import.meta.url)
 const loaded = new Map<string, Face>()
 
-function faceAt(name: FaceName, weight: Weight): Face {
+function loadFace(name: FaceName, weight: Weight): Face {
   const key = `${name}-${weight}`
   const known = loaded.get(key)
   if (known !== undefined) return known
   const font = create(sfntOf(readFileSync(require.resolve(`@fontsource/${FACES[name]}-${weight}-normal.woff`))))
   if ('fonts' in font) throw new Error(`${key} must be one font`)
-  const face = { key, font: remembering(font, key) }
+  const face = { key, font: cacheLayouts(font, key) }
   loaded.set(key, face)
   return face
 }
 
-/** Runs whose layout is remembered: a text is measured, broken into lines and drawn, and most are those of every receipt. */
+/** The most cached layouts. Each text is measured, broken into lines and drawn, and most texts are on every receipt. */
 const RUNS = 1000
 const runs = newest<GlyphRun>(RUNS)
 
-/** The font, which lays out a text once. Who draws changes the positions, so each gets its own. */
-function remembering(font: Font, key: string): Font {
-  const remembered = Object.create(font) as Font
-  remembered.layout = (text) => {
+/** Returns a font that lays out a text once. Drawing changes the positions, so each caller gets a copy of them. */
+function cacheLayouts(font: Font, key: string): Font {
+  const caching = Object.create(font) as Font
+  caching.layout = (text) => {
     const run = runs(`${key} ${text}`, () => font.layout(text))
     return Object.assign(Object.create(run) as GlyphRun, {
       positions: run.positions.map((position) => ({ ...position })),
     })
   }
-  return remembered
+  return caching
 }
 
-export const faces = (weight: Weight): Face[] => NAMES.map((name) => faceAt(name, weight))
+export const faces = (weight: Weight): Face[] => NAMES.map((name) => loadFace(name, weight))
 
 const hasGlyph = ({ font }: Face, character: string): boolean =>
   font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)
 
-/** Joins letters, or stands on one: it stays with what is before it. */
-const CLINGS = /[\p{M}\u200c\u200d]/u
+/** Combining marks and joiners. Each stays with the character before it. */
+const JOINERS = /[\p{M}\u200c\u200d]/u
 
 export type FaceRun = { readonly face: Face; readonly text: string }
 
-/** In the order of reading. A face goes on for as long as it can: digits between Arabic words are drawn by its own. */
+/** Splits a text by faces, in the order of reading. A run keeps its face while it can: also for digits in Arabic. */
 export function byFace(text: string, weight: Weight): FaceRun[] {
   const runs: { face: Face; text: string }[] = []
   for (const character of text) {
     const last = runs.at(-1)
-    const stays = last !== undefined && (CLINGS.test(character) || hasGlyph(last.face, character))
+    const stays = last !== undefined && (JOINERS.test(character) || hasGlyph(last.face, character))
     const face = stays ? last.face : faces(weight).find((one) => hasGlyph(one, character))
     if (face === undefined) continue
     if (last?.face === face) last.text += character
@@ -76,10 +76,9 @@ export function byFace(text: string, weight: Weight): FaceRun[] {
   return runs
 }
 
-/** Pictures among the letters. A receipt loses nothing without them. */
 const PICTURES = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\ufe0e\ufe0f\u20e3]/gu
 
-/** Text as it can be set: one line, without pictures. The signs © and ® and digits stay. */
+/** Returns the text on one line, without pictures. The signs ©, ® and ™ and digits stay. */
 export function settable(text: string): string {
   return text
     .replace(PICTURES, (picture) => (/[©®™]/u.test(picture) ? picture : ''))
@@ -87,10 +86,10 @@ export function settable(text: string): string {
     .trim()
 }
 
-/** Whether some face has each of its characters. */
+/** True if each character of the text has a face. */
 export function hasFaces(text: string): boolean {
   return Array.from(settable(text)).every(
     (character) =>
-      CLINGS.test(character) || /\p{Cf}/u.test(character) || faces(400).some((face) => hasGlyph(face, character)),
+      JOINERS.test(character) || /\p{Cf}/u.test(character) || faces(400).some((face) => hasGlyph(face, character)),
   )
 }

@@ -3,24 +3,24 @@ import { amountsOf } from '../checkout/amounts.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Words } from '../messages/words.ts'
 
-/** `own`: a name that somebody gave, which reads in the direction of its own first letter. */
+/** `own`: a name that the merchant gave. Its first letter sets its direction. */
 export type PaperText = { readonly text: string; readonly own?: boolean }
 export type PaperFact = { readonly name: string; readonly value: PaperText }
 
-/** What stands on the sheet of a receipt: the same as on its page. */
+/** The content of a receipt's sheet, the same as on its page. */
 export type ReceiptPaper = {
   readonly title: string
   readonly shop: string
-  /** The name of the shop's logo; null: it has none that a PDF can hold. */
+  /** The name of the merchant's logo; null if it has none that a PDF can contain. */
   readonly logo: string | null
   readonly supportEmail: string | null
   readonly heading: string
-  /** Each with its amount; the last one is the sum. */
+  /** The last line is the sum. */
   readonly lines: readonly { readonly what: PaperText; readonly amount: string }[]
   readonly facts: readonly PaperFact[]
   readonly check: { readonly heading: string; readonly text: string; readonly url: string }
   readonly foot: string
-  /** No money moved: TEST stands across it. */
+  /** True if no money moved: the sheet has TEST across it. */
   readonly isTest: boolean
   /** ISO 8601. */
   readonly paidAt: string

@@ -8,32 +8,31 @@ import type { ReceiptPaper } from './receipt-paper.ts'
 import { MARGIN, type Rule, receiptSheet, SHEET, type Sheet } from './receipt-sheet.ts'
 import { FEATURES, type Placed } from './typeset.ts'
 
-/** Files that are kept, of some 20 KB: who asks for the same one again and again has it made once. */
-const KEPT = 100
-const kept = newest<Promise<Buffer | null>>(KEPT)
+/** The most cached files, of about 20 KB each, so that repeated requests for a receipt render it once. */
+const MOST_FILES = 100
+const pdfs = newest<Promise<Buffer | null>>(MOST_FILES)
 
 /**
- * The receipt as a file of one page. Null where a name on it is in a script for which we have no face, or where its names are
- * so wide that they do not fit onto one.
+ * Renders the receipt as a PDF of one page. Returns null if a name uses a script without a face, or if the names are so
+ * long that the receipt does not fit on one page.
  */
 export async function receiptPdf(
   paper: ReceiptPaper,
   { locale }: Pick<Words, 'locale'>,
   readLogo: ReadLogo,
 ): Promise<Buffer | null> {
-  // Read outside of what is kept, so that a failed read is not kept.
+  // Outside the cache, so that the cache keeps no failed read.
   const logo = paper.logo === null ? null : await readLogo(paper.logo)
-  return kept(JSON.stringify([locale, paper]), () => makePdf(paper, { locale, logo }))
+  return pdfs(JSON.stringify([locale, paper]), () => makePdf(paper, { locale, logo }))
 }
 
-/** Reads the picture by its name. */
 export type ReadLogo = (name: string) => Promise<Buffer | null>
 
 async function makePdf(
   paper: ReceiptPaper,
   { locale, logo }: { locale: Locale; logo: Buffer | null },
 ): Promise<Buffer | null> {
-  if (!textsOf(paper).every(hasFaces)) return null
+  if (!listNames(paper).every(hasFaces)) return null
   const { dir } = LANGUAGES[locale]
   const sheet = receiptSheet(paper, dir)
   if (sheet.bottom > SHEET.height - MARGIN / 2) return null
@@ -42,11 +41,11 @@ async function makePdf(
     margin: 0,
     lang: locale,
     displayTitle: true,
-    // No face of its own: every one is embedded.
+    // No default font: every used face is embedded.
     font: '',
     info: { Title: paper.title, Producer: 'Pinrail', Creator: 'Pinrail', CreationDate: new Date(paper.paidAt) },
   })
-  const bytes = collected(document)
+  const bytes = collectBytes(document)
   draw(document, sheet)
   if (logo !== null && sheet.logo !== null) drawLogo(document, logo, sheet.logo)
   if (paper.isTest) drawTest(document)
@@ -54,12 +53,12 @@ async function makePdf(
   return bytes
 }
 
-function textsOf({ shop, supportEmail, lines, facts }: ReceiptPaper): string[] {
+function listNames({ shop, supportEmail, lines, facts }: ReceiptPaper): string[] {
   const values = [...lines.map(({ what }) => what), ...facts.map(({ value }) => value)]
   return [shop, supportEmail ?? '', ...values.map(({ text }) => text)]
 }
 
-function collected(document: PDFKit.PDFDocument): Promise<Buffer> {
+function collectBytes(document: PDFKit.PDFDocument): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     document.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -100,12 +99,12 @@ function drawText(document: PDFKit.PDFDocument, { face, text, x, baseline, style
     .text(text, x, baseline, { lineBreak: false, baseline: 'alphabetic', features: FEATURES })
 }
 
-/** The library takes a font that was read before; its types do not say so. */
+/** PDFKit accepts a parsed font, but its types do not. */
 function registerFace(document: PDFKit.PDFDocument, { key, font }: Face): void {
   document.registerFont(key, font as unknown as PDFKit.Mixins.PDFFontSource)
 }
 
-/** Across it, as on the page: nobody may take this for a receipt. */
+/** Draws TEST across the sheet, as on the page, so that it is not mistaken for a real receipt. */
 function drawTest(document: PDFKit.PDFDocument): void {
   const [latin] = faces(700)
   if (latin === undefined) throw new Error('there is no face for TEST')

@@ -1,7 +1,7 @@
 import type { PaperText, ReceiptPaper } from './receipt-paper.ts'
 import { type Placed, type Style, setBlock } from './typeset.ts'
 
-/** A sheet of A4, in points. */
+/** An A4 sheet, in points. */
 export const SHEET = { width: 595.28, height: 841.89 } as const
 export const MARGIN = 56
 const COLUMN = SHEET.width - 2 * MARGIN
@@ -20,25 +20,24 @@ export type Rule = { readonly top: number; readonly weight: number; readonly col
 export type Sheet = {
   readonly placed: readonly Placed[]
   readonly rules: readonly Rule[]
-  /** The square of the logo; null: there is none. */
+  /** The square of the logo; null without a logo. */
   readonly logo: { readonly x: number; readonly top: number; readonly side: number } | null
   readonly code: { readonly text: string; readonly x: number; readonly top: number; readonly side: number }
-  /** Where the last line ends. */
+  /** The lower end of the last line. */
   readonly bottom: number
 }
 
 const MAIL_WIDTH = 180
 const AMOUNTS_WIDTH = 150
-/** Names of facts on one side, their values on the other. */
 const NAMES_WIDTH = 150
 const CODE_SIDE = 84
 const LOGO_SIDE = 36
 const GAP = 12
 
-/** `offset`: from the side on which the language begins. `end`: it ends where the place ends. */
+/** `offset` is measured from the side on which the language begins. `end` aligns the text to the other side. */
 type Place = { readonly offset: number; readonly width: number; readonly end?: boolean }
 
-/** A sheet while it is filled from top to bottom. In a language that is read from the right, everything is mirrored. */
+/** A sheet that is filled from top to bottom. For languages that are read from right to left it is mirrored. */
 class Filling {
   readonly placed: Placed[] = []
   readonly rules: Rule[] = []
@@ -53,7 +52,7 @@ class Filling {
     return this.#dir === 'ltr' ? MARGIN + offset : SHEET.width - MARGIN - offset - width
   }
 
-  /** Answers how high it is. What stands beside it begins at the same height. */
+  /** Returns the height of the text. `top` stays, so that the next text can begin at the same height. */
   put(text: PaperText, style: Style, place: Place): number {
     const align = (this.#dir === 'ltr') === (place.end === true) ? 'right' : 'left'
     const { top } = this
@@ -68,7 +67,6 @@ class Filling {
   }
 }
 
-/** Sets a receipt onto one sheet. */
 export function receiptSheet(paper: ReceiptPaper, dir: 'ltr' | 'rtl'): Sheet {
   const sheet = new Filling(dir)
   const logo = setHead(sheet, paper)

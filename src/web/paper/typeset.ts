@@ -3,7 +3,7 @@ import { byFace, type Face, type FaceRun, settable, type Weight } from './fonts.
 
 export type Style = { readonly size: number; readonly weight: Weight; readonly colour: string }
 
-/** Text of one face, on a sheet that is measured in points from its upper left corner. */
+/** A text in one face. Positions are in points from the upper left corner of the sheet. */
 export type Placed = {
   readonly face: Face
   readonly text: string
@@ -14,10 +14,10 @@ export type Placed = {
 
 export type Block = {
   readonly text: string
-  /** A name that somebody gave: its first letter says its direction. */
+  /** True for a name that the merchant gave: its first letter sets its direction. */
   readonly own?: boolean
   readonly style: Style
-  /** Of the column, from its left edge. */
+  /** The left edge of the column. */
   readonly x: number
   readonly width: number
   readonly top: number
@@ -25,17 +25,16 @@ export type Block = {
   readonly base: 'ltr' | 'rtl'
 }
 
-/** Of the size of the type: room for the marks above and below the letters of Arabic and Hindi. */
+/** Multiples of the font size, with room for the marks above and below the letters of Arabic and Hindi. */
 const LINE = 1.5
 const ASCENT = 1.1
 
-/** Without features a library would lay out word by word, which puts the words of Arabic into the wrong order. */
+/** PDFKit lays out a text without a feature list word by word, which puts Arabic words into the wrong order. */
 export const FEATURES: [] = []
 
 const widthOf = ({ face, text }: FaceRun, size: number): number =>
   (face.font.layout(text).advanceWidth / face.font.unitsPerEm) * size
 
-/** Sets the text into its column, and breaks it into as many lines as it needs. */
 export function setBlock(block: Block): { readonly placed: Placed[]; readonly height: number } {
   const { style, top } = block
   const lines = linesOf(block)
@@ -60,12 +59,12 @@ function setLine({ own = false, style, x, width, align, base }: Block, line: str
 
 const ARABIC = /\p{Script=Arabic}/u
 
-/** The shaper turns Arabic around by itself, and nothing else. */
+/** The shaper reverses Arabic automatically, but no other script. */
 function turned({ face, text }: FaceRun): FaceRun {
   return ARABIC.test(text) ? { face, text } : { face, text: Array.from(text).toReversed().join('') }
 }
 
-/** By words; a word that is wider than its column by characters. */
+/** Breaks a text between words, and a word that is wider than the column between characters. */
 function linesOf({ text, style, width }: Block): string[] {
   const measure = (part: string): number =>
     byFace(part, style.weight).reduce((sum, run) => sum + widthOf(run, style.size), 0)
@@ -90,7 +89,7 @@ function linesOf({ text, style, width }: Block): string[] {
   return [...lines, line.text]
 }
 
-/** How many characters of the word fit, one at least; in UTF-16 units. */
+/** Returns the number of UTF-16 units of the word that fit; at least one character. */
 function fitting(word: string, fits: (part: string) => boolean): number {
   let [least, most] = [1, word.length]
   while (least < most) {

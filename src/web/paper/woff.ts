@@ -1,14 +1,14 @@
 import { inflateSync } from 'node:zlib'
 
-/** Sizes of WOFF 1.0 (https://www.w3.org/TR/WOFF/#OverallStructure) and of OpenType, in bytes. */
+/** Sizes in WOFF 1.0 (https://www.w3.org/TR/WOFF/#OverallStructure) and OpenType, in bytes. */
 const WOFF_HEAD = 44
 const WOFF_ENTRY = 20
 const SFNT_HEAD = 12
 const SFNT_ENTRY = 16
 
 /**
- * The font within a WOFF file. The library reads WOFF too, and unpacks a whole table for every letter of it: a page
- * would take seconds.
+ * Returns the font in a WOFF file. fontkit also reads WOFF, but it unpacks a whole table for each letter, which takes
+ * seconds a page.
  */
 export function sfntOf(woff: Buffer): Buffer {
   if (woff.toString('latin1', 0, 4) !== 'wOFF') throw new Error('must be a WOFF file')
@@ -37,7 +37,7 @@ export function sfntOf(woff: Buffer): Buffer {
     head.writeUInt32BE(sum, at + 4)
     head.writeUInt32BE(offset, at + 8)
     head.writeUInt32BE(bytes.length, at + 12)
-    // Tables begin at multiples of four.
+    // Tables start at multiples of four bytes.
     const padded = Buffer.alloc(Math.ceil(bytes.length / 4) * 4)
     bytes.copy(padded)
     parts.push(padded)

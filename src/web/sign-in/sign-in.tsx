@@ -3,7 +3,7 @@ import { renderDoor } from '../site/document.tsx'
 import { Field, type FormErrors } from '../site/form.tsx'
 import { SiteIcon } from '../site/icons.tsx'
 
-/** Where to go afterwards; every form carries it along. */
+/** The field of each form with the path to open after the sign-in. */
 function To({ to }: { to: string }) {
   return <input type="hidden" name="to" value={to} />
 }
@@ -20,7 +20,7 @@ const PASSKEY_PROBLEMS = {
 
 export type PasskeyProblem = keyof typeof PASSKEY_PROBLEMS
 
-/** From the query of the address; null if it names none. */
+/** Parses the name of a problem from the query; null if it is not one. */
 export function passkeyProblem(name: unknown): PasskeyProblem | null {
   return typeof name === 'string' && Object.hasOwn(PASSKEY_PROBLEMS, name) ? (name as PasskeyProblem) : null
 }
@@ -36,12 +36,12 @@ function Problem({ problem }: { problem: PasskeyProblem | null }) {
 
 export type PasskeyForm = {
   readonly action: string
-  /** What the browser is to do, as JSON; null: passkeys are not possible here. */
+  /** The browser's WebAuthn options as JSON; null if passkeys are not possible here. */
   readonly options: string | null
   readonly kind: 'get' | 'create'
 }
 
-/** Hidden until the script, without which there are no passkeys, shows it. */
+/** Hidden until the script shows it: passkeys need JavaScript. */
 export function PasskeyButton({
   form: { action, options, kind },
   fields,
@@ -75,7 +75,7 @@ export type SignInView = {
   readonly to: string
   readonly passkeyOptions: string | null
   readonly problem: PasskeyProblem | null
-  /** Whether the demo merchant may be entered with one press. */
+  /** True if the page has a button that signs in to the demo merchant. */
   readonly demo: boolean
   readonly email: string
   readonly errors?: FormErrors
@@ -118,19 +118,19 @@ export function renderSignIn({ to, passkeyOptions, problem, demo, email, errors 
 
 export type SentView = {
   readonly to: string
-  /** True if the code that was typed is wrong. */
+  /** True if the person typed a wrong code. */
   readonly wrong: boolean
-  /** True if too many links were asked for, so that none was sent now. */
+  /** True if too many links were requested, so that none was sent now. */
   readonly tooMany: boolean
-  /** The address that the link went to; null if the browser has forgotten it. */
+  /** The e-mail address of the link; null if the browser no longer has it. */
   readonly email: string | null
-  /** The id of the request that the link confirms: the next link is requested on another page. Null: it signs in. */
+  /** The id of the change that the link confirms; another page requests its next link. Null if the link signs in. */
   readonly confirms: string | null
-  /** The mail inbox of a local system; null elsewhere. */
+  /** The URL of the mail inbox of a local system; null for any other system. */
   readonly mailUrl: string | null
 }
 
-/** Names every cause: a guesser must not learn which one applies. */
+/** Names every cause, so that a guesser does not learn which one applies. */
 const WRONG_CODE =
   'This code does not work. It may not be from the latest e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
 
@@ -214,7 +214,7 @@ export function renderLink({
   readonly email: string
   readonly action: string
   readonly to: string
-  /** The change that it confirms, in words; null: it signs in. */
+  /** The change that the link confirms, in words; null if the link signs in. */
   readonly confirms: string | null
 }): string {
   return renderDoor(
@@ -248,7 +248,7 @@ export function renderDeadLink(): string {
   )
 }
 
-/** The change that a person confirms, as the mail says it. */
+/** The change that a person confirms, in the words of the mail. */
 function Change({ what }: { what: string }) {
   return (
     <div class="note">

@@ -4,12 +4,12 @@ import { Field, type FormErrors } from '../../site/form.tsx'
 import { Fold } from '../../site/parts.tsx'
 import type { Hint, LinkDraft } from '../link-draft.ts'
 
-/** The fields of the forms for links, with and without an account. */
+/** The fields of the link forms, with and without an account. */
 
 type FieldsProps = {
   readonly draft: LinkDraft
   readonly errors: FormErrors
-  /** Under the amount. */
+  /** The hint at the amount. */
   readonly hint: Hint
 }
 
@@ -27,7 +27,7 @@ export function About({ draft, errors }: Omit<FieldsProps, 'hint'>) {
   )
 }
 
-/** Which of the two ways is chosen shows its fields. Browsers without `:has()` show both. */
+/** Shows the fields of the chosen kind. Browsers without `:has()` show the fields of both. */
 export function HowMuch({ draft, errors, hint }: FieldsProps) {
   const { kind } = draft
   return (
@@ -78,7 +78,7 @@ function MoneyField({ name, label, optional = false, draft, errors }: MoneyField
   )
 }
 
-/** Changes while somebody types, where there is a script. */
+/** With JavaScript, the hint changes while a person types. */
 export function LiveHint({ name, hint }: { name: string; hint: Hint | null }) {
   return (
     <p class={`hint toned ${hint?.tone ?? 'quiet'}`} data-hint={name} aria-live="polite">
@@ -192,7 +192,7 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
   )
 }
 
-/** The page of the link as a buyer sees it on a phone. It is made anew while somebody types. */
+/** The link's page as a buyer sees it on a phone. With JavaScript, it is updated while a person types. */
 export function Preview({ src }: { src: string }) {
   return (
     <aside class="side" aria-label="Preview">
@@ -207,7 +207,6 @@ export function Preview({ src }: { src: string }) {
   )
 }
 
-/** The query of the preview and of the hints. */
 export function draftQuery(draft: LinkDraft): string {
   return new URLSearchParams(Object.entries(draft).filter(([, value]) => value !== '')).toString()
 }

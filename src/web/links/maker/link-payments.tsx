@@ -10,13 +10,13 @@ type Props = {
   readonly caption: string
   readonly payments: readonly Payment[]
   readonly now: string
-  /** What leads to the payment, where its reader may see more of it. */
+  /** Links the amount to the payment's page. Absent if the reader cannot open that page. */
   readonly rowLink?: (payment: Payment, amount: ComponentChildren) => ComponentChildren
-  /** What stands below the table. */
+  /** The content below the table. */
   readonly children: ComponentChildren
 }
 
-/** The payments of a link, for its account and for whoever has its secret address. */
+/** The payments of a link, for its account and for the owner of its secret URL. */
 export function LinkPayments({ caption, payments, now, rowLink, children }: Props) {
   if (payments.length === 0)
     return (
@@ -26,7 +26,7 @@ export function LinkPayments({ caption, payments, now, rowLink, children }: Prop
         <p>Payments appear here once a buyer presses Continue.</p>
       </section>
     )
-  const amountOf = (payment: Payment): ComponentChildren => {
+  const toAmount = (payment: Payment): ComponentChildren => {
     const amount = <Fiat money={payment.amount} />
     return rowLink === undefined ? amount : rowLink(payment, amount)
   }
@@ -36,7 +36,7 @@ export function LinkPayments({ caption, payments, now, rowLink, children }: Prop
         caption={caption}
         rows={payments}
         columns={[
-          { name: 'Amount', place: 'a', look: 'num fit', cell: amountOf },
+          { name: 'Amount', place: 'a', look: 'num fit', cell: toAmount },
           { name: 'Status', place: 'b', look: 'fit', cell: ({ status }) => <Status status={status} /> },
           {
             name: 'Method',

@@ -5,8 +5,6 @@ import type { Tone } from '../../look/parts.tsx'
 import type { SiteIcon } from '../../site/icons.tsx'
 import { State } from '../../site/parts.tsx'
 
-/** How links are named for those who have them. */
-
 export function priceText({ price: { amount, currency, min, max } }: PaymentLink): string {
   if (amount !== null) return `${fiatText(amount)} ${currency}`
   if (min !== null && max !== null) return `Buyer decides, ${fiatText(min)} to ${fiatText(max)} ${currency}`

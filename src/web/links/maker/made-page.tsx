@@ -7,12 +7,12 @@ import { CopyButton, mailTo, Share } from './share.tsx'
 
 export type MadeView = {
   readonly link: PaymentLink
-  /** The address of its page, and the secret one of its owner. */
   readonly url: string
+  /** The secret URL of the owner's page. */
   readonly ownerUrl: string
 }
 
-/** The only page that shows the secret. */
+/** Renders the only page that shows the secret URL. */
 export function renderMade({ link, url, ownerUrl }: MadeView): string {
   return renderSite(
     'Your link is ready',

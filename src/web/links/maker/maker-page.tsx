@@ -8,14 +8,14 @@ export type MakerView = {
   readonly draft: LinkDraft
   readonly errors: FormErrors
   readonly hints: Hints
-  /** Of this page: the form sent again makes nothing new. */
+  /** Identifies the form, so that a form that is sent again creates no second link. */
   readonly once: string
   readonly testMode: boolean
 }
 
 export type Hints = { readonly amount: Hint; readonly wallet: Hint | null }
 
-/** Where somebody without an account makes a link. */
+/** Renders the page on which a person without an account creates a link. */
 export function renderMaker({ draft, errors, hints, once, testMode }: MakerView): string {
   return renderSite(
     'Create a payment link',

@@ -13,14 +13,13 @@ export type OwnerView = {
   readonly path: string
   readonly url: string
   readonly totals: Totals
-  /** The newest first; older ones are only counted. */
+  /** The newest first; `totals` also counts the older ones. */
   readonly payments: readonly Payment[]
   readonly now: string
-  /** The operator's contact address; null: none. */
+  /** The operator's e-mail address; null without one. */
   readonly contact: string | null
 }
 
-/** What is asked of the owner's page. */
 export type OwnerAction = 'pause' | 'resume' | 'end' | 'claim'
 
 export function renderOwner(view: OwnerView): string {
@@ -79,7 +78,7 @@ export function renderOwner(view: OwnerView): string {
 
 type PressProps = { readonly path: string; readonly action: OwnerAction; readonly name: string; readonly look?: string }
 
-/** The address is the secret, so the form needs no other. */
+/** The path is a secret, so the form needs no CSRF token. */
 function Press({ path, action, name, look = 'btn' }: PressProps) {
   return (
     <form method="post" action={`${path}/${action}`}>
@@ -127,7 +126,7 @@ function End({ path }: { path: string }) {
   )
 }
 
-/** What the secret address shows from then on. */
+/** Renders the page of a secret URL whose link was added to an account. */
 export function renderClaimed(link: PaymentLink, at: string): string {
   return renderDoor(
     'This link is in an account',
@@ -142,7 +141,7 @@ export function renderClaimed(link: PaymentLink, at: string): string {
   )
 }
 
-/** There is no such secret, or not any more. Both look alike. */
+/** Renders the page for a secret that is unknown or no longer works. Both get the same page. */
 export function renderNoOwner(): string {
   return renderDoor(
     'There is no link here',

@@ -2,8 +2,6 @@ import type { PaymentLink } from '../../../domain/link/link.ts'
 import { fiatText } from '../../dashboard/payment-words.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 
-/** How a link is given to buyers: as address, as code, as a text. */
-
 export function mailTo(subject: string, body: string): string {
   return `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`
 }
@@ -49,7 +47,7 @@ export function QrImage({ link, url }: { link: PaymentLink; url: string }) {
   return <img class="qr" src={`${new URL(url).pathname}/qr.svg`} alt={alt} width="208" height="208" />
 }
 
-/** The code as files, to be printed. */
+/** Links to the QR code as files for printing. */
 export function QrFiles({ url }: { url: string }) {
   return (
     <>
