@@ -1,6 +1,6 @@
 /**
- * Decimals of the currencies we charge in, from ISO 4217. Not from `Intl`: it says 0 for HUF, COP and others where the
- * standard says 2. A test compares this table with dinero.js.
+ * Decimals of the currencies that the platform charges in, from ISO 4217. They are not from `Intl`, which has 0 for
+ * HUF, COP and others although the standard has 2. A test compares this table with dinero.js.
  */
 export const CURRENCY_DECIMALS = {
   AED: 2,

@@ -1,2 +1,2 @@
-/** 0x and hexadecimal digits. Addresses and hashes are lower case throughout. */
+/** 0x and hexadecimal digits. Addresses and hashes are in lower case everywhere. */
 export type Hex = `0x${string}`

@@ -1,9 +1,9 @@
 import { isZero, type MicroUsdc, subtract } from './money.ts'
 
 /**
- * Double entry: each business fact as a list of lines that sums to zero per asset. The books of a payment are computed
- * from its funds (payment/funds/positions.ts); here is everything else. Debits are positive, credits
- * negative. The database refuses a transaction that does not balance, and a second one for the same fact.
+ * Double entry: each business fact is a list of lines that sums to zero per asset. Debits are positive, credits
+ * negative. The database refuses a transaction that does not balance, and a second one for the same fact. The bookings
+ * of a payment are computed from its funds (payment/funds/positions.ts); this file has all others.
  */
 
 export type Account =
@@ -25,9 +25,9 @@ export type Asset = string
 export type Line = { readonly account: Account; readonly asset: Asset; readonly amount: string }
 
 export type Booking = {
-  /** What has happened: of a payment the kind of the entry in its timeline. */
+  /** The fact that happened: for a payment, the kind of the entry in its timeline. */
   readonly kind: string
-  /** With the kind, the identity of the fact: booking it twice is refused. */
+  /** The identity of the fact, together with the kind: a second booking of it is refused. */
   readonly reference: string
   readonly paymentId: string | null
   readonly lines: readonly Line[]
@@ -36,35 +36,35 @@ export type Booking = {
 const negative = (amount: string): string => subtract('0', amount)
 const nonZero = (lines: Line[]): Line[] => lines.filter((line) => !isZero(line.amount))
 
-/** USDC arrived in the treasury: the converter delivered. */
+/** Books USDC that the converter delivered to the treasury. */
 export function toppedUp(fact: { reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('topped_up', { ...fact, paymentId: null }, ['treasury', 'conversion'])
 }
 
-/** USDC left the treasury without a payout of ours: an operator finds out why, until then it is in `suspense`. */
+/** Books USDC that left the treasury without a payout: it is in `suspense` until an operator finds out why. */
 export function withdrawn(fact: { reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('withdrawn', { ...fact, paymentId: null }, ['suspense', 'treasury'])
 }
 
 /**
- * An operator has found out why it left: it was ours to spend. Where it was a refund by hand, the return of the money leaves
- * as much in `exchange`.
+ * Books that an operator found out why the USDC left: the platform was free to spend it. After a refund by hand, the
+ * return of the money leaves as much in `exchange`.
  */
 export function acknowledged(fact: { reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('acknowledged', { ...fact, paymentId: null }, ['exchange', 'suspense'])
 }
 
-/** A transfer that was booked as nobody's turns out to be a payout: it leaves that account, and the payment books it. */
+/** Books that a transfer whose owner was unknown is a payout: it leaves its account, and the payment books it. */
 export function claimed(fact: { reference: string; micro: MicroUsdc; from: 'suspense' | 'exchange' }): Booking {
   return usdcLines('claimed', { ...fact, paymentId: null }, ['treasury', fact.from])
 }
 
-/** USDC is final at the address of a payment. Until the payment takes it, it belongs to nobody: `suspense`. */
+/** Books USDC that is final at the deposit address of a payment: in `suspense` until the payment takes it. */
 export function deposited(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('deposited', fact, ['deposits', 'suspense'])
 }
 
-/** What came to the address of a payment is in the treasury. */
+/** Books that a deposit of a payment has reached the treasury. */
 export function swept(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('swept', fact, ['treasury', 'deposits'])
 }
@@ -85,7 +85,7 @@ function usdcLines(
   }
 }
 
-/** Gas of one transaction of a relayer lane, in wei of the chain's coin. */
+/** Books the gas of one transaction of a relayer lane, in wei of the chain's coin. */
 export function gasSpent(fact: { reference: string; wei: string }): Booking {
   return {
     kind: 'gas',
@@ -98,7 +98,7 @@ export function gasSpent(fact: { reference: string; wei: string }): Booking {
   }
 }
 
-/** The lines of a booking, summed per asset; all zero, or the booking is wrong. */
+/** Returns the lines of a booking, summed per asset, without the zeros: a correct booking has none left. */
 export function imbalances(booking: Booking): Record<Asset, string> {
   const totals: Record<Asset, bigint> = {}
   for (const line of booking.lines) totals[line.asset] = (totals[line.asset] ?? 0n) + BigInt(line.amount)

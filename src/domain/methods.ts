@@ -2,13 +2,13 @@ import { CURRENCIES, type Currency } from './currencies.ts'
 import type { Money } from './money.ts'
 
 /**
- * The methods as data: limits, currencies, regions, estimated times. The API, the checkout, the links form and
- * `GET /v1/providers` read this one table.
+ * The methods as data: limits, currencies, regions, estimated times. The API, the checkout, the links form and `GET
+ * /v1/providers` all read this table.
  */
 
 export type ProviderName = 'wallet_app' | 'card_partner' | 'local_partner'
 
-/** What a payment was paid with; `crypto` is USDC sent by the buyer, without a partner. */
+/** The provider that a payment was paid with; `crypto` is USDC from the buyer, without a partner. */
 export type ProviderUsed = ProviderName | 'crypto'
 
 export type MethodName = 'banking_app' | 'card' | 'device_wallet' | 'online_wallet' | 'bank_transfer' | 'upi' | 'usdc'
@@ -30,16 +30,16 @@ export type Provider = {
   /** ISO 3166 alpha-2 codes; null: everywhere. */
   readonly countries: readonly string[] | null
   readonly currencies: readonly Currency[]
-  /** The currency the partner charges in, where it is not the price's own. */
+  /** The currency that the partner charges in; null: the price's currency. */
   readonly chargeCurrency: Currency | null
   readonly minimum: Money
   readonly maximum: Money
   readonly methods: readonly MethodName[]
-  /** From the buyer's confirmation to the fiat money: half of the payments, and 95 of 100, are faster (seconds). */
+  /** Seconds from the buyer's confirmation to the fiat money: half of the payments, and 95 of 100, are faster. */
   readonly estimatedSeconds: { readonly p50: number; readonly p95: number }
-  /** How long after the last word of an open order its money may still come, in hours. */
+  /** Hours in which money can still arrive after the last reading of an open order. */
   readonly listenHours: number
-  /** After this long without settlement the payment is marked `settlement_delayed`, in minutes. */
+  /** Minutes without settlement after which the payment is marked `settlement_delayed`. */
   readonly delayedAfterMinutes: number
   readonly identityCheck: boolean
 }
@@ -109,14 +109,14 @@ export const PROVIDERS: Record<ProviderUsed, Provider> = {
     maximum: { minor: '1000000', currency: 'USD' },
     methods: ['usdc'],
     estimatedSeconds: { p50: 60, p95: 300 },
-    // Exchanges let a withdrawal wait for a day and longer.
+    // Exchanges delay a withdrawal for a day or longer.
     listenHours: 72,
     delayedAfterMinutes: 15,
     identityCheck: false,
   },
 }
 
-/** What a payment can be pinned to. */
+/** The providers that a payment can be pinned to. */
 export const PROVIDER_NAMES: readonly ProviderName[] = ['wallet_app', 'card_partner', 'local_partner']
 
 export const USED_PROVIDER_NAMES = Object.keys(PROVIDERS) as ProviderUsed[]
@@ -131,7 +131,7 @@ export function isProviderName(value: string): value is ProviderName {
   return PROVIDER_NAMES.some((name) => name === value)
 }
 
-/** Currencies the provider takes as a price; without a provider, the union. */
+/** Returns the currencies in which the provider accepts a price; without a provider, those of all providers. */
 export function currenciesOf(provider: ProviderName | null): readonly Currency[] {
   if (provider !== null) return PROVIDERS[provider].currencies
   return [...new Set(PROVIDER_NAMES.flatMap((name) => PROVIDERS[name].currencies))]
@@ -141,18 +141,18 @@ export function limitsOf(provider: ProviderName | null): { minimum: Money; maxim
   return provider === null ? PICKER_LIMITS : PROVIDERS[provider]
 }
 
-/** The currency in which the partner charges the buyer for a price in `currency`. */
+/** Returns the currency in which the partner charges the buyer for a price in `currency`. */
 export function chargeCurrencyOf(provider: ProviderUsed, currency: Currency): Currency {
   return PROVIDERS[provider].chargeCurrency ?? currency
 }
 
-/** Whether the provider serves buyers in the country; an unknown country (null) is not refused. */
+/** True if the provider serves buyers in the country; an unknown country (null) is not refused. */
 export function serves(provider: ProviderUsed, country: string | null): boolean {
   const countries = PROVIDERS[provider].countries
   return countries === null || country === null || countries.includes(country)
 }
 
-/** One way to pay through one provider, and where it is offered; `except` means everywhere else. */
+/** A method of a provider with the countries in which it is offered; `except` means all other countries. */
 export type Way = {
   readonly provider: ProviderUsed
   readonly method: MethodName
@@ -160,8 +160,8 @@ export type Way = {
 }
 
 /**
- * The picker's ways to pay, in the order in which a buyer sees them. The first way of a provider is the one that a
- * payment pinned to the provider opens. Where a method has two ways, the first that works is shown.
+ * The methods of the picker, in the order in which a buyer sees them. The first entry of a provider is the one that a
+ * payment pinned to the provider opens. If a method has two entries, the first that works is shown.
  */
 export const WAYS: readonly Way[] = [
   { provider: 'wallet_app', method: 'banking_app', countries: { only: EEA } },

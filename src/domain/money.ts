@@ -1,8 +1,8 @@
 import { type Currency, decimalsOf } from './currencies.ts'
 
 /**
- * All arithmetic on money. Amounts are whole minor units (fiat) or whole micro-USDC, as decimal text outside and as
- * bigint inside the functions of this file; a JavaScript number never.
+ * All arithmetic on money. Amounts are whole minor units (fiat) or whole micro-USDC: decimal text outside of this file,
+ * bigint inside of its functions, never a JavaScript number.
  */
 
 /** Whole minor units of the currency, as decimal text: `{ minor: '4999', currency: 'EUR' }` is 49.99 EUR. */
@@ -25,7 +25,7 @@ const PLAIN_DECIMAL = /^(0|[1-9]\d{0,11})(?:\.(\d+))?$/
 export type AmountProblem = 'format' | 'precision' | 'zero'
 
 /**
- * Reads an amount in major units ("49.99"). No sign, no exponent, no leading zeros, at most the currency's ISO 4217
+ * Reads an amount in major units ("49.99"): no sign, no exponent, no leading zeros, at most the currency's ISO 4217
  * decimals, more than zero.
  */
 export function parseAmount(
@@ -42,34 +42,36 @@ export function parseAmount(
   return { ok: true, money: { minor: minor.toString(), currency } }
 }
 
-/** Major units with exactly the currency's decimals: `49.99`, `1200` for JPY. */
+/** Formats major units with exactly the currency's decimals: `49.99`, `1200` for JPY. */
 export function formatAmount(money: Money): string {
   return formatUnits(money.minor, decimalsOf(money.currency))
 }
 
-/** As people read it: `1,249.00`. */
+/** Formats the amount for people: `1,249.00`. */
 export function groupedAmount(money: Money): string {
   return grouped(formatAmount(money))
 }
 
-/** Decimal text with a comma between thousands. */
+/** Puts a comma between the thousands of a decimal text. */
 export function grouped(decimal: string): string {
   const [whole = '', fraction] = decimal.split('.')
   const groups = whole.replace(/\B(?=(?:\d{3})+$)/g, ',')
   return fraction === undefined ? groups : `${groups}.${fraction}`
 }
 
-/** Exactly six decimals, as the API shows USDC. */
+/** Formats USDC with exactly six decimals, as the API shows it. */
 export function formatUsdc(micro: MicroUsdc): string {
   return formatUnits(micro, USDC_DECIMALS)
 }
 
-/** POL of an amount in wei, cut to four decimals: for people. */
+/** Formats wei as POL for people, cut to four decimals. */
 export function formatPol(wei: bigint): string {
   return formatUnits((wei / 10n ** 14n).toString(), 4)
 }
 
-/** The inverse of formatUsdc: exactly six decimals in, micro-USDC out. */
+/**
+ * Reads USDC with exactly six decimals as micro-USDC: the inverse of formatUsdc. Throws a RangeError for other text.
+ */
 export function parseUsdc(text: string): MicroUsdc {
   if (!/^\d+\.\d{6}$/.test(text)) throw new RangeError('USDC amounts have exactly six decimals')
   return BigInt(text.replace('.', '')).toString()
@@ -91,14 +93,14 @@ function rateParts(rate: string): { units: bigint; scale: bigint } {
   return { units, scale: 10n ** BigInt(RATE_DECIMALS) }
 }
 
-/** `floor(amount × rate)` in micro-USDC; `rate` is USDC for one major unit. */
+/** Returns `floor(amount × rate)` in micro-USDC; `rate` is USDC for one major unit. */
 export function convertToMicroUsdc(money: Money, rate: string): MicroUsdc {
   const { units, scale } = rateParts(rate)
   const divisor = scale * 10n ** BigInt(decimalsOf(money.currency))
   return ((BigInt(money.minor) * units * 10n ** BigInt(USDC_DECIMALS)) / divisor).toString()
 }
 
-/** The amount in another currency, floored to its minor unit, through both currencies' USDC rates. */
+/** Converts the amount through both currencies' USDC rates, floored to the minor unit of the other currency. */
 export function convertCurrency(money: Money, to: Currency, rates: { from: string; to: string }): Money {
   if (money.currency === to) return money
   const { units: fromUnits } = rateParts(rates.from)
@@ -108,14 +110,14 @@ export function convertCurrency(money: Money, to: Currency, rates: { from: strin
   return { minor: (numerator / denominator).toString(), currency: to }
 }
 
-/** The nearest amount not below, or not above, with two digits before its zeros: 8,634.12 becomes 8,700.00 or 8,600.00. */
+/** Rounds to two digits and zeros, up or down: 8,634.12 becomes 8,700.00 or 8,600.00. */
 export function roundToTwoDigits({ minor, currency }: Money, to: 'up' | 'down'): Money {
   const unit = 10n ** BigInt(Math.max(0, minor.length - 2))
   const units = (BigInt(minor) + (to === 'up' ? unit - 1n : 0n)) / unit
   return { minor: (units * unit).toString(), currency }
 }
 
-/** Whether `a × rateA` is less than, equal to or more than `b × rateB`: exact, without rounding. */
+/** Compares `a × rateA` with `b × rateB` exactly, without rounding: -1 less, 0 equal, 1 more. */
 export function compareAt(a: Money, b: Money, rates: { a: string; b: string }): -1 | 0 | 1 {
   const left = BigInt(a.minor) * rateParts(rates.a).units * 10n ** BigInt(decimalsOf(b.currency))
   const right = BigInt(b.minor) * rateParts(rates.b).units * 10n ** BigInt(decimalsOf(a.currency))
@@ -123,7 +125,7 @@ export function compareAt(a: Money, b: Money, rates: { a: string; b: string }): 
   return left < right ? -1 : 1
 }
 
-/** `fee = floor(gross × 45 / 1000)`, `net = gross − fee`, so that `gross = fee + net` always. */
+/** Splits the gross: `fee = floor(gross × 45 / 1000)`, `net = gross − fee`, so `gross = fee + net` always holds. */
 export function splitFee(gross: MicroUsdc): { gross: MicroUsdc; fee: MicroUsdc; net: MicroUsdc } {
   const total = BigInt(gross)
   if (total < 0n) throw new RangeError('gross is not negative')
@@ -134,7 +136,9 @@ export function splitFee(gross: MicroUsdc): { gross: MicroUsdc; fee: MicroUsdc; 
 /** True if the first of two amounts in one currency is more. */
 export const isMore = (one: Money, other: Money): boolean => BigInt(one.minor) > BigInt(other.minor)
 
-/** What arrived, against what was asked. Underpaid only beyond the tolerance, which is whole percent of the asked amount. */
+/**
+ * Compares what arrived with what was asked. Underpaid only beyond the tolerance, a whole percent of the asked amount.
+ */
 export function compareReceived(
   expected: Money,
   receivedMinor: string,
@@ -147,24 +151,24 @@ export function compareReceived(
   return 'exact'
 }
 
-/** Whether the amount differs from what was expected by at most that many whole percent of it, to either side. */
+/** True if the amount differs from the expected one by at most that many whole percent of it, in either direction. */
 export function isWithinPercent(amount: string, expected: string, percent: number): boolean {
   const difference = BigInt(amount) - BigInt(expected)
   const distance = difference < 0n ? -difference : difference
   return distance * 100n <= BigInt(expected) * BigInt(percent)
 }
 
-/** `a + b` of two amounts in the same unit. */
+/** Adds two amounts in the same unit. */
 export function add(a: string, b: string): string {
   return (BigInt(a) + BigInt(b)).toString()
 }
 
-/** `a − b` of two amounts in the same unit. */
+/** Subtracts `b` from `a`, two amounts in the same unit. */
 export function subtract(a: string, b: string): string {
   return (BigInt(a) - BigInt(b)).toString()
 }
 
-/** The lesser of two amounts in the same unit. */
+/** Returns the lesser of two amounts in the same unit. */
 export function atMost(a: string, most: string): string {
   return BigInt(a) < BigInt(most) ? a : most
 }

@@ -14,14 +14,14 @@ import {
 import { add, compareAt, convertCurrency, type Money, roundToTwoDigits } from './money.ts'
 
 /**
- * Which ways to pay can work for an amount, a currency and a buyer's country. Asked by the checkout's picker, by
- * `POST /v1/routes/preview` and by the limits check of `POST /v1/payments`.
+ * Decides which methods work for an amount, a currency and a buyer's country. The checkout's picker, `POST
+ * /v1/routes/preview` and the limits check of `POST /v1/payments` use it.
  */
 
-/** USDC for one major unit, by currency: must hold every currency that `ratesNeeded` names. */
+/** USDC for one major unit, by currency: it must contain every currency that `ratesNeeded` names. */
 export type RateTable = Readonly<Partial<Record<Currency, string>>>
 
-/** The currencies whose rates are needed to compare an amount in `currency` with every limit. */
+/** Returns the currencies whose rates are needed to compare an amount in `currency` with every limit. */
 export function ratesNeeded(currency: Currency): Currency[] {
   const limits = [PICKER_LIMITS, ...PROVIDER_NAMES.map((name) => PROVIDERS[name])]
   const charged = PROVIDER_NAMES.map((name) => chargeCurrencyOf(name, currency))
@@ -35,11 +35,11 @@ export type LimitCheck =
       readonly ok: false
       readonly code: 'amount_too_small' | 'amount_too_large'
       readonly limit: Money
-      /** Providers that would take this amount. */
+      /** Providers that accept this amount. */
       readonly alternatives: ProviderName[]
     }
 
-/** The limits of the provider, or of the picker for null. An amount equal to a limit passes. */
+/** Checks the limits of the provider, or those of the picker for null. An amount equal to a limit passes. */
 export function checkLimits(amount: Money, provider: ProviderName | null, rates: RateTable): LimitCheck {
   const broken = brokenLimit(amount, limitsOf(provider), rates)
   if (broken === null) return { ok: true }
@@ -53,8 +53,8 @@ export function checkLimits(amount: Money, provider: ProviderName | null, rates:
 }
 
 /**
- * The limits in the currency, as pages show them. Where a rate decides they are rounded inward, so that an amount equal
- * to one passes also at the next rate.
+ * Returns the limits in the currency, as pages show them. A limit that depends on a rate is rounded inward, so that an
+ * amount equal to it also passes at the next rate.
  */
 export function limitsIn(
   currency: Currency,
@@ -64,7 +64,7 @@ export function limitsIn(
   const { minimum, maximum } = limitsOf(provider)
   const shown = (limit: Money, to: 'up' | 'down'): Money => {
     if (limit.currency === currency) return limit
-    const own = { from: rateOf(limit.currency, rates), to: rateOf(currency, rates) }
+    const own = { from: getRate(limit.currency, rates), to: getRate(currency, rates) }
     const floored = convertCurrency(limit, currency, own)
     const isBelow = to === 'up' && compareWith(floored, limit, rates) < 0
     return roundToTwoDigits(isBelow ? { currency, minor: add(floored.minor, '1') } : floored, to)
@@ -82,12 +82,12 @@ function brokenLimit(amount: Money, limits: { minimum: Money; maximum: Money }, 
 }
 
 function compareWith(amount: Money, limit: Money, rates: RateTable): -1 | 0 | 1 {
-  // Against a limit in its own currency no rate may decide.
+  // A limit in the amount's currency must not depend on a rate.
   if (amount.currency === limit.currency) return compareAt(amount, limit, { a: '1', b: '1' })
-  return compareAt(amount, limit, { a: rateOf(amount.currency, rates), b: rateOf(limit.currency, rates) })
+  return compareAt(amount, limit, { a: getRate(amount.currency, rates), b: getRate(limit.currency, rates) })
 }
 
-function rateOf(currency: Currency, rates: RateTable): string {
+function getRate(currency: Currency, rates: RateTable): string {
   const rate = rates[currency]
   if (rate === undefined) throw new RangeError(`the rate of ${currency} is missing`)
   return rate
@@ -98,13 +98,13 @@ export type OfferQuery = {
   /** The pinned provider; null: the buyer picks. */
   readonly provider: ProviderName | null
   readonly fallback: 'picker' | 'none'
-  /** ISO 3166 alpha-2; null when unknown, and then no country refuses. */
+  /** ISO 3166 alpha-2; null: unknown, and no method is refused for its country. */
   readonly country: string | null
-  /** Null when there are no rates now: then a limit in another currency refuses nothing, the partner still may. */
+  /** Null: there are no rates now. Then a limit in another currency refuses nothing here, but the partner still can. */
   readonly rates: RateTable | null
-  /** Whether the buyer's device has a wallet of its own; null when unknown. */
+  /** True if the buyer's device has its own wallet; null: unknown. */
   readonly deviceWallet: boolean | null
-  /** Whether USDC is taken at addresses of our own. */
+  /** True if USDC is accepted at addresses of the platform. */
   readonly crypto?: boolean
   /** Partners that are down now. */
   readonly down?: DownPartners
@@ -118,13 +118,13 @@ export type Offer = {
   readonly method: MethodName
   /** The currency in which the partner charges the buyer. */
   readonly chargeCurrency: Currency
-  /** The price, or what it is in the charge currency by the rates given; null without rates. */
+  /** The price, or its value in the charge currency at the given rates; null without rates. */
   readonly charge: Money | null
   readonly estimatedSeconds: { readonly p50: number; readonly p95: number }
   readonly identityCheck: boolean
 }
 
-/** `down`: it would work, if its partner did. */
+/** `down`: it would work if its partner did. */
 export const REFUSAL_REASONS = [
   'country',
   'currency',
@@ -141,24 +141,24 @@ export type Refusal = {
   readonly reason: RefusalReason
   /** The limit that the amount breaks; null for other reasons. */
   readonly limit: Money | null
-  /** For `down`: since when. */
+  /** Since when the partner is down, for `down`. */
   readonly downSince?: string
 }
 
 export type OfferAnswer = {
-  /** What a pinned payment opens directly; null without a pin, or when it cannot work here. */
+  /** The offer that a pinned payment opens directly; null without a pin, or if the pin cannot work here. */
   readonly pinned: Offer | null
   /** Why the pin cannot work here. */
   readonly pinnedRefused: Refusal | null
-  /** What the buyer may choose from: with `fallback: none` only the methods of a pin that works. */
+  /** The offers that the buyer can choose from: with `fallback: none` only those of a pin that works. */
   readonly offers: readonly Offer[]
   readonly refused: readonly Refusal[]
 }
 
 export function offersFor(query: OfferQuery): OfferAnswer {
   const offered = WAYS.filter(({ provider }) => provider !== 'crypto' || query.crypto === true)
-  const judged = offered.map((way) => ({ way, refusal: refusalOf(way, query) }))
-  // The first way of the provider speaks for the pin: UPI is pinned, not the same partner's cards elsewhere.
+  const judged = offered.map((way) => ({ way, refusal: findRefusal(way, query) }))
+  // The first entry of the provider decides for the pin: UPI is pinned, not the same partner's cards elsewhere.
   const pin = judged.find(({ way }) => way.provider === query.provider)
   const pinnedRefused = pin?.refusal ?? null
   const onlyPinned = query.provider !== null && query.fallback === 'none'
@@ -167,16 +167,19 @@ export function offersFor(query: OfferQuery): OfferAnswer {
     .map(({ way }) => way)
     .filter(({ provider }) => !onlyPinned || (provider === query.provider && pinnedRefused === null))
   return {
-    pinned: pin === undefined || pinnedRefused !== null ? null : offerOf(pin.way, query),
+    pinned: pin === undefined || pinnedRefused !== null ? null : toOffer(pin.way, query),
     pinnedRefused,
     offers: firstOfEachMethod(query.country === null ? byCurrency(choosable, query.amount) : choosable).map((way) =>
-      offerOf(way, query),
+      toOffer(way, query),
     ),
     refused: judged.flatMap(({ refusal }) => refusal ?? []),
   }
 }
 
-/** Puts the ways that charge another currency last. Without a country, the price's currency says most about the buyer. */
+/**
+ * Puts the methods that charge another currency last. Without a country, the price's currency is the best guess about
+ * the buyer.
+ */
 function byCurrency(ways: readonly Way[], { currency }: Money): Way[] {
   const converts = ({ provider }: Way): number => Number(chargeCurrencyOf(provider, currency) !== currency)
   return ways.toSorted((a, b) => converts(a) - converts(b))
@@ -186,7 +189,7 @@ function firstOfEachMethod(ways: readonly Way[]): Way[] {
   return ways.filter((way, index) => ways.findIndex(({ method }) => method === way.method) === index)
 }
 
-function refusalOf(way: Way, query: OfferQuery): Refusal | null {
+function findRefusal(way: Way, query: OfferQuery): Refusal | null {
   const { provider, method } = way
   const refuse = (reason: RefusalReason, limit: Money | null = null): Refusal => ({ provider, method, reason, limit })
   if (!PROVIDERS[provider].currencies.includes(query.amount.currency)) return refuse('currency')
@@ -194,7 +197,7 @@ function refusalOf(way: Way, query: OfferQuery): Refusal | null {
   if (method === 'device_wallet' && query.deviceWallet === false) return refuse('device')
   const broken = query.rates === null ? null : brokenLimit(query.amount, PROVIDERS[provider], query.rates)
   if (broken !== null) return refuse(broken.code, broken.limit)
-  // Last: who is told that it comes back can use it then.
+  // This check is last: a buyer who reads that the method returns must be able to use it then.
   const downSince = query.down?.[provider]
   return downSince === undefined ? null : { ...refuse('down'), downSince }
 }
@@ -204,7 +207,7 @@ function isOfferedIn({ countries }: Way, country: string | null): boolean {
   return 'only' in countries ? countries.only.includes(country) : !countries.except.includes(country)
 }
 
-function offerOf({ provider, method }: Way, { amount, rates }: OfferQuery): Offer {
+function toOffer({ provider, method }: Way, { amount, rates }: OfferQuery): Offer {
   const { estimatedSeconds, identityCheck } = PROVIDERS[provider]
   const chargeCurrency = chargeCurrencyOf(provider, amount.currency)
   return {
@@ -220,5 +223,5 @@ function offerOf({ provider, method }: Way, { amount, rates }: OfferQuery): Offe
 function chargeIn(currency: Currency, amount: Money, rates: RateTable | null): Money | null {
   if (currency === amount.currency) return amount
   if (rates === null) return null
-  return convertCurrency(amount, currency, { from: rateOf(amount.currency, rates), to: rateOf(currency, rates) })
+  return convertCurrency(amount, currency, { from: getRate(amount.currency, rates), to: getRate(currency, rates) })
 }

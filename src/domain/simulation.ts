@@ -1,4 +1,6 @@
-/** What a simulated partner can be told to do with an order, at its own controls and through the API's test mode. */
+/**
+ * Actions that a simulated partner can take with an order, through its own controls and through the API's test mode.
+ */
 export const SIMULATED_ACTIONS = [
   'pay',
   'decline',

@@ -1,10 +1,10 @@
-/** Characters by their effect on the person who reads them. Every field that takes text uses these kinds. */
+/** Characters by their effect on a reader. Every field that accepts text uses these kinds. */
 
 /**
- * By kind, as a class of a regular expression writes them: the OpenAPI document has no property classes. `turn` are the
- * marks that change the direction of reading (Trojan Source, CVE-2021-42574). `invisible` are Unicode's default ignorable
- * characters, the blank Braille pattern and the interlinear anchors: emoji and some scripts need a few of them. `mark` are
- * those that a letter carries, whatever its script: alone they show nothing that can be read.
+ * The kinds of characters as a regular expression class, because the OpenAPI document has no property classes. `turn`:
+ * the marks that change the direction of reading (Trojan Source, CVE-2021-42574). `invisible`: Unicode's default
+ * ignorable characters, the blank Braille pattern and the interlinear anchors; emoji and some scripts need a few of
+ * them. `mark`: the marks that a letter carries, in any script; alone they show nothing legible.
  */
 const KINDS = {
   control: '\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f',
@@ -21,7 +21,10 @@ const ALL = Object.keys(KINDS) as CharacterKind[]
 /** The ignorable characters above U+FFFF, which a pattern without flags cannot name. */
 const INVISIBLE_ABOVE = '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}'
 
-/** The inside of a class, for patterns of the document. Without kinds, all of them: what is left is visible. */
+/**
+ * Returns the inside of a class, for patterns of the document. Without kinds it has all of them: the remaining
+ * characters are visible.
+ */
 export const characterClass = (...kinds: readonly CharacterKind[]): string =>
   (kinds.length === 0 ? ALL : kinds).map((kind) => KINDS[kind]).join('')
 
@@ -42,20 +45,20 @@ export const hasCharacters = (text: string, ...kinds: readonly CharacterKind[]):
 export const withoutCharacters = (text: string, ...kinds: readonly CharacterKind[]): string =>
   text.replace(anyOf(kinds), '')
 
-/** The one form in which text of people is stored, so also the one in which it is looked for. */
+/** Returns the only form in which people's text is stored and searched. */
 export const storedText = (text: string): string => text.normalize('NFC')
 
-/** The form in which a reference is stored and looked for: two that look alike are one. */
+/** Returns the form in which a reference is stored and searched: two references that look alike are the same. */
 export const storedReference = (text: string): string => withoutCharacters(storedText(text), 'invisible')
 
-/** True if a person sees something of the text. */
+/** True if a person sees anything of the text. */
 export const isVisible = (text: string): boolean => withoutCharacters(text, ...ALL) !== ''
 
-/** True if Postgres can store the text and no mark in it deceives its reader. `lines` may have tabs and line breaks. */
+/** True if Postgres can store the text and no mark in it deceives its reader. `lines` can have tabs and line breaks. */
 export const isSafeText = (text: string, kind: 'line' | 'lines'): boolean =>
   text.isWellFormed() && !hasCharacters(text, 'control', 'turn', ...(kind === 'line' ? (['break'] as const) : []))
 
-/** One line that shows all that it holds: blanks in place of line breaks, and nothing that is not seen. */
+/** Returns the text as one visible line: with blanks in place of line breaks, and without invisible characters. */
 export const plainLine = (text: string): string =>
   withoutCharacters(text.toWellFormed().replace(anyOf(['control', 'break']), ' '), 'turn', 'invisible').trim()
 
@@ -89,11 +92,11 @@ const LOOKALIKES = new Map(
   }).flatMap(([latin, others]) => Array.from(others, (other) => [other, latin] as const)),
 )
 
-/** White letters in black circles and squares, which NFKD leaves: two alphabets, 32 places apart. */
+/** White letters in black circles and squares, which NFKD keeps: two alphabets, 32 places apart. */
 const ENCLOSED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}]/gu
 const letterIn = (sign: string): string => String.fromCodePoint(0x61 + (((sign.codePointAt(0) ?? 0) - 0x1f150) % 32))
 
-/** The text as the eye reads it: one spelling for all that look alike. To compare, never to show. */
+/** Returns one spelling for all texts that look alike. Use it to compare, never to show. */
 export function toSkeleton(text: string): string {
   const bare = withoutCharacters(
     text.normalize('NFKD').replace(ENCLOSED, letterIn),

@@ -1,28 +1,27 @@
 import { METHOD_LABELS, type MethodName } from './methods.ts'
 import type { AttemptStatus, PaymentStatus } from './payment/payment.ts'
 
-/** Every sentence that the timeline of a payment can say, with who did it. Nothing else writes one. */
+/** Every sentence that a payment's timeline can contain, with its actor. No other file writes one. */
 
 export type Actor = 'merchant' | 'buyer' | 'partner' | 'system' | 'operator'
 
-/** Who did something, and the sentence about it. `data` has ids and figures, no personal data. */
+/** An actor, and the sentence about what it did. `data` has ids and figures, no personal data. */
 export type Reason = { readonly actor: Actor; readonly message: string; readonly data?: object }
 
-/** One entry of the timeline. */
 export type Note = Reason & { readonly kind: string }
 
-const OFFICE: readonly string[] = ['operator', 'reason', 'proof']
+const INTERNAL: readonly string[] = ['operator', 'reason', 'proof']
 
 /**
- * The data of an entry as its merchant sees it. Who decided in the operator's office, and the note that they left, stay
- * there: the sentence says what happened.
+ * Returns the data of an entry as the merchant sees it, without the name, the reason and the proof of an operator: the
+ * sentence describes what happened.
  */
 export function dataForMerchant<Value>(data: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
   if (!('operator' in data)) return data
-  return Object.fromEntries(Object.entries(data).filter(([name]) => !OFFICE.includes(name)))
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !INTERNAL.includes(name)))
 }
 
-/** Why a payment enters a state. */
+/** Why a payment enters a status. */
 const MOVES = {
   created: ['merchant', 'The payment was created'],
   opened: ['buyer', 'The buyer opened a partner order'],
@@ -38,7 +37,7 @@ const MOVES = {
   wrong_asset: ['partner', 'The buyer sent a token other than USDC'],
   withdrawn: ['partner', 'The partner withdrew its confirmation'],
   funds_reversed: ['partner', 'The money went before it was settled: the payout is voided'],
-  // The note of the silence says why.
+  // The note of the silence has the reason.
   partner_silent: ['system', 'The payment waits for an operator, who asks the partner'],
   check_failed: ['partner', 'The identity check was not passed, and no other method is allowed'],
   reversed: ['partner', 'The partner reversed the payment for good'],
@@ -73,12 +72,12 @@ export function because(why: MoveReason, data: object = {}): Reason {
   return { actor, message, data }
 }
 
-/** The kind of the entry of a move follows from the state that is entered. */
+/** Returns the entry of a move; its kind follows from the status that is entered. */
 export function moveNote(to: PaymentStatus, reason: Reason): Note {
   return { ...reason, kind: `payment.${to}` }
 }
 
-/** What happens without a move. */
+/** Changes without a move. */
 const NOTES = {
   'payment.rate_locked': ['system', 'The rate was locked later: no rate was available when the money arrived'],
   'payment.converted': ['system', 'Converted to USDC'],
@@ -119,7 +118,7 @@ const NOTES = {
 } as const satisfies Record<string, readonly [Actor, string]>
 export type NoteReason = keyof typeof NOTES
 
-/** Some things are told in other words than their kind, which is what the stored entries are found by. */
+/** Kinds of entries whose sentence has another name. Stored entries are found by their kind. */
 const KINDS: Partial<Record<NoteReason, string>> = {
   'attempt.sent': 'attempt.open',
   'attempt.refused': 'attempt.declined',
@@ -133,8 +132,8 @@ export function noteOf(reason: NoteReason, data: object = {}): Note {
 }
 
 /**
- * What a partner's word about an order means for the attempt, where the payment does not move by it. `isPayable`: the buyer
- * may pay the payment by another attempt.
+ * Returns the entry of a partner's report that changes an attempt and does not move the payment. `isPayable`: the buyer
+ * can pay with another attempt.
  */
 export function attemptNote(status: AttemptStatus, isPayable: boolean, data: object): Note {
   return { kind: `attempt.${status}`, actor: 'partner', message: attemptSentence(status, isPayable), data }
@@ -146,7 +145,7 @@ function attemptSentence(status: AttemptStatus, isPayable: boolean): string {
   return `The partner reports: ${status.replace('_', ' ')}`
 }
 
-/** How the buyer's way to pay was decided: what was chosen, or why the pinned provider could not be offered. */
+/** Returns how the method was decided: what the buyer chose, or why the pinned provider could not be offered. */
 export function offerNote(decision: {
   /** ISO 3166 alpha-2; null: unknown. */
   readonly country: string | null
@@ -167,7 +166,7 @@ export function offerNote(decision: {
   return { kind: 'checkout.route', actor: 'system', message, data }
 }
 
-/** What the timeline shows although it is stored elsewhere: the event about a move, and the tries to deliver it. */
+/** Entries that are stored elsewhere: the event about a move, and the tries to deliver it. */
 export type Observed =
   | { readonly kind: 'event.recorded'; readonly type: string }
   | { readonly kind: 'webhook.attempt'; readonly status: number | null; readonly error: string | null }

@@ -14,7 +14,7 @@ function asciiDigit(digit: string): string {
   return String((code - zero) % 10)
 }
 
-/** The text with digits of ASCII, and without marks that nobody sees. */
+/** Returns the text with ASCII digits and without invisible marks. */
 export const asciiDigits = (text: string): string =>
   withoutCharacters(text, 'turn', 'invisible').replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
 
@@ -22,7 +22,7 @@ export type TypedNumber =
   /** A plain decimal: digits, with a point before the decimals. */
   | { readonly ok: true; readonly decimal: string }
   | { readonly ok: false; readonly problem: 'format' }
-  /** `grouped` is what it comes to if its sign groups; the sign can also begin the decimals. */
+  /** `grouped` is the number if its sign groups digits; the sign can also begin the decimals. */
   | { readonly ok: false; readonly problem: 'ambiguous'; readonly grouped: string }
 
 const FORMAT = { ok: false, problem: 'format' } as const
@@ -31,8 +31,8 @@ const FORMAT = { ok: false, problem: 'format' } as const
 const GROUPED = /^(?:\d{1,3}(?:([',.])\d{3})(?:\1\d{3})*|\d{1,2}(?:([',.])\d{2})+\2\d{3})$/
 
 /**
- * Blanks and apostrophes group digits, and the last of two signs begins the decimals. One comma or full stop before three
- * digits can be either, so it is refused; without `decimals` it can only group.
+ * Reads a number in which blanks and apostrophes group digits, and the last of two signs begins the decimals. One comma
+ * or full stop before three digits can be either, so it is refused; without `decimals` it can only group.
  */
 export function readTypedNumber(text: string, decimals: number): TypedNumber {
   const plain = asciiDigits(text)
@@ -51,7 +51,7 @@ export function readTypedNumber(text: string, decimals: number): TypedNumber {
   return decimals === 0 ? { ok: true, decimal: grouped } : { ok: false, problem: 'ambiguous', grouped }
 }
 
-/** The sign that stands before the decimals: the last one, unless it occurs more than once. */
+/** Returns the sign before the decimals: the last one, unless it occurs more than once. */
 function decimalSign(plain: string): string | null {
   const last = Array.from(plain).findLast((character) => '.,\u066b'.includes(character))
   return last === undefined || plain.indexOf(last) !== plain.lastIndexOf(last) ? null : last
@@ -62,11 +62,11 @@ export type TypedAmount =
   | { readonly ok: false; readonly problem: AmountProblem | 'currency' }
   | { readonly ok: false; readonly problem: 'ambiguous'; readonly grouped: Money }
 
-/** More than any amount with its sign has. */
+/** In characters: more than any amount with its sign has. */
 const LONGEST = 60
 const PARTS = /^(?<before>\P{Nd}*)(?<number>\p{Nd}.*\p{Nd}|\p{Nd})(?<after>\P{Nd}*)$/su
 
-/** Reads an amount of the currency, whose sign or code may stand before or after it. */
+/** Reads an amount of the currency, whose sign or code can be before or after it. */
 export function readTypedAmount(text: string, currency: Currency): TypedAmount {
   const parts = text.length > LONGEST ? null : PARTS.exec(withoutCharacters(text, 'turn', 'invisible'))
   const { before = '', number = '', after = '' } = parts?.groups ?? {}
@@ -83,7 +83,7 @@ export function readTypedAmount(text: string, currency: Currency): TypedAmount {
 
 const isMoneySign = (name: string): boolean => /\p{Sc}/u.test(name) || isCurrency(name.toUpperCase())
 
-/** Languages of the pages, and of the places whose currencies are taken. */
+/** Languages of the pages, and of the places whose currencies are accepted. */
 const LANGUAGES = 'en de ar el es fr hi hu it nl pl pt ro sv cs da he is ja ko nb sr th tr zh en-GB en-IN de-CH es-MX'
 const signs = new Map<Currency, ReadonlySet<string>>()
 
@@ -93,7 +93,7 @@ const nameForm = (name: string): string =>
     .replace(/\s|(?<=\p{L})\./gu, '')
     .toLowerCase()
 
-/** How people write the currency: its code, and the signs that Unicode's CLDR gives for it. */
+/** Returns how people write the currency: its code, and the signs that Unicode's CLDR has for it. */
 function listSigns(currency: Currency): ReadonlySet<string> {
   const found = signs.get(currency)
   if (found !== undefined) return found

@@ -2,10 +2,13 @@ import { hasCharacters, withoutCharacters } from './text.ts'
 
 /** The rules for the wallet that a merchant is paid to. */
 
-/** In live mode a change waits for a day, so that whoever is told of it can object. */
+/** In live mode a change waits for a day, so that the people who are notified can object. */
 export const WALLET_WAIT_SECONDS = 86_400
 
-/** What the key of a wallet signs to prove that it is the merchant's. The address is in the signature. */
+/**
+ * Returns the text that the wallet's key signs to prove that it belongs to the merchant. The signature identifies the
+ * address.
+ */
 export function walletProofText({ merchantId, livemode }: { merchantId: string; livemode: boolean }): string {
   return `Pinrail: pay the account ${merchantId} to this wallet, in ${livemode ? 'live' : 'test'} mode.`
 }
@@ -18,18 +21,18 @@ export type WalletCheck =
   | { readonly ok: false; readonly code: WalletProblem; readonly message: string }
 
 export type WalletRules = {
-  /** The address in the mixed case of EIP-55, which needs keccak-256. Given in lower case. */
+  /** Converts an address from lower case to the mixed case of EIP-55, which needs keccak-256. */
   readonly checksum: (address: string) => string
-  /** The token that is paid out, whose contract would keep what is sent to it for ever. */
+  /** The token that is paid out: its contract would keep what is sent to it forever. */
   readonly token: string
 }
 
-/** Nobody has the key of these; what is sent there is lost. */
+/** Addresses without a known key: money that is sent there is lost. */
 const BURNT = ['0x0000000000000000000000000000000000000000', '0x000000000000000000000000000000000000dead']
 
 /**
- * Contracts of tokens that are pasted by mistake. On Polygon: USDC, bridged USDC, USDT, DAI, WPOL, WETH, WBTC, LINK, AAVE.
- * On Amoy: USDC. On Ethereum, from where people copy: USDC, USDT.
+ * Token contracts that people paste by mistake. On Polygon: USDC, bridged USDC, USDT, DAI, WPOL, WETH, WBTC, LINK,
+ * AAVE. On Amoy: USDC. On Ethereum, from where people copy: USDC, USDT.
  */
 const TOKENS = [
   '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359',
@@ -47,8 +50,8 @@ const TOKENS = [
 ]
 
 /**
- * Contracts that have one address on every chain and are nobody's wallet; what lies in some of them anyone may take:
- * Multicall3, Permit2, the entry points of ERC-4337 (0.6, 0.7), the deployer of CREATE2, CreateX, two routers of Uniswap.
+ * Contracts with one address on every chain that are no wallets; anyone can take what is in some of them: Multicall3,
+ * Permit2, the entry points of ERC-4337 (0.6, 0.7), the deployer of CREATE2, CreateX, two routers of Uniswap.
  */
 const CONTRACTS = [
   '0xca11bde05977b3631167028862be2a173976ca11',
@@ -64,7 +67,7 @@ const CONTRACTS = [
 /** Addresses below 2^16: precompiled contracts (EIP-1352), and Polygon's own (0x1000, 0x1001, 0x1010). */
 const PRECOMPILED = /^0x0{36}/
 
-/** `0x` and 40 hexadecimal digits; mixed case must be that of EIP-55. */
+/** Checks a wallet: `0x` and 40 hexadecimal digits; mixed case must be that of EIP-55. */
 export function checkWallet(text: string, rules: WalletRules): WalletCheck {
   if (!isAddress(text)) return refused('wallet_invalid', `must be 0x and 40 hexadecimal digits${hint(text)}`)
   const digits = text.slice(2)

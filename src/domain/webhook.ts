@@ -1,4 +1,4 @@
-/** Events told to merchants, and the rules of their delivery: which answers count, when the next try is due. */
+/** Events for merchants, and the rules of their delivery: which responses count, and when the next try is due. */
 
 export const WEBHOOK_EVENT_TYPES = [
   'payment.succeeded',
@@ -20,13 +20,12 @@ export function isWebhookEventType(type: string): type is WebhookEventType {
   return (WEBHOOK_EVENT_TYPES as readonly string[]).includes(type)
 }
 
-/** What an endpoint receives unless it says otherwise: the one event that marks an order paid. */
+/** The events of an endpoint that names none: the one event that marks an order paid. */
 export const DEFAULT_EVENT_TYPES = ['payment.succeeded'] as const satisfies readonly WebhookEventType[]
 
-/** An endpoint that lists this receives every type, those that come later included. */
+/** An endpoint that lists this receives every type, including future ones. */
 export const ALL_EVENT_TYPES = '*'
 
-/** An endpoint as it is stored. */
 type Endpoint = {
   readonly id: string
   readonly livemode: boolean
@@ -41,7 +40,7 @@ type Endpoint = {
   readonly updated_at: Date
 }
 
-/** As the API and events show it: without its secrets. */
+/** Renders an endpoint as the API and events show it: without its secrets. */
 export function renderEndpoint(endpoint: Endpoint) {
   const { id, livemode, url, description, enabled_events, disabled_at, disabled_reason } = endpoint
   return {
@@ -65,8 +64,8 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 
 /**
- * Seconds before each try: 12 tries over 75 h 42 m 35 s. The first quarter of an hour is dense because a deploy
- * of the receiver takes minutes; the rest outlasts a long weekend. (Standard Webhooks, with three tries more.)
+ * Seconds before each try: 12 tries over 75 h 42 m 35 s. The first quarter of an hour is dense because a deploy of the
+ * receiver takes minutes; the rest outlasts a long weekend. (Standard Webhooks, with three more tries.)
  */
 export const DELIVERY_DELAYS_SECONDS = [
   0,
@@ -83,18 +82,20 @@ export const DELIVERY_DELAYS_SECONDS = [
   24 * HOUR,
 ] as const
 
-/** Each delay is stretched by a factor between 0.8 and 1.2, so that a receiver that was down is not hit all at once. */
+/**
+ * Each delay is multiplied by a factor between 0.8 and 1.2, so that a receiver that was down is not hit all at once.
+ */
 const JITTER = 0.2
 
-/** After a timeout or an answer that says "too busy", at least a minute of rest (seconds). */
+/** The shortest pause after a timeout or a response that means "too busy" (seconds). */
 const OVERLOAD_PAUSE_SECONDS = MINUTE
 
-/** `Retry-After` never makes a try later than a day (seconds). */
+/** `Retry-After` delays a try by at most a day (seconds). */
 const LONGEST_RETRY_AFTER_SECONDS = 24 * HOUR
 
 const OVERLOADED_STATUSES: readonly number[] = [429, 502, 503, 504]
 
-/** Why there was no usable answer. */
+/** Why there was no usable response. */
 export type SendError =
   | 'dns'
   | 'connect'
@@ -106,13 +107,13 @@ export type SendError =
   | 'refused_address'
   | 'unusable_secret'
 
-/** What one try came to; `status` is null when there was no answer. */
+/** The result of one try; `status` is null if there was no response. */
 export type DeliveryAnswer = { readonly status: number | null; readonly error: SendError | null }
 
-/** The receiver took it, did not, or says that it is gone for good (410: the endpoint is disabled). */
+/** The receiver accepted it, did not, or reported that it is gone for good (410: the endpoint is disabled). */
 export type DeliveryVerdict = 'delivered' | 'failed' | 'gone'
 
-/** Only 2xx counts. A 401 or 404 is retried too: receivers answer so while they are being deployed. */
+/** Only 2xx counts. A 401 or 404 is tried again too: receivers respond with these while they are being deployed. */
 export function classifyAnswer({ status, error }: DeliveryAnswer): DeliveryVerdict {
   if (status === null || error !== null) return 'failed'
   if (status === 410) return 'gone'
@@ -123,13 +124,13 @@ export function isOverloaded({ status, error }: DeliveryAnswer): boolean {
   return error === 'timeout' || (status !== null && OVERLOADED_STATUSES.includes(status))
 }
 
-/** The answer in words, for logs and operators. */
+/** Describes the response for logs and operators. */
 export function describeAnswer({ status, error }: DeliveryAnswer): string {
   if (error === null) return `HTTP ${status}`
   return status === null ? `no response (${error})` : `HTTP ${status} (${error})`
 }
 
-/** What of the last answer matters for the next try, and for the operator who looks at it. */
+/** The part of the last response that matters for the next try, and for an operator who looks at it. */
 export type LastAnswer = {
   readonly text: string
   readonly overloaded: boolean
@@ -140,15 +141,15 @@ export type DelayQuestion = {
   /** Tries of the schedule that are used up; one made by hand uses up none. */
   readonly step: number
   readonly overloaded: boolean
-  /** What the last answer asked for; null when it did not, or not in a way that can be read. */
+  /** The delay that the last response asked for; null: it did not, or not readably. */
   readonly retryAfterSeconds: number | null
   /** In [0, 1). */
   readonly random: number
 }
 
 /**
- * Seconds until the next try, or null when the schedule is used up. `Retry-After` may make it later, up to twice
- * the delay and one day; never sooner.
+ * Returns the seconds until the next try, or null if the schedule is used up. `Retry-After` can make it later, up to
+ * twice the delay and one day; never sooner.
  */
 export function nextDelaySeconds({ step, overloaded, retryAfterSeconds, random }: DelayQuestion): number | null {
   const scheduled = DELIVERY_DELAYS_SECONDS[step]
@@ -159,7 +160,9 @@ export function nextDelaySeconds({ step, overloaded, retryAfterSeconds, random }
   return Math.max(delay, Math.min(retryAfterSeconds, 2 * delay, LONGEST_RETRY_AFTER_SECONDS))
 }
 
-/** The latest that the try after `step` may be due (seconds): a delivery that is later has lost its workflow. */
+/**
+ * Returns the latest that the try after `step` can be due (seconds): a delivery that is later has lost its workflow.
+ */
 export function longestDelaySeconds(step: number): number {
   const latest = { step, overloaded: true, retryAfterSeconds: LONGEST_RETRY_AFTER_SECONDS, random: 1 }
   return nextDelaySeconds(latest) ?? 0
@@ -169,7 +172,7 @@ export function isScheduleUsedUp(step: number): boolean {
   return step >= DELIVERY_DELAYS_SECONDS.length
 }
 
-/** Shown as the title of the delivery's workflow. */
+/** Returns the title of the delivery's workflow. */
 export function deliverySummary(eventId: string, endpointId: string): string {
   return `Webhook ${eventId} to ${endpointId}`
 }

@@ -1,6 +1,6 @@
 import { toSkeleton, withoutCharacters } from '../text.ts'
 
-/** Names of accounts and brands are in mails and on pages that carry the name of Pinrail. */
+/** Names of accounts and brands appear in mails and on pages that carry the name of Pinrail. */
 
 const OURS = toSkeleton('pinrail')
 
@@ -12,7 +12,7 @@ const IP_ADDRESS = /(?:\d{1,3}\.){3}\d/
 const SCHEME = /:\/\/|\bwww\b/
 const ADDRESSES = [BARE_DOMAIN, SPELLED_OUT, IP_ADDRESS, SCHEME]
 
-/** Why an account or a brand cannot have the name; null: it can. */
+/** Returns why an account or a brand cannot have the name; null: it can. */
 export function nameProblem(name: string): string | null {
   const letters = toSkeleton(name).replace(/[^\p{L}\p{N}]/gu, '')
   if (letters.includes(OURS)) return 'must not contain the name of Pinrail'

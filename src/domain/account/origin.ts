@@ -1,16 +1,16 @@
 import { hasCharacters } from '../text.ts'
 
-/** More than a shop has addresses. Each is a few bytes of a header of the page. */
+/** More origins than a shop has. Each adds a few bytes to a header of the page. */
 export const MOST_ORIGINS = 10
 
-/** Letters, digits, hyphens and dots alone: a star would list everybody, and a semicolon would end the list. */
+/** Only letters, digits, hyphens and dots: a star would list every site, and a semicolon would end the list. */
 const ORIGIN = /^(https?):\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::\d{1,5})?$/
 const LOOPBACK = ['localhost', '127.0.0.1']
 
 /**
- * The origin of a page (RFC 6454) as a browser writes it, from what a person writes: with or without a path, in any case.
- * Null where it is none, or where anybody on the network could write the page: only test mode takes `http`, of one's own
- * device.
+ * Returns the origin of a page (RFC 6454) as a browser writes it, from what a person types: with or without a path, in
+ * any case. Null: it is not an origin, or it is `http`, whose pages anybody on the network could write. Only test mode
+ * accepts `http`, and only for the person's own device.
  */
 export function readOrigin(text: string, { livemode }: { readonly livemode: boolean }): string | null {
   const written = text.trim()

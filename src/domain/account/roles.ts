@@ -1,4 +1,4 @@
-/** What people of an account may do. Everybody of an account may look at everything but secrets. */
+/** What each role of an account can do. Every role can read everything except secrets. */
 
 export const ROLES = ['owner', 'developer', 'support', 'viewer'] as const
 export type Role = (typeof ROLES)[number]

@@ -1,41 +1,44 @@
-/** In milliseconds. After OWASP ASVS 5.0, 7.3: a session that nobody uses ends, and so does every one after a day. */
+/**
+ * Milliseconds. After OWASP ASVS 5.0, 7.3: an unused session ends after an hour, and every session ends after a day.
+ */
 export const IDLE_MS = 3_600_000
 export const ABSOLUTE_MS = 86_400_000
 
-/** For how long a fresh passkey or link counts for changes of wallet, keys, secrets and members (milliseconds). */
+/** How long a fresh passkey or link counts for changes of wallet, keys, secrets and members (milliseconds). */
 export const CONFIRMED_MS = 600_000
 
-/** Passkeys of one person. */
+/** The most passkeys of one person. */
 export const MOST_PASSKEYS = 20
 
-/** For how long a link in a mail works (milliseconds). */
+/** How long a link in a mail works (milliseconds). */
 export const LINK_MS = 900_000
 
 /** Tries to type the code of one mail: with six digits a guesser has one chance in 200,000. */
 export const CODE_TRIES = 5
 
 /**
- * Wrong codes for one address within a day that one network may type, so that it does not use up those of others. Browsers
- * in which the address signed in before count as one network. Links still work.
+ * Wrong codes that one network can type for one address in a day, so that it does not use up the tries of other
+ * networks. Browsers in which the address signed in before count as one network. Links still work after that.
  */
 export const CODE_TRIES_A_DAY = 20
 
 /**
- * Wrong codes for one address within a day that all networks together may type: a guesser with many networks has one
- * chance in 10,000 a day. NIST SP 800-63B-4, 3.2.2, allows as many in a row.
+ * Wrong codes that all networks together can type for one address in a day: a guesser with many networks has one chance
+ * in 10,000 a day. NIST SP 800-63B-4, 3.2.2, allows as many in a row.
  */
 export const STRANGERS_CODE_TRIES_A_DAY = 100
 
 /**
- * Links that one network may have sent to one address within an hour, and that one session may ask for to confirm itself.
- * More are not sent, and the page says the same. Browsers in which the address signed in before count as one network.
+ * Links that one network can request for one address in an hour, and that one session can request to confirm itself.
+ * Further links are not sent, and the page does not show it. Browsers in which the address signed in before count as
+ * one network.
  */
 export const LINKS_PER_HOUR = 5
 
-/** Links that all networks together may have sent to one address within an hour, so that strangers fill no mailbox. */
+/** Links that all networks together can request for one address in an hour, so that strangers fill no mailbox. */
 export const STRANGERS_LINKS_PER_HOUR = 20
 
-/** For how long a browser is known after a sign-in (seconds): the most that browsers keep a cookie for. */
+/** How long a browser is known after a sign-in (seconds): the longest that browsers keep a cookie. */
 export const KNOWN_BROWSER_SECONDS = 400 * 86_400
 
 /** Unix milliseconds. */

@@ -6,11 +6,11 @@ import type { PaymentStatus } from '../payment/payment.ts'
 
 /** A payment link: the page that makes a payment each time a buyer presses Continue. */
 
-/** What the query of a link's address may fill in. */
+/** The fields that the query of a link's URL can fill in. */
 export const PREFILLS = ['amount', 'reference'] as const
 export type Prefill = (typeof PREFILLS)[number]
 
-/** Who made it: a program, a person in the dashboard, or somebody without an account. */
+/** The maker of the link: a program, a person in the dashboard, or a visitor without an account. */
 export type CreatedVia = 'api' | 'dashboard' | 'form'
 
 /** A link as it is stored. Times are ISO 8601 UTC with milliseconds. */
@@ -24,20 +24,20 @@ export type PaymentLink = {
   readonly provider: ProviderName | null
   readonly title: string
   readonly description: string | null
-  /** The maker's own; buyers do not see it. */
+  /** For the maker; buyers do not see it. */
   readonly reference: string | null
   readonly metadata: Readonly<Record<string, string>> | null
   readonly successUrl: string | null
   readonly prefill: readonly Prefill[]
   readonly maxPayments: number | null
-  /** Payments that hold a place: open or paid. */
+  /** Payments that occupy a place: open or paid. */
   readonly paymentsCount: number
   readonly expiresAt: string | null
   readonly inactiveMessage: string | null
   /** Null: the account's wallet when the payment is made. */
   readonly wallet: string | null
   readonly createdVia: CreatedVia
-  /** Nobody knows who made it. */
+  /** True if no account made it. */
   readonly anonymous: boolean
   readonly completedAt: string | null
   readonly stoppedAt: string | null
@@ -46,7 +46,7 @@ export type PaymentLink = {
   readonly updatedAt: string
 }
 
-/** `amount` null: the buyer decides, within the bounds that are there, and those of the method. */
+/** `amount` null: the buyer decides, within the link's bounds, if it has any, and those of the method. */
 export type LinkPrice = {
   readonly currency: Currency
   readonly amount: Money | null
@@ -54,7 +54,7 @@ export type LinkPrice = {
   readonly max: Money | null
 }
 
-/** Between which amounts a buyer decides: the link's own bounds, within the limits of its method. */
+/** Returns the amounts between which a buyer decides: the link's bounds, within the limits of its method. */
 export function findBounds(
   { price: { currency, min, max }, provider }: Pick<PaymentLink, 'price' | 'provider'>,
   rates: RateTable,
@@ -71,7 +71,10 @@ export type LinkStatus = (typeof LINK_STATUSES)[number]
 
 type Judged = Pick<PaymentLink, 'active' | 'stoppedAt' | 'expiresAt' | 'maxPayments' | 'paymentsCount'>
 
-/** Only an active link takes payments. `now` is ISO 8601 UTC with milliseconds. An operator's word comes first, then the owner's. */
+/**
+ * Returns the link's status: only an active link takes payments. `now` is ISO 8601 UTC with milliseconds. An operator's
+ * stop comes first, then the owner's pause.
+ */
 export function linkStatus(link: Judged, now: string): LinkStatus {
   if (link.stoppedAt !== null) return 'stopped'
   if (!link.active) return 'paused'
@@ -80,7 +83,10 @@ export function linkStatus(link: Judged, now: string): LinkStatus {
   return 'active'
 }
 
-/** True if a payment of a link with a limit is open or paid: its buyer is led to it instead of to another one. */
+/**
+ * True if a payment occupies a place of a link with a limit: it is open or paid, and its buyer is led to it instead of
+ * to a new one.
+ */
 export function holdsPlace(status: PaymentStatus): boolean {
   return !['expired', 'failed', 'canceled', 'refunded'].includes(status)
 }
@@ -89,7 +95,7 @@ export function linkUrl(publicUrl: string, code: string): string {
   return `${publicUrl}/l/${code}`
 }
 
-/** The payment link object of the API and of events. `now` is ISO 8601. */
+/** Renders the payment link object of the API and of events. `now` is ISO 8601. */
 export function renderLink(link: PaymentLink, { publicUrl, now }: { publicUrl: string; now: string }) {
   const { price } = link
   return {
@@ -100,9 +106,9 @@ export function renderLink(link: PaymentLink, { publicUrl, now }: { publicUrl: s
     url: linkUrl(publicUrl, link.code),
     active: link.active && link.stoppedAt === null,
     status: linkStatus(link, now),
-    amount: numberOf(price.amount),
-    min_amount: numberOf(price.min),
-    max_amount: numberOf(price.max),
+    amount: toNumber(price.amount),
+    min_amount: toNumber(price.min),
+    max_amount: toNumber(price.max),
     currency: price.currency,
     provider: link.provider,
     title: link.title,
@@ -124,6 +130,6 @@ export function renderLink(link: PaymentLink, { publicUrl, now }: { publicUrl: s
 }
 
 /** At most 14 digits, so the number prints as it was sent. */
-function numberOf(amount: Money | null): number | null {
+function toNumber(amount: Money | null): number | null {
   return amount === null ? null : Number(formatAmount(amount))
 }

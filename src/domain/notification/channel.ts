@@ -1,15 +1,18 @@
-/** Where a merchant is told of what happened: kinds of channels, what they may ask for, and their languages. */
+/** Channels of a merchant: their kinds, the events that they can subscribe to, and their languages. */
 
 export const CHANNEL_KINDS = ['email', 'telegram', 'discord', 'slack'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
-/** Whether a chat of Telegram, by its id, is that of one person. That of a group, whose id is below zero, is the account's. */
+/**
+ * True if the Telegram chat with this id is one person's. A group's id is below zero, and its chat belongs to the
+ * account.
+ */
 export const isChatOfOne = (chat: string): boolean => !chat.startsWith('-')
 
-/** The notifications that every channel gets, whatever it asks for. */
+/** Names the notifications that every channel receives, whatever it subscribes to. */
 export const ALWAYS_SENT = 'Notifications about the wallet, keys, channels and sign-in are always sent.'
 
-/** What a channel may ask for, beyond what is always sent. */
+/** The events that a channel can subscribe to, beyond what is always sent. */
 export const NOTIFICATION_EVENTS = [
   'payment.succeeded',
   'payment.failed',
@@ -51,41 +54,41 @@ export const NOTIFICATION_LANGUAGES = [
 ] as const
 export type NotificationLanguage = (typeof NOTIFICATION_LANGUAGES)[number]
 
-/** Of an account and mode; more are refused. */
+/** Channels of one account and mode; more are refused. */
 export const MOST_CHANNELS = 20
 
-/** What became of one message at its channel. */
+/** The result of one message at its channel. */
 export type Outcome =
-  /** It wants a pause of so many seconds before the next message. */
+  /** The channel asks for a pause of that many seconds before the next message. */
   | { readonly kind: 'accepted'; readonly pauseSeconds: number }
-  /** The channel takes nothing for so long. It has not taken this message. */
+  /** The channel accepts no message for that many seconds. It has not accepted this one. */
   | { readonly kind: 'limited'; readonly seconds: number }
-  /** It has not taken the message, and may take it later. */
+  /** The channel has not accepted the message, and might accept it later. */
   | { readonly kind: 'not_taken'; readonly reason: string }
-  /** `channel`: it will take none until a person mends it. `message`: it takes this one never. */
+  /** `channel`: it accepts no message until a person mends it. `message`: it never accepts this one. */
   | { readonly kind: 'refused'; readonly what: 'channel' | 'message'; readonly reason: string }
-  /** The group is another one now: the message goes there. */
+  /** The group has a new chat: the message goes there. */
   | { readonly kind: 'moved'; readonly chat: string }
-  /** The request went out, and no answer came. It may have been taken. */
+  /** No response to the request arrived. The channel might have accepted the message. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /**
- * Seconds before a message is tried again that was not taken or whose fate is unknown. A channel that takes nothing for
- * longer than all of them together, three days, is switched off until a person mends it.
+ * Seconds before a message is tried again that was not accepted or whose result is unknown. A channel that accepts
+ * nothing for three days, longer than all of them together, is switched off until a person mends it.
  */
 const RETRY_SECONDS = [5, 30, 120, 600, 1800] as const
 const LATER_RETRIES_SECONDS = 3600
 export const GIVEN_UP_AFTER_SECONDS = 3 * 86_400
 
-/** `tries` were made. */
+/** Returns the seconds before the next try, after `tries` tries. */
 export function retrySeconds(tries: number): number {
   return RETRY_SECONDS[tries - 1] ?? LATER_RETRIES_SECONDS
 }
 
-/** A longer pause is asked for by nobody who means it (seconds). */
+/** A channel that asks for a longer pause does not mean it (seconds). */
 const LONGEST_PAUSE_SECONDS = 86_400
 
-/** What a channel asked for, as seconds that can be waited: never less than one, never more than a day. */
+/** Returns the pause that a channel asked for in whole seconds: at least one, at most a day, 30 if it named none. */
 export function pauseSeconds(asked: number | null): number {
   if (asked === null || !Number.isFinite(asked)) return 30
   return Math.min(Math.max(Math.ceil(asked), 1), LONGEST_PAUSE_SECONDS)

@@ -1,25 +1,25 @@
 import type { ChannelKind, NotificationLanguage } from './channel.ts'
 
-/** One thing that happened, as a channel is told of it. */
+/** One fact that a channel is notified of. */
 export type Told = {
-  /** Of the event or notice. */
+  /** The kind of the event or notice. */
   readonly kind: string
   /** ISO 8601. */
   readonly at: string
-  /** The event's object as the API shows it, or what the notice says. */
+  /** The event's object as the API shows it, or the data of the notice. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** What one message is made of. */
+/** The content of one message. */
 export type ChannelMessage = {
   readonly id: string
   /** The account's name. */
   readonly account: string
-  /** Oldest first; none: it is a test of the channel. */
+  /** Oldest first; empty: it is a test of the channel. */
   readonly told: readonly Told[]
-  /** An earlier try got no answer: people must know that they may have it already. */
+  /** True if an earlier try got no response: people must know that they might have received it already. */
   readonly repeated: boolean
-  /** Where one press stops the change of the wallet that it tells of; null: there is nothing to stop. */
+  /** The URL at which one press stops the announced change of the wallet; null: there is nothing to stop. */
   readonly stopUrl: string | null
 }
 

@@ -1,10 +1,10 @@
-/** Which notifications go out next, and when: one by one while there are few, in a digest when there are many. */
+/** Which notifications are sent next, and when: one by one while there are few, in a digest when there are many. */
 
 export type Waiting = {
   readonly id: string
-  /** It is about the wallet, keys or sign-in: it goes alone, and no quiet hours hold it. */
+  /** It is about the wallet, keys or sign-in: it is sent alone, and quiet hours do not delay it. */
   readonly urgent: boolean
-  /** Quiet hours have held it. */
+  /** True if quiet hours have delayed it. */
   readonly held: boolean
 }
 
@@ -20,17 +20,17 @@ export type Next =
 export type Situation = {
   /** Unix milliseconds. */
   readonly now: number
-  /** Oldest first, as many as one digest holds at most. */
+  /** Oldest first, at most as many as one digest contains. */
   readonly waiting: readonly Waiting[]
   readonly recent: readonly Recent[]
   readonly quietUntil: number | null
 }
 
-/** More messages than this within a minute become one. */
+/** More messages than this within a minute are joined into one. */
 export const MOST_A_MINUTE = 10
 const MINUTE_MS = 60_000
 
-/** Notifications of one digest at most. */
+/** The most notifications of one digest. */
 export const DIGEST_SIZE = 500
 
 export function whatNext({ now, waiting, recent, quietUntil }: Situation): Next {
@@ -46,7 +46,7 @@ export function whatNext({ now, waiting, recent, quietUntil }: Situation): Next 
   if (waiting.length <= free && !heldTogether) return { kind: 'send', ids: [first.id], digest: false }
   if (free <= 0) return { kind: 'wait', until: Math.min(...lately.map(({ at }) => at)) + MINUTE_MS }
   const lastDigest = Math.max(...lately.filter(({ digest }) => digest).map(({ at }) => at))
-  // One that is full cannot be made better by waiting.
+  // A full digest gains nothing by waiting.
   if (Number.isFinite(lastDigest) && waiting.length < DIGEST_SIZE)
     return { kind: 'wait', until: lastDigest + MINUTE_MS }
   return { kind: 'send', ids: waiting.map(({ id }) => id), digest: true }

@@ -1,4 +1,4 @@
-/** Hours of the day in which a channel is told only what cannot wait. */
+/** Hours of the day in which a channel receives only urgent notifications. */
 export type QuietHours = {
   /** Minutes after midnight in the time zone. A `to` before `from` is on the next day. */
   readonly from: number
@@ -9,7 +9,7 @@ export type QuietHours = {
 
 const DAY_MINUTES = 1440
 const MINUTE_MS = 60_000
-/** Clocks are put forward or back by at most so much, in steps of a quarter of an hour. */
+/** Clocks are put forward or back by at most this much, in steps of a quarter of an hour. */
 const LONGEST_SHIFT_MINUTES = 120
 const STEP_MINUTES = 15
 
@@ -22,7 +22,7 @@ export function isTimeZone(zone: string): boolean {
   }
 }
 
-/** `HH:MM` as minutes after midnight; null for anything else. */
+/** Reads `HH:MM` as minutes after midnight; null for anything else. */
 export function parseClock(text: string): number | null {
   const match = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text)
   return match === null ? null : Number(match[1]) * 60 + Number(match[2])
@@ -32,13 +32,13 @@ export function formatClock(minutes: number): string {
   return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
 }
 
-/** When the quiet hours that it is in now end (Unix milliseconds); null when it is not in any. */
+/** Returns when the present quiet hours end (Unix milliseconds); null outside of quiet hours. */
 export function quietUntil(quiet: QuietHours | null, now: number): number | null {
   if (quiet === null || !isQuiet(quiet, minuteOfDay(quiet.zone, now))) return null
   const start = Math.floor(now / MINUTE_MS) * MINUTE_MS
   const left = (quiet.to - minuteOfDay(quiet.zone, now) + DAY_MINUTES) % DAY_MINUTES
   const end = start + left * MINUTE_MS
-  // The clock may be put forward or back in between: the minute that is not quiet is looked for around there.
+  // The clock can be put forward or back until then: the search tries the minutes around the computed end.
   for (let shift = -LONGEST_SHIFT_MINUTES; shift <= LONGEST_SHIFT_MINUTES; shift += STEP_MINUTES) {
     const at = end + shift * MINUTE_MS
     if (at > now && !isQuiet(quiet, minuteOfDay(quiet.zone, at))) return at

@@ -1,57 +1,60 @@
 import type { ProviderName } from '../methods.ts'
 
 /**
- * Whether a partner works, as all processes know it. What goes wrong with payments is suspicion alone: whoever makes
- * an order may have made it go wrong. A partner is down when questions of our own, in which nobody has a word, find it
- * silent, or when it answers them and yet opens no order of several payments of several merchants.
+ * The state of a partner, shared by all processes. Failures of payments are only a suspicion, because whoever makes an
+ * order can make it fail. A partner is down if it does not answer the platform's own questions, which no merchant or
+ * buyer influences, or if it answers them and yet opens no order for several payments of several merchants.
  */
 export type Standing = {
   readonly provider: ProviderName
   /** Unix milliseconds; null while it works. */
   readonly downSince: number | null
   readonly why: DownReason | null
-  /** Payments whose order could not be opened since one last was. */
+  /** Payments whose order could not be opened since the last one that was. */
   readonly suspects: readonly Suspect[]
-  /** Questions of our own in a row that were not answered, while it works. */
+  /** The platform's own questions in a row that got no answer, while it works. */
   readonly misses: number
-  /** Questions in a row that were answered, while it is down. */
+  /** Questions in a row that got an answer, while it is down. */
   readonly answers: number
-  /** How often in a row it went down again soon after it had come back. */
+  /** How often in a row it went down again soon after it had recovered. */
   readonly falls: number
   readonly fellAt: number | null
-  /** When it is asked next; null: nothing is to be found out. */
+  /** When it is asked next; null: there is nothing to find out. */
   readonly askAt: number | null
 }
 
-/** `refuses_us`: it refuses our account or signature. `opens_nothing`: it answers questions and opens no order. */
+/**
+ * `refuses_us`: it refuses the platform's account or signature. `opens_nothing`: it answers questions and opens no
+ * order.
+ */
 export const DOWN_REASONS = ['silent', 'refuses_us', 'opens_nothing'] as const
 export type DownReason = (typeof DOWN_REASONS)[number]
 
 export type Suspect = { readonly paymentId: string; readonly merchantId: string; readonly at: number }
 
-/** A call about an attempt that was not answered, or for which our account was refused. */
+/** A call about an attempt that got no answer, or for which the platform's account was refused. */
 export type FailedCall = { readonly provider: ProviderName; readonly attemptId: string; readonly isOpening: boolean }
 
-/** What a question of our own came to. */
+/** The result of one of the platform's own questions. */
 export type Asked = 'answered' | 'silent' | 'refuses_us'
 
-/** Milliseconds. What went wrong longer ago says nothing about now. */
+/** Milliseconds. Older failures prove nothing about now. */
 const SUSPECT_MS = 120_000
-/** Milliseconds before a question, however much goes wrong; a disturbance of seconds has passed by the third. */
+/** Milliseconds before a question, however much fails; a disturbance of seconds has passed by the third. */
 const ASK_EVERY_MS = 5000
 const MISSES_TO_FALL = 3
-/** One merchant's orders, or a few of one kind, are no proof. */
+/** Orders of one merchant, or a few of one kind, are no proof. */
 const PAYMENTS_TO_FALL = 5
 const MERCHANTS_TO_FALL = 3
-/** Bounds the row. More suspects prove no more. */
+/** Limits the size of the row. More suspects prove no more. */
 const MOST_SUSPECTS = 20
 
 /** Milliseconds between two questions while it is down. */
 const ASK_DOWN_MS = 10_000
-/** Milliseconds until orders are tried again at a partner that opens none; doubled with each fall. */
+/** Milliseconds until orders are tried again at a partner that opens none; doubled after each fall. */
 const TRY_ORDERS_MS = 30_000
 const TRY_ORDERS_MOST_MS = 15 * 60_000
-/** Milliseconds. Who goes down again within this must answer one question more before it is offered again. */
+/** Milliseconds. A partner that goes down again within this time must answer one more question before it is offered. */
 const FALLS_MS = 30 * 60_000
 const ANSWERS_AT_MOST = 6
 
@@ -70,8 +73,8 @@ export function working(provider: ProviderName): Standing {
 }
 
 /**
- * The order of a payment could not be opened: no answer came, or a refusal of our account. A partner that is down cannot
- * be suspected more.
+ * Records that the order of a payment could not be opened: no answer arrived, or the platform's account was refused. A
+ * partner that is down gains no suspects.
  */
 export function suspected(standing: Standing, suspect: Suspect): Standing {
   if (standing.downSince !== null) return standing
@@ -80,13 +83,16 @@ export function suspected(standing: Standing, suspect: Suspect): Standing {
   return { ...standing, suspects, askAt: standing.askAt ?? suspect.at + ASK_EVERY_MS }
 }
 
-/** Another call about a payment went wrong: the partner is asked, but that proves nothing about opening orders. */
+/**
+ * Records that another call about a payment failed: the partner is asked, but the failure proves nothing about opening
+ * orders.
+ */
 export function doubted(standing: Standing, now: number): Standing {
   if (standing.downSince !== null || standing.askAt !== null) return standing
   return { ...standing, askAt: now + ASK_EVERY_MS }
 }
 
-/** An order was opened: whatever went wrong before went wrong with those orders. */
+/** Records that an order was opened: the earlier failures were due to their orders. */
 export function openedAnOrder(standing: Standing): Standing {
   return standing.downSince === null ? { ...standing, suspects: [] } : standing
 }

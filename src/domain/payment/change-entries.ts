@@ -6,9 +6,9 @@ import { findPath, isOpen, type PaymentStatus } from './payment.ts'
 import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
 import type { Say } from './requests.ts'
 
-/** The entries of the timeline about a change: its moves, each with the reason, and what else has changed. */
+/** The timeline's entries about a change: its moves, each with the reason, and everything else that changed. */
 
-/** The cause of a change, where that does not follow from the change. */
+/** The cause of a change that does not follow from the change itself. */
 export type Cause =
   | { readonly why: MoveReason; readonly data: object }
   | { readonly say: Say; readonly data: object & { readonly outside: boolean } }
@@ -23,10 +23,10 @@ export function describeChange(
   cause: Cause | null,
 ): ChangeEntries {
   const changes = after.attempts.flatMap((attempt) => describeAttempt(before, after, attempt) ?? [])
-  const notes = [...tellSales(before, after), ...tellLosses(before, after)]
+  const notes = [...noteSales(before, after), ...noteLosses(before, after)]
   const moves = listMoves({ before, after }, cause, changes[0]?.data ?? {})
   const decided = cause !== null && 'say' in cause && moves.length === 0 ? [decisionNote(cause)] : []
-  // The entry of a move has what its partner said.
+  // The entry of a move contains what its partner reported.
   const attempts = moves.length > 0 || decided.length > 0 ? changes.slice(1) : changes
   return { moves, notes: [...decided, ...attempts.map(({ note }) => note), ...notes] }
 }
@@ -56,7 +56,7 @@ function findReason(moved: Moved, cause: Cause | null): { readonly why: MoveReas
   return 'why' in cause ? cause : { why: decidedWhy(moved, cause), data: cause.data }
 }
 
-/** The operator has moved what a decision moves. */
+/** Returns the reason for a move by an operator's decision. */
 function decidedWhy({ to, before }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason {
   switch (say) {
     case 'hold':
@@ -137,7 +137,9 @@ const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note =>
 
 type AttemptChange = { readonly note: Note; readonly data: object }
 
-/** The change of an attempt by its partner or by a decision; null: nothing that a person would look for. */
+/**
+ * Describes the change of an attempt by its partner or by a decision; null: it has no change that a person looks for.
+ */
 function describeAttempt(
   before: PaymentWithAttempts,
   after: PaymentWithAttempts,
@@ -163,7 +165,7 @@ function describeAttempt(
   return { note: noteOf(units > 0n ? 'payment.money_came' : 'payment.money_went', data), data }
 }
 
-function tellSales(before: PaymentWithAttempts, after: PaymentWithAttempts): Note[] {
+function noteSales(before: PaymentWithAttempts, after: PaymentWithAttempts): Note[] {
   const { takenSale, usdc } = after.payment
   const taken =
     takenSale === before.payment.takenSale ? undefined : after.sales.find(({ number }) => number === takenSale)
@@ -177,17 +179,17 @@ function tellSales(before: PaymentWithAttempts, after: PaymentWithAttempts): Not
         ? noteOf('payment.conversion_ended')
         : noteOf('payment.sold', { reference, filled_micro: fill?.toString() }),
     ),
-    // The fill is in the sale. The timeline is the merchant's, and has the merchant's figure.
+    // The fill is in the sale. The timeline is for the merchant, and shows the merchant's figure.
     ...(taken === undefined || usdc === null
       ? []
       : [noteOf('payment.converted', { gross_micro: usdc.gross, reference: taken.reference })]),
   ]
 }
 
-/** Money that the partner took back after the payout, or that is there again. */
+/** Money that the partner took back after the payout, or that it has again. */
 export type LossChange = {
   readonly attempt: Attempt
-  /** In the unit of the attempt: what was lost now, or negative what was won back; and what is lost in all. */
+  /** In the unit of the attempt: what was lost now, or if negative what was won back; `lost` is the total. */
   readonly units: bigint
   readonly lost: bigint
 }
@@ -202,7 +204,7 @@ export function listLossChanges(before: PaymentWithAttempts, after: PaymentWithA
   })
 }
 
-const tellLosses = (before: PaymentWithAttempts, after: PaymentWithAttempts): Note[] =>
+const noteLosses = (before: PaymentWithAttempts, after: PaymentWithAttempts): Note[] =>
   listLossChanges(before, after).map(({ attempt, units, lost }) =>
     noteOf(units > 0n ? 'payment.chargeback' : 'payment.chargeback_won', {
       attempt_id: attempt.id,

@@ -4,8 +4,8 @@ import { isClosed, type PaymentStatus } from './payment.ts'
 import type { Decision } from './requests.ts'
 
 /**
- * The decisions of operators: what each does, and why it is refused. The workflow's validators ask, the activity asks again for
- * the row as it is then, and the table in docs/decide.md is made of it.
+ * The decisions of operators: what each does, and why it is refused. The workflow's validators use these rules, the
+ * activity uses them again for the row as it is then, and the table in docs/decide.md is generated from them.
  */
 
 export const DECISIONS: Readonly<Record<Say, string>> = {
@@ -19,7 +19,7 @@ export const DECISIONS: Readonly<Record<Say, string>> = {
   release: 'lifts the hold',
 }
 
-/** What is offered of a payment: which attempt, and from where. */
+/** A decision that is offered for a payment: which attempt, and from where. */
 export type Offered = { readonly say: Say; readonly attempt?: string; readonly outside?: true }
 
 export const listOffered = (funds: Funds): Offered[] =>
@@ -33,7 +33,7 @@ export const listOffered = (funds: Funds): Offered[] =>
       : { say: answer.say },
   )
 
-/** A refusal that is found out when the decision is carried out. */
+/** The refusals that are found when the decision is carried out. */
 export const CHANGED_SINCE =
   'The payment has changed since you looked at it. Nothing was changed: run `pinrail payments explain` again, and decide with its current version'
 export const PAYOUT_SIGNED =
@@ -46,19 +46,21 @@ const UNWRITABLE = 'Operator, reason, attempt and proof must be text without NUL
 const ONLY_OUTSIDE = 'A proof belongs to money that the buyer got from elsewhere: add "outside": true'
 const ONLY_BACK = '"attempt", "outside" and "proof" belong to give_back'
 
-/** What is sent along, in words for who decides in the Temporal UI. Operator and reason go to the timeline. */
+/** Returns what is sent along, for an operator in the Temporal UI. Operator and reason go to the timeline. */
 export function payloadOf(say: Say): string {
   const version = say === 'hold' ? '' : ', "version"'
   return `{"operator", "reason"${version}${say === 'give_back' ? ', "attempt", "outside", "proof"' : ''}}`
 }
 
-/** Why the decision is refused as it is written; null: it is not. It may have come by hand, and be anything. */
+/**
+ * Returns why the decision is malformed; null: it is not. A person can have written it by hand, so it can be anything.
+ */
 export function whyMalformed(say: Say, decision: Decision | undefined): string | null {
   const { operator, reason, version, attempt, outside, proof } = decision ?? { operator: '', reason: '' }
   const texts = [operator, reason, attempt ?? '', proof ?? '']
   if (texts.some((text) => typeof text !== 'string')) return UNSIGNED
   if (operator.trim() === '' || reason.trim() === '') return UNSIGNED
-  // Postgres stores neither: the step would be retried forever, and block every other message.
+  // Postgres stores neither: the step would be tried again forever, and block every other message.
   if (texts.some((text) => text.includes('\0') || !text.isWellFormed())) return UNWRITABLE
   const isBare = attempt === undefined && outside === undefined && proof === undefined
   if (say !== 'give_back' && !isBare) return ONLY_BACK
@@ -66,23 +68,23 @@ export function whyMalformed(say: Say, decision: Decision | undefined): string |
   return say === 'hold' || isVersion(version) ? null : UNSEEN
 }
 
-/** A whole number that a version can be. */
+/** True for a whole number that a version can be. */
 const isVersion = (version: number | undefined): boolean =>
   Number.isInteger(version) && Number(version) > 0 && Number(version) < 2_000_000_000
 
 type Known = { readonly status: PaymentStatus; readonly version: number; readonly answers: readonly Offered[] }
 
-/** Why the decision is refused; null: it may be carried out. A payment that is not known yet is null. */
+/** Returns why the decision is refused; null: it can be carried out. `payment` is null if it is not known yet. */
 export function whyRefused(say: Say, decision: Decision, payment: Known | null): string | null {
   const malformed = whyMalformed(say, decision)
   if (malformed !== null || payment === null) return malformed
-  // A hold is of the payment as it is.
+  // A hold applies to the payment in any version.
   if (say !== 'hold' && decision.version !== undefined && decision.version < payment.version) return CHANGED_SINCE
   const refused = findOffered(say, decision, payment)
   return typeof refused === 'string' ? refused : null
 }
 
-/** The answer that the decision means; a text: why it is refused. */
+/** Returns the answer that the decision means, or as a text why it is refused. */
 export function answerOf(say: Say, decision: Decision, payment: Known): Answer | string {
   const offered = findOffered(say, decision, payment)
   if (typeof offered === 'string') return offered
@@ -120,7 +122,7 @@ function whyNotOffered(
   return `The payment is ${status}, and ${said} changes nothing. ${offer}`
 }
 
-/** In the words of the command line. */
+/** Describes the answers in the words of the command line. */
 export function describeOffered(answers: readonly Offered[]): string[] {
   return answers.map(({ say, attempt, outside }) =>
     [say, ...(attempt === undefined ? [] : [`--attempt ${attempt}`]), ...(outside === true ? ['--outside'] : [])].join(

@@ -7,13 +7,15 @@ import { isClosed, type PaymentException, type PaymentStatus } from './payment.t
 import type { Attempt, Derived, Payment, PaymentWithAttempts } from './payment-object.ts'
 import { listReviews } from './reviews.ts'
 
-/** Computes what is stored of a payment for lists, indexes and pages. It is called at the end of each change. */
+/**
+ * Computes the stored fields of a payment that lists, indexes and pages read. It is called at the end of each change.
+ */
 export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttempts {
   const funds = toFunds(state)
   const reviews = listReviews(state, funds)
   const money = findMoney(state, funds)
   const status = computeStatus(state, funds)
-  // Money that has gone is not late, and what comes next has its own clock.
+  // Money that has gone is not late, and the next step has its own clock.
   const delayedAt = money.paidAt === null ? null : state.payment.delayedAt
   const payment: Payment = { ...state.payment, ...money, status, delayedAt }
   const derived = {
@@ -28,7 +30,7 @@ export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttem
 
 const isConverting = (funds: Funds): boolean => ['sell', 'end_sale'].includes(nextEffect(funds).do)
 
-/** The reason for a review that ends without a person. */
+/** Returns the reason for a review that ends without an operator. */
 function whyReviewed(status: PaymentStatus, { payout, accounts }: Funds): string | null {
   if (status !== 'under_review') return null
   if (payout === 'voiding') return 'voiding'
@@ -51,7 +53,7 @@ function computeStatus({ payment }: PaymentWithAttempts, funds: Funds): PaymentS
   }
 }
 
-/** A decision that is being carried out changes no status before it is done. */
+/** A decision that is being carried out changes the status only when it is done. */
 function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
   const { accounts, closed } = funds
   if (findOwnAccount(funds) !== null) {
@@ -73,8 +75,8 @@ function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
 const isStopped = ({ word, silent }: Account): boolean => word === 'withheld' || (silent && word === 'confirming')
 
 /**
- * The payment's money: of the account that was sold, or that will be. What went back by a decision is shown as it was. It is
- * gone from a payment that waits for its buyer again.
+ * Returns the payment's money: that of the account that was sold, or that will be. Money that a decision gave back is
+ * shown as it was, but not if the payment waits for its buyer again.
  */
 function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Funds): Pick<Derived, MoneyField> {
   const sale = sales.find(({ number }) => number === payment.takenSale)
@@ -91,7 +93,7 @@ function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Fun
     methodUsed: attempt.method,
     confirmed: toMoney(attempt, units),
     rate: attempt.rate,
-    // What was paid out keeps its time when its partner takes the money back and gives it again.
+    // Money that was paid out keeps its time when its partner takes it back and returns it.
     paidAt: (sale === undefined ? null : payment.paidAt) ?? attempt.paidAt ?? payment.paidAt,
   }
 }
@@ -116,7 +118,7 @@ const NO_MONEY: Pick<Derived, MoneyField> = {
   paidAt: null,
 }
 
-/** The first unusual thing that is true of the payment. */
+/** Returns the first exception that applies to the payment. */
 function computeException({ payment, attempts }: PaymentWithAttempts, funds: Funds): PaymentException | null {
   const sold = findSoldAccount(funds)
   const own = sold ?? findOwnAccount(funds)
@@ -148,27 +150,27 @@ const isChecked = ({ status }: Attempt): boolean => status === 'verification_req
 const hasExcess = (funds: Funds): boolean =>
   funds.accounts.some((account) => account.word === 'paid' && getExcess(funds, account) > 0n)
 
-/** Money came after the payment was closed: it settles it, or it goes back. */
+/** True if money arrived after the payment was closed: it is settled, or it goes back. */
 function isLate(funds: Funds, own: Account | null): boolean {
   if (funds.closed === null || funds.payout === 'void') return false
   return own !== null || hasExcess(funds)
 }
 
-/** A part of the price, which may still be completed. */
+/** True for a part of the price that the buyer can still complete. */
 const isPart = (account: Account): boolean => account.word === 'open' && isWorth(account)
 
-/** The account with what is settled of it and nothing else. */
+/** The account with only its settled money. */
 const settledPart = (funds: Funds, own: Account): Account => ({ ...own, held: countSettled(funds, own), outside: 0n })
 
 const countSettled = ({ taken }: Funds, own: Account): bigint => (taken === null ? freeUnits(own) : taken.units)
 
-/** Another token, or an order without money, was given back without the buyer's money. */
+/** True if another token, or an order without money, was given back without any money of the buyer. */
 const hasGoneBack = ({ returned, outside, status }: Attempt): boolean =>
   returned && (outside !== '0' || status === 'refunded')
 
 /**
- * A payment all of whose money was given back is over: nothing will be paid out of it. One that was closed before stays closed
- * as it was.
+ * Ends a payment whose money was all given back: nothing will be paid out of it. A payment that was closed before keeps
+ * its status.
  */
 export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts {
   const { payment, attempts } = state

@@ -1,12 +1,12 @@
 import { PROVIDERS } from '../methods.ts'
 import type { Attempt, Payment } from './payment-object.ts'
 
-/** Orders are read once more when the time for late money ends: what that finds came in time. */
+/** Orders are read once more when the time for late money ends: money that this reading finds is in time. */
 const LAST_READING_MS = 60_000
 
 /**
- * True if the money of the attempt came too late to be the payment's: the payment was closed before it, and the partner's
- * time for late money was over. Money of another partner may still be in time.
+ * True if the money of the attempt came too late to be the payment's: the payment was closed before, and the partner's
+ * time for late money was over. Money of another partner can still be in time.
  */
 export function isTooLate(payment: Payment, { paidAt, provider }: Pick<Attempt, 'paidAt' | 'provider'>): boolean {
   const { closedAs, failedAt, canceledAt, expiresAt } = payment

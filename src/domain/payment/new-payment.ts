@@ -1,6 +1,6 @@
 import type { Payment } from './payment-object.ts'
 
-/** What a payment is created with; everything else about it follows later. */
+/** The fields that a payment is created with; the others follow later. */
 export type NewPayment = Pick<
   Payment,
   | 'id'
@@ -25,7 +25,7 @@ export type NewPayment = Pick<
   | 'expiresAt'
 >
 
-/** The payment as its row reads right after it was created. */
+/** Returns the payment as its row reads right after its creation. */
 export function createdPayment(payment: NewPayment, owner: Pick<Payment, 'merchantId' | 'livemode'>): Payment {
   return { ...NOTHING_YET, ...payment, ...owner, updatedAt: payment.createdAt }
 }
@@ -64,10 +64,13 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   version: 1,
 }
 
-/** Stands in a return URL for the payment's id, which the shop does not know yet; many programs encode the braces. */
+/**
+ * The placeholder in a return URL for the payment's id, which the merchant does not know yet; many programs encode the
+ * braces.
+ */
 const ID_PLACE = /(?:\{|%7[Bb])PAYMENT_ID(?:\}|%7[Dd])/g
 
-/** The URL to which the buyer of this payment is led. */
+/** Returns the URL to which the buyer of this payment is led. */
 export function returnUrl(url: string | null, paymentId: string): string | null {
   return url?.replace(ID_PLACE, paymentId) ?? null
 }

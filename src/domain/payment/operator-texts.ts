@@ -2,12 +2,12 @@ import { describeOffered, type Offered } from './decision.ts'
 import { isClosed } from './payment.ts'
 import type { PaymentSnapshot } from './snapshot.ts'
 
-/** The texts of the command line and of the Temporal UI for an operator, who has not read the code. */
+/** Texts of the command line and of the Temporal UI, for an operator who has not read the code. */
 
-/** Placeholders are quoted, so that a shell that they are pasted into takes them for text. */
+/** Placeholders are quoted, so that a shell reads them as text when they are pasted. */
 const SIGNED = `--operator '<name>' --reason '<text>'`
 
-/** The command that decides so. */
+/** Returns the command that makes the decision. */
 export function describeCommand(id: string, answer: Offered, version: number): string {
   const proof = answer.outside === true ? ` --proof '<reference>'` : ''
   return `pinrail payments decide ${id} ${describeOffered([answer]).join('')}${proof} --version ${version} ${SIGNED}`
@@ -16,7 +16,7 @@ export function describeCommand(id: string, answer: Offered, version: number): s
 const ON_ITS_WAY = 'Converted. The USDC is on its way to the merchant, and counts when its block is final.'
 const VOIDING = 'Nothing more is sent. The system is finding out whether the payout was already on its way.'
 
-/** Says who or what the payment waits for. */
+/** Describes what the payment waits for. */
 export function describeNextStep(payment: PaymentSnapshot): string {
   switch (payment.next) {
     case 'await_buyer':
@@ -51,11 +51,11 @@ const describeHold = ({ held }: PaymentSnapshot): string =>
   held ? ' An operator holds it: money that comes waits for `release`.' : ''
 
 function describeAwaitingBuyer(payment: PaymentSnapshot): string {
-  const came = payment.hasMoney ? 'A part of the price has arrived.' : 'No money has arrived.'
-  return `${came} Waiting for the buyer until ${timeText(payment.expiresAt)}.${describeHold(payment)}`
+  const arrival = payment.hasMoney ? 'A part of the price has arrived.' : 'No money has arrived.'
+  return `${arrival} Waiting for the buyer until ${timeText(payment.expiresAt)}.${describeHold(payment)}`
 }
 
-/** A payment that has ended needs nobody while it listens. */
+/** An ended payment that listens needs no operator. */
 function describeListening(payment: PaymentSnapshot): string {
   const { status, listenUntil } = payment
   if (listenUntil === null) return `Waiting for the partner.${describeHold(payment)}`

@@ -1,7 +1,7 @@
 import type { ProviderName } from '../methods.ts'
 import type { Money } from '../money.ts'
 
-/** What a partner may say of an order, in our words; each adapter maps its own states to these. */
+/** The states of an order in the platform's words; each driver maps its partner's states to these. */
 export const ORDER_STATUSES = [
   'open',
   'verification_required',
@@ -15,7 +15,7 @@ export const ORDER_STATUSES = [
 ] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
-/** Why an attempt came to nothing: a closed list, with a sentence for people. */
+/** Why an attempt failed: a closed list, with a sentence for people. */
 export const FAILURE_CODES = {
   declined: 'The payment was declined by the bank or wallet.',
   insufficient_funds: 'The account did not have enough money.',
@@ -26,25 +26,27 @@ export const FAILURE_CODES = {
 } as const
 export type FailureCode = keyof typeof FAILURE_CODES
 
-/** One partner order as the partner reports it now. */
+/** A partner's order in its present state. */
 export type PartnerOrder = {
-  /** Our attempt id: the key given to the partner, echoed by it. */
+  /** The attempt's id: the key that the partner received, and repeats. */
   readonly attemptId: string
-  /** The partner's own id of the order; empty if the partner has no such order. */
+  /** The partner's id of the order; empty if the partner has no such order. */
   readonly reference: string
-  /** Our account at the partner, as the order states it. */
+  /** The platform's account at the partner, as the order names it. */
   readonly account: string
-  /** `wrong_asset`: another token came than the one that was asked for; only where the buyer pays in tokens. */
+  /** `wrong_asset`: another token came than the one that was asked for; only if the buyer pays in tokens. */
   readonly status: OrderStatus | 'wrong_asset'
-  /** What the buyer was asked for. */
+  /** The amount that the buyer was asked for. */
   readonly amount: Money
   /**
-   * What the partner holds of the buyer's money, all receipts together; null before any money. Less than zero if a dispute took
-   * more than had come.
+   * What the partner has of the buyer's money, all receipts together; null before any money. Less than zero if a
+   * dispute took more than had come.
    */
   readonly received: Money | null
   readonly failureCode: FailureCode | null
-  /** Only where the buyer pays in USDC at an address of our own: what the chain proves, at the rate that was shown. */
+  /**
+   * Only if the buyer pays in USDC at an address of the platform: what the chain proves, at the rate that was shown.
+   */
   readonly usdc?: UsdcOrder
 }
 
@@ -53,21 +55,21 @@ export type UsdcReceipt = { readonly key: string; readonly micro: string }
 
 export type UsdcOrder = {
   readonly receipts: readonly UsdcReceipt[]
-  /** What was asked for, which is exactly the price. */
+  /** The USDC that was asked for, which is exactly the price. */
   readonly askedMicro: string
   /** USDC for one major unit, locked when the address was shown. */
   readonly rate: { readonly rate: string; readonly source: string; readonly asOf: string }
 }
 
-/** An incoming callback as it came: the raw bytes are what the signature covers. */
+/** An incoming callback, unparsed: the signature covers the raw bytes. */
 export type RawCallback = {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: Uint8Array
-  /** When it arrived, in unix seconds. */
+  /** When it arrived, in Unix seconds. */
   readonly receivedAt: number
 }
 
-/** What an authentic callback tells: which order to read again. Its amounts and states are not believed. */
+/** The order that an authentic callback names: it is read again. The callback's amounts and states are not trusted. */
 export type CallbackReading =
   | { readonly kind: 'news'; readonly eventId: string; readonly attemptId: string }
   | { readonly kind: 'refused'; readonly reason: 'signature' | 'timestamp' | 'format' }

@@ -7,8 +7,8 @@ import type { FailureCode } from './partner.ts'
 import { type AttemptStatus, type ClosedAs, isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
 
 /**
- * A payment as it is stored. Times are ISO 8601 UTC with milliseconds. What `Derived` names is computed from the rest at each
- * change, and stored for lists and indexes.
+ * A payment as it is stored. Times are ISO 8601 UTC with milliseconds. The fields of `Derived` are computed from the
+ * others at each change, and stored for lists and indexes.
  */
 export type Payment = Derived & {
   readonly id: string
@@ -33,9 +33,9 @@ export type Payment = Derived & {
   readonly successUrl: string | null
   readonly cancelUrl: string | null
   readonly checkoutToken: string
-  /** The link that it was made by. */
+  /** The link that made it. */
   readonly paymentLink: string | null
-  /** Whole percent of the asked amount that may be missing, and by which a fill may differ from the locked rate. */
+  /** Whole percent of the asked amount that can be missing, and by which a fill can differ from the locked rate. */
   readonly tolerancePercent: number
   readonly fillTolerancePercent: number
   readonly destination: string
@@ -46,7 +46,7 @@ export type Payment = Derived & {
   readonly agreed: string | null
   /** The number of the sale whose USDC is paid out. */
   readonly takenSale: number | null
-  /** What the transfer has paid. */
+  /** The sum that the transfer has paid. */
   readonly paidMicro: MicroUsdc | null
   readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc } | null
   readonly transfer: {
@@ -55,10 +55,10 @@ export type Payment = Derived & {
     readonly blockNumber: string
     readonly finalizedAt: string
   } | null
-  /** Since when the settlement has been taking longer than it should; null: it is not. */
+  /** Since when the settlement has been taking too long; null: it is not. */
   readonly delayedAt: string | null
   readonly expiryPostponed: boolean
-  /** The buyer was given more time, which happens once. */
+  /** True if the buyer was given more time, which happens once. */
   readonly expiryExtended: boolean
   readonly listenEnded: boolean
   readonly createdAt: string
@@ -73,10 +73,10 @@ export type Payment = Derived & {
 
 export type LockedRate = { readonly rate: string; readonly source: string; readonly lockedAt: string }
 
-/** Why a payment waits for a person, in words. */
+/** Why a payment waits for an operator, in words. */
 export type Review = {
   readonly reason: string
-  /** Null: it concerns the payment as a whole. */
+  /** Null: it concerns the whole payment. */
   readonly attemptId: string | null
   /** For operators, with the amounts. */
   readonly text: string
@@ -93,11 +93,11 @@ export type Derived = {
   /** The payment's money, in the currency that its buyer was asked for. */
   readonly confirmed: Money | null
   readonly rate: LockedRate | null
-  /** When it came. */
+  /** When that money came. */
   readonly paidAt: string | null
-  /** What a person is asked for; empty: nothing. */
+  /** The reasons for which the payment waits for an operator; empty: it does not. */
   readonly reviews: readonly Review[]
-  /** Since when; null: nobody is asked. */
+  /** Since when the payment has waited for an operator; null: it does not. */
   readonly reviewSince: string | null
   /** Since when the next step has been a conversion; null: it is not. */
   readonly convertingSince: string | null
@@ -114,19 +114,22 @@ export type Quote = {
   readonly expiresAt: string
 }
 
-/** The ways in which a report does not fit its order: whose it is, its account, currency or amount, or that it is refused and has money. */
+/**
+ * The ways in which a reading does not fit its order: another order, account, currency or amount, or a refused order
+ * that has money.
+ */
 export const MISFITS = ['order', 'account', 'currency', 'no_amount', 'amount', 'refused', 'token'] as const
 
 export type Misfit = {
   readonly why: (typeof MISFITS)[number]
-  /** In the partner's own words, mapped to ours. */
+  /** The partner's status, mapped to the platform's words. */
   readonly status: string
   /** The sums that the partner names as asked for and as received; null: it names none. */
   readonly amount: { readonly minor: string; readonly currency: string }
   readonly received: { readonly minor: string; readonly currency: string } | null
 }
 
-/** The buyer's order at a partner, as its partner last described it, and what was decided about it. */
+/** The buyer's order at a partner, as its partner last reported it, with what was decided about it. */
 export type Attempt = {
   readonly id: string
   readonly paymentId: string
@@ -134,44 +137,46 @@ export type Attempt = {
   readonly method: MethodName
   readonly status: AttemptStatus
   readonly asked: Money
-  /** Micro-USDC that were asked for at an address of the platform, which is exactly `asked`; null elsewhere. */
+  /**
+   * Micro-USDC that were asked for at an address of the platform, which is exactly `asked`; null for other providers.
+   */
   readonly askedMicro: MicroUsdc | null
-  /** The units that the partner, or the chain, holds: minor units of `asked`'s currency, or micro-USDC. */
+  /** The units that the partner, or the chain, has: minor units of `asked`'s currency, or micro-USDC. */
   readonly held: string
   /** The units that the buyer got back from elsewhere. */
   readonly outside: string
   /** The loss that was written off, in the same unit. */
   readonly writtenOff: string
-  /** The report that does not fit it; null: it fits. */
+  /** The reading that does not fit the order; null: there is none. */
   readonly misfit: Misfit | null
-  /** The operator's answer to that. `accepted`: it may be settled. `dismissed`: there is nothing to do. */
+  /** The operator's answer to the misfit. `accepted`: it can be settled. `dismissed`: there is nothing to do. */
   readonly misfitAnswer: 'none' | 'accepted' | 'dismissed'
   readonly back: GiveBack
   /** True if money of it was given back. */
   readonly returned: boolean
-  /** True if its partner was, or is to be, asked to take no money for it any more. */
+  /** True if its partner was, or is to be, asked to accept no more money for it. */
   readonly cancelAsked: boolean
-  /** True if its partner has been confirming for longer than it may. */
+  /** True if its partner has been confirming for longer than it is allowed to. */
   readonly silent: boolean
-  /** The rate of its money, locked when that first came. */
+  /** The rate of its money, locked when its first money came. */
   readonly rate: LockedRate | null
   /** When its money came; null: it has none. */
   readonly paidAt: string | null
-  /** When its partner last said that the money is there, which the money step wants to know no older than a minute. */
+  /** When its partner last confirmed that the money is there. The money step requires it to be at most a minute old. */
   readonly confirmedAt: string | null
   readonly partnerReference: string | null
   readonly redirectUrl: string | null
   readonly intentUri: string | null
   readonly failureCode: FailureCode | null
-  /** So long may its partner be confirming before that counts as silence. */
+  /** Hours for which its partner can be confirming before that counts as silence. */
   readonly silentAfterHours: number
-  /** Counts what was written about it: an answer of the partner is about the number at which it was asked. */
+  /** Counts the writes to the attempt: a partner's answer refers to the revision at which it was asked. */
   readonly revision: number
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** A payment with its partner orders and its money: everything that decides what may happen to it. */
+/** A payment with its partner orders and its sales: everything that decides what can happen to it. */
 export type PaymentWithAttempts = {
   readonly payment: Payment
   readonly attempts: readonly Attempt[]
@@ -179,7 +184,7 @@ export type PaymentWithAttempts = {
   readonly sales: readonly StoredSale[]
 }
 
-/** A payment of which nobody has tried to pay anything. */
+/** The attempts and sales of a payment that no buyer has tried to pay. */
 export const NO_MONEY_YET: Omit<PaymentWithAttempts, 'payment'> = { attempts: [], sales: [] }
 
 /** Explorers by chain; a local chain has none. */
@@ -188,7 +193,7 @@ const EXPLORERS: Readonly<Record<number, string>> = {
   80002: 'https://amoy.polygonscan.com/tx/',
 }
 
-/** The page of the transfer at a public explorer; null before the transfer, and on a chain that has none. */
+/** Returns the transfer's page at a public explorer; null before the transfer, and on a chain without an explorer. */
 export function explorerUrl({ chainId, transfer }: Pick<Payment, 'chainId' | 'transfer'>): string | null {
   const explorer = EXPLORERS[chainId]
   return transfer === null || explorer === undefined ? null : `${explorer}${transfer.txHash}`
@@ -198,7 +203,7 @@ export function checkoutUrl(publicUrl: string, checkoutToken: string): string {
   return `${publicUrl}/c/${checkoutToken}`
 }
 
-/** The payment object of the API and of events. */
+/** Renders the payment object of the API and of events. */
 export function renderPayment(payment: Payment, attempts: readonly Attempt[], publicUrl: string): PaymentObject {
   return {
     id: payment.id,
@@ -242,7 +247,7 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
   }
 }
 
-/** The USDC that the merchant receives and is charged. Nothing of a payment whose payout is void. */
+/** Returns the USDC that the merchant receives and is charged. Null for a payment whose payout is void. */
 export function merchantUsdc({ payout, usdc }: Pick<Payment, 'payout' | 'usdc'>): Payment['usdc'] {
   return payout === 'void' ? null : usdc
 }
@@ -278,7 +283,7 @@ function renderSettlement(payment: Payment): SettlementObject {
   }
 }
 
-/** The part of an event that is about a chargeback: the amount that went or came back, and what is lost in all. */
+/** Renders the chargeback in an event: the amount that was lost or won back, and the total loss. */
 export function renderChargeback(change: { readonly attempt: Attempt; readonly units: bigint; readonly lost: bigint }) {
   const { attempt, units, lost } = change
   const isUsdc = attempt.provider === 'crypto'
@@ -315,7 +320,7 @@ export type AttemptObject = {
 }
 
 export type SettlementObject = {
-  /** The buyer's money as the partner confirmed it, in the currency that it charged. */
+  /** The buyer's money as the partner confirmed it, in the currency that the partner charged. */
   confirmed: { amount: string; amount_minor: number; currency: Currency } | null
   gross_usdc: string | null
   fee_usdc: string | null
@@ -335,7 +340,7 @@ export type SettlementObject = {
   block_number: number | null
   finalized_at: string | null
   explorer_url: string | null
-  /** Since when it has been taking longer than it should; null: it is not. */
+  /** Since when the settlement has been taking too long; null: it is not. */
   delayed_since: string | null
 }
 

@@ -3,8 +3,8 @@ import type { Word } from './funds/account.ts'
 import { ORDER_STATUSES } from './partner.ts'
 
 /**
- * What a payment may do. The table below is asked by each change, by the API, by the checkout's views and by the generated
- * state diagram.
+ * The statuses of a payment and the moves between them. Each change, the API, the checkout's views and the generated
+ * state diagram read the table below.
  */
 
 export const PAYMENT_STATUSES = [
@@ -67,7 +67,7 @@ export const TRANSITIONS = [
   ['expired', 'under_review', 'too little money came after the expiry'],
   ['canceled', 'processing', 'money came after the cancellation'],
   ['canceled', 'under_review', 'too little money came after the cancellation'],
-  // The books of a restored backup may have forgotten the payout.
+  // The books of a restored backup might lack the payout.
   ['processing', 'succeeded', 'a payout that was forgotten was proved on chain'],
   ['failed', 'succeeded', 'a payout that was forgotten was proved on chain'],
   ['expired', 'succeeded', 'a payout that was forgotten was proved on chain'],
@@ -79,7 +79,10 @@ export function canMove(from: PaymentStatus, to: PaymentStatus): boolean {
   return TRANSITIONS.some(([source, target]) => source === from && target === to)
 }
 
-/** The moves that lead from one state to the other, as few as there are; empty if it is the same. Throws if none lead there. */
+/**
+ * Returns the shortest list of moves from one status to the other; empty if they are the same. Throws if no moves lead
+ * there.
+ */
 export function findPath(from: PaymentStatus, to: PaymentStatus): PaymentStatus[] {
   if (from === to) return []
   const paths: PaymentStatus[][] = [[from]]
@@ -92,7 +95,7 @@ export function findPath(from: PaymentStatus, to: PaymentStatus): PaymentStatus[
   throw new Error(`no transition leads from ${from} to ${to}`)
 }
 
-/** No buyer can pay a payment in these states; late money is another matter. */
+/** No buyer can pay a payment in these statuses; late money has its own rules. */
 export const CLOSED = ['succeeded', 'failed', 'expired', 'canceled', 'refunded'] as const satisfies PaymentStatus[]
 export type ClosedStatus = (typeof CLOSED)[number]
 
@@ -100,12 +103,12 @@ export function isClosed(status: PaymentStatus): status is ClosedStatus {
   return CLOSED.some((closed) => closed === status)
 }
 
-/** A buyer may open a partner order, and the merchant may cancel, only here. */
+/** True for the only statuses in which a buyer can open a partner order, and the merchant can cancel. */
 export function isOpen(status: PaymentStatus): boolean {
   return status === 'created' || status === 'pending'
 }
 
-/** `opening` is stored before the partner is asked; every other status is the partner's last word about its order. */
+/** `opening` is stored before the partner is asked; every other status is the partner's last report about its order. */
 export const ATTEMPT_STATUSES = ['opening', ...ORDER_STATUSES] as const
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number]
 
@@ -122,15 +125,15 @@ const WORDS: Readonly<Record<AttemptStatus, Word>> = {
   refunded: 'over',
 }
 
-/** What the status says of the money. */
+/** Returns what the status implies for the money. */
 export const wordOf = (status: AttemptStatus): Word => WORDS[status]
 
-/** Money may still come of an order that is neither over nor paid. */
+/** True if money can still come of an order: it is neither over nor paid. */
 export function mayStillBePaid(status: AttemptStatus): boolean {
   return wordOf(status) !== 'over' && wordOf(status) !== 'paid'
 }
 
-/** What the workflow knows of an attempt. */
+/** An attempt as the workflow sees it. */
 export type AttemptView = {
   readonly id: string
   readonly provider: ProviderUsed

@@ -3,7 +3,9 @@ import { currenciesOf, type ProviderName } from '../methods.ts'
 import { type AmountProblem, convertToMicroUsdc, type MicroUsdc, type Money, parseAmount, splitFee } from '../money.ts'
 import { checkLimits, type LimitCheck, type RateTable } from '../offers.ts'
 
-/** What an amount in major units comes to: read, held against the limits, converted and split, in one pure call. */
+/**
+ * The price of an amount in major units: it is read, compared with the limits, converted and split, in one pure call.
+ */
 
 export type PriceQuestion = {
   /** Major units, as the merchant wrote them. */
@@ -11,7 +13,7 @@ export type PriceQuestion = {
   readonly currency: Currency
   /** The pinned provider; null: the buyer picks. */
   readonly provider: ProviderName | null
-  /** The present rates: every currency that `ratesNeeded` names, and where the rate of `currency` comes from. */
+  /** The present rates: every currency that `ratesNeeded` names, and the source of the rate of `currency`. */
   readonly rates: PriceRates
 }
 
@@ -36,7 +38,10 @@ export type PriceAnswer =
 
 type Unrated = Omit<PriceQuestion, 'rates'>
 
-/** What no rate can mend: such a question need not wait for one. Null: it has a price, or is outside of the limits. */
+/**
+ * Returns a refusal that no rate can change: such a question need not wait for a rate. Null: it has a price, or is
+ * outside of the limits.
+ */
 export function whyUnpriceable(question: Unrated): PriceRefusal | null {
   const read = readAmount(question)
   return 'refusal' in read ? read.refusal : null

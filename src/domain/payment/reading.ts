@@ -4,13 +4,13 @@ import type { AttemptStatus } from './payment.ts'
 import type { Attempt, LockedRate, Misfit } from './payment-object.ts'
 
 /**
- * Reads an order, as its partner reports it now, into the attempt. Pure: reading the same order twice changes nothing the
- * second time.
+ * Reads an order, as its partner reports it now, into the attempt. It is pure: reading the same order again changes
+ * nothing.
  */
 
 export type Reading = {
   readonly order: PartnerOrder
-  /** Our account at the partner. */
+  /** The platform's account at the partner. */
   readonly account: string
   /** The rate to lock if money has come; null: there is none now. */
   readonly rate: Omit<LockedRate, 'lockedAt'> | null
@@ -18,26 +18,26 @@ export type Reading = {
   readonly at: string
 }
 
-/** The attempt after the reading. */
+/** Returns the attempt after the reading. */
 export function withReading(attempt: Attempt, reading: Reading): Attempt {
   const { order } = reading
   const misfit = findMisfit(attempt, reading)
-  const read = misfit === null || TELLS_OF_MONEY[misfit.why] ? withMoney(attempt, reading) : attempt
+  const read = misfit === null || IS_ABOUT_THIS_ORDER[misfit.why] ? withMoney(attempt, reading) : attempt
   // Another token stays at the address, whatever comes after it.
-  const kept = misfit ?? (attempt.misfit?.why === 'token' ? attempt.misfit : null)
+  const foundMisfit = misfit ?? (attempt.misfit?.why === 'token' ? attempt.misfit : null)
   return {
     ...read,
     askedMicro: attempt.askedMicro ?? order.usdc?.askedMicro ?? null,
     partnerReference: attempt.partnerReference ?? (order.reference === '' ? null : order.reference),
     failureCode: order.failureCode ?? read.failureCode,
-    misfit: kept,
-    misfitAnswer: JSON.stringify(kept) === JSON.stringify(attempt.misfit) ? attempt.misfitAnswer : 'none',
+    misfit: foundMisfit,
+    misfitAnswer: JSON.stringify(foundMisfit) === JSON.stringify(attempt.misfit) ? attempt.misfitAnswer : 'none',
     silent: attempt.silent && read.status === attempt.status,
-    cancelAsked: attempt.cancelAsked && isCancelable(read.status) && kept === null,
+    cancelAsked: attempt.cancelAsked && isCancelable(read.status) && foundMisfit === null,
   }
 }
 
-/** The misfit of the report, if that says something of money; null: the order fits, or holds nothing and waits for nothing. */
+/** Returns the reading's misfit if it concerns money; null: the order fits, or it has no money and waits for none. */
 function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | null {
   const why = whyMisfit(attempt, order, account)
   const isEmpty = !isMoney(order) && !isOverdrawn(order)
@@ -48,7 +48,7 @@ function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | nul
   return { why, status, amount, received }
 }
 
-/** What came of it is known by its deposits. */
+/** The deposits show what came of it. */
 export const OTHER_TOKEN: Misfit = {
   why: 'token',
   status: 'wrong_asset',
@@ -69,8 +69,8 @@ function whyMisfit(attempt: Attempt, order: PartnerOrder, account: string): Misf
   return order.amount.minor === asked.minor ? null : 'amount'
 }
 
-/** True if an answer that does not fit for this reason is about this order, so that its money is believed. */
-const TELLS_OF_MONEY: Readonly<Record<Misfit['why'], boolean>> = {
+/** True if a misfit of this kind is about this order, so that its money counts. */
+const IS_ABOUT_THIS_ORDER: Readonly<Record<Misfit['why'], boolean>> = {
   order: false,
   account: false,
   currency: false,
@@ -82,16 +82,21 @@ const TELLS_OF_MONEY: Readonly<Record<Misfit['why'], boolean>> = {
 
 const hasReceived = ({ received }: PartnerOrder): boolean => received !== null && BigInt(received.minor) > 0n
 
-/** A dispute may cost more than was received: its fee, and its rate. The order has nothing then, and a person must see the rest. */
+/**
+ * A dispute can cost more than was received: its fee, and its rate. Then the order has nothing, and an operator must
+ * see the rest.
+ */
 const isOverdrawn = ({ received }: PartnerOrder): boolean => received !== null && BigInt(received.minor) < 0n
 
-/** True if it reports money. A refunded order holds none, although the partner goes on saying what it had received. */
+/**
+ * True if the order reports money. A refunded order has none, although its partner still names what it had received.
+ */
 const isMoney = (order: PartnerOrder): boolean =>
   order.status !== 'refunded' && (order.status === 'paid' || order.status === 'confirming' || hasReceived(order))
 
 const END: readonly PartnerOrder['status'][] = ['declined', 'canceled', 'expired', 'refunded']
 
-/** By the partner's word the order is at its end, and holds nothing. */
+/** True if the partner has ended the order, and the order has no money. */
 export const isOver = (order: PartnerOrder): boolean => END.includes(order.status) && !isMoney(order)
 
 function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
@@ -113,8 +118,8 @@ function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
 }
 
 /**
- * A partner that waits for money, confirms it or withholds it may say less than it has. Of USDC the chain says always what is
- * there. What was refused after it had come is gone.
+ * A partner that waits for money, confirms it or withholds it might report less than it has. For USDC the chain always
+ * shows what is there. Money of an order that was declined after it had been paid is gone.
  */
 function readHeld(attempt: Attempt, order: PartnerOrder): string {
   if (order.usdc !== undefined)
@@ -134,10 +139,10 @@ function readHeld(attempt: Attempt, order: PartnerOrder): string {
   }
 }
 
-/** True if the order was paid before its partner refused it. The partner may still name what it had received. */
+/** True if the order was paid before its partner declined it. The partner might still name what it had received. */
 const wasPaid = ({ rate, misfit }: Attempt): boolean => rate !== null && misfit?.why !== 'refused'
 
-/** An order that has money is not open any more, whatever its partner calls it: it is paid, or its partner confirms it. */
+/** An order that has money is no longer open, whatever its partner calls it: it is paid, or its partner confirms it. */
 function readStatus(
   { status, usdc }: PartnerOrder,
   { held, before }: { readonly held: string; readonly before: AttemptStatus },
@@ -149,6 +154,9 @@ function readStatus(
   return hasMoney && isWaiting && usdc === undefined ? 'confirming' : status
 }
 
-/** Money that came or comes wins over a cancellation, and a person decides about an order that does not fit. */
+/**
+ * Money that came or is being confirmed wins over a cancellation, and an operator decides about an order that does not
+ * fit.
+ */
 const isCancelable = (status: AttemptStatus): boolean =>
   status === 'opening' || status === 'open' || status === 'verification_required'

@@ -4,9 +4,11 @@ import type { FailureCode } from './partner.ts'
 import { isOpen, mayStillBePaid, type PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
-/** What the outside asks of a payment, and what it is answered: the payloads of the workflow's messages. */
+/** The requests to a payment and their answers: the payloads of the workflow's messages. */
 
-/** So many partner orders a payment may have. More would let anybody with the link fill partner, row and history. */
+/**
+ * The most partner orders of a payment. With more, anybody with the link could fill partner, row and workflow history.
+ */
 export const MAX_ATTEMPTS = 20
 
 export type OpenAttemptRequest = {
@@ -15,26 +17,27 @@ export type OpenAttemptRequest = {
   readonly method: MethodName
 }
 
-/** What the buyer's click on Continue leads to. */
+/** The result of the buyer's click on Continue. */
 export type OpenAttemptAnswer =
   | { readonly kind: 'redirect'; readonly attemptId: string; readonly url: string }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'not_payable'; readonly status: PaymentStatus }
-  /** The payment has had its `MAX_ATTEMPTS`, and none of them is the order that was asked for. */
+  /** The payment already has `MAX_ATTEMPTS`, and none of them is the requested order. */
   | { readonly kind: 'too_many_attempts' }
 
-/** What opening an order comes to: the order that is open already, another one, or none any more. */
+/** The result of opening an order: the order that is open already, a new one, or none because the limit is reached. */
 export type OpenPlan =
   | { readonly kind: 'reuse'; readonly attempt: Attempt }
   | { readonly kind: 'new' }
   | { readonly kind: 'too_many_attempts' }
 
-/** Orders that the buyer may still pay at the partner. */
+/** Orders that the buyer can still pay at the partner. */
 const REUSABLE: readonly Attempt['status'][] = ['opening', 'open', 'verification_required']
 
 /**
- * The one rule for the workflow's activity, the API and the checkout. An attempt that is reused does not count. One whose
- * cancellation was asked for is not reused: the partner may carry it out while the buyer pays.
+ * Decides whether an order is reused. The workflow's activity, the API and the checkout use this rule. A reused attempt
+ * does not count. An attempt whose cancellation was requested is not reused: the partner might cancel it while the
+ * buyer pays.
  */
 export function planOpening(
   { attempts }: Pick<PaymentWithAttempts, 'attempts'>,
@@ -56,10 +59,10 @@ export function isOpened(attempt: Attempt): attempt is OpenedAttempt {
 }
 
 /**
- * The attempt that a double click, or a buyer who comes back, is sent to again without asking anybody. Null: the
- * workflow must be asked, because the order is not open yet, or because a newer one must be canceled first. The row may
- * be older than the truth: then the partner's page says that its order is over, and the money of the order is read as
- * ever, because the attempt is the same.
+ * Returns the attempt to which a double click, or a buyer who returns, is sent again without a request to the workflow.
+ * Null: the workflow must be asked, because the order is not open yet, or because a newer one must be canceled first.
+ * The row can be out of date: then the partner's page shows that its order is over, and the order's money is read as
+ * usual, because the attempt is the same.
  */
 export function readyToReuse(
   { payment, attempts }: Pick<PaymentWithAttempts, 'payment' | 'attempts'>,
@@ -74,13 +77,13 @@ export function readyToReuse(
 
 export type CancelAnswer = { readonly status: PaymentStatus }
 
-/** An operator's answer, and who gave it and why: both go to the payment's timeline. */
+/** An operator's decision, who made it and why: all go to the payment's timeline. */
 export type Decision = {
   readonly operator: string
   readonly reason: string
   /** The payment's version that the operator saw. A hold needs none. */
   readonly version?: number
-  /** The attempt whose money goes back. It must be named if there are two. */
+  /** The attempt whose money goes back. It must be named if there are several. */
   readonly attempt?: string
   /** True if the buyer got it from elsewhere already. */
   readonly outside?: boolean
@@ -90,18 +93,21 @@ export type Decision = {
 
 export type Say = Answer['say']
 
-/** `unsure`: it may have been carried out by an earlier try, and the message says where to see it. */
+/** `unsure`: an earlier try might have carried it out, and the message names the place to check. */
 export type DecisionAnswer = { readonly status: PaymentStatus; readonly message: string; readonly unsure?: true }
 
-/** Who pays just before the end gets more time once, in milliseconds: enough to find the card, or to sign in at the bank. */
+/**
+ * More time for a buyer who pays just before the end, once: enough to find the card, or to sign in at the bank
+ * (milliseconds).
+ */
 export const EXTENSION_MS = 15 * 60_000
 
-/** It is offered from so long before the end, in milliseconds, with the warning. */
+/** How long before the end it is offered, with the warning (milliseconds). */
 export const EXTENDABLE_MS = 5 * 60_000
 
 type Extendable = Pick<Payment, 'status' | 'expiresAt' | 'expiryExtended'>
 
-/** `now` is in Unix milliseconds. */
+/** True if the buyer can get more time. `now` is in Unix milliseconds. */
 export function mayBeExtended({ status, expiresAt, expiryExtended }: Extendable, now: number): boolean {
   // oxlint-disable-next-line no-restricted-globals -- reads what it is given, not the clock
   const left = Date.parse(expiresAt) - now

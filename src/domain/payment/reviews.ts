@@ -15,14 +15,14 @@ import {
 import { isClosed } from './payment.ts'
 import type { Attempt, Misfit, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
 
-/** The texts that a person reads about a payment that waits for them: facts with their amounts, in the order of their weight. */
+/** Texts about a payment that waits for an operator: facts with their amounts, the most important first. */
 
 export type ReviewReason = StopReason | AskReason
 
 export function listReviews(state: PaymentWithAttempts, funds: Funds): Review[] {
   const { stops, asks } = listReasons(funds)
   return [...stops, ...asks].flatMap((reason) =>
-    concerned(funds, reason).map((account) => ({
+    listConcerned(funds, reason).map((account) => ({
       reason,
       attemptId: account?.id ?? null,
       text: TEXTS[reason]({ state, funds, account }),
@@ -30,8 +30,8 @@ export function listReviews(state: PaymentWithAttempts, funds: Funds): Review[] 
   )
 }
 
-/** The accounts of which it is so; null: it is so of the payment. */
-function concerned(funds: Funds, reason: ReviewReason): readonly (Account | null)[] {
+/** Returns the accounts that the reason is about; null stands for the whole payment. */
+function listConcerned(funds: Funds, reason: ReviewReason): readonly (Account | null)[] {
   switch (reason) {
     case 'odd_order':
       return funds.accounts.filter(isUnanswered)
@@ -103,7 +103,7 @@ function describeFill(funds: Funds): string {
   return `The converter’s fill is too far from the locked rate${figures}. \`settle\` pays the merchant by the locked rate, and the platform bears the difference.`
 }
 
-/** An order that is still open was not answered. One that was refused is over. */
+/** A sale that is still open was not answered. A sale that was refused has ended. */
 function describeStuck({ sales, stuck }: Funds, account: Account | null): string {
   const isOpen = sales.some(({ state, accountId }) => state === 'asked' && accountId === stuck)
   return isOpen
@@ -127,7 +127,10 @@ function describeOdd(account: Account | null, attempts: readonly Attempt[]): str
   return `${MISFIT_TEXTS[misfit.why]}: ${sums}.`
 }
 
-/** Says how much of the account is sold if the operator accepts its order. Empty: nothing, or `settle` is not possible. */
+/**
+ * Describes how much of the account is sold if the operator accepts its order. Empty: nothing, or `settle` is not
+ * possible.
+ */
 function describeSettling(funds: Funds, account: Account | null): string {
   const isPossible = funds.taken === null && listAnswers(funds).some(({ say }) => say === 'settle')
   const own = isPossible ? findOwnAccount(withAnswer(funds, { say: 'settle' })) : null
@@ -163,7 +166,7 @@ function describeLoss(funds: Funds, account: Account | null): string {
     : `The platform has lost ${lost}: the partner took it back, and the buyer had got it from elsewhere.`
 }
 
-/** The texts for merchants: whether to ship, and whose the money is. Never more than its own page may say. */
+/** Texts for merchants: whether to ship, and who owns the money. They never show more than the payment's page does. */
 const MERCHANT_TEXTS: Readonly<Record<string, string>> = {
   too_little: 'The buyer paid too little. Do not ship yet.',
   after_failure: 'Money arrived after the payment had failed. Do not ship yet.',
@@ -183,7 +186,7 @@ const MERCHANT_TEXTS: Readonly<Record<string, string>> = {
   giving_back: 'The money is going back to the buyer. Do not ship.',
 }
 
-/** The text by the reason of a review, or by `status_reason`. Null: there is none. */
+/** Returns the text for the reason of a review, or for `status_reason`. Null: there is none. */
 export function merchantText(
   { status, payout }: Pick<Payment, 'status' | 'payout'>,
   reason: string | null,

@@ -14,10 +14,10 @@ import {
 } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
 
-/** What the workflow knows of its payment: the row, as small as the story needs it. Every activity answers with one. */
+/** The workflow's view of its payment: the row, as small as the story needs it. Every activity returns one. */
 export type PaymentSnapshot = {
   readonly id: string
-  /** Grows with every change: of two snapshots the higher one is the newer truth. */
+  /** Increases with every change: of two snapshots the one with the higher version is newer. */
   readonly version: number
   readonly status: PaymentStatus
   readonly exception: PaymentException | null
@@ -25,28 +25,30 @@ export type PaymentSnapshot = {
   /** The attempt of the next step `give_back`; null otherwise. */
   readonly nextAttemptId: string | null
   readonly reviews: readonly Review[]
-  /** What an operator may decide. */
+  /** The decisions that are offered to an operator. */
   readonly answers: readonly Offered[]
   readonly held: boolean
   readonly attempts: readonly AttemptView[]
-  /** Attempts whose orders are read by the clock: they may bring money, or it may go. */
+  /** Attempts whose orders are polled: money can still come or go at them. */
   readonly watched: readonly WatchedAttempt[]
   /** Unix milliseconds. */
   readonly expiresAt: number
-  /** Unix milliseconds until which the payment waits for money of an unfinished attempt; null if no money can arrive. */
+  /** Unix milliseconds until which the payment waits for money of an unfinished attempt; null: no money can arrive. */
   readonly listenUntil: number | null
-  /** Unix milliseconds from which the settlement counts as delayed; null if nothing is settled, or it is marked already. */
+  /**
+   * Unix milliseconds from which the settlement counts as delayed; null: nothing is settled, or it is marked already.
+   */
   readonly delayedAt: number | null
-  /** Transfer proved on chain. */
+  /** The transfer that is proved on chain. */
   readonly txHash: string | null
   readonly netUsdc: string | null
   /** True if money has come and not gone back. */
   readonly hasMoney: boolean
-  /** Unix milliseconds from which a partner that is still confirming counts as silent; null if none is. */
+  /** Unix milliseconds from which a partner that is still confirming counts as silent; null: none is confirming. */
   readonly silentAt: number | null
 }
 
-/** `changedAt`: when something was last written about it (Unix milliseconds). */
+/** `changedAt`: when the attempt was last written (Unix milliseconds). */
 export type WatchedAttempt = { readonly id: string; readonly changedAt: number }
 
 export type NextStep =
@@ -63,18 +65,18 @@ const WAITS = {
   release: 'await_release',
 } as const
 
-/** The next step of the payment, for whoever does it. */
+/** Returns the next step of the payment. */
 export function nextStep(state: PaymentWithAttempts): NextStep {
-  return stepOf(nextEffect(toFunds(state)))
+  return toStep(nextEffect(toFunds(state)))
 }
 
-function stepOf(effect: Effect): NextStep {
+function toStep(effect: Effect): NextStep {
   if (effect.do === 'wait') return WAITS[effect.for]
-  // What needs nobody else is taken at the end of each change.
+  // A step that needs no other party is taken at the end of each change.
   return effect.do === 'take' ? 'sell' : effect.do
 }
 
-/** A payment that was just created: what a first run knows without reading the row. */
+/** Returns the snapshot of a payment that was just created: a first run has it without reading the row. */
 export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapshot {
   return {
     id,
@@ -106,7 +108,7 @@ const ENDED: Readonly<Record<ClosedStatus, string>> = {
   refunded: 'has already been refunded',
 }
 
-/** The merchant may cancel only before any money is received or being confirmed. */
+/** Returns why the merchant cannot cancel, as a part of a sentence; null: no money is received or being confirmed. */
 export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'hasMoney'>): string | null {
   if (isClosed(payment.status)) return `the payment ${ENDED[payment.status]}`
   if (payment.status !== 'created' && payment.status !== 'pending')
@@ -114,17 +116,20 @@ export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'hasM
   return payment.hasMoney ? 'a part of the price has arrived' : null
 }
 
-/** Attempts whose partner orders must be canceled and read before the payment is closed or another is opened. */
+/**
+ * Returns the attempts whose partner orders must be canceled and read before the payment is closed or another order is
+ * opened.
+ */
 export function unfinishedAttempts(payment: Pick<PaymentSnapshot, 'attempts'>): AttemptView[] {
   return payment.attempts.filter((attempt) => mayStillBePaid(attempt.status))
 }
 
-/** The row as the workflow sees it. */
+/** Returns the row as the workflow sees it. */
 export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   const { payment, attempts } = state
   const funds = toFunds(state)
   const effect = nextEffect(funds)
-  const step = stepOf(effect)
+  const step = toStep(effect)
   return {
     id: payment.id,
     version: payment.version,
@@ -133,7 +138,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     next: step,
     nextAttemptId: effect.do === 'give_back' ? effect.accountId : null,
     reviews: payment.reviews,
-    // Nobody takes a decision any more.
+    // A payment that is done accepts no decision.
     answers: effect.do === 'done' ? [] : listOffered(funds),
     held: payment.held,
     attempts: attempts.map(({ id, provider, method, status }) => ({ id, provider, method, status })),
@@ -150,7 +155,9 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   }
 }
 
-/** An order may bring money until its end, and a partner may take back without a callback what has not been paid out. */
+/**
+ * An order can bring money until its end, and a partner can take back money without a callback until it is paid out.
+ */
 function isWatched({ listenEnded, payout, paidAttemptId }: Payment, { id, status, back, held }: Attempt): boolean {
   const mayCome = mayStillBePaid(status) && !listenEnded
   const mayGo = held !== '0' && !(payout === 'paid' && id === paidAttemptId)
@@ -171,8 +178,9 @@ function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null
 }
 
 /**
- * Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. A give-back that the buyer got
- * from elsewhere too has hours from when that was recorded, also after the time for late money.
+ * Adds the partner's hours for late money to the end of the payment, for the slowest partner whose attempt can still be
+ * paid. If the buyer got a give-back from elsewhere too, the hours begin when that was recorded, even after the time
+ * for late money.
  */
 function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | null {
   const ended = unixMs(payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt)

@@ -3,21 +3,21 @@ import type { Standing, Trouble } from './standing.ts'
 import { ageText, isStopped, payoutsText, troublesOf } from './troubles.ts'
 
 export type Answer = {
-  /** In words, in one line: is money moving, and if not, why. */
+  /** Says in one line whether money is moving, and if not, why. */
   readonly text: string
   readonly moving: 'yes' | 'partly' | 'no' | 'nothing_to_do'
-  /** What stops everything comes first. */
+  /** Troubles that stop everything are first. */
   readonly troubles: readonly Trouble[]
 }
 
-/** A payout takes some seconds; after that one that waits wants an explanation. */
+/** A payout takes some seconds; one that waits for longer than this needs an explanation. */
 const LONG_SECONDS = 600
 
 export function answerOf(standing: Standing): Answer {
   const found = troublesOf(standing)
-  const troubles = [...found, ...unexplained(standing, found)].toSorted((a, b) => Number(b.stops) - Number(a.stops))
+  const troubles = [...found, ...findUnexplained(standing, found)].toSorted((a, b) => Number(b.stops) - Number(a.stops))
   const [first] = troubles
-  const waits = sumOf(standing.queue.filter((entry) => !isStopped(entry)))
+  const waits = sumPayouts(standing.queue.filter((entry) => !isStopped(entry)))
   const settled = standing.settled.count === 0 ? '' : `${standing.settled.count} settled in the last ten minutes`
   if (waits.count === 0)
     return first === undefined
@@ -33,14 +33,14 @@ export function answerOf(standing: Standing): Answer {
   return { text: `Money is moving (${going}), but ${first.what}.`, moving: 'partly', troubles }
 }
 
-/** Payouts that an operator decides about keep no other payout from being paid. */
+/** Payouts that wait for an operator do not delay other payouts. */
 function describeRest({ queue }: Standing, settled: string): string {
   if (queue.length === 0) return 'Nothing waits to be paid'
   return `No other payout waits to be paid${settled === '' ? '' : ` (${settled})`}`
 }
 
-/** Something waits for long, nothing has settled meanwhile, and no other look has found the reason. */
-function unexplained({ queue, settled }: Standing, found: readonly Trouble[]): Trouble[] {
+/** Reports a payout that has waited for long while nothing settled, if no other check has found the reason. */
+function findUnexplained({ queue, settled }: Standing, found: readonly Trouble[]): Trouble[] {
   const oldest = Math.max(0, ...queue.filter(({ state }) => state !== 'held').map((entry) => entry.oldestSeconds))
   if (oldest < LONG_SECONDS || settled.count > 0 || found.some(({ stops }) => stops)) return []
   return [
@@ -53,7 +53,7 @@ function unexplained({ queue, settled }: Standing, found: readonly Trouble[]): T
   ]
 }
 
-function sumOf(queue: Standing['queue']): { count: number; text: string } {
+function sumPayouts(queue: Standing['queue']): { count: number; text: string } {
   const count = queue.reduce((sum, entry) => sum + entry.count, 0)
   const micro = queue.reduce((sum, entry) => sum + BigInt(entry.micro), 0n)
   return { count, text: `${payoutsText(count)} of ${formatUsdc(String(micro))} USDC` }

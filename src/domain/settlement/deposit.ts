@@ -2,45 +2,47 @@ import type { Hex } from '../hex.ts'
 import { compareReceived, type MicroUsdc, type Money } from '../money.ts'
 import type { UsdcReceipt } from '../payment/partner.ts'
 
-/** Crypto as a way to pay: USDC that a buyer sends to an address which belongs to one payment alone. */
+/** Crypto as a provider: USDC that a buyer sends to an address that belongs to exactly one payment. */
 
-/** What was asked at the address, and what has come. Only final transfers count. */
+/** The deposits at an address, and what was asked for there. Only final transfers count. */
 export type Deposit = {
   readonly paymentId: string
   readonly attemptId: string
   readonly address: Hex
   readonly chainId: number
   readonly token: Hex
-  /** The price, and what it is in USDC at the rate that was locked when the address was shown. */
+  /** The price, and its value in USDC at the rate that was locked when the address was shown. */
   readonly asked: Money
   readonly askedMicro: MicroUsdc
   readonly rate: string
   readonly rateSource: string
   readonly rateAsOf: string
-  /** Unix seconds until which the buyer may complete a part. */
+  /** Unix seconds until which the buyer can complete a part. */
   readonly expiresAt: number
   readonly receivedMicro: MicroUsdc
-  /** The transfers that it is the sum of, in the order of the chain. */
+  /** The transfers whose sum it is, in the order of the chain. */
   readonly receipts: readonly UsdcReceipt[]
-  /** A known token that is not the asked one came, such as bridged USDC or another stablecoin, and more than dust. */
+  /** True if more than dust of another known token came, such as bridged USDC or another stablecoin. */
   readonly wrongToken: boolean
 }
 
-/** In the token's smallest units; what is not named has six decimals, as USDC has. */
+/** In the token's smallest units; a token that is not listed has six decimals, as USDC has. */
 const OTHER_TOKEN_DUST = '10000'
-const DUST_OF: { readonly [token: string]: string } = {
+const DUST_BY_TOKEN: { readonly [token: string]: string } = {
   // DAI on Polygon
   '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063': '10000000000000000',
 }
 
 /**
- * Less than 0.01 of a token is dust. Anybody can send so little to any address, and neither a payment nor a
- * person shall wait for it.
+ * True for less than 0.01 of a token. Anybody can send so little to any address, and neither a payment nor an operator
+ * must wait for it.
  */
 export const isDust = ({ token, units }: { readonly token: Hex; readonly units: string }): boolean =>
-  BigInt(units) < BigInt(DUST_OF[token] ?? OTHER_TOKEN_DUST)
+  BigInt(units) < BigInt(DUST_BY_TOKEN[token] ?? OTHER_TOKEN_DUST)
 
-/** What came, in the currency of the price, floored to its minor unit; the asked USDC is exactly the price. */
+/**
+ * Converts the deposit to the currency of the price, floored to its minor unit; the asked USDC is exactly the price.
+ */
 export function receivedMoney(deposit: Pick<Deposit, 'asked' | 'askedMicro' | 'receivedMicro'>): Money {
   const { asked, askedMicro, receivedMicro } = deposit
   const minor = (BigInt(asked.minor) * BigInt(receivedMicro)) / BigInt(askedMicro)
@@ -48,8 +50,9 @@ export function receivedMoney(deposit: Pick<Deposit, 'asked' | 'askedMicro' | 'r
 }
 
 /**
- * Enough is paid at once. Too little waits for the rest until the payment expires, and is then paid too little. Another
- * token is only news as long as the right one is waited for. `now` is in Unix seconds.
+ * Returns the order's status for the deposit. Enough money counts as paid immediately. Too little waits for the rest
+ * until the payment expires, and then counts as underpaid. Another token is reported only while the right one is
+ * awaited. `now` is in Unix seconds.
  */
 export function statusOfDeposit(
   deposit: Deposit,
@@ -62,7 +65,7 @@ export function statusOfDeposit(
   return deposit.wrongToken ? 'wrong_asset' : 'open'
 }
 
-/** `watched`: at each final block. `ended`: its payment has long expired, and it is looked at once a day. */
+/** `watched`: read at each final block. `ended`: its payment expired long ago, and it is read once a day. */
 export type WatchKind = 'watched' | 'ended'
 
 export type TransferRequest = {
@@ -72,12 +75,14 @@ export type TransferRequest = {
   readonly micro: MicroUsdc
 }
 
-/** The link that wallets open and scan: a token transfer as EIP-681 writes it, the amount in the token's smallest unit. */
+/**
+ * Returns the link that wallets open and scan: a token transfer as in EIP-681, the amount in the token's smallest unit.
+ */
 export function transferLink({ chainId, token, address, micro }: TransferRequest): string {
   return `ethereum:${token}@${chainId}/transfer?address=${address}&uint256=${micro}`
 }
 
-/** Reads a link that transferLink made, in any case of its addresses; null for any other text. */
+/** Reads a link that transferLink made, with its addresses in any case; null for any other text. */
 export function readTransferLink(link: string): TransferRequest | null {
   const pattern =
     /^ethereum:(?<token>0x[0-9a-fA-F]{40})@(?<chainId>\d{1,9})\/transfer\?address=(?<address>0x[0-9a-fA-F]{40})&uint256=(?<micro>\d{1,30})$/
@@ -87,7 +92,7 @@ export function readTransferLink(link: string): TransferRequest | null {
   return { ...found, token: lower(found.token), address: lower(found.address), chainId: Number(found.chainId) }
 }
 
-/** A final transfer of a token to a deposit address. `units` are the token's smallest. */
+/** A final transfer of a token to a deposit address. `units` are the token's smallest units. */
 export type DepositLog = {
   readonly address: Hex
   readonly token: Hex
@@ -100,17 +105,17 @@ export type DepositLog = {
 }
 
 /**
- * A final transfer, with the payment that the address belongs to. `logIndex` is the first that it had: mined again in
- * another block, after a reversal of finality, it is still the same transfer.
+ * A final transfer, with the payment that the address belongs to. `logIndex` is the first index that it had: a transfer
+ * that is mined again in another block, after a reversal of finality, is still the same transfer.
  */
 export type RecordedDeposit = DepositLog & {
   readonly paymentId: string
   readonly attemptId: string
-  /** It is the token that was asked for. */
+  /** True if it is the token that was asked for. */
   readonly expected: boolean
 }
 
-/** USDC at a deposit address that has not been swept; `index` is the number of its next sweep. */
+/** USDC at a deposit address that is not swept; `index` is the number of its next sweep. */
 export type Unswept = {
   readonly paymentId: string
   readonly address: Hex
@@ -118,7 +123,7 @@ export type Unswept = {
   readonly micro: MicroUsdc
 }
 
-/** One signed sweep of a deposit address to the treasury. */
+/** A signed sweep of a deposit address to the treasury. */
 export type Sweep = Unswept & {
   readonly treasury: Hex
   readonly authNonce: Hex

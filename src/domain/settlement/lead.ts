@@ -3,11 +3,11 @@ import type { ChainCursor, Envelope, Lane, Lease } from './payout.ts'
 /** A lane with its open envelopes, lowest nonce first. */
 export type LaneBooks = { readonly lane: Lane; readonly envelopes: readonly Envelope[] }
 
-/** The work that waits. */
+/** The work that waits, by kind. */
 export type Work = {
-  /** Payouts or cancellations wait for a signature of a treasury whose key is here. */
+  /** Payouts or cancellations wait for a signature of a treasury whose key this engine has. */
   readonly sign: boolean
-  /** Something signed waits for a lane. */
+  /** A signed payout or cancellation waits for a lane. */
   readonly send: boolean
   /** USDC at addresses of payments waits for a sweep. */
   readonly sweep: boolean
@@ -19,15 +19,15 @@ export type Work = {
   readonly pending: boolean
   /** Logs of payouts that have not ended. */
   readonly proven: boolean
-  /** A repair of finality waits for transfers to come again. */
+  /** A repair of finality waits for transfers to be mined again. */
   readonly again: boolean
 }
 
-/** The facts with which the engine that leads begins a round. */
+/** The facts with which the leading engine begins a round. */
 export type Lead = {
   readonly lease: Lease
   readonly cursor: ChainCursor
-  /** Those whose keys this engine has, and every other with open envelopes. */
+  /** The lanes whose keys this engine has, and every other lane with open envelopes. */
   readonly lanes: readonly LaneBooks[]
   readonly work: Work
 }

@@ -1,8 +1,8 @@
-/** The parts of the settlement engine. Each works apart from the others. */
+/** The parts of the settlement engine. Each works independently of the others. */
 export const PARTS = ['observing', 'deposits', 'signing', 'sending'] as const
 export type Part = (typeof PARTS)[number]
 
-/** Why a part rests although nothing is wrong with any payout. The engine checks each of them again once a minute or sooner. */
+/** Why a part rests although no payout has a fault. The engine checks each cause again at least once a minute. */
 export const REST_CAUSES = ['token_paused', 'treasury_blacklisted', 'treasury_delegated', 'gas_above_cap'] as const
 export type RestCause = (typeof REST_CAUSES)[number]
 
@@ -17,14 +17,14 @@ export type PartStanding = {
   readonly succeededSeconds: number | null
   /** Null: the last round did not fail. */
   readonly failingSeconds: number | null
-  /** Null: it fails for another reason than one to rest for, or not at all. */
+  /** Null: the part does not fail, or its failure is not a cause to rest. */
   readonly cause: RestCause | null
   readonly failure: string | null
 }
 
-/** A report that is older may be over. */
+/** An older report might no longer be true. */
 const CURRENT_SECONDS = 120
 
-/** Returns in words why the part does not work now; null if no worker has reported a reason lately. */
+/** Returns in words why the part does not work now; null if no worker has reported a reason recently. */
 export const getFailure = ({ reportedSeconds, failure }: PartStanding): string | null =>
   reportedSeconds > CURRENT_SECONDS ? null : failure

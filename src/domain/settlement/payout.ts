@@ -1,7 +1,7 @@
 import type { Hex } from '../hex.ts'
 import { formatUsdc, type MicroUsdc } from '../money.ts'
 
-/** One payout: the USDC transfer of one payment, as the settlement engine and the database know it. */
+/** One payout: the USDC transfer of one payment, as the settlement engine and the database see it. */
 
 export const PAYOUT_STATES = [
   'queued',
@@ -17,16 +17,16 @@ export const PAYOUT_STATES = [
 export type PayoutState = (typeof PAYOUT_STATES)[number]
 
 /**
- * Why a payout is stopped. `funds`: the treasury has too little USDC. `limit`: it has signed as much as it may in 24 hours.
+ * Why a payout is stopped. `funds`: the treasury has too little USDC. `limit`: it has signed its limit for 24 hours.
  */
 export const HOLD_REASONS = ['funds', 'limit', 'blacklisted', 'policy', 'refused', 'operator'] as const
-/** `held` is visible and not final; `settled` and `voided` are the only ends. */
+/** `held` is visible and not final; only `settled` and `voided` end a payout. */
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
-/** Holds that end automatically when their cause ends; the others wait for an operator. */
+/** Stops that end automatically when their cause ends; the others wait for an operator. */
 export const PASSING_HOLDS: readonly HoldReason[] = ['funds', 'limit']
 
-/** What is paid to whom: fixed when the payout is queued. */
+/** The amount and the recipient: fixed when the payout is queued. */
 export type Payout = {
   readonly paymentId: string
   readonly livemode: boolean
@@ -42,7 +42,10 @@ export type Payout = {
   readonly createdAt: Date
 }
 
-/** An authorization signed by the treasury. `validBefore` is in Unix seconds; null for a cancellation, which stays valid. */
+/**
+ * An authorization signed by the treasury. `validBefore` is in Unix seconds; null for a cancellation, which stays
+ * valid.
+ */
 export type PayoutSignature = {
   readonly kind: 'transfer' | 'cancel'
   readonly validBefore: number | null
@@ -51,7 +54,7 @@ export type PayoutSignature = {
 
 export type SignedPayout = Payout & { readonly signed: PayoutSignature }
 
-/** The lease of the engine that leads: every write carries its epoch, and a newer epoch makes it fail. */
+/** The lease of the leading engine: every write carries its epoch, and fails after a newer epoch. */
 export type Lease = { readonly owner: string; readonly epoch: string }
 
 export type LaneStatus = 'open' | 'paused_gas' | 'quarantined'
@@ -74,11 +77,11 @@ export type EnvelopeAttempt = {
   /** Milliseconds since it was signed. */
   readonly ageMs: number
   readonly lastBroadcastAt: Date | null
-  /** A quorum of nodes said last that it costs more than they take for one transaction. */
+  /** True if a quorum of nodes last reported that it costs more than they accept for one transaction. */
   readonly isTooDear: boolean
 }
 
-/** What a transaction of ours has cost, in a block that is final. */
+/** The cost of a transaction of the platform, in a final block. */
 export type FinalTransaction = {
   readonly txHash: Hex
   readonly blockNumber: number
@@ -93,19 +96,19 @@ export type Envelope = {
   /** Milliseconds since its nonce was taken. */
   readonly ageMs: number
   readonly target: Hex
-  /** Wei that it carries: gas money for a relayer, else nothing. */
+  /** Wei that it sends: gas money for a relayer, otherwise zero. */
   readonly value: bigint
   readonly gasLimit: bigint
   readonly attempts: readonly EnvelopeAttempt[]
 }
 
-/** What a transaction does. */
+/** The content of a transaction. */
 export type Sending = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
 
-/** An envelope that was just made: what it sends, and for how many. */
+/** An envelope that was just made: its content, and the number of its payouts. */
 export type Reserved = Sending & { readonly nonce: number; readonly items: number }
 
-/** What an envelope carries: `encode` gets the payouts that were still free when the nonce was taken. */
+/** The content of an envelope: `encode` receives the payouts that were still free when the nonce was taken. */
 export type Reservation = {
   readonly payouts: readonly SignedPayout[]
   readonly encode: (payouts: readonly SignedPayout[]) => Sending
@@ -115,33 +118,33 @@ export type Reservation = {
 export type EnvelopeEnd = { readonly nonce: number } & EnvelopeOutcome
 type EnvelopeOutcome =
   | ({ readonly state: 'finalized' } & FinalTransaction)
-  /** By another transaction: none of our attempts can be mined any more. */
+  /** Another transaction used it: none of the platform's attempts can be mined any more. */
   | { readonly state: 'foreign' }
 
-/** What a lane's transaction cost, in wei. */
+/** The cost of a lane's transaction, in wei. */
 export type GasSpent = { readonly chainId: number; readonly wallet: Hex; readonly nonce: number; readonly wei: bigint }
 
-/** Why a relayer gets no gas money now. */
+/** Why a relayer receives no gas money now. */
 export type TopUpRefusal = 'pending' | 'limit' | 'quarantined' | 'paused'
 
-/** Why a lane is quarantined that an operator gave up. */
+/** The reason of a quarantined lane that an operator abandoned. */
 export const ABANDONED = 'abandoned by an operator'
 
-/** So begins the reason of a pause that a reversal of finality has made: only its repair ends it. */
+/** The beginning of the reason of a pause after a reversal of finality: only its repair ends it. */
 export const REVERSAL_PAUSE = 'finalized block '
 
-/** So begins the reason of a pause for what is missing (`chain_cursor.pause`): it lasts as long as that. */
+/** The beginning of the reason of a pause for missing USDC (`chain_cursor.pause`): it lasts until the USDC is found. */
 export const MISSING_PAUSE = 'the treasuries hold '
 
 /** How far the finalized chain has been read. */
 export type ChainCursor = {
   readonly number: number
   readonly hash: Hex
-  /** Nothing up to this block was ever read. */
+  /** No block up to this one was ever read. */
   readonly firstNumber: number
-  /** Up to here the logs of the treasuries were read: later than their balances. */
+  /** The block to which the logs of the treasuries were read: later than their balances. */
   readonly logsNumber: number
-  /** Up to here transfers to addresses of payments were read. */
+  /** The block to which transfers to addresses of payments were read. */
   readonly depositsNumber: number
   readonly pausedReason: string | null
 }
@@ -151,14 +154,20 @@ export type OpenPayout =
   /** Its payout has not ended. */
   { readonly kind: 'open' } | Forgotten
 
-/** A payment without a payout that may have one all the same. */
+/** A payment without a payout that might have been paid or might still be. */
 export type Forgotten =
-  /** By this final transaction the merchant has the money. */
+  /** The merchant was paid by this final transaction. */
   | { readonly kind: 'paid'; readonly txHash: string }
-  /** The database was restored after the payment was made: its payout may be on its way. Only a void shows whether it is. */
+  /**
+   * The database was restored after the payment was made: its payout might be on its way. Only a void shows whether it
+   * is.
+   */
   | { readonly kind: 'unsure' }
 
-/** A finalized fact about the treasury. `gasShare` is wei per authorization when one of our lanes sent the transaction. */
+/**
+ * A finalized fact about the treasury. `gasShare` is wei per authorization if a lane of the platform sent the
+ * transaction.
+ */
 export type TreasuryLog = {
   readonly kind: 'out' | 'in' | 'cancel'
   readonly treasury: Hex
@@ -172,35 +181,35 @@ export type TreasuryLog = {
   readonly gasShare: bigint | null
 }
 
-/** How much may leave a treasury without a payout here before everything pauses. */
+/** How much can leave a treasury without a known payout before everything pauses. */
 export type TransferLimits = {
-  /** Most micro-USDC of one transfer. */
+  /** The most micro-USDC of one transfer. */
   readonly maxMicroPerPayout: bigint
-  /** Most micro-USDC of all of them within a day. */
+  /** The most micro-USDC of all transfers within a day. */
   readonly maxMicroPerDay: bigint
-  /** Whole percent by which a converter's fill may be above the payment's quote. */
+  /** Whole percent by which a converter's fill can be above the payment's quote. */
   readonly fillTolerancePercent: number
 }
 
-/** Final logs of the treasuries, from receipts of our own transactions or from a range of blocks. */
+/** Final logs of the treasuries, from receipts of the platform's transactions or from a range of blocks. */
 export type FinalLogs = {
   readonly logs: readonly TreasuryLog[]
-  /** Those of their transactions that our own lanes sent. */
+  /** The transactions that the platform's lanes sent. */
   readonly ownTransactions: readonly Hex[]
   readonly treasuries: readonly Hex[]
   readonly limits: TransferLimits
   readonly blockTimes: BlockTimes
 }
 
-/** The time of each block that has one of the logs, by its hash: also what is read late happened then. */
+/** The time of each block that has one of the logs, by its hash: a log that is read late happened then, too. */
 export type BlockTimes = ReadonlyMap<string, Date>
 
 export const describeTransfer = (log: TreasuryLog): string =>
   `unknown transfer of ${formatUsdc(log.microUsdc ?? '0')} USDC from ${log.treasury} to ${log.counterparty} in ${log.txHash}`
 
 /**
- * A settled payout with its proof. `gasWei` is this payout's share of the envelope's gas, null when another relayer paid it, and
- * when it was booked for the lane before the payout's log was found.
+ * A settled payout with its proof. `gasWei` is this payout's share of the envelope's gas. It is null if another relayer
+ * paid it, and if it was booked for the lane before the payout's log was found.
  */
 export type Settlement = {
   readonly paymentId: string
@@ -223,20 +232,20 @@ type FinalPlace = {
   readonly blockHash: Hex
 }
 
-/** A payout that can never be paid. */
+/** The proof that a payout can never be paid. */
 export type VoidProof =
-  /** The finalized log of its cancelled authorization: what a refund asks for. */
+  /** The finalized log of its cancelled authorization: a refund requires it. */
   | (FinalPlace & {
       readonly kind: 'cancelled'
       readonly txHash: Hex
       readonly logIndex: number
-      /** Wei; null when none of our lanes paid it. */
+      /** Wei; null if no lane of the platform paid it. */
       readonly gasWei: bigint | null
     })
   /** Unused at a final block that is later than all its signatures (Unix seconds). */
   | (FinalPlace & { readonly kind: 'expired'; readonly validBefore: number; readonly blockTime: number })
 
-/** USDC that moved into the treasury (a top-up), or out of it without a payout of ours. */
+/** USDC that moved into the treasury (a top-up), or out of it without a payout. */
 export type TreasuryMovement = {
   readonly chainId: number
   readonly direction: 'in' | 'out'
@@ -248,12 +257,12 @@ export type TreasuryMovement = {
   readonly treasury: Hex
   readonly counterparty: Hex
   readonly txHash: Hex
-  /** The first that it had, whatever block it is in now. */
+  /** The first index that it had, whatever block it is in now. */
   readonly logIndex: number
   readonly blockNumber: number
 }
 
-/** Micro-USDC, signed: what the treasuries held at a final block beyond what the books said. */
+/** Micro-USDC, signed: what the treasuries had at a final block beyond the books. */
 export type BalanceDifference = {
   readonly chainId: number
   readonly blockNumber: number
@@ -262,7 +271,7 @@ export type BalanceDifference = {
   readonly explainedBy?: string
 }
 
-/** Another engine holds the lease now: whatever this one wanted to write was not written. */
+/** Thrown if another engine owns the lease now: nothing of the attempted write was written. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }

@@ -1,10 +1,10 @@
 import type { Hex } from '../hex.ts'
 
-/** The receipt of a settled payment, which anyone can verify offline: src/verifier does. */
+/** The receipt of a settled payment, which anyone can verify offline with src/verifier. */
 
 export const RECEIPT_FORMAT = 'pinrail.receipt.v1'
 
-/** What the receipt says, and what is signed. Flat, so that it can be compared field by field. */
+/** The signed claims of the receipt. They are flat, so that they can be compared field by field. */
 export type ReceiptClaims = {
   readonly payment: string
   readonly livemode: boolean
@@ -20,11 +20,11 @@ export type ReceiptClaims = {
   readonly block_hash: Hex
   /** ISO 8601 UTC. */
   readonly block_time: string
-  /** Not in any receipt: the issuer's word. */
+  /** Claimed by the issuer alone: no transaction receipt contains it. */
   readonly tx_hash: Hex
   readonly tx_index: number
   readonly log_index: number
-  /** Where the keys are: `<issuer>/.well-known/jwks.json`. */
+  /** The issuer, whose keys are at `<issuer>/.well-known/jwks.json`. */
   readonly issuer: string
   readonly issued_at: string
 }

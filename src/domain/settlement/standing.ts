@@ -3,7 +3,7 @@ import type { MicroUsdc } from '../money.ts'
 import type { PartStanding } from './part.ts'
 import type { LaneStatus } from './payout.ts'
 
-/** Where settlement stands: what is known when somebody asks, and what follows from it. Ages are in seconds. */
+/** The state of settlement at the time of a question. Ages are in seconds. */
 export type Standing = {
   /** Payouts that have not ended, by state and reason. */
   readonly queue: readonly {
@@ -13,7 +13,9 @@ export type Standing = {
     readonly micro: MicroUsdc
     readonly oldestSeconds: number
   }[]
-  /** Micro-USDC of the payouts that still need the USDC of their treasury. Without treasuries whose keys are missing. */
+  /**
+   * Micro-USDC of the payouts that still need the USDC of their treasury, except for treasuries whose keys are missing.
+   */
   readonly wanting: readonly { readonly treasury: Hex; readonly state: Wanting; readonly micro: MicroUsdc }[]
   /** Treasuries whose open payouts go to another one, and how long the oldest of them has waited for that. */
   readonly takeOvers: readonly {
@@ -22,18 +24,18 @@ export type Standing = {
     readonly count: number
     readonly sinceSeconds: number
   }[]
-  /** In the last ten minutes, and the last one at all. */
+  /** The payouts settled in the last ten minutes, and the age of the last one ever. */
   readonly settled: { readonly count: number; readonly secondsAgo: number | null }
   /** Null: the chain was never read. */
   readonly cursor: {
     readonly number: number
     readonly hash: Hex
     readonly ageSeconds: number
-    /** Since the treasuries were compared with the books at a final block. */
+    /** Seconds since the treasuries were compared with the books at a final block. */
     readonly comparedSeconds: number
-    /** Blocks before it to which transfers to deposit addresses were read: they have a cursor of their own. */
+    /** Blocks before it to which transfers to deposit addresses were read: they have a separate cursor. */
     readonly depositsBehind: number
-    /** True if an engine has held the lease or reported within the last minute. */
+    /** True if an engine has owned the lease or reported within the last minute. */
     readonly isObserved: boolean
     readonly pausedReason: string | null
   } | null
@@ -46,35 +48,35 @@ export type Standing = {
     readonly open: number
     /** How long the oldest of them has been in no block; null: none is. */
     readonly unminedSeconds: number | null
-    /** It sends gas money to the others and no payouts. */
+    /** True if it sends gas money to the other lanes, and no payouts. */
     readonly isFunding: boolean
   }[]
-  /** Those of which a worker has reported. */
+  /** The parts of which a worker has reported. */
   readonly parts: readonly PartStanding[]
   readonly attention: readonly { readonly kind: string; readonly subject: string; readonly detail: string | null }[]
-  /** What the nodes say. */
+  /** The nodes' answers. */
   readonly chain: {
     readonly nodes: readonly {
       readonly name: string
       /** Null: it does not answer. */
       readonly head: number | null
       readonly final: number | null
-      /** What it answers instead. */
+      /** The error that it returned instead of an answer. */
       readonly why: string | null
     }[]
     readonly quorum: number
-    /** On which a quorum agrees; null: there is none now. */
+    /** The final block on which a quorum agrees; null: there is none now. */
     readonly final: number | null
-    /** Micro-USDC by treasury, and wei by lane. Null: no node says it now. */
+    /** Micro-USDC by treasury, and wei by lane. Null: no node returns it now. */
     readonly treasuries: readonly { readonly wallet: Hex; readonly micro: bigint | null }[]
     readonly gas: readonly { readonly wallet: Hex; readonly wei: bigint | null }[]
   }
 }
 
-/** `held`: for funds. */
+/** `held`: stopped for funds. */
 export type Wanting = 'held' | 'queued' | 'authorized'
 
-/** Something that keeps money from moving, or will. `stops`: nothing moves while it lasts. */
+/** A cause that keeps money from moving, or will. `stops`: no money moves while it lasts. */
 export type Trouble = {
   readonly kind:
     | 'paused'

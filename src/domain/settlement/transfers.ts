@@ -16,9 +16,9 @@ export type UnpaidPayment = {
 }
 
 /**
- * True for a transfer that a database restored from a backup may have forgotten: to the payment's wallet, of its net
- * amount or, if it is not converted, of no more than its quote and the tolerance of a fill. The nonce proves nothing:
- * whoever has the treasury's key can use any.
+ * True for a transfer that a restored database might lack: it goes to the payment's wallet, and is the payment's net
+ * amount or, before the conversion, at most its quote and the tolerance of a fill. The nonce proves nothing: whoever
+ * has the treasury's key can use any nonce.
  */
 export function isPlausiblePayout(transfer: Transfer, payment: UnpaidPayment, limits: TransferLimits): boolean {
   if (transfer.counterparty !== payment.recipient || !isWithinLimit(transfer, limits)) return false
@@ -31,7 +31,7 @@ export function isPlausiblePayout(transfer: Transfer, payment: UnpaidPayment, li
 export const isWithinLimit = ({ microUsdc }: Transfer, { maxMicroPerPayout }: TransferLimits): boolean =>
   BigInt(microUsdc ?? 0) <= maxMicroPerPayout
 
-/** The limits of a configuration: whole USDC and whole percent. */
+/** Converts the limits of a configuration, in whole USDC and whole percent. */
 export const transferLimits = (config: {
   readonly PAYOUT_MAX_USDC: number
   readonly PAYOUT_MAX_USDC_PER_DAY: number

@@ -1,17 +1,17 @@
 import type { Hex } from '../hex.ts'
 import { firstPaymentId, timeOfPayment } from '../ids.ts'
 
-/** The wallets that pay, as an append-only list. Which of them pays a payment follows from the payment's id alone. */
+/** The wallets that pay, as an append-only list. The payment's id alone determines which of them pays a payment. */
 
 export type Treasury = {
   readonly address: Hex
-  /** The smallest id of a payment that it pays; null: it is the first one. */
+  /** The smallest id of a payment that it pays; null: it is the first treasury. */
   readonly firstId: string | null
 }
 
 /**
- * The treasury that pays the payment: the last one that began before the payment was made. Ids are in the order of their
- * time, so no backup, clock or configuration of another day changes the answer.
+ * Returns the treasury that pays the payment: the last one that began before the payment was made. Ids are in the order
+ * of their time, so no backup, clock or later configuration changes the answer.
  */
 export function getTreasury(paymentId: string, list: readonly Treasury[]): Hex {
   const found = list.findLast(({ firstId }) => firstId === null || firstId <= paymentId)
@@ -21,7 +21,7 @@ export function getTreasury(paymentId: string, list: readonly Treasury[]): Hex {
 
 const ENTRY = /^(0x[0-9a-f]{40})(?:@(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z))?$/i
 
-/** Reads entries as they are written in TREASURIES. Returns what is wrong with them, for people, if they are no list. */
+/** Reads entries as they are written in TREASURIES. If they are no valid list, returns why, for people. */
 export function readTreasuries(entries: readonly string[]): readonly Treasury[] | string {
   const list: Treasury[] = []
   for (const entry of entries) {
@@ -43,11 +43,13 @@ export function readTreasuries(entries: readonly string[]): readonly Treasury[] 
 // oxlint-disable-next-line no-restricted-globals -- writes what it is given, not the clock
 const dateText = (id: string): string => new Date(timeOfPayment(id) ?? 0).toISOString().replace('.000Z', 'Z')
 
-/** The list as it is written in TREASURIES. */
+/** Formats the list as it is written in TREASURIES. */
 export const treasuriesText = (list: readonly Treasury[]): string =>
   list.map(({ address, firstId }) => (firstId === null ? address : `${address}@${dateText(firstId)}`)).join(',')
 
-/** Returns what the given list has after the stamped one, or why it does not continue that, for people. */
+/**
+ * Returns the entries that the given list has after the stamped one, or why it does not continue that one, for people.
+ */
 export function appendedTreasuries(
   stamped: readonly Treasury[],
   given: readonly Treasury[],
@@ -62,10 +64,10 @@ export function appendedTreasuries(
   )
 }
 
-/** A new treasury begins after every payment that there is: one of them may have been handed to the treasury before. */
+/** A new treasury begins after every existing payment: one of them might have been handed to the previous treasury. */
 const ROOM_MS = 600_000
 
-/** Why a treasury cannot begin so early, for people. `paymentId`: the newest payment. */
+/** Returns why a treasury cannot begin so early, for people. `paymentId`: the newest payment. */
 export function whyTooEarly({ address, firstId }: Treasury, paymentId: string): string {
   const later = firstPaymentId(Math.ceil(((timeOfPayment(paymentId) ?? 0) + ROOM_MS) / 60_000) * 60_000)
   return (
@@ -75,7 +77,7 @@ export function whyTooEarly({ address, firstId }: Treasury, paymentId: string): 
   )
 }
 
-/** Why the keys do not belong to the list, for people; null: they do. */
+/** Returns why the keys do not belong to the list, for people; null: they do. */
 export function whyKeysDiffer(keys: readonly string[], list: readonly Treasury[]): string | null {
   const stranger = keys.find((key) => list.every(({ address }) => address !== key))
   return stranger === undefined

@@ -4,16 +4,16 @@ import { getFailure, type Part, type PartStanding, type RestCause } from './part
 import { ABANDONED, MISSING_PAUSE, REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
-/** What keeps money from moving, or will: each look knows one cause and what to do about it. */
+/** Causes that keep money from moving, or will: each check finds one cause and names what to do about it. */
 
-/** A final block comes every few seconds, and an idle engine looks every five. */
+/** A final block comes every few seconds, and an idle engine reads every five. */
 const STUCK_SECONDS = 120
-/** After that a transaction at the price of its time should be in a block. */
+/** By then a transaction at the price of its time should be in a block. */
 const UNMINED_SECONDS = 300
-/** Some ten minutes of Polygon: both cursors move in the same round. */
+/** About ten minutes of Polygon: both cursors move in the same round. */
 const DEPOSITS_BLOCKS = 300
 
-/** What to do about a pause whose reason begins so. */
+/** What to do about a pause whose reason begins with this text. */
 const PAUSE_ACTS: readonly (readonly [beginning: string, todo: string])[] = [
   [
     MISSING_PAUSE,
@@ -25,7 +25,7 @@ const PAUSE_ACTS: readonly (readonly [beginning: string, todo: string])[] = [
   ],
 ]
 
-/** What to do about the transfer that the reason names. The list shows all unknown transfers. */
+/** Returns what to do about the transfer that the reason names. The list of troubles shows all unknown transfers. */
 function transferAct(reason: string): string {
   const [, treasury = '<old treasury>'] = / from (0x\w{40}) /.exec(reason) ?? []
   const [, hash = '<tx hash>'] = / in (0x\w{64})/.exec(reason) ?? []
@@ -37,7 +37,7 @@ function transferAct(reason: string): string {
 }
 
 export function troublesOf(standing: Standing): Trouble[] {
-  const looks = [
+  const checks = [
     findPause,
     findAttended,
     findTakeOvers,
@@ -52,7 +52,7 @@ export function troublesOf(standing: Standing): Trouble[] {
     findHolds,
     findUncompared,
   ]
-  return looks.flatMap((look) => look(standing))
+  return checks.flatMap((check) => check(standing))
 }
 
 function findPause({ cursor }: Standing): Trouble[] {
@@ -113,10 +113,10 @@ function newestText({ nodes }: Standing['chain']): string {
   return newest === 0 ? '' : `, its newest block is ${newest}`
 }
 
-/** One round that failed may be a node that was busy. */
+/** One failed round can be a busy node. */
 const FAILING_SECONDS = 30
 
-/** In these states a payout waits for the part. */
+/** The states in which a payout waits for the part. */
 const WAITS: Readonly<Record<Part, readonly string[]>> = {
   observing: ['queued', 'authorized', 'assigned', 'broadcast', 'mined', 'held', 'voiding'],
   deposits: [],
@@ -144,14 +144,17 @@ const FAILING_TODO: Readonly<Record<Part, string>> = {
     'If a node (rpc1, …) is named, fix the node. If a key is named, check the keys of RELAYER_KEYS. Payouts continue automatically.',
 }
 
-/** Each cause once, although several parts rest for it. While no block is read, or no quorum agrees, that is the reason. */
+/**
+ * Reports each cause once, although several parts rest for it. While no block is read, or no quorum agrees, that is the
+ * cause.
+ */
 function findFailingParts({ parts, queue, cursor, chain }: Standing): Trouble[] {
   const isStuck = cursor === null || cursor.ageSeconds >= STUCK_SECONDS
   const found = parts.flatMap((standing): Trouble[] => {
     const { part, cause, failingSeconds: age, succeededSeconds: succeeded } = standing
     const why = getFailure(standing)
     if (why === null || age === null) return []
-    // What has succeeded since fails for some only: another treasury still pays.
+    // A part that has succeeded since fails only for some payouts: another treasury still pays.
     const fails = succeeded === null || succeeded > age
     const stops = fails && part !== 'deposits' && queue.every(({ state }) => WAITS[part].includes(state))
     if (cause !== null)
@@ -166,7 +169,7 @@ function findFailingParts({ parts, queue, cursor, chain }: Standing): Trouble[] 
   )
 }
 
-/** A comparison is noted once a minute. */
+/** A comparison is recorded once a minute. */
 const COMPARED_SECONDS = 600
 
 function findUncompared({ cursor }: Standing): Trouble[] {
@@ -264,7 +267,7 @@ function findStoppedLanes({ lanes, cursor }: Standing): Trouble[] {
   ]
 }
 
-/** A treasury that a part names, or from which USDC has gone, pays nothing: nobody should send it more. */
+/** A treasury that a part names, or from which USDC has gone, pays nothing: no one should send it more. */
 function findLowTreasuries({ queue, wanting, chain, parts, cursor }: Standing): Trouble[] {
   if (typeof cursor?.pausedReason === 'string') return []
   const failures = parts.map((part) => getFailure(part) ?? '').join()
@@ -298,7 +301,7 @@ function findDailyLimit({ queue }: Standing): Trouble[] {
   }))
 }
 
-/** Behind a price above the cap every transaction is late. */
+/** While the price is above the cap, every transaction is late. */
 function findUnmined({ lanes, parts }: Standing): Trouble[] {
   if (isResting(parts, 'gas_above_cap')) return []
   return lanes.flatMap(({ wallet, unminedSeconds: age }): Trouble[] =>
@@ -316,12 +319,12 @@ function findUnmined({ lanes, parts }: Standing): Trouble[] {
 }
 
 type Attended = Pick<Trouble, 'kind' | 'todo'> & {
-  /** As the list of what waits for attention calls it. */
+  /** The kinds in the list of what waits for attention. */
   readonly kinds: readonly string[]
   readonly what: (count: number) => string
 }
 
-/** What waits for attention and stops no money: the first of each kind is told by name. */
+/** Attention that stops no money: the first entry of each kind is named. */
 const ATTENDED: readonly Attended[] = [
   {
     kind: 'receipt',
@@ -370,7 +373,7 @@ const ATTENDED: readonly Attended[] = [
 
 function findAttended({ attention, queue, wanting }: Standing): Trouble[] {
   const stopsFor: Partial<Record<Trouble['kind'], boolean>> = {
-    // A thief may be who has used up the limit.
+    // A thief might have used up the limit.
     unclaimed: queue.some(({ state, reason }) => state === 'held' && reason === 'limit'),
     no_key: wanting.length === 0 && queue.every(({ state }) => state === 'queued'),
   }
@@ -420,7 +423,7 @@ function findHolds({ queue, attention }: Standing): Trouble[] {
 
 export const payoutsText = (count: number): string => plural(count, 'payout')
 
-/** Ages for people: `40 s`, `12 min`, `3 h`, `5 days`. */
+/** Formats ages for people: `40 s`, `12 min`, `3 h`, `5 days`. */
 export function ageText(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`

@@ -1,36 +1,36 @@
 /**
- * Each order of the buyer is an account: what its partner says that it holds, and what we have done about it. Amounts are
- * whole units of the asset: minor units of a currency, or micro-USDC.
+ * Each order of the buyer is an account: what its partner reports that it has, and what was decided about it. Amounts
+ * are whole units of the asset: minor units of a currency, or micro-USDC.
  */
 
-/** The partner's last word about its order. `over`: nothing more will come of it. */
+/** The partner's last report about its order. `over`: no more money will come of it. */
 export const WORDS = ['open', 'confirming', 'withheld', 'paid', 'over'] as const
 export type Word = (typeof WORDS)[number]
 
-/** A give-back through the partner, which is stored before the partner is asked. */
+/** A give-back through the partner; it is stored before the partner is asked. */
 export type GiveBack = 'no' | 'wanted' | 'asked'
 
 export type Account = {
   readonly id: string
   /** A fiat currency, or `USDC` at an address of the platform. */
   readonly asset: string
-  /** The buyer was asked for this much. */
+  /** The units that the buyer was asked for. */
   readonly asked: bigint
   readonly word: Word
-  /** The units that the partner, or the chain, has of the buyer’s money. Each newer reading replaces them. */
+  /** The units of the buyer's money that the partner, or the chain, has. Each newer reading replaces them. */
   readonly held: bigint
-  /** The units that the buyer got back from elsewhere: the only fact about money that comes from us. */
+  /** The units that the buyer got back from elsewhere: the only fact about money that an operator reports. */
   readonly outside: bigint
-  /** True if the order is not as it was asked for. */
+  /** True if the order differs from what was asked for. */
   readonly odd: boolean
   /** True if an operator has accepted the odd order. */
   readonly accepted: boolean
   /** True if another token than USDC is at the address, and no operator has dealt with it. */
   readonly otherToken: boolean
-  /** True if the partner is confirming for longer than it may. */
+  /** True if the partner has been confirming for longer than it is allowed to. */
   readonly silent: boolean
   readonly back: GiveBack
-  /** True if money of it was given back. What comes after that is a second payment, and goes back by hand. */
+  /** True if money of it was given back. Money that arrives after that is a second payment, and goes back by hand. */
   readonly returned: boolean
   /** The loss that an operator has written off. */
   readonly writtenOff: bigint
@@ -38,7 +38,7 @@ export type Account = {
 
 const USDC = 'USDC'
 
-/** Less than 0.01 USDC that nobody waits for is worth nobody's time: anybody can send it to any address. */
+/** Less than 0.01 USDC that no payment waits for is worth nobody's time: anybody can send it to any address. */
 const DUST_MICRO = 10_000n
 
 export const positive = (units: bigint): bigint => (units > 0n ? units : 0n)
@@ -58,10 +58,12 @@ export const isWorth = (account: Account): boolean => freeUnits(account) > 0n &&
 export const isBackAnyway = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>
   back === 'asked' && outside > 0n
 
-/** True if the money may be sold now: the partner has let go of it, as it was asked for, and nobody gives it back. */
+/**
+ * True if the money can be sold now: the partner has released it, it is as it was asked for, and it is not to go back.
+ */
 export const isSellable = ({ word, back, returned, odd, accepted }: Account): boolean =>
   word === 'paid' && back === 'no' && !returned && (!odd || accepted)
 
-/** `tolerancePercent`: whole percent of the asked amount that may be missing. */
+/** True if the account has enough. `tolerancePercent`: whole percent of the asked amount that can be missing. */
 export const isEnough = (account: Account, tolerancePercent: bigint): boolean =>
   freeUnits(account) * 100n >= account.asked * (100n - tolerancePercent)

@@ -2,15 +2,20 @@ import { type Account, freeUnits, isOnChain } from './account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss, nameMoney, namePayout } from './funds.ts'
 import { isSilent, isUnanswered, listReasons } from './review.ts'
 
-/** The answers of an operator: three about the money, and the hold. Each names the version that was looked at. */
+/**
+ * The answers of an operator: three about the money, and the hold. Each names the version that the operator looked at.
+ */
 export const ANSWERS = ['settle', 'give_back', 'write_off', 'hold', 'release'] as const
 export type Say = (typeof ANSWERS)[number]
 export type Answer =
   | { readonly say: Exclude<Say, 'give_back'> }
-  /** `accountId`: whose money goes back; absent: all that may. `outside`: the buyer got it from elsewhere already. */
+  /**
+   * `accountId`: whose money goes back; absent: that of all accounts. `outside`: the buyer got it from elsewhere
+   * already.
+   */
   | { readonly say: 'give_back'; readonly accountId?: string; readonly outside?: true }
 
-/** The funds after the answer. An answer that changes nothing has nothing to decide about. */
+/** Returns the funds after the answer. An answer that changes nothing is not offered. */
 export function withAnswer(funds: Funds, answer: Answer): Funds {
   switch (answer.say) {
     case 'settle':
@@ -26,7 +31,7 @@ export function withAnswer(funds: Funds, answer: Answer): Funds {
   }
 }
 
-/** The answers that change something, each give-back by its account. They are what a person is offered. */
+/** Lists the answers that change something, each give-back by its account. They are offered to operators. */
 export function listAnswers(funds: Funds): Answer[] {
   const backs = funds.accounts.flatMap(({ id }): Answer[] => [
     { say: 'give_back', accountId: id },
@@ -47,14 +52,14 @@ function isOfUse(funds: Funds, answer: Answer): boolean {
 
 const asText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
 
-/** Late money of a closed payment, too, may be held before it is paid out. */
+/** Late money of a closed payment can also be held before it is paid out. */
 function mayBeHeld(funds: Funds): boolean {
   const { payout, closed } = funds
   if (payout === 'none') return closed === null || findOwnAccount(funds) !== null
   return payout === 'handed' || payout === 'stopped'
 }
 
-/** True if something stops the settlement that an operator may allow. */
+/** True if something stops the settlement that an operator can allow. */
 function hasQuestion(funds: Funds): boolean {
   const { stops, asks } = listReasons(funds)
   const isOver = ['voiding', 'void', 'paid'].includes(funds.payout) || (!funds.listens && funds.taken === null)
@@ -75,22 +80,25 @@ function mayWriteOff(funds: Funds): boolean {
 
 const WRITTEN_OFF = ['other_token', 'loss', 'unexpected_payout'] as const
 
-/** The money of an odd order is settled, or goes back. If it has none, or the merchant was paid for it, nothing is left to do. */
+/**
+ * True if an odd order has no money, or only money that the merchant was paid for: there is nothing to settle or to
+ * give back.
+ */
 const isOddWithNothing = (funds: Funds, account: Account): boolean =>
   isUnanswered(account) && getReturnable(funds, account) === 0n
 
-/** Nothing has come, and a person must decide whether the partner's word is waited for. */
+/** True if no money has arrived, and an operator must decide whether to wait for the partner's report. */
 function isHopeless(funds: Funds): boolean {
   const { asks } = listReasons(funds)
   const isAwaited = asks.length > 0 && asks.every((reason) => reason === 'withheld' || reason === 'silent')
   return isAwaited && funds.closed === null && funds.accounts.every(hasNoMoney)
 }
 
-/** Nothing has come of it, and nothing is on its way that could be settled. */
+/** True if no money has arrived, and none is on its way that could be settled. */
 const hasNoMoney = (account: Account): boolean =>
   freeUnits(account) === 0n && (account.word !== 'confirming' || account.returned || isSilent(account))
 
-/** Records a loss, or that nothing is to be given back. A payment to which nothing has come ends with it. */
+/** Records a loss, or that there is nothing to give back. It ends a payment to which no money has come. */
 function writeOff(funds: Funds): Funds {
   const accounts = funds.accounts.map((account) => ({
     ...account,
@@ -103,8 +111,8 @@ function writeOff(funds: Funds): Funds {
 }
 
 /**
- * Accepts the money that is there as enough, and odd orders as they are. A payout that has waited is handed over again, like
- * one that is released: all that is asked before the first time is asked again.
+ * Accepts the money that is there as enough, and odd orders as they are. A payout that was stopped is handed over
+ * again, like one that is released: all checks before the first hand-over are made again.
  */
 function settle(funds: Funds): Funds {
   const accounts = funds.accounts.map((account) => ({ ...account, accepted: account.accepted || account.odd }))
@@ -125,7 +133,10 @@ function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: '
 const isPaidOut = (funds: Funds, { id }: Account): boolean =>
   funds.payout === 'paid' && findSoldAccount(funds)?.id === id
 
-/** The units that may go to the buyer: of sold money its excess alone, if there is any; what the merchant was paid for stays. */
+/**
+ * Returns the units that can go to the buyer: of sold money only its excess, if there is any; what the merchant was
+ * paid for stays.
+ */
 function getReturnable(funds: Funds, account: Account): bigint {
   const excess = getExcess(funds, account)
   const isSold = findSoldAccount(funds)?.id === account.id
@@ -133,20 +144,21 @@ function getReturnable(funds: Funds, account: Account): bigint {
 }
 
 /**
- * A partner gives back whole orders only, once for the life of the order, and never what is at an address of the platform.
- * The excess of what is sold goes by hand.
+ * A partner gives back only whole orders, once in the life of the order, and never money at an address of the platform.
+ * The excess of sold money goes back by hand.
  */
 function givenByPartner(funds: Funds, account: Account): Account {
   const isWhole = account.outside === 0n && !account.returned && !isOnChain(account)
-  // Of an order that does not fit nobody knows what its partner has.
+  // The platform cannot know what the partner has of an odd order.
   const isAll = getReturnable(funds, account) === freeUnits(account) && !isPaidOut(funds, account)
   const mayGo = (freeUnits(account) > 0n || isUnanswered(account)) && isWhole && isAll
   return mayGo && account.back === 'no' ? { ...account, back: 'wanted' } : account
 }
 
 /**
- * The buyer has it from elsewhere, so the order needs no other answer. A partner that was asked before is not asked again. It
- * may still give it back: so it is read until the listening ends, and then the loss is seen.
+ * Records that the buyer has the money from elsewhere, so the order needs no other answer. A partner that was asked
+ * before is not asked again. It might still give the money back: its order is read until the listening ends, and then
+ * the loss shows.
  */
 function givenOutside(funds: Funds, account: Account): Account {
   const units = getReturnable(funds, account)
@@ -155,7 +167,7 @@ function givenOutside(funds: Funds, account: Account): Account {
   return {
     ...account,
     outside,
-    // Only its excess went: what is sold of it stays sold.
+    // Only the excess went back: the sold money stays sold.
     returned: account.returned || units === freeUnits(account),
     back: outside === 0n ? 'no' : account.back,
     odd: account.odd && account.accepted,

@@ -1,16 +1,16 @@
 import { type Account, freeUnits, isDust, isEnough, isSellable, isWorth, positive } from './account.ts'
 
 /**
- * The funds of a payment: its accounts, what was sold of them, and its payout. Whose money is the payment's, what is too
- * much, what is missing and what is lost are computed from these facts and never stored.
+ * The funds of a payment: its accounts, its sales and its payout. Whose money is the payment's, and the excess, the
+ * shortage and the loss, are computed from these facts and never stored.
  */
 
-/** An order at the converter. Each has its own number, and is ended before another one is asked for. */
+/** An order at the converter. Each has its number, and is ended before another one is placed. */
 export type Sale = {
   readonly number: number
   readonly accountId: string
   readonly units: bigint
-  /** Micro-USDC that the locked rate gives. */
+  /** Micro-USDC at the locked rate. */
   readonly gross: bigint
   /** Micro-USDC that the converter has bought; null until it is filled. */
   readonly fill: bigint | null
@@ -18,12 +18,12 @@ export type Sale = {
   readonly state: 'asked' | 'filled' | 'ended'
 }
 
-/** A sale that the payment has taken is frozen, with its fee in micro-USDC. */
+/** A sale that the payment has taken. It is frozen, with its fee in micro-USDC. */
 export type TakenSale = Sale & { readonly fee: bigint }
 
 /**
- * `none`: not handed to the settlement engine. `stopped`: an operator must decide. `voiding`: the engine proves that it can
- * never be paid. `void`: proved, or never handed over and never will be.
+ * `none`: not handed to the settlement engine. `stopped`: an operator must decide. `voiding`: the engine is proving
+ * that it can never be paid. `void`: that is proved, or it was never handed over and never will be.
  */
 export type PayoutState = 'none' | 'handed' | 'stopped' | 'voiding' | 'void' | 'paid'
 
@@ -35,7 +35,7 @@ export type Funds = {
   readonly payout: PayoutState
   /** Micro-USDC that the chain has paid to the merchant. */
   readonly paidOut: bigint
-  /** How it was closed before its money came; null: it was not. */
+  /** How the payment was closed before its money came; null: it was not. */
   readonly closed: 'expired' | 'canceled' | 'failed' | null
   /** False once late money is no longer expected: from then on no money can become the payment's. */
   readonly listens: boolean
@@ -44,22 +44,25 @@ export type Funds = {
   readonly hold: boolean
   /** The account whose sale the converter has refused, or has not answered for half an hour; null: none. */
   readonly stuck: string | null
-  /** The money that an operator settles as it is, by `nameMoney` or `namePayout`; null: none. Of other money nothing was said. */
+  /**
+   * The money that an operator settles as it is, by `nameMoney` or `namePayout`; null: none. The decision covers no
+   * other money.
+   */
   readonly agreed: string | null
   readonly tolerancePercent: bigint
-  /** Whole percent by which a fill may differ from what the locked rate gives. */
+  /** Whole percent by which a fill can differ from the gross at the locked rate. */
   readonly fillPercent: number
 }
 
-/** The account whose money is sold, while its payout can still be paid, or is. */
+/** Returns the account whose money is sold, while its payout is paid or can still be. */
 export function findSoldAccount({ accounts, taken, payout }: Funds): Account | null {
   return taken === null || payout === 'void' ? null : (accounts.find(({ id }) => id === taken.accountId) ?? null)
 }
 
 /**
- * The account whose money is the payment's. It is frozen once its money is sold. Before that it is the first account that
- * has the whole price, and of several the one that is being sold, or else the first that has any money. After a void
- * everything goes back to the buyer.
+ * Returns the account whose money is the payment's. It is frozen once its money is sold. Before that it is the first
+ * account that has the whole price, and of several the one that is being sold, or else the first that has any money.
+ * After a void all money goes back to the buyer.
  */
 export function findOwnAccount(funds: Funds): Account | null {
   if (funds.taken !== null || funds.payout === 'void') return findSoldAccount(funds)
@@ -71,15 +74,15 @@ export function findOwnAccount(funds: Funds): Account | null {
   return whole.find((account) => isBeingSold(funds, account)) ?? whole[0] ?? able[0] ?? null
 }
 
-/** The converter has an order of all of its money, and may still answer it in time. */
+/** True if the converter has an order for all of the account's money, and can still answer it in time. */
 const isBeingSold = ({ sales, stuck }: Funds, account: Account): boolean =>
   stuck !== account.id &&
   sales.some((sale) => sale.state === 'asked' && sale.accountId === account.id && sale.units === freeUnits(account))
 
-/** Names so much money of this account. */
+/** Names the account and the sum that it has now. */
 export const nameMoney = (account: Account): string => `${account.id}:${freeUnits(account)}`
 
-/** Names so much money that the chain has paid. */
+/** Names the sum that the chain has paid. */
 export const namePayout = (micro: bigint): string => `payout:${micro}`
 
 /** True if an operator settles exactly the money that the payment has. */
@@ -95,13 +98,13 @@ export function getRest(funds: Funds, account: Account): bigint {
   return findOwnAccount(funds)?.id === account.id ? 0n : freeUnits(account)
 }
 
-/** Returns the units beyond the payment's money: somebody must give them back. Dust stays. */
+/** Returns the units beyond the payment's money, which must go back to the buyer. Dust stays. */
 export function getExcess(funds: Funds, account: Account): bigint {
   const rest = getRest(funds, account)
   return isDust({ ...account, held: rest, outside: 0n }) ? 0n : rest
 }
 
-/** Returns the units that were sold of the account and are not there any more. */
+/** Returns the units that were sold of the account and are no longer there. */
 export function getShortage(funds: Funds, account: Account): bigint {
   if (funds.taken === null || findSoldAccount(funds)?.id !== account.id) return 0n
   return positive(funds.taken.units - freeUnits(account))
@@ -113,7 +116,7 @@ export function getLoss(funds: Funds, account: Account): bigint {
   return afterPayout + positive(account.outside - account.held)
 }
 
-/** The filled sale of exactly the money that the own account has now; null: it must be sold first. */
+/** Returns the filled sale of exactly the money that the own account has now; null: it must be sold first. */
 export function findFittingSale(funds: Funds): Sale | null {
   const own = findOwnAccount(funds)
   if (own === null || funds.taken !== null) return null
@@ -124,8 +127,9 @@ export function findFittingSale(funds: Funds): Sale | null {
 }
 
 /**
- * The payout is proved on chain. Its transfer may have been faster than a void: the money that it paid for is not given back
- * then, unless the partner was asked already. A payout that a restored backup has forgotten may be for any of the money.
+ * Returns the funds after a payout that is proved on chain. Its transfer might have been faster than a void: then the
+ * money that it paid for is not given back, unless the partner was asked already. A payout that is missing in a
+ * restored backup might be for any of the money.
  */
 export function withPaidOut(funds: Funds, paidOut: bigint): Funds {
   const { taken } = funds

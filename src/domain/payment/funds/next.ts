@@ -15,8 +15,8 @@ export type Effect =
   | { readonly do: 'done' }
 
 /**
- * The only rule for what happens next. The workflow, a resumed run, the operator's page and the status ask it. The first
- * rule that has an answer counts.
+ * Returns the next step. It is the only rule for it: the workflow, a resumed run, the operator's page and the status
+ * all use it. The first rule that returns an effect decides.
  */
 export function nextEffect(funds: Funds): Effect {
   for (const rule of RULES) {
@@ -41,7 +41,7 @@ const RULES: readonly Rule[] = [
   awaitMoney,
 ]
 
-/** A payout whose money is not all there, or is to go back, must not be paid. */
+/** A payout must not be paid if its money is not all there, or is to go back. */
 function protectPayout(funds: Funds): Effect | null {
   if (funds.payout === 'voiding') return { do: 'wait', for: 'payout' }
   const sold = findSoldAccount(funds)
@@ -55,7 +55,7 @@ function giveBack(funds: Funds): Effect | null {
   return wanted === undefined ? null : { do: 'give_back', accountId: wanted.id }
 }
 
-/** An open sale of other money than the payment has now is ended before anything else is sold. */
+/** Ends an open sale of money that is not what the payment has now, before anything else is sold. */
 function endSale(funds: Funds): Effect | null {
   const open = funds.sales.find(({ state }) => state === 'asked')
   if (open === undefined) return null
@@ -79,7 +79,9 @@ function sell(funds: Funds): Effect | null {
   return sale === null ? { do: 'sell', accountId: own.id, units: freeUnits(own) } : { do: 'take', number: sale.number }
 }
 
-/** Without money the payment waits for its buyer; once it is over, for what may still come or go of its orders. */
+/**
+ * Without money the payment waits for its buyer; once it is over, for money that can still come or go at its orders.
+ */
 function awaitMoney({ accounts, payout, closed, listens }: Funds): Effect | null {
   const mayCome = listens && accounts.some(({ word }) => word !== 'over' && word !== 'paid')
   const mayGo = accounts.some(({ back }) => back !== 'no')

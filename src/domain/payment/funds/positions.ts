@@ -3,8 +3,8 @@ import { type Account, freeUnits, isDust, isOnChain } from './account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getRest, getShortage, type Sale } from './funds.ts'
 
 /**
- * The books of a payment are a function of its funds: what each ledger account has of each asset because of it. A booking
- * is the difference between two positions, so every booking balances, and money that moves back is booked back.
+ * The books of a payment are a function of its funds: what each ledger account has of each asset because of it. A
+ * booking is the difference of two positions, so every booking balances, and money that moves back is booked back.
  */
 export type Positions = ReadonlyMap<string, bigint>
 
@@ -29,18 +29,19 @@ function putAccount(put: Put, funds: Funds, account: Account): void {
   const { asset, held, outside } = account
   const isSold = findSoldAccount(funds)?.id === account.id
   const isOwn = !isSold && findOwnAccount(funds)?.id === account.id
-  // USDC at an address of the platform is booked when the chain proves it, as nobody's money.
+  // USDC at an address of the platform was booked to `suspense` when the chain proved it.
   put(isOnChain(account) ? 'suspense' : 'partner_receivable', asset, held)
-  // What the buyer got from elsewhere and the partner still holds belongs to the platform; what it took back too is lost.
+  // Money that the partner still has although the buyer got it from elsewhere belongs to the platform. What the partner
+  // took back as well is lost.
   put('exchange', asset, outside < held ? -outside : -held)
   const owed = isOwn ? freeUnits(account) : getRest(funds, account)
-  const keptAsDust = !isOwn && isDust({ ...account, held: owed, outside: 0n })
+  const isDustOfPlatform = !isOwn && isDust({ ...account, held: owed, outside: 0n })
   const liability = isOwn ? 'merchant_payable' : 'suspense'
-  put(keptAsDust ? 'exchange' : liability, asset, -owed)
+  put(isDustOfPlatform ? 'exchange' : liability, asset, -owed)
   put('chargeback_loss', asset, getShortage(funds, account))
 }
 
-/** A sale stays a sale: if it is not paid out, it was made for the platform's own account. */
+/** A sale stays a sale: if it is not paid out, it was made for the platform's account. */
 function putSale(put: Put, funds: Funds, sale: Sale): void {
   const asset = funds.accounts.find(({ id }) => id === sale.accountId)?.asset
   if (sale.fill === null || asset === undefined) return
@@ -57,7 +58,7 @@ function putSale(put: Put, funds: Funds, sale: Sale): void {
   put('exchange', 'USDC', taken.gross - sale.fill)
 }
 
-/** The lines that lead from one position to the other; they sum to zero for each asset. */
+/** Lists the lines that lead from one position to the other; they sum to zero for each asset. */
 export function listLinesBetween(before: Positions, after: Positions): Line[] {
   const keys = [...new Set([...before.keys(), ...after.keys()])].toSorted()
   return keys.flatMap((key) => {

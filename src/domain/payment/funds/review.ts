@@ -12,8 +12,8 @@ import {
 } from './funds.ts'
 
 /**
- * The facts for which a person is asked. Those of the first list stop the settlement; those of the second only ask. The
- * texts that people read are made of these facts with their amounts (../reviews.ts).
+ * The facts that an operator must decide about. Those of the first list stop the settlement; those of the second do
+ * not. The texts for people are made of these facts with their amounts (../reviews.ts).
  */
 export const STOPS = ['too_little', 'after_failure', 'sale_stuck', 'far_fill', 'payout_stopped'] as const
 export const ASKS = [
@@ -56,7 +56,7 @@ export const isSilent = ({ silent, word }: Account): boolean => silent && word =
 /** True if the payment has money that is not sold yet. */
 const isUnsold = (funds: Funds): boolean => funds.taken === null && findOwnAccount(funds) !== null
 
-/** A sale of other money that hangs keeps the payment's money from being sold, too. */
+/** True if the sale hangs. A hanging sale of other money also keeps the payment's money from being sold. */
 function isSaleStuck(funds: Funds): boolean {
   const { stuck, sales } = funds
   const isHanging = sales.some(({ state, accountId }) => state === 'asked' && accountId === stuck)
@@ -77,7 +77,9 @@ function isFillFar(funds: Funds): boolean {
   )
 }
 
-/** The partner's word is awaited about the money that a running payment needs, or that is left of one that is void. */
+/**
+ * True if a running payment needs money that waits for the partner's report, or a void payment still has such money.
+ */
 function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean {
   if (funds.payout === 'void') return funds.accounts.some((account) => account.word === word && isWorth(account))
   if (funds.payout !== 'none') return false
@@ -88,8 +90,8 @@ function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean
 }
 
 /**
- * True if money that will not be settled waits, and nobody has decided where it goes. As long as it may be settled, its
- * partner's word is awaited.
+ * True if money waits that will not be settled, without a decision about it. While it might still be settled, the
+ * partner's report is awaited.
  */
 export function waitsAsExcess(funds: Funds, account: Account): boolean {
   const isKnown = account.word === 'paid' || isPast(funds)
@@ -97,17 +99,20 @@ export function waitsAsExcess(funds: Funds, account: Account): boolean {
   return getExcess(funds, account) > 0n && isKnown && !isGoing && !isUnanswered(account)
 }
 
-/** Nothing that comes now can be settled. After a void the partner's word is awaited until the listening ends. */
+/**
+ * True if money that comes now cannot be settled. After a void the partner's report is awaited until the listening
+ * ends.
+ */
 const isPast = (funds: Funds): boolean => funds.payout === 'paid' || (!funds.listens && findSoldAccount(funds) === null)
 
 export const isUnknownLoss = (funds: Funds, account: Account): boolean => getLoss(funds, account) > account.writtenOff
 
-/** The chain has paid the merchant something else than what was sold for it. */
+/** True if the chain has paid the merchant another sum than the sold one. */
 function isPayoutUnexpected({ payout, taken, paidOut, agreed }: Funds): boolean {
   return payout === 'paid' && agreed !== namePayout(paidOut) && (taken === null || paidOut !== taken.gross - taken.fee)
 }
 
-/** A hold keeps the payment's money from going on, as long as that may go on. */
+/** True if a hold keeps the payment's money from continuing, as long as the money could continue. */
 export function isHeld(funds: Funds): boolean {
   const isOver = funds.payout === 'paid' || funds.payout === 'voiding'
   return funds.hold && !isOver && findOwnAccount(funds) !== null

@@ -8,7 +8,7 @@ import { type Funds, getLoss, type TakenSale } from './funds.ts'
 import { nextEffect } from './next.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
 
-/** The funds of a payment as its rows have them, and the rows as its funds change. */
+/** Converts a payment's rows to its funds, and its funds to rows. */
 
 export function toFunds(state: PaymentWithAttempts): Funds {
   const { payment, attempts, sales } = state
@@ -54,7 +54,9 @@ export function toAccount(attempt: Attempt): Account {
   }
 }
 
-/** The payment with what the funds have become by an answer, or by the chain. What is computed is computed later. */
+/**
+ * Returns the payment with its funds after an answer, or after a fact of the chain. `derive` computes the rest later.
+ */
 export function withFunds(state: PaymentWithAttempts, funds: Funds): PaymentWithAttempts {
   const { payout, paidOut, closed, hold, stuck, agreed } = funds
   const payment: Payment = {
@@ -90,7 +92,10 @@ function withAccount(attempt: Attempt, account: Account): Attempt {
   }
 }
 
-/** The units of the attempt in the currency that its buyer was asked for; the asked USDC is exactly what was asked. */
+/**
+ * Converts the attempt's units to the currency that its buyer was asked for; the asked USDC converts to exactly the
+ * asked amount.
+ */
 export function toMoney({ asked, askedMicro, provider }: Attempt, units: bigint): Money {
   if (provider !== 'crypto') return { ...asked, minor: units.toString() }
   const micro = BigInt(askedMicro ?? '0')
@@ -98,8 +103,8 @@ export function toMoney({ asked, askedMicro, provider }: Attempt, units: bigint)
 }
 
 /**
- * Takes every step that needs nobody else: a sale of USDC, which is its own fill; the order for the converter, which is stored
- * before it is asked; and a filled sale, with its fee.
+ * Takes every step that needs no other party: a sale of USDC, which is its own fill; the order for the converter, which
+ * is stored before the converter is asked; and a filled sale, with its fee.
  */
 export function advance(changed: PaymentWithAttempts): PaymentWithAttempts {
   const state = forgetWhatWasWon(changed)
@@ -112,7 +117,7 @@ export function advance(changed: PaymentWithAttempts): PaymentWithAttempts {
   return sale.state === 'filled' ? advance(sold) : sold
 }
 
-/** Money that was written off and won back is asked for when it is lost again. */
+/** Lowers a written-off loss by what was won back, so that an operator is asked again when it is lost again. */
 function forgetWhatWasWon(state: PaymentWithAttempts): PaymentWithAttempts {
   const funds = toFunds(state)
   const accounts = funds.accounts.map((account) => {
@@ -129,7 +134,7 @@ function take(state: PaymentWithAttempts, number: number): PaymentWithAttempts {
   return { ...state, payment }
 }
 
-/** The sale to be stored now; null: one is open, or there is no rate yet. */
+/** Returns the sale to store now; null: one is open, or there is no rate yet. */
 function newSale(
   { attempts, sales }: PaymentWithAttempts,
   { accountId, units }: { readonly accountId: string; readonly units: bigint },
@@ -146,7 +151,9 @@ function newSale(
 export const findOpenSale = ({ sales }: Pick<PaymentWithAttempts, 'sales'>): StoredSale | null =>
   sales.find(({ state }) => state === 'asked') ?? null
 
-/** Returns what a change of the payment books: the difference between the positions before and after it. Null: nothing. */
+/**
+ * Returns what a change of the payment books: the difference between the positions before and after it. Null: nothing.
+ */
 export function bookingBetween(before: PaymentWithAttempts, after: PaymentWithAttempts, kind: string): Booking | null {
   const { id, version } = after.payment
   const lines = listLinesBetween(computePositions(toFunds(before)), computePositions(toFunds(after)))
