@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => shop?.close())
 
-test('a cancellation that Temporal cannot take is not promised: the answer asks the merchant to try again', async () => {
+test('a cancellation that Temporal cannot accept is not promised: the response asks the merchant to try again', async () => {
   const { id } = (await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })).body
   const answer = await shop.ask('POST', `/v1/payments/${String(id)}/cancel`)
   expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([

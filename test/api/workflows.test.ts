@@ -14,14 +14,14 @@ import { type Furnished, furnish, rowsFor } from './support/furnished.ts'
 import { type Answer, expectProblem, openShop, type Shop } from './support/shop.ts'
 
 describe('Requests that count once', () => {
-  /** What was asked of the workflows, and what the next cancellation waits for. */
+  /** The calls of the workflows, and what the next cancellation waits for. */
   let effects: string[] = []
   let gate: Promise<void> = Promise.resolve()
   let shop: Shop
   beforeAll(async () => {
     shop = await openShop({
       deps: ({ workflows, db }) => ({
-        // Hundreds at once are to wait for the key, and not for the row that says when the API key was used last.
+        // Hundreds of requests must wait for the key, and not for the row that says when the API key was last used.
         onStarted: () => undefined,
         onKeyUsed: () => undefined,
         workflows: {
@@ -54,8 +54,8 @@ describe('Requests that count once', () => {
     const create = (key: string, body: unknown = BODY, apiKey = shop.key) =>
       shop.ask('POST', '/v1/payments', { body, key: apiKey, headers: { 'idempotency-key': key } })
 
-    describe('the same request with the same Idempotency-Key', () => {
-      test('gets the first answer again, byte for byte, and makes nothing', async () => {
+    describe('A repeated request with the same Idempotency-Key', () => {
+      test('a repeated request gets the first response again, byte for byte, and makes nothing', async () => {
         const first = await create('again')
         const before = await shop.count('payment')
         const second = await create('again')
@@ -69,7 +69,7 @@ describe('Requests that count once', () => {
         expect(await shop.count('timeline_entry')).toBe(before)
       })
 
-      test('is the same whatever the order of its fields, its defaults, its quotes, and number or text', async () => {
+      test('a request is a repetition whatever the order of its fields, its defaults, its quotes, and number or text', async () => {
         const first = await create('order', { amount: '49.99', currency: 'EUR', metadata: { a: '1', b: '2' } })
         const second = await create('"order"', {
           metadata: { b: '2', a: '1' },
@@ -81,7 +81,7 @@ describe('Requests that count once', () => {
         expect(second.text).toBe(first.text)
       })
 
-      test('with another body is refused', async () => {
+      test('a repeated key with another body is refused', async () => {
         await create('other body')
         const key = 'other-body'
         await create(key)
@@ -90,7 +90,7 @@ describe('Requests that count once', () => {
         expect(answer.body['param']).toBe('Idempotency-Key')
       })
 
-      test('is answered as before when it would be refused now', async () => {
+      test('a repeated request that would be refused now is answered as before', async () => {
         const merchant = await shop.addMerchant()
         const first = await create('wallet-gone', BODY, merchant.key)
         await shop.db.query('delete from wallet where merchant_id = $1', [merchant.tenant.merchantId])
@@ -105,7 +105,7 @@ describe('Requests that count once', () => {
           [shop.key, other.key].map(async (key) => (await create('scope', BODY, key)).body['id']),
         )
         expect(new Set(ids).size).toBe(2)
-        // As a database has it that was shared by two modes before it was stamped.
+        // As in a database that two modes shared before it was stamped.
         await shop.db.query(
           `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, location, body)
          select merchant_id, true, route, 'other-mode', fingerprint, status, location, body from idempotency_key
@@ -126,13 +126,13 @@ describe('Requests that count once', () => {
       })
     })
 
-    test('a refused request does not use up its key', async () => {
+    test('a refused request does not use up its Idempotency-Key', async () => {
       expectProblem(await create('second-try', { ...BODY, amount: 'x' }), 400, 'validation_failed')
       expectProblem(await create('second-try', { ...BODY, amount: '0.01' }), 422, 'amount_too_small')
       expect((await create('second-try')).status).toBe(201)
     })
 
-    test.each(['', ' ', 'a b', 'ü', 'x'.repeat(256), '""'])('the key %p is refused', async (key) => {
+    test.each(['', ' ', 'a b', 'ü', 'x'.repeat(256), '""'])('the Idempotency-Key %p is refused', async (key) => {
       const answer = await shop.ask('POST', '/v1/payments', {
         body: BODY,
         headers: { 'idempotency-key': encodeURI(key) === key ? key : Buffer.from(key).toString('latin1') },
@@ -141,7 +141,7 @@ describe('Requests that count once', () => {
       expect(answer.body['param']).toBe('Idempotency-Key')
     })
 
-    test('while the first request has not ended, the second waits two seconds and is told to ask again', async () => {
+    test('while the first request has not ended, the second waits two seconds and gets an error that asks to try again', async () => {
       const claimed = withResolvers()
       const release = withResolvers()
       const first = shop.db.transaction(async (tx) => {
@@ -162,12 +162,12 @@ describe('Requests that count once', () => {
       await expect(first).rejects.toThrow('rolled back')
       expectProblem(answer, 409, 'idempotency_key_in_use')
       expect(answer.headers.get('retry-after')).toBe('1')
-      // The answer shows that the wait for the lock ended, and the clock that it was not given up sooner.
+      // The response shows that the wait for the lock ended, and the clock that it was not given up earlier.
       expect(waitedMs).toBeGreaterThanOrEqual(2000)
       expect((await create('slow')).status).toBe(201)
     })
 
-    test('a request without a key that waited in vain is told so, and nothing of a key', async () => {
+    test('a request without a key that waited in vain gets an error that does not mention a key', async () => {
       expect((await shop.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)
       const before = await shop.count('payment')
       const answer = await shop.db.transaction(async (tx) => {
@@ -229,14 +229,14 @@ describe('Requests that count once', () => {
       return JSON.stringify(rows.map((result) => result.rows))
     }
 
-    describe('an effect outside of the database', () => {
+    describe('An effect outside the database', () => {
       async function cancelable() {
         const made = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
         const id = String(made.body['id'])
         return { id, path: `/v1/payments/${id}/cancel`, simulate: `/v1/test/payments/${id}/simulate` }
       }
 
-      test('happens once when two ask at the same time: the second waits for the answer of the first', async () => {
+      test('the effect happens once for two concurrent requests: the second waits for the response of the first', async () => {
         const { id, path } = await cancelable()
         effects = []
         let open = (): void => undefined
@@ -261,7 +261,7 @@ describe('Requests that count once', () => {
         expectProblem(await post(simulate, 'other', { action: 'decline' }), 422, 'idempotency_key_reused')
       })
 
-      test('is asked for again by the same request when the process of the first has died', async () => {
+      test('the effect is requested again by the same request when the process of the first has died', async () => {
         const { id, path } = await cancelable()
         await claimed(id, 'died', "now() - interval '1 second'")
         effects = []
@@ -269,7 +269,7 @@ describe('Requests that count once', () => {
         expect(effects).toEqual([`cancel ${id}`])
       })
 
-      test('a refused request gives its key back, also to another request', async () => {
+      test('a refused request releases its key, also to another request', async () => {
         const redeliver = `/v1/webhook_endpoints/${own.endpoint}/redeliver_failed`
         const disable = (at: string) =>
           shop.db.query(
@@ -282,12 +282,12 @@ describe('Requests that count once', () => {
         expect((await post(redeliver, 'refused', { since: '2026-11-02T00:00:00Z' })).status).toBe(202)
       })
 
-      test('at an id of thousands of characters, or with NUL in it, is the 404 of an unknown one', async () => {
+      test('an effect at an id of thousands of characters, or with NUL in it, is the 404 of an unknown one', async () => {
         for (const id of ['x'.repeat(8000), '%00', '%F0%9F%98%80'.repeat(300)])
           expectProblem(await post(`/v1/payments/${id}/cancel`, 'long'), 404, 'resource_missing')
       })
 
-      /** As a cancellation leaves its key that has claimed it and not answered: made of one that was answered. */
+      /** A key that a cancellation has claimed and not answered: made from an answered one. */
       async function claimed(id: string, key: string, until: string): Promise<void> {
         await post(`/v1/payments/${id}/cancel`, key)
         await shop.db.query(
@@ -305,10 +305,10 @@ describe('Requests that count once', () => {
 })
 
 describe('Requests of partners', () => {
-  /** Callbacks of partners, as HTTP requests: what is answered, what is stored, and what is passed on to the workflow. */
+  /** Partners’ callbacks as HTTP requests: their response, the stored row, and the message to the workflow. */
 
   let passedOn: string[][] = []
-  /** True while Temporal takes messages. */
+  /** True while Temporal accepts messages. */
   let isReachable = true
   /** True while each callback counts as authentic: its first line is the event, its second the order. */
   let isPlain = false
@@ -346,7 +346,7 @@ describe('Requests of partners', () => {
       isReachable = true
     })
 
-    /** An authentic callback of the banking app: signed over its bytes, now; sent again, it says the same. */
+    /** An authentic callback of the banking app: signed over its bytes, now; a repeated one is equal. */
     function send({ event = eventId, attemptId = payment.attemptId, secret = PARTNER_SECRET } = {}): Promise<Answer> {
       const now = Math.floor(Date.now() / 1000)
       const body = JSON.stringify({
@@ -381,7 +381,7 @@ describe('Requests of partners', () => {
       expect(passedOn).toEqual([[payment.id, payment.attemptId]])
     })
 
-    test('a callback that is stored but could not be passed on gets 503: the partner sends it again', async () => {
+    test('a callback that is stored but could not be passed on gets 503, so that the partner sends it again', async () => {
       isReachable = false
       const refused = await send()
       expectProblem(refused, 503, 'temporarily_unavailable')
@@ -418,7 +418,7 @@ describe('Requests of partners', () => {
     })
 
     test.each(['/c/%00', '/c/a%00b', '/c/%00/status', '/c/%00/code.svg'])(
-      'a checkout that cannot be: %s',
+      'a request with NUL in its path gets the response of an unknown checkout: %s',
       async (path) => {
         const [answer, unknown] = await Promise.all(
           [path, path.replaceAll('%00', 'x')].map((at) => shop.ask('GET', at, { key: null })),
@@ -428,7 +428,7 @@ describe('Requests of partners', () => {
       },
     )
 
-    test.each(['event\0\natt_1', 'event\natt_\0'])('an authentic callback with NUL in an id: %j', async (body) => {
+    test.each(['event\0\natt_1', 'event\natt_\0'])('an authentic callback with NUL in an id is refused: %j', async (body) => {
       const headers = { 'content-type': 'application/octet-stream' }
       expectProblem(
         await shop.ask('POST', '/callbacks/wallet_app', { key: null, body, headers }),
@@ -438,7 +438,7 @@ describe('Requests of partners', () => {
     })
 
     test.each(['/v1/payments/%00', '/v1/events/%00', '/v1/webhook_endpoints/%00', '/v1/api_keys/%00'])(
-      'an id that cannot be: %s',
+      'a request with NUL in an id gets the response of an unknown one: %s',
       async (path) => {
         expect((await shop.ask('GET', path)).status).toBeLessThan(500)
       },
@@ -501,7 +501,7 @@ describe('Starts of workflows', () => {
     expect(await shop.count('outbox')).toBe(0)
   })
 
-  test('while Temporal is there, the workflow runs and the outbox is empty soon after the answer', async () => {
+  test('while Temporal is up, the workflow runs and the outbox is empty soon after the response', async () => {
     const up = await openShop()
     try {
       const { id } = (await create(up)).body
@@ -531,7 +531,7 @@ describe('Starts of workflows', () => {
     expect(signals?.filter(Boolean)).toEqual(['rowChanged'])
   })
 
-  describe('of many payments at once', () => {
+  describe('Many payments at once', () => {
     let open = (): void => undefined
     let atOnce = 0
     let most = 0
@@ -562,7 +562,7 @@ describe('Starts of workflows', () => {
     })
     afterAll(() => busy?.close())
 
-    test('all are answered while none is started, no more than the bound are started at once, and the relay starts the rest', async () => {
+    test('all payments are answered while none is started, no more than the bound start at once, and the relay starts the rest', async () => {
       const made = await Promise.all(Array.from({ length: 8 }, () => create(busy)))
       expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201))
       expect([atOnce, await busy.count('outbox')]).toEqual([2, 8])

@@ -527,8 +527,8 @@ describe('Delayed responses', () => {
   afterEach(() => close())
 
   /**
-   * Refuses everybody as a client that asks too often, and delays this many responses. Counts requests, and the delayed
-   * ones.
+   * Refuses everybody as a client that asks too often, and delays this many responses. Counts the requests, and the
+   * most that waited at the same time.
    */
   async function refusing(most: number) {
     const seen = { asked: 0, answered: 0, waited: 0 }

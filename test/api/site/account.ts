@@ -9,11 +9,11 @@ export type Account = {
   readonly tenant: Tenant
   readonly key: string
   readonly keyId: string
-  /** Makes a payment; answers its id. */
+  /** Makes a payment; returns its id. */
   readonly pay: (body: object) => Promise<string>
 }
 
-/** The owner of an account of their own, with a wallet and a key. */
+/** The owner of a new account, with a wallet and a key. */
 export async function openAccount(shop: Shop, email: string): Promise<Account> {
   const owner = await signUp(shop, email)
   const { merchant_id } = await one(
@@ -32,7 +32,7 @@ export async function openAccount(shop: Shop, email: string): Promise<Account> {
   return { owner, tenant, key, keyId, pay }
 }
 
-/** The field of the forms of the page that makes them count once. */
+/** The hidden field of the page’s forms that makes each count once. */
 export async function onceIn(owner: Visitor, path: string): Promise<string> {
   return /name="once" value="([^"]+)"/.exec((await owner.get(path)).html)?.[1] ?? ''
 }

@@ -20,7 +20,7 @@ import { openShop, type Shop } from '../support/shop.ts'
 import { composedPages } from './pages.ts'
 import { askedBy, askToConfirm, linkIn, mailsTo, type PageAnswer, signIn, signUp, Visitor } from './visitor.ts'
 
-/** Milliseconds that the clock is ahead. */
+/** The milliseconds by which the clock is ahead. */
 let ahead = 0
 let shop: Shop
 beforeAll(async () => {
@@ -34,8 +34,8 @@ describe('Attacks on sign-in and forms', () => {
   const HOUR_MS = 3_600_000
   const wrongFor = (code: string): string => (code === '000000' ? '111111' : '000000')
 
-  describe('codes', () => {
-    test('a guesser who asks for mail after mail gets twenty tries a day for one address; its links work on', async () => {
+  describe('Codes of the sign-in', () => {
+    test('a guesser who requests mail after mail gets twenty tries a day for one address; its links keep working', async () => {
       const email = address()
       let tries = 0
       for (let hour = 0; tries < CODE_TRIES_A_DAY; hour++) {
@@ -91,7 +91,7 @@ describe('Attacks on sign-in and forms', () => {
       expect(answers.filter(({ to }) => to === '/dashboard')).toHaveLength(1)
     })
 
-    test('a code or a link that has served does not serve again by the other', async () => {
+    test('a code or a link that was used cannot be used again through the other', async () => {
       const email = address()
       const visitor = new Visitor(shop)
       await visitor.post('/sign-in', { email })
@@ -106,8 +106,8 @@ describe('Attacks on sign-in and forms', () => {
     })
   })
 
-  describe('forms', () => {
-    test('fields that are there twice, are too long, or are no form are refused with a page, never with a failure', async () => {
+  describe('Forms', () => {
+    test('fields that are repeated or too long, and bodies that are no form, are refused with a page, never with a failure', async () => {
       const bodies = ['email=a@shop.example&email=b@shop.example', 'code=1&code=2', 'to=a&to=b', 'answer=1&answer=2']
       const long = `email=${'x'.repeat(21_000)}`
       const huge = `email=${'x'.repeat(70_000)}`
@@ -138,7 +138,7 @@ describe('Attacks on sign-in and forms', () => {
       expect(await mailsTo(shop, 'x@shop.example')).toEqual([])
     })
 
-    test('a browser that brings two sessions is signed in by neither: one of them is of somebody else', async () => {
+    test('a browser that sends two session cookies is signed in by neither: one of them belongs to somebody else', async () => {
       const sessions = []
       for (const { cookies } of [await signUp(shop, address()), await signUp(shop, address())])
         sessions.push(`pinrail_session=${cookies.get('pinrail_session')}`)
@@ -148,7 +148,7 @@ describe('Attacks on sign-in and forms', () => {
       expect((await brought(String(sessions[0]))).status).toBe(200)
     })
 
-    test('one person makes ten accounts, also by thirty presses at once', async () => {
+    test('one person makes ten accounts at most, also by thirty presses at once', async () => {
       const owner = await signIn(shop, address())
       const _form = await owner.formField('/dashboard/welcome')
       const answers = await Promise.all(
@@ -161,8 +161,8 @@ describe('Attacks on sign-in and forms', () => {
     })
   })
 
-  describe('confirmation', () => {
-    test('strangers who ask for links to an address do not keep its owner from confirming', async () => {
+  describe('Confirmation', () => {
+    test('strangers who request links to an address do not keep its owner from confirming', async () => {
       const email = address()
       const owner = await signUp(shop, email)
       for (let round = 0; round < 6; round++) await new Visitor(shop).post('/sign-in', { email })
@@ -186,7 +186,7 @@ describe('Attacks on sign-in and forms', () => {
       expect((await owner.get('/dashboard')).to).toContain('/sign-in')
     })
 
-    test('as many at once as there are connections and more are answered', async () => {
+    test('more presses at once than there are connections are all answered', async () => {
       const email = address()
       const owners = await Promise.all(
         Array.from({ length: 24 }, async (_, index) => {
@@ -201,8 +201,8 @@ describe('Attacks on sign-in and forms', () => {
     }, 60_000)
   })
 
-  describe('what leaks', () => {
-    test('no page of the dashboard or the sign-in may be cached, framed, or named to another site', async () => {
+  describe('Leaks', () => {
+    test('no page of the dashboard or the sign-in can be cached, framed, or named to another site', async () => {
       const owner = await signUp(shop, address())
       await owner.submit('/dashboard/confirm', { asked: await askToConfirm(shop, owner) })
       const paths = [
@@ -225,7 +225,7 @@ describe('Attacks on sign-in and forms', () => {
     })
   })
 
-  test('in live mode nobody enters as the demo merchant, whatever is configured', async () => {
+  test('in live mode nobody can enter as the demo merchant, whatever is configured', async () => {
     const live = await openShop({ mode: 'live', deps: () => ({ demoEmail: 'demo@shop.example' }) })
     try {
       const visitor = new Visitor(live)
@@ -256,7 +256,7 @@ describe('Attacks on the team', () => {
     )
   const invite = (by: Visitor, email: string, role = 'viewer') => by.submit('/dashboard/team/invite', { email, role })
 
-  describe('invitations', () => {
+  describe('Invitations', () => {
     test('one account mails an address once an hour, and all accounts together five times', async () => {
       const target = 'flooded@shop.example'
       const owner = await signUp(shop, 'flood-0@shop.example')
@@ -288,7 +288,7 @@ describe('Attacks on the team', () => {
       expect(await mailsTo(shop, 'guest-50@shop.example')).toEqual([])
     })
 
-    test('a withdrawn invitation lets nobody join, and the log says so without the address', async () => {
+    test('a withdrawn invitation lets nobody join, and the log records the withdrawal without the address', async () => {
       const owner = await signUp(shop, 'withdraws@shop.example')
       const account = await accountOf('withdraws@shop.example')
       await invite(owner, 'guest@shop.example', 'owner')
@@ -306,7 +306,7 @@ describe('Attacks on the team', () => {
       expect((await owner.submit('/dashboard/team/withdraw', { email: 'guest@shop.example' })).status).toBe(404)
     })
 
-    test('an invitation to another address, of another account, or that has ended lets nobody join', async () => {
+    test('an invitation to another address, of another account, or that has expired lets nobody join', async () => {
       const owner = await signUp(shop, 'inviter@shop.example')
       const account = await accountOf('inviter@shop.example')
       await invite(owner, 'right@shop.example')
@@ -321,15 +321,15 @@ describe('Attacks on the team', () => {
       ahead = 0
     })
 
-    test('the name of an account cannot carry a web address into the mail, nor lines of its own', async () => {
+    test('the name of an account cannot put a URL or extra lines into the mail', async () => {
       const owner = await signIn(shop, 'namer@shop.example')
       for (const name of ['Win: https://evil.example', 'www.evil.example', 'a\r\nBcc: x@evil.example', ' ', '\u202e'])
         expect([name, (await owner.submit('/dashboard/accounts', { name })).status]).toEqual([name, 400])
     })
   })
 
-  describe('the team', () => {
-    test('whoever lost the role while the request waited changes nothing', async () => {
+  describe('The team', () => {
+    test('a person who lost the role while the request waited changes nothing', async () => {
       const email = 'demoted@shop.example'
       const owner = await signUp(shop, email)
       const merchantId = await accountOf(email)
@@ -381,7 +381,7 @@ describe('Attacks on the team', () => {
     })
   })
 
-  describe('payments', () => {
+  describe('Payments', () => {
     test('nonsense and payments of others leave nothing in the audit log, and are not canceled', async () => {
       const owner = await signUp(shop, 'canceler@shop.example')
       const foreign = await shop.ask('POST', '/v1/payments', { body: { amount: 5, currency: 'EUR' } })
@@ -403,7 +403,7 @@ describe('Attacks on the team', () => {
       ['\t=1', '"\'\t\'=1"'],
       ['a=b, c-d', '"a=b, c-d"'],
       ['plain', 'plain'],
-    ])('in the export %j begins no formula, at whatever sign a program divides the line', (text, cell) => {
+    ])('a cell of the export does not begin a formula with %j, at whatever sign a program splits the line', (text, cell) => {
       expect(csvLine(['id', text])).toBe(`id,${cell}\r\n`)
     })
   })
@@ -420,7 +420,7 @@ describe('The matrix of pages', () => {
     for (const role of ROLES) visitors.set(role, await member(role, `${role}@shop.example`))
   })
 
-  /** Somebody with the role in the shop's own account. */
+  /** A person with the role in the shop’s own account. */
   async function member(role: Role, email: string): Promise<Visitor> {
     await signIn(shop, email)
     await execute(
@@ -450,16 +450,16 @@ describe('The matrix of pages', () => {
   }
 
   const pages = composedPages()
-  /** The path with ids of nothing: who is refused must be so before anything is looked for. */
+  /** The path with ids of unknown objects: a refusal must come before any look-up. */
   const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
-  /** What an id in a path is of, by the beginning of the path. */
+  /** The type of the object that an id in a path belongs to, by the beginning of the path. */
   const ID_OF: readonly (readonly [string, Exclude<keyof Furnished, 'merchant'>])[] = [
     ['/dashboard/keys', 'apiKey'],
     ['/dashboard/webhooks', 'endpoint'],
     ['/dashboard/events', 'event'],
     ['/dashboard/links', 'link'],
   ]
-  /** The path with ids of what the shop has. */
+  /** The path with ids of the shop’s own objects. */
   function ownPathOf(path: string): string {
     if (path.startsWith('/dashboard/notifications')) return path.replace(':id', channel)
     const [, kind = 'payment'] = ID_OF.find(([start]) => path.startsWith(start)) ?? []
@@ -468,7 +468,10 @@ describe('The matrix of pages', () => {
   const isRefused = ({ status, to }: PageAnswer): boolean =>
     status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
 
-  /** What a browser says about a form of another site, or of a site beside ours; and a program that says nothing. */
+  /**
+   * Headers that a browser sends about a form of another site, or of a neighbor of the platform’s host; and a program
+   * that sends none.
+   */
   const FOREIGN: readonly Record<string, string>[] = [
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
@@ -481,7 +484,7 @@ describe('The matrix of pages', () => {
     {},
   ]
 
-  /** What a form may send in place of its hidden field; `others` is that of somebody else. */
+  /** Values that a form can send in place of its hidden field; `others` is the field of another person. */
   const FORGED: readonly ((own: string, others: string) => string)[] = [
     () => '',
     () => 'x',
@@ -491,7 +494,7 @@ describe('The matrix of pages', () => {
     (_own, others) => others,
   ]
 
-  /** The cookie of somebody who has signed out. */
+  /** The cookie of a person who has signed out. */
   async function endedSession(): Promise<string> {
     const visitor = await member('owner', 'ended@shop.example')
     const cookie = visitor.cookies.get('pinrail_session') ?? ''
@@ -510,7 +513,7 @@ describe('The matrix of pages', () => {
     return visitor.cookies.get('pinrail_session') ?? ''
   }
 
-  /** Everything that changes something when it is let through. Refusals, sign-ins and exports are logged rightly. */
+  /** Rows that an accepted request changes. Refusals, sign-ins and exports are logged rightly. */
   async function snapshot(): Promise<string> {
     const { rows } = await shop.db.query(
       `select (select json_agg(t order by t.id) from api_key t)::text || (select json_agg(w) from wallet w)::text
@@ -521,10 +524,10 @@ describe('The matrix of pages', () => {
     return String(rows[0]?.all)
   }
 
-  test('every page and action is refused to nobody, to a wrong, ended, idle and foreign session, and from elsewhere', async () => {
+  test('every page and action refuses strangers, wrong, expired, idle and foreign sessions, and requests from other sites', async () => {
     let attempts = 0
     const through: string[] = []
-    // For its own reason: what is let through once may end the session, and the rest would be refused for that.
+    // Each for its own reason: an accepted request may end the session, and then the rest would be refused for that.
     const note = (what: string, answer: PageAnswer, reason: 'nobody' | 'foreign'): void => {
       attempts += 1
       const refused = reason === 'foreign' ? answer.status === 403 : (answer.to ?? '').startsWith('/sign-in?to=')
@@ -591,7 +594,7 @@ describe('The matrix of pages', () => {
     expect(await snapshot()).toBe(before)
   }, 180_000)
 
-  test('every page and action is refused to every role that lacks the ability, and to a confirmation that is old', async () => {
+  test('every page and action refuses every role that lacks the ability, and an old confirmation', async () => {
     const before = await snapshot()
     const through: string[] = []
     const shut: string[] = []
@@ -623,7 +626,7 @@ describe('The matrix of pages', () => {
     expect(await snapshot()).toBe(before)
   })
 
-  test('somebody of another account sees and changes nothing of this one', async () => {
+  test('a person of another account reads and changes nothing of this one', async () => {
     const other = await shop.addMerchant()
     const stranger = await signIn(shop, 'stranger@shop.example')
     const { rows } = await shop.db.query(`select id from person where email = 'stranger@shop.example'`)
@@ -650,7 +653,7 @@ describe('The matrix of pages', () => {
     expect((await stranger.submit('/dashboard/accounts/join', { account: shop.tenant.merchantId })).status).toBe(404)
   })
 
-  test('a session of the test deployment is none of the live one', async () => {
+  test('a session of the test deployment does not sign in at the live one', async () => {
     const live = await openShop({ mode: 'live' })
     try {
       const owner = visitors.get('owner') as Visitor

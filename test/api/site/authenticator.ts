@@ -1,19 +1,19 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** What a device does with passkeys (WebAuthn Level 3, 6.1 and 6.5.1), and what a dishonest one may do. */
+/** An authenticator of passkeys (WebAuthn Level 3, 6.1 and 6.5.1), honest or dishonest. */
 export type Lies = {
   readonly origin?: string
   readonly rpId?: string
   readonly type?: string
   readonly counter?: number
-  /** Of the authenticator data: 1 present, 4 verified, 64 with a new key. */
+  /** Flags of the authenticator data: 1 present, 4 verified, 64 with a new key. */
   readonly flags?: number
   readonly challenge?: string
 }
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest()
 
-/** The few forms of CBOR (RFC 8949) that a registration has. */
+/** The forms of CBOR (RFC 8949) that a registration needs. */
 const head = (major: number, length: number): Buffer =>
   length < 24
     ? Buffer.from([(major << 5) | length])

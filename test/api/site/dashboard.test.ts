@@ -42,7 +42,7 @@ describe('The first steps of a new account', () => {
   })
   afterAll(() => local?.close())
 
-  test('each take one press: a test wallet, the inbox as an endpoint, a key whose printed call works', async () => {
+  test('each first step takes one press: a test wallet, the inbox as an endpoint, a key whose printed call works', async () => {
     const owner = await signUp(local, 'first@shop.example')
     const press = async (step: string, form = {}) => {
       const { status, to } = await owner.submit(`/dashboard/first-steps/${step}`, form)
@@ -64,7 +64,7 @@ describe('The first steps of a new account', () => {
     expect((await owner.get('/dashboard')).html).not.toContain(key)
   })
 
-  test('refuse an address that is none next to its field, and never replace a wallet that is set', async () => {
+  test('the first steps refuse an invalid address next to its field, and never replace a wallet that is set', async () => {
     const owner = await signUp(local, 'first-wrong@shop.example')
     const wrong = await owner.submit('/dashboard/first-steps/wallet', { address: '0x12' })
     expect([wrong.status, wrong.html.includes('aria-invalid="true"')]).toEqual([400, true])
@@ -75,7 +75,7 @@ describe('The first steps of a new account', () => {
     expect(before).toContain('Checksum valid')
   })
 
-  test('show the side bar once there is an account, and the sent page names the address and the mail inbox', async () => {
+  test('the first steps show the side bar once there is an account, and the sent page names the address and the mail inbox', async () => {
     const visitor = new Visitor(local)
     const email = 'no-account@shop.example'
     await visitor.post('/sign-in', { email })
@@ -88,7 +88,7 @@ describe('The first steps of a new account', () => {
     expect((await visitor.get('/dashboard')).html).toContain('<nav')
   })
 
-  test('lead to a payment that is created in the dashboard, whose page has the link to copy and follows it', async () => {
+  test('the first steps lead to a payment that is created in the dashboard, whose page has the link to copy and follows it', async () => {
     const { owner } = await openAccount(local, 'new-payment@shop.example')
     const form = { amount: '12.50', currency: 'EUR', reference: 'by telephone', once: 'one-press' }
     const made = await owner.submit('/dashboard/payments', form)
@@ -107,7 +107,7 @@ describe('The pages of the dashboard', () => {
   const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
 
   describe('payments', () => {
-    test('are listed newest first, and filtered, searched and sorted by the address of the page alone', async () => {
+    test('payments are listed newest first, and filtered, searched and sorted by the URL of the page alone', async () => {
       const { owner, pay } = await openAccount(shop, 'list@shop.example')
       const ids: string[] = []
       for (let index = 0; index < 120; index++)
@@ -151,7 +151,7 @@ describe('The pages of the dashboard', () => {
       }
     })
 
-    test('are exported as they are listed: every one once, as CSV and as JSON, and no cell is a formula', async () => {
+    test('payments are exported as they are listed: every one once, as CSV and as JSON, and no cell is a formula', async () => {
       const { owner, pay } = await openAccount(shop, 'export@shop.example')
       const descriptions = [
         '=HYPERLINK("https://evil.example")',
@@ -196,7 +196,7 @@ describe('The pages of the dashboard', () => {
       expect(html).not.toContain('<img src=x')
     })
 
-    test('shows what an operator did, and neither who it was nor the reason', async () => {
+    test('a payment shows an operator’s decision, without the operator’s name and reason', async () => {
       const { owner, pay } = await openAccount(shop, 'held@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       await change(id, (work) => {
@@ -208,7 +208,7 @@ describe('The pages of the dashboard', () => {
       expect(html).not.toMatch(/Lovelace|fraud/)
     })
 
-    test('without money says that nothing came yet, and once it is over that nothing came', async () => {
+    test('a payment without money says that nothing arrived yet, and after its end that nothing arrived', async () => {
       const { owner, pay } = await openAccount(shop, 'nothing@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       const read = async () =>
@@ -221,7 +221,7 @@ describe('The pages of the dashboard', () => {
       expect(page).not.toContain('You would receive')
     })
 
-    test('half of the USDC is Paid in part on the merchant’s page and in the list, with what was asked, paid and is missing', async () => {
+    test('half of the USDC is Paid in part on the merchant’s page and in the list, with the amounts that were asked, paid and are missing', async () => {
       const { owner, pay } = await openAccount(shop, 'part@shop.example')
       const id = await pay({ amount: '100.00', currency: 'EUR' })
       const attemptId = newId('attempt')
@@ -238,7 +238,7 @@ describe('The pages of the dashboard', () => {
       expect((await other.owner.get(`/dashboard/payments/${id}`)).status).toBe(404)
     })
 
-    // it went on to promise what the payout would have been
+    // A void payout must not show the amount that it would have paid.
     test('a payment whose payout is void receives nothing, and one that ends automatically needs no look', async () => {
       const { owner, pay } = await openAccount(shop, 'void@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
@@ -259,7 +259,7 @@ describe('The pages of the dashboard', () => {
       expect(voided).toContain('You receive Nothing')
     })
 
-    test('a second payment is held for the buyer until its partner has given it back, with what that was', async () => {
+    test('a second payment is shown as held for the buyer until its partner has given it back', async () => {
       const { owner, pay } = await openAccount(shop, 'twice@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       await movePayment({ change }, id, ['pending', 'settling', 'succeeded'])
@@ -274,7 +274,7 @@ describe('The pages of the dashboard', () => {
       expect(await read()).toMatch(/Another payment of 10\.00 EUR went back to the buyer.*Card, returned 10\.00 EUR/)
     })
 
-    test('the overview says what waits in the merchant’s words, and never in those for operators', async () => {
+    test('the overview explains what waits in the merchant’s words, and never in those for operators', async () => {
       const { owner, pay } = await openAccount(shop, 'waits@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       const reviewed = async (payout: string, reason: string) => {
@@ -293,7 +293,7 @@ describe('The pages of the dashboard', () => {
       for (const page of [withheld, voided]) expect(page).not.toContain('for operators')
     })
 
-    test('a payment of another account, of no account, and nonsense get the same page', async () => {
+    test('a payment of another account, a payment of no account, and nonsense get the same page', async () => {
       const { owner } = await openAccount(shop, 'two@shop.example')
       const { pay } = await openAccount(shop, 'three@shop.example')
       const foreign = await pay({ amount: 5, currency: 'EUR' })
@@ -307,7 +307,7 @@ describe('The pages of the dashboard', () => {
     })
   })
 
-  test('the success rate of today counts what ended today, and not what was only written today', async () => {
+  test('today’s success rate counts payments that ended today, and not those that were only updated today', async () => {
     const { owner, pay } = await openAccount(shop, 'rate@shop.example')
     const end = async (at: number): Promise<string> => {
       const id = await pay({ amount: 10, currency: 'EUR' })
@@ -324,7 +324,7 @@ describe('The pages of the dashboard', () => {
     expect(await shown()).toContain('0 of 1 finished payments succeeded')
   })
 
-  describe('the team', () => {
+  describe('The team', () => {
     test('an invited person joins with the role, and every change is in the log', async () => {
       const { owner } = await openAccount(shop, 'boss@shop.example')
       expect((await owner.submit('/dashboard/team/invite', { email: 'Dev@Shop.example', role: 'developer' })).to).toBe(
@@ -332,7 +332,7 @@ describe('The pages of the dashboard', () => {
       )
       const mail = (await mailsTo(shop, 'dev@shop.example')).at(-1)
       expect(mail?.text).toContain('Halden Coffee')
-      // A stranger reads the subject first, so nobody else writes it.
+      // A stranger reads the subject first, so only the platform writes it.
       expect(mail?.subject).toBe('You are invited to an account at Pinrail')
       const dev = await signIn(shop, 'dev@shop.example')
       const welcome = await dev.get('/dashboard/welcome')
@@ -353,7 +353,7 @@ describe('The pages of the dashboard', () => {
       expect((await dev.get('/dashboard')).to).toBe('/dashboard/welcome')
     })
 
-    test('an account keeps an owner, and nobody reaches into the team of another', async () => {
+    test('an account keeps an owner, and nobody changes the team of another', async () => {
       const [first, second] = [
         await openAccount(shop, 'own-1@shop.example'),
         await openAccount(shop, 'own-2@shop.example'),
@@ -373,7 +373,7 @@ describe('The pages of the dashboard', () => {
     })
   })
 
-  describe('pages for browsers, problems for programs', () => {
+  describe('Pages for browsers, problems for programs', () => {
     test.each([
       ['/', 200],
       ['/nothing', 404],
@@ -386,7 +386,7 @@ describe('The pages of the dashboard', () => {
       expect(page.html).not.toMatch(/ style=| on\w+=|<script>/)
     })
 
-    test('a program gets a problem for the same path, and robots and icons are there', async () => {
+    test('a program gets a problem for the same path, and robots and icons have their files', async () => {
       const answer = await fetch(`${shop.url}/nothing`)
       expect([answer.status, answer.headers.get('content-type')]).toEqual([
         404,
@@ -406,7 +406,7 @@ describe('The pages of the dashboard', () => {
     })
   })
 
-  test('over https the cookies are bound to the host, and come from nobody else', async () => {
+  test('over https the cookies are bound to the host, and cookies of another host are ignored', async () => {
     const secure = await openShop({ deps: () => ({ publicUrl: 'https://pay.pinrail.example' }) })
     try {
       const visitor = new Visitor(secure)
@@ -436,7 +436,7 @@ describe('Mounting the pages', () => {
     shop = await shop.asNewMerchant()
   })
 
-  test('a page whose query forgets whose rows it reads sees nothing of another account', async () => {
+  test('a page whose query forgets to filter by owner reads nothing of another account', async () => {
     await shop.ask('POST', '/v1/payments', { body: { amount: 5, currency: 'EUR' } })
     const owner = await signUp(shop, 'forgetful@shop.example')
     const page = definePage({
@@ -459,7 +459,7 @@ describe('Mounting the pages', () => {
     })
   })
 
-  test('a page of a list reads one moment, and a file a new one for each piece', async () => {
+  test('a page of a list reads from one moment, and a file from a new one for each piece', async () => {
     const owner = await signUp(shop, 'moments@shop.example')
     for (const [lists, moments] of [
       ['at once', 1],
@@ -477,7 +477,7 @@ describe('Mounting the pages', () => {
     }
   })
 
-  test('six of the files that one person loads at once are made or wait, whichever account they belong to', async () => {
+  test('one person loads six files at once, in progress or queued, whichever account they belong to', async () => {
     const owner = await signUp(shop, 'loads@shop.example')
     let [running, most] = [0, 0]
     let end: () => void = () => undefined
@@ -567,7 +567,7 @@ describe('Mounting the pages', () => {
     expect(inTurns.toSorted()).toEqual(
       ['balance', 'events', 'links', 'payments', 'requests'].map((name) => `/dashboard/${name}`),
     )
-    // These also read or write what must be on the main database, so they ask for the turn themselves.
+    // These pages also read or write what must be on the main database, so they request the turn themselves.
     const asking = { '': '', '/wallet': '', '/webhooks': '', '/webhooks/:id': webhooks }
     for (const [path, id] of Object.entries(asking)) {
       const page = pages.find((one) => one.path === `/dashboard${path}`)
@@ -587,7 +587,7 @@ describe('Mounting the pages', () => {
     }
   })
 
-  /** The page alone, asked by the owner's browser. */
+  /** Requests only the page, by the owner’s browser. */
   async function visiting(page: Page, owner: Visitor, work: (visitor: Visitor) => Promise<void>): Promise<void> {
     const publicUrl = 'http://127.0.0.1:4242'
     const cookies = createCookies(publicUrl)
@@ -618,8 +618,8 @@ describe('Mounting the pages', () => {
     }
   }
 
-  // The matrix asks each page what it needs, so a page that asks for less would pass it.
-  test('what each page asks of a person is as it was decided', () => {
+  // The matrix reads the needed role from each page, so a page that requires too little would pass it.
+  test('each page requires of a person exactly the recorded ability', () => {
     const table = composedPages().map(
       ({ method, path, needs, fresh, makes }) =>
         `${method} ${path}: ${needs}${fresh === undefined ? '' : ', confirmed'}${makes === undefined ? '' : `, a ${makes}`}`,

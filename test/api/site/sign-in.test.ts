@@ -7,7 +7,7 @@ import { createAuthenticator, type Lies } from './authenticator.ts'
 import { askedBy, askToConfirm, confirmByMail, linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
 
 let shop: Shop
-/** Milliseconds that the clock is ahead. */
+/** The milliseconds by which the clock is ahead. */
 let ahead = 0
 beforeAll(async () => {
   shop = await openShop({ deps: () => ({ clock: () => Date.now() + ahead }) })
@@ -17,7 +17,7 @@ afterAll(() => shop?.close())
 let people = 0
 const address = (): string => `person-${(people += 1)}@shop.example`
 
-/** Runs with the clock ahead, and puts it right again. */
+/** Runs with the clock ahead, and resets it afterwards. */
 async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
   ahead += ms
   try {
@@ -27,8 +27,8 @@ async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('signing up by a link', () => {
-  test('a new address gets a link, signs in by a press, makes an account, and sees its overview', async () => {
+describe('Signing up by a link', () => {
+  test('a new address gets a link, signs in by a press, makes an account, and opens its overview', async () => {
     const email = address()
     const visitor = new Visitor(shop)
     const asked = await visitor.post('/sign-in', { email })
@@ -46,7 +46,7 @@ describe('signing up by a link', () => {
     expect(overview.html).toContain('First steps')
   })
 
-  test('opening the link as often as one likes uses nothing up; the press works once', async () => {
+  test('opening a link any number of times does not use it up; the press works once', async () => {
     const email = address()
     const visitor = new Visitor(shop)
     await visitor.post('/sign-in', { email })
@@ -64,7 +64,7 @@ describe('signing up by a link', () => {
     expect(presses.filter(({ status }) => status === 404)).toHaveLength(9)
   })
 
-  test('a link works in no other browser, and after 15 minutes in none', async () => {
+  test('a link works in no other browser, and in none after 15 minutes', async () => {
     const email = address()
     const visitor = new Visitor(shop)
     await visitor.post('/sign-in', { email })
@@ -81,13 +81,13 @@ describe('signing up by a link', () => {
     expect((await visitor.post(path)).to).toBe('/dashboard')
   })
 
-  test('the code signs in the browser that asked; five wrong ones use it up, and the link is none the less one', async () => {
+  test('a code signs in the browser that requested it; five wrong codes use it up, but not the link', async () => {
     const email = address()
     const visitor = new Visitor(shop)
     await visitor.post('/sign-in', { email })
     const { code } = await linkIn(shop, email)
     expect((await new Visitor(shop).post('/sign-in/code', { code })).to).toContain('wrong=1')
-    // As a phone's keyboard types and pastes it: digits of another script, blanks and marks that nobody sees.
+    // As a phone’s keyboard types and pastes it: digits of another script, blanks and invisible marks.
     const arabic = code.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit)))
     const spaced = `\u200f${arabic.slice(0, 3)}\u00a0${arabic.slice(3)}\u200b`
     expect((await visitor.post('/sign-in/code', { code: spaced })).to).toBe('/dashboard')
@@ -101,7 +101,7 @@ describe('signing up by a link', () => {
     expect((await guesser.post('/sign-in/code', { code: right })).to).toContain('wrong=1')
   })
 
-  test('tokens, codes and cookies are in the database as digests alone, and the mail is sealed', async () => {
+  test('tokens, codes and cookies are in the database only as digests, and the mail is sealed', async () => {
     const email = address()
     const visitor = new Visitor(shop)
     await visitor.post('/sign-in', { email })
@@ -118,7 +118,7 @@ describe('signing up by a link', () => {
   })
 })
 
-describe('strangers who ask in the name of an address', () => {
+describe('Strangers who request links to an address', () => {
   const from = (ip: string): Record<string, string> => ({ 'sec-fetch-site': 'same-origin', 'x-forwarded-for': ip })
   let proxied: Shop
   beforeAll(async () => {
@@ -134,7 +134,7 @@ describe('strangers who ask in the name of an address', () => {
     expect(await mailsTo(proxied, email)).toHaveLength(6)
   })
 
-  test('any number of networks send twenty mails an hour, and a browser that signed in before still gets its own', async () => {
+  test('all networks together send twenty mails an hour, and a browser that signed in before still gets its own', async () => {
     const email = address()
     const owner = await signIn(proxied, email)
     for (let network = 1; network <= 30; network++)
@@ -167,7 +167,7 @@ describe('strangers who ask in the name of an address', () => {
     expect((await owner.post('/sign-in/code', { code }, from('198.51.100.60'))).to).toBe('/dashboard')
   })
 
-  test('any number of networks type a hundred wrong codes a day for one address, and no more', async () => {
+  test('all networks together type at most a hundred wrong codes a day for one address', async () => {
     const email = address()
     await new Visitor(proxied).post('/sign-in', { email }, from('198.51.100.70'))
     await execute(
@@ -197,7 +197,7 @@ describe('strangers who ask in the name of an address', () => {
     expect((await owner.post(path)).to).toBe('/dashboard')
   })
 
-  test('a browser that another address knows counts as a stranger’s', async () => {
+  test('a browser that signed in with another address counts as a stranger’s', async () => {
     const email = address()
     const stranger = await signIn(proxied, address())
     for (let round = 0; round < 8; round++) await stranger.post('/sign-in', { email }, from('192.0.2.9'))
@@ -222,8 +222,8 @@ describe('strangers who ask in the name of an address', () => {
   })
 })
 
-describe('nothing tells whether an address has an account', () => {
-  test('the same answer and as many mails for an address that has one, one that has none, and one asked too often', async () => {
+describe('Secrecy of accounts', () => {
+  test('the response and the number of mails are the same for an address with an account, one without, and one with too many requests', async () => {
     const known = address()
     await signUp(shop, known)
     const unknown = address()
@@ -248,7 +248,7 @@ describe('nothing tells whether an address has an account', () => {
     expect(await mailsTo(shop, often)).toHaveLength(5)
   })
 
-  test('what is no address is refused with words, and no mail is written', async () => {
+  test('an invalid address is refused with words, and no mail is written', async () => {
     for (const email of [
       '',
       'nobody',
@@ -264,8 +264,8 @@ describe('nothing tells whether an address has an account', () => {
   })
 })
 
-describe('sessions', () => {
-  test('a token that was there before signing in is none afterwards, and the old session ends', async () => {
+describe('Sessions', () => {
+  test('a token from before signing in is invalid afterwards, and the old session ends', async () => {
     const email = address()
     const visitor = await signUp(shop, email)
     const before = visitor.cookies.get('pinrail_session') ?? ''
@@ -283,7 +283,7 @@ describe('sessions', () => {
     expect(fixed.cookies.get('pinrail_session')).not.toBe('A'.repeat(43))
   })
 
-  test('one that nobody uses ends after an hour, and every one after a day', async () => {
+  test('an unused session ends after an hour, and every session after a day', async () => {
     const idle = await signUp(shop, address())
     await later(IDLE_MS + 1000, async () => expect((await idle.get('/dashboard')).to).toContain('/sign-in'))
     const busy = await signUp(shop, address())
@@ -293,7 +293,7 @@ describe('sessions', () => {
     await later(ABSOLUTE_MS + 1000, async () => expect((await busy.get('/dashboard')).to).toContain('/sign-in'))
   })
 
-  test('signing out ends it, and signing out everywhere else ends the others', async () => {
+  test('signing out ends the session, and signing out everywhere else ends the others', async () => {
     const email = address()
     const [here, there] = [await signUp(shop, email), await signIn(shop, email)]
     expect((await there.get('/dashboard')).status).toBe(200)
@@ -306,9 +306,9 @@ describe('sessions', () => {
     expect((await here.get('/dashboard')).to).toContain('/sign-in')
   })
 
-  test('a session of another is not ended by its id', async () => {
+  test('a session of another person is not ended by its id', async () => {
     const [mine, other] = [await signUp(shop, address()), await signUp(shop, address())]
-    // Those of the other alone: whoever ends the own session first ends nothing afterwards.
+    // Only sessions of the other person: ending the own session first would make the second check meaningless.
     const rows = await many(
       shop.db,
       z.object({ id: z.string() }),
@@ -321,7 +321,7 @@ describe('sessions', () => {
     expect((await other.get('/dashboard')).status).toBe(200)
   })
 
-  test('what needs a fresh confirmation asks for it after ten minutes, by a link that leads back', async () => {
+  test('a page that needs a fresh confirmation asks for it after ten minutes, by a link that leads back', async () => {
     const email = address()
     const visitor = await signUp(shop, email)
     expect((await visitor.get('/dashboard/passkey')).status).toBe(200)
@@ -338,7 +338,7 @@ describe('sessions', () => {
     })
   })
 
-  test('a long form with an error comes back as typed after the confirmation, and its mail names wallet and page', async () => {
+  test('a long form with an error is shown with its values after the confirmation, and its mail names wallet and page', async () => {
     const email = address()
     const visitor = await signUp(shop, email)
     await askToConfirm(shop, visitor)
@@ -355,7 +355,7 @@ describe('sessions', () => {
     expect([mail?.subject, mail?.text.includes(`asked for ${what}.`)]).toEqual([`Confirm ${what}`, true])
   })
 
-  test('what a session has not asked to confirm is not carried out in it, and no other form takes its place', async () => {
+  test('a session carries out only a form whose confirmation it requested, and no other form replaces it', async () => {
     const visitor = await signUp(shop, address())
     const other = await signUp(shop, address())
     await askToConfirm(shop, other)
@@ -392,7 +392,7 @@ describe('sessions', () => {
   })
 })
 
-describe('where it goes afterwards', () => {
+describe('The page after signing in', () => {
   test.each([
     'https://evil.example/dashboard',
     '//evil.example/dashboard',
@@ -403,7 +403,7 @@ describe('where it goes afterwards', () => {
     '/dashboardevil',
     'javascript:alert(1)',
     '/dashboard/\r\nset-cookie: a=b',
-  ])('%s leads to the dashboard', async (to) => {
+  ])('after signing in, %s leads to the dashboard', async (to) => {
     const email = address()
     const visitor = new Visitor(shop)
     const asked = await visitor.post('/sign-in', { email, to })
@@ -413,7 +413,7 @@ describe('where it goes afterwards', () => {
   })
 })
 
-test('links are those of the configured address, whatever host the request names', async () => {
+test('links use the configured URL, whatever host the request names', async () => {
   const email = address()
   for (const headers of [{ 'x-forwarded-host': 'evil.example' }, { forwarded: 'host=evil.example' }]) {
     await new Visitor(shop).post('/sign-in', { email }, { 'sec-fetch-site': 'same-origin', ...headers })
@@ -421,7 +421,7 @@ test('links are those of the configured address, whatever host the request names
   }
 })
 
-test('the demo button is not there, and does nothing, where no demo person is configured', async () => {
+test('the demo button is absent, and does nothing, if no demo person is configured', async () => {
   const visitor = new Visitor(shop)
   expect((await visitor.get('/sign-in')).html).not.toContain('demo shop')
   await visitor.post('/sign-in/demo')
@@ -438,7 +438,7 @@ describe('Passkeys', () => {
   afterAll(() => shop?.close())
 
   const CHALLENGE_MS = 600_000
-  /** What a dishonest or broken device, or one that is asked by another site, may answer. */
+  /** Responses of a dishonest or broken authenticator, or of one that another site asked. */
   const LIES: readonly [string, Lies][] = [
     ['of another site', { origin: 'https://evil.example' }],
     ['of a site whose name begins as ours', { origin: 'http://localhost:4242.evil.example' }],
@@ -455,7 +455,7 @@ describe('Passkeys', () => {
   const passkeys = async (): Promise<number> =>
     Number((await shop.db.query('select count(*)::int as n from passkey')).rows[0]?.n)
 
-  /** Somebody with an account and a passkey. */
+  /** A person with an account and a passkey. */
   async function withPasskey(email: string) {
     const visitor = await signUp(shop, email)
     const device = createAuthenticator(site)
@@ -467,7 +467,7 @@ describe('Passkeys', () => {
 
   const confirmPage = (asked: string): string => `/dashboard/confirm?asked=${asked}`
 
-  test('a passkey signs in; each answer counts once, within ten minutes, and for its purpose', async () => {
+  test('a passkey signs in; each response counts once, within ten minutes, and for its purpose', async () => {
     const { visitor, device } = await withPasskey('pk-one@shop.example')
     const options = await optionsOn(new Visitor(shop), '/sign-in')
     const answer = device.get(options)
@@ -488,7 +488,7 @@ describe('Passkeys', () => {
     ...LIES,
     ['of somebody who was not verified', { flags: 0x01 }],
     ['of a copied device', { counter: 1 }],
-  ] as const)('an answer %s signs nobody in, confirms nothing and is in the log of its person', async (_name, lies) => {
+  ] as const)('a response %s signs nobody in, confirms nothing and is in the log of its person', async (_name, lies) => {
     const { visitor, device, email } = await withPasskey(`pk-${Math.random()}@shop.example`)
     await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in')))
     const entered = await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in'), lies))
@@ -506,7 +506,7 @@ describe('Passkeys', () => {
   })
 
   test.each([...LIES, ['of somebody who was not verified', { flags: 0x41 }]] as const)(
-    'a new passkey %s is not stored',
+    'a new passkey is not stored: %s',
     async (_name, lies) => {
       const visitor = await signUp(shop, `new-${Math.random()}@shop.example`)
       const before = await passkeys()
@@ -516,7 +516,7 @@ describe('Passkeys', () => {
     },
   )
 
-  test('only the own passkey confirms, in the session that asked; a confirmation leads on', async () => {
+  test('only a person’s own passkey confirms, in the session that asked; a confirmation leads to the page', async () => {
     const { visitor, device } = await withPasskey('pk-own@shop.example')
     const other = await withPasskey('pk-other@shop.example')
     ahead = CONFIRMED_MS + 1000
@@ -534,7 +534,7 @@ describe('Passkeys', () => {
     ahead = 0
   })
 
-  test('one is added only after a confirmation, in the session that asked; a known one leaves no trace', async () => {
+  test('a passkey is added only after a confirmation, in the session that asked; a known one leaves no trace', async () => {
     const { device } = await withPasskey('pk-known@shop.example')
     const visitor = await signUp(shop, 'pk-thief@shop.example')
     const other = await signUp(shop, 'pk-third@shop.example')
@@ -553,7 +553,7 @@ describe('Passkeys', () => {
     ahead = 0
   })
 
-  test('one of another is not removed; without any, the link by mail is the way in that is always there', async () => {
+  test('a passkey of another person cannot be removed; without any, the link by mail always works', async () => {
     const mine = await withPasskey('pk-remove@shop.example')
     const other = await withPasskey('pk-keep@shop.example')
     const before = await passkeys()
@@ -567,7 +567,7 @@ describe('Passkeys', () => {
     expect((await again.post((await linkIn(shop, mine.email)).path)).to).toBe('/dashboard')
   })
 
-  test('adding one ends the sessions from before, so that a stolen one does not outlive it', async () => {
+  test('adding a passkey ends earlier sessions, so that a stolen one does not outlive it', async () => {
     const visitor = await signUp(shop, 'pk-stolen@shop.example')
     const thief = new Visitor(shop)
     thief.cookies.set('pinrail_session', visitor.cookies.get('pinrail_session') ?? '')
@@ -579,7 +579,7 @@ describe('Passkeys', () => {
     expect((await visitor.get('/dashboard')).status).toBe(200)
   })
 
-  test('removing one ends all other sessions: one that was signed in with it does not outlive it', async () => {
+  test('removing a passkey ends all other sessions: one that was signed in with it does not outlive it', async () => {
     const { visitor, device, email } = await withPasskey('pk-lost@shop.example')
     const finder = new Visitor(shop)
     await finder.post('/sign-in', { email })
@@ -590,8 +590,8 @@ describe('Passkeys', () => {
     expect((await visitor.get('/dashboard/account')).status).toBe(200)
   })
 
-  describe('What a passkey says', () => {
-    test('a removed passkey says at the sign-in that it was removed, and what to do', async () => {
+  describe('Messages about passkeys', () => {
+    test('a sign-in with a removed passkey says that it was removed, and what to do', async () => {
       const { visitor, device } = await withPasskey('pk-says@shop.example')
       await visitor.submit('/dashboard/passkeys/remove', { id: device.id })
       const asking = new Visitor(shop)
@@ -600,7 +600,7 @@ describe('Passkeys', () => {
       expect(html).toContain('This passkey no longer works: it was removed from its account.')
     })
 
-    test('a page that was open for too long says so, and is not taken for a removed passkey', async () => {
+    test('a page that was open for too long says so, and does not say that the passkey was removed', async () => {
       const { device } = await withPasskey('pk-slow@shop.example')
       const asking = new Visitor(shop)
       const late = device.get(await optionsOn(asking, '/sign-in'))
@@ -610,7 +610,7 @@ describe('Passkeys', () => {
       expect((await asking.get(refused.to ?? '')).html).toContain('the page was open for more than 10 minutes')
     })
 
-    test('a second passkey on the same device is answered in words', async () => {
+    test('a second passkey on the same device gets an error in words', async () => {
       const { visitor, device } = await withPasskey('pk-twice@shop.example')
       const answer = device.create(await optionsOn(visitor, '/dashboard/passkey'))
       const again = await visitor.submit('/dashboard/passkeys', { answer })
@@ -618,7 +618,7 @@ describe('Passkeys', () => {
       expect(html).toContain('This device already has a passkey for you. You can sign in with it.')
     })
 
-    test('another person’s passkey does not confirm, and the page says whose it is not', async () => {
+    test('another person’s passkey does not confirm, and the page says that it belongs to another person', async () => {
       const mine = await withPasskey('pk-mine@shop.example')
       const other = await withPasskey('pk-theirs@shop.example')
       const asked = await askToConfirm(shop, mine.visitor)
@@ -641,7 +641,7 @@ describe('Passkeys', () => {
       expect(await passkeys()).toBe(before)
     })
 
-    test('an answer whose id has NUL is refused as any other, and the server does not fail', async () => {
+    test('a response whose id has NUL is refused as any other, and the server does not fail', async () => {
       const { device } = await withPasskey('pk-nul@shop.example')
       const answer = JSON.parse(device.get(await optionsOn(new Visitor(shop), '/sign-in'))) as { id: string }
       const refused = await enter(JSON.stringify({ ...answer, id: `${answer.id}\0` }))

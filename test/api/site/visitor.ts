@@ -7,13 +7,16 @@ export type PageAnswer = {
   readonly status: number
   readonly headers: Headers
   readonly html: string
-  /** Where a redirect leads. */
+  /** The target of a redirect. */
   readonly to: string | null
 }
 
 export type Form = Readonly<Record<string, string>>
 
-/** A browser without a script: it keeps cookies, says where its requests come from, and follows nothing by itself. */
+/**
+ * A browser without a script: it stores cookies, sends the origin of its requests, and follows no redirect
+ * automatically.
+ */
 export class Visitor {
   readonly cookies = new Map<string, string>()
   readonly #shop: Pick<Shop, 'url'>
@@ -26,19 +29,18 @@ export class Visitor {
     return this.#send(path, { method: 'GET', headers: { accept: 'text/html', ...headers } })
   }
 
-  /** Posts a form as a browser does from one of our pages, unless the headers say otherwise. */
+  /** Posts a form as a browser does from a page of the platform, unless the headers differ. */
   post(path: string, form: Form = {}, headers: Form = { 'sec-fetch-site': 'same-origin' }): Promise<PageAnswer> {
     const type = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
     const body = new URLSearchParams(form).toString()
     return this.#send(path, { method: 'POST', headers: { ...type, ...headers }, body })
   }
 
-  /** The hidden field of the forms of the page. */
   async formField(path = '/dashboard/account'): Promise<string> {
     return /name="_form" value="([^"]+)"/.exec((await this.get(path)).html)?.[1] ?? ''
   }
 
-  /** Posts a form of a page that is open, with its hidden field. */
+  /** Posts a form of an open page, with its hidden field. */
   async submit(path: string, form: Form = {}): Promise<PageAnswer> {
     return this.post(path, { _form: await this.formField(), ...form })
   }
@@ -72,7 +74,7 @@ export class Visitor {
 
 const mailRow = z.object({ id: z.string(), sealed: z.string() })
 
-/** Mails that were queued for the address, oldest first. */
+/** The mails that were queued for the address, oldest first. */
 export async function mailsTo(shop: Shop, address: string): Promise<{ subject: string; text: string }[]> {
   const rows = await many(
     shop.db,
@@ -94,7 +96,7 @@ export async function linkIn(shop: Shop, address: string): Promise<{ path: strin
   return { path: url.replace(/^https?:\/\/[^/]+/, ''), code }
 }
 
-/** The id of the request that the answer asks to confirm. */
+/** The id of the request that the response asks to confirm. */
 export function askedBy({ to }: PageAnswer): string {
   const id = /^\/dashboard\/confirm\?asked=([\w-]{22})$/.exec(to ?? '')?.[1]
   if (id === undefined) throw new Error(`asks to confirm nothing: ${to}`)
@@ -124,7 +126,7 @@ export async function signIn(shop: Shop, address: string): Promise<Visitor> {
   return visitor
 }
 
-/** A person with an account of their own. */
+/** A person with a new account. */
 export async function signUp(shop: Shop, address: string, name = 'Halden Coffee'): Promise<Visitor> {
   const visitor = await signIn(shop, address)
   await visitor.submit('/dashboard/accounts', { name })

@@ -1,7 +1,7 @@
 import { Ajv2020 as Ajv, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
-/** What is looked at: an answer as a client sees it. */
+/** The compared response, as a client reads it. */
 export type Seen = {
   readonly method: string
   readonly path: string
@@ -13,13 +13,14 @@ export type Seen = {
 type Operation = { responses: Record<string, { content?: Record<string, unknown> }> }
 export type OpenApi = { paths: Record<string, Record<string, Operation>> }
 
-/** Refused before there is an operation: by the router, or by the parser of HTTP. */
+/** Refused before an operation is known: by the router, or by the parser of HTTP. */
 const ANYWHERE = [404, 405, 408, 417, 431]
 const PROBLEM = 'application/problem+json'
 
-/** Throws when an answer is not one that the OpenAPI document promises. */
+/** Throws if the OpenAPI document does not promise the response. */
 export function createConformance(document: OpenApi): (seen: Seen) => void {
-  // The document itself is validated elsewhere, and what is compiled is used a few times: a third of the time of the default.
+  // Another test validates the document, and each validator is used a few times: this takes a third of the default’s
+  // time.
   const ajv = new Ajv({
     strict: false,
     allErrors: true,

@@ -5,7 +5,10 @@ import { newId } from '../../../src/ids.ts'
 import { plantReceipt } from './receipts.ts'
 import type { Merchant, Shop } from './shop.ts'
 
-/** One of everything that a merchant can have, made through the API but for event and receipt, which the worker would record. */
+/**
+ * One object of every type that a merchant can have, made through the API except for event and receipt, which the
+ * worker records.
+ */
 export type Furnished = {
   readonly merchant: Merchant
   readonly payment: string
@@ -14,7 +17,7 @@ export type Furnished = {
   readonly event: string
   readonly apiKey: string
   readonly channel: string
-  /** A person of the account who may look only, beside its owner. */
+  /** A person of the account with the role of a viewer, besides its owner. */
   readonly member: string
   /** The address that is invited. */
   readonly invited: string
@@ -68,10 +71,10 @@ export async function addPerson(
   return id
 }
 
-/** A request for an operation that works on what is there. */
+/** A request for an operation that works on existing objects. */
 export type Row = { readonly path: string; readonly body?: unknown }
 
-/** One row for every operation: a route without one fails the tests. */
+/** One row for every operation: a missing row fails the tests. */
 export function rowsFor(furnished: Furnished): Readonly<Record<string, Row>> {
   const { payment, link, endpoint, event, apiKey } = furnished
   return {

@@ -1,4 +1,4 @@
-/** For a test that is about one limit, or about none. */
+/** For a test of one limit, or of none. */
 export const NO_LIMITS = {
   requests: 1e6,
   windowSeconds: 1,
@@ -9,6 +9,6 @@ export const NO_LIMITS = {
   madePerHour: { file: 1e6, key: 1e6 },
   looksPerMinute: 1e6,
   actsPerMinute: 1e6,
-  // Windows are those of the clock: no test is to cross the end of one.
+  // Windows follow the clock: no test must cross the end of one.
   clock: () => 0,
 }

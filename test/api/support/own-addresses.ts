@@ -3,12 +3,12 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { checksumAddress } from '../../../src/evm/checksum.ts'
 import type { Shop } from './shop.ts'
 
-/** A relayer, a current and an earlier treasury, and a deposit address of another merchant's payment. */
+/** A relayer, a current and an earlier treasury, and a deposit address of another merchant’s payment. */
 const OWN = ['a1', 'b2', 'c3', 'd4'].map((byte): Hex => `0x${byte.repeat(20)}`)
 
 const spellings = (address: Hex): string[] => [address, checksumAddress(address), `0x${address.slice(2).toUpperCase()}`]
 
-/** Makes addresses of the platform known, on this chain and on others, and returns every spelling of each. */
+/** Registers addresses of the platform, on this chain and on others, and returns every spelling of each. */
 export async function insertOwnAddresses(shop: Pick<Shop, 'db' | 'ask'>): Promise<string[]> {
   const [relayer, treasury, retired, deposit] = OWN
   const { db } = shop

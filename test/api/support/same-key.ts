@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import type { Shop } from './shop.ts'
 
-/** Sends waves of 20 keys, each in 20 requests at once. Returns the different answers. */
+/** Sends waves of 20 keys, each in 20 requests at once. Returns the different responses. */
 export async function answersOf(shop: Shop, { waves }: { waves: number }): Promise<ReadonlySet<string>> {
   const answers = new Set<string>()
   for (let wave = 0; wave < waves; wave++) {
@@ -12,7 +12,7 @@ export async function answersOf(shop: Shop, { waves }: { waves: number }): Promi
   return answers
 }
 
-/** Asks again after 409 and 503, as the answer says. */
+/** Repeats the request after 409 and 503, as the response asks. */
 async function createPayment(shop: Shop, key: string): Promise<string> {
   const body = { amount: '49.99', currency: 'EUR', reference: 'A-1' }
   for (let tries = 0; tries < 20; tries++) {

@@ -35,19 +35,19 @@ export type Merchant = { tenant: Tenant; key: string; keyId: string }
 export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
 
 export type ShopOptions = {
-  /** Nothing listens at Temporal's address. */
+  /** An address of Temporal at which no server listens. */
   readonly temporalDown?: boolean
   /** The mode of the deployment: `test` unless a test is about live mode. */
   readonly mode?: 'test' | 'live'
-  /** Where it listens; any free port unless a test needs to know it before. */
+  /** The port; any free port unless a test must know it before the start. */
   readonly port?: number
   /** Its database; a new one unless a test needs another. */
   readonly database?: TestDatabase
-  /** Changes of what the app is given. */
+  /** Changes of the app’s dependencies. */
   readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
 }
 
-/** The API on a port, with a database of its own and the run's real Temporal server, where no worker takes the workflows. */
+/** The API on a port, with its own database and the run’s real Temporal server, where no worker runs the workflows. */
 export async function openShop({
   temporalDown = false,
   mode = 'test',
@@ -84,7 +84,7 @@ export async function openShop({
         rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
         simulate: null,
         healthChecks: [],
-        // At once, so that a test sees what was written.
+        // At once, so that a test reads what was written.
         onStarted: (id) => now(deleteStarts(db, [id])),
         onKeyUsed: (id) => now(touchApiKeys(db, [id])),
         onOldPepper: (digest) => now(storeDigests(db, [digest])),
@@ -111,7 +111,7 @@ export async function openShop({
     addMerchant: (options: MerchantOptions = {}) => addMerchant(db, options),
     addKey: (tenant: Tenant, scopes?: readonly ApiScope[]) => addKey(db, tenant, scopes),
 
-    /** A request as the first merchant, unless it says otherwise; an object is sent as JSON. */
+    /** Sends a request as the first merchant by default; an object is sent as JSON. */
     async ask(method: string, path: string, request: AskOptions = {}): Promise<Answer> {
       const { body, key = first.key, headers = {} } = request
       const json = body !== undefined && typeof body !== 'string' && !Buffer.isBuffer(body)
@@ -134,7 +134,7 @@ export async function openShop({
       return row.n
     },
 
-    /** Resolves when everything is started and stored that no answer waits for. */
+    /** Resolves when everything is started and stored that no response waits for. */
     async written(): Promise<void> {
       await deps.background.settled()
       await Promise.all(writing)
@@ -154,13 +154,13 @@ export async function openShop({
 
   const as = (merchant: Merchant) => ({
     ...view(merchant),
-    /** The same API for a new merchant, so that tests which share it do not meet. */
+    /** The same API for a new merchant, so that tests that share it stay separate. */
     asNewMerchant: async () => as(await addMerchant(db)),
   })
   return as(await addMerchant(db))
 }
 
-/** A shop whose public address is another one is behind a proxy. */
+/** A shop whose public URL is another one is behind a proxy. */
 function atItsAddress(url: string, composed: ApiDeps, changed: Partial<ApiDeps>): Partial<ApiDeps> {
   const { publicUrl = composed.publicUrl } = changed
   return { ...(new URL(publicUrl).origin !== url && { trustProxyHops: 1 }), ...changed }
@@ -168,7 +168,7 @@ function atItsAddress(url: string, composed: ApiDeps, changed: Partial<ApiDeps>)
 
 export type AskOptions = {
   readonly body?: unknown
-  /** Null: without one. */
+  /** Null: without a key. */
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -198,7 +198,7 @@ async function addKey(
   return { key: key.text, keyId: key.id }
 }
 
-/** A key that was revoked, or whose time is over. */
+/** A key that was revoked or has expired. */
 export async function endKey(db: Db, keyId: string, how: 'revoked_at' | 'expires_at'): Promise<void> {
   await execute(db, sql`update api_key set ${identifier(how)} = now() - interval '1 minute' where id = ${keyId}`)
 }
@@ -220,7 +220,7 @@ async function closedPort(): Promise<number> {
   return port
 }
 
-/** What must be true of every answer that refuses. */
+/** Checks the rules for every response that refuses. */
 export function expectProblem(answer: Answer, status: number, code: string): void {
   const { body } = answer
   const seen = { status: answer.status, code: body['code'], type: answer.headers.get('content-type') }

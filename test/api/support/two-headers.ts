@@ -1,6 +1,9 @@
 import { request } from 'node:http'
 
-/** The status of a request with the key in two Authorization headers: fetch joins headers of one name, so it is written by hand. */
+/**
+ * Returns the status of a request with the key in two Authorization headers. `fetch` joins headers of one name, so the
+ * request is raw.
+ */
 export function twoHeaders(
   url: string,
   method: string,

@@ -15,7 +15,7 @@ import { NO_LIMITS } from '../support/limits.ts'
 import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 let now: number | null = null
-/** What Temporal does with a delivery that is started; each group of tests sets it. */
+/** Temporal’s reaction to a delivery that is started; each group of tests sets it. */
 let deliverNow: (of: { eventId: string; endpointId: string }) => Promise<boolean> = async () => true
 const limited = (sendsPerHour: number) =>
   createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 }, sendsPerHour })
@@ -33,12 +33,12 @@ beforeAll(async () => {
 afterAll(() => shop?.close())
 
 describe('Sending failed deliveries again', () => {
-  // How much one request may start, and how far back it may reach.
+  // The number of deliveries that one request can start, and the age that it can reach back to.
   const DAY_MS = 86_400_000
   const NOW = Date.UTC(2026, 10, 20, 12)
 
   let endpoint = ''
-  /** What is asked of Temporal: how many starts, and the most at the same time. */
+  /** Calls of Temporal: the number of starts, and the most at the same time. */
   let starts = { made: [] as string[], running: 0, most: 0 }
   let reachable = true
   beforeAll(() => {
@@ -64,7 +64,9 @@ describe('Sending failed deliveries again', () => {
     reachable = true
   })
 
-  /** So many deliveries of the endpoint in this state, made at this time; their events are named by the prefix. */
+  /**
+   * Writes this number of deliveries of the endpoint in this state, made at this time; the prefix names their events.
+   */
   async function addDeliveries(
     prefix: string,
     count: number,
@@ -89,7 +91,7 @@ describe('Sending failed deliveries again', () => {
     return (await shop.db.query(text, [endpoint])).rows.map((row: { event_id: string }) => row.event_id)
   }
 
-  test('501 failed deliveries all begin anew; the request starts 500, never more than 20 at once', async () => {
+  test('501 failed deliveries all start again; the request starts 500, never more than 20 at once', async () => {
     await addDeliveries('many', 501)
     const answer = await redeliver(NOW - DAY_MS)
     expect([answer.status, answer.body['deliveries']]).toEqual([202, 501])
@@ -99,7 +101,7 @@ describe('Sending failed deliveries again', () => {
     expect(await pending()).toHaveLength(501)
   })
 
-  test('while Temporal does not answer, one wave is tried and the rest is left to the sweep', async () => {
+  test('a redelivery tries one wave while Temporal does not answer, and leaves the rest to the sweep', async () => {
     await addDeliveries('unreached', 45)
     reachable = false
     expect((await redeliver(NOW - DAY_MS)).body['deliveries']).toBe(45)
@@ -107,14 +109,14 @@ describe('Sending failed deliveries again', () => {
     expect(await pending()).toHaveLength(45)
   })
 
-  test('what failed 30 days ago is sent again, what failed a millisecond earlier is not, whatever is asked', async () => {
+  test('a redelivery sends what failed 30 days ago, and nothing that failed a millisecond earlier, whatever is requested', async () => {
     await addDeliveries('edge', 1, { at: NOW - 30 * DAY_MS })
     await addDeliveries('older', 1, { at: NOW - 30 * DAY_MS - 1 })
     expect((await redeliver(NOW - 90 * DAY_MS)).body['deliveries']).toBe(1)
     expect(starts.made).toEqual([`edge_${endpoint}_1`])
   })
 
-  test('what is still retried, or arrived, is left alone; what was parked with a disabled endpoint is not', async () => {
+  test('a redelivery skips deliveries that are still tried or arrived, and sends those parked with a disabled endpoint', async () => {
     await addDeliveries('retried', 1, { status: 'pending' })
     await addDeliveries('arrived', 1, { status: 'delivered' })
     await addDeliveries('parked', 1, { status: 'disabled' })
@@ -122,7 +124,7 @@ describe('Sending failed deliveries again', () => {
     expect(starts.made).toEqual([`parked_${endpoint}_1`])
   })
 
-  test('one of twenty test events that are requested at once is sent, and the others are refused until its answer', async () => {
+  test('one of twenty test events that are requested at once is sent, and the others are refused until its response', async () => {
     const test = () => shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`)
     const answers = await Promise.all(Array.from({ length: 20 }, test))
     const refused = answers.filter(({ status }) => status !== 202)
@@ -146,7 +148,7 @@ describe('Sending failed deliveries again', () => {
     expect([...statuses, refused.status, refused.body['code']]).toEqual([202, 202, 429, 'rate_limited'])
   })
 
-  test('a disabled endpoint gets nothing again, of all and of one', async () => {
+  test('a disabled endpoint gets no redelivery, neither of all nor of one', async () => {
     await addDeliveries('off', 1)
     await shop.ask('PATCH', `/v1/webhook_endpoints/${endpoint}`, { body: { enabled: false } })
     expectProblem(await redeliver(NOW - DAY_MS), 409, 'not_possible_now')
@@ -177,7 +179,7 @@ describe('The pages of webhooks', () => {
     return { path, id: path.split('/').at(-1) ?? '', secret: secretIn(html), again: secretIn(again.html) }
   }
 
-  /** An event for the endpoint with one try; answers its id. */
+  /** An event for the endpoint with one try; returns its id. */
   async function addDelivery(
     account: Account,
     endpoint: string,
@@ -201,7 +203,7 @@ describe('The pages of webhooks', () => {
     return id
   }
 
-  test('an endpoint is added once, its secret shown once; a wrong address comes back with what to write', async () => {
+  test('an endpoint is added once, its secret shown once; the form of a wrong URL says what to write', async () => {
     const account = await openAccount(shop, 'hooks@shop.example')
     const wrong = await account.owner.submit('/dashboard/webhooks', {
       url: 'https://127.0.0.1/x',
@@ -222,7 +224,7 @@ describe('The pages of webhooks', () => {
     expect(textOf((await account.owner.get(path)).html)).toContain('The old secret also signs until')
   })
 
-  test('deliveries are shown with what was sent and what came back, and are sent again one by one or all that failed', async () => {
+  test('deliveries show their request and response, and are sent again one by one or all failed ones', async () => {
     const account = await openAccount(shop, 'deliveries@shop.example')
     const { owner } = account
     const { path, id } = await addEndpoint(account)
@@ -244,7 +246,7 @@ describe('The pages of webhooks', () => {
     expect(started).toHaveLength(3)
   })
 
-  test('an endpoint that we switched off is told by mail and comes back with one press, with what it missed', async () => {
+  test('a disabled endpoint is announced by mail and enabled with one press, with the missed deliveries', async () => {
     const account = await openAccount(shop, 'off@shop.example')
     const { owner } = account
     const { path, id } = await addEndpoint(account)
@@ -266,7 +268,7 @@ describe('The pages of webhooks', () => {
     expect(textOf((await owner.get(path)).html)).toContain('Disabled by somebody in your account')
   })
 
-  test('an endpoint is edited: a wrong address changes nothing, the right one is in force and in the log', async () => {
+  test('an edited endpoint keeps its URL if the new one is wrong; a right one takes effect and is in the log', async () => {
     const account = await openAccount(shop, 'edits@shop.example')
     const { owner, tenant } = account
     const { path, id } = await addEndpoint(account)
@@ -291,7 +293,7 @@ describe('The pages of webhooks', () => {
     })
   })
 
-  test('an endpoint is deleted after a page that says what goes: its deliveries go with it, the events stay', async () => {
+  test('an endpoint is deleted after a page that lists the effects: its deliveries are deleted, the events remain', async () => {
     const account = await openAccount(shop, 'deletes@shop.example')
     const { owner, tenant } = account
     const { path, id } = await addEndpoint(account)
@@ -320,7 +322,7 @@ describe('The pages of webhooks', () => {
       ])
     ).rows[0]
 
-  test('an endpoint shows the code that verifies its webhooks, in the language that was chosen', async () => {
+  test('an endpoint shows the code that verifies its webhooks, in the chosen language', async () => {
     const account = await openAccount(shop, 'codes@shop.example')
     const { path } = await addEndpoint(account)
     expect((await account.owner.get(path)).html).toContain('export function verifyWebhook')
@@ -344,11 +346,11 @@ describe('The pages of events', () => {
 
   type Made = Account & { readonly endpoint: string; readonly payment: string; readonly events: readonly string[] }
 
-  /** An endpoint, a payment, and its events: one that arrived, one that is tried again, one that was given up. */
+  /** An endpoint, a payment, and its events: one accepted, one that is tried again, one that has failed. */
   async function openWithEvents(email: string): Promise<Made> {
     const account = await openAccount(shop, email)
     const { tenant, key, pay } = account
-    // Nobody is told of its creation.
+    // Its creation is not announced.
     const payment = await pay({ amount: 10, currency: 'EUR', reference: `Order of ${email}` })
     const made = await shop.ask('POST', '/v1/webhook_endpoints', {
       key,
@@ -372,7 +374,7 @@ describe('The pages of events', () => {
     return { ...account, endpoint: String(made.body['id']), payment, events }
   }
 
-  test('events are listed newest first with what became of them, and found by type, order, payment and id', async () => {
+  test('events are listed newest first with their deliveries’ state, and found by type, order, payment and id', async () => {
     const { owner, payment, events } = await openWithEvents('events@shop.example')
     const list = (await owner.get('/dashboard/events')).html
     expect(typesIn(list)).toEqual(['payment.chargeback', 'payment.succeeded', 'payment.processing', 'payment.created'])
@@ -404,7 +406,7 @@ describe('The pages of events', () => {
     ])
   })
 
-  test('an event is shown with its payload and its deliveries, and is sent again with one press by who may', async () => {
+  test('an event is shown with its payload and its deliveries, and a permitted person sends it again with one press', async () => {
     const { owner, tenant, endpoint, events } = await openWithEvents('resend@shop.example')
     const path = `/dashboard/events/${events[2]}`
     const page = await owner.get(path)
@@ -426,7 +428,7 @@ describe('The pages of events', () => {
     expect((await viewer.submit(again)).status).toBe(403)
   })
 
-  test('another account finds nothing of it', async () => {
+  test('another account finds nothing of the event', async () => {
     const { events, payment } = await openWithEvents('mine@shop.example')
     const other = await openAccount(shop, 'stranger@shop.example')
     for (const q of ['', events[0] ?? '', payment, 'Order of mine@shop.example'])
@@ -482,7 +484,7 @@ describe('Endpoints', () => {
     )
 
   describe('an endpoint', () => {
-    test('leaves a notice to the people of the account whenever it is added, changed, given a new secret, or deleted', async () => {
+    test('every change of an endpoint writes a notice: it is added, changed, given a new secret, or deleted', async () => {
       const id = idOf(await create({ url: 'https://noticed.example/hooks' }))
       await shop.ask('PATCH', `${PATH}/${id}`, { body: { enabled: false } })
       await shop.ask('POST', `${PATH}/${id}/rotate_secret`, { body: {} })
@@ -494,7 +496,7 @@ describe('Endpoints', () => {
       expect(rows).toEqual([1, 2, 3, 4].map(() => ({ url: 'https://noticed.example/hooks' })))
     })
 
-    test('is made with a secret that is shown once, listed, read, changed and deleted', async () => {
+    test('an endpoint is made with a secret that is shown once, listed, read, changed and deleted', async () => {
       const made = await create({ url: 'https://shop.example/hooks', description: 'Orders' })
       expect(made.body).toMatchObject({
         object: 'webhook_endpoint',
@@ -522,7 +524,7 @@ describe('Endpoints', () => {
       expectProblem(await shop.ask('GET', `${PATH}/${idOf(made)}`), 404, 'resource_missing')
     })
 
-    test('asked for again with its Idempotency-Key is answered with the same secret, which is not stored as it is', async () => {
+    test('a repeated request for an endpoint returns the same secret, which is stored encrypted', async () => {
       const key = { 'idempotency-key': 'endpoint-1' }
       const first = await create({ url: 'https://shop.example/once' }, key)
       const second = await create({ url: 'https://shop.example/once' }, key)
@@ -543,23 +545,23 @@ describe('Endpoints', () => {
       ['https://hooks/', 'domain'],
       ['https://shop.example/#x', 'fragment'],
       ['nonsense', 'must be a URL'],
-    ])('is not made for %s', async (url, why) => {
+    ])('an endpoint is refused: %s', async (url, why) => {
       const answer = await create({ url })
       expectProblem(answer, 400, 'validation_failed')
       expect(answer.body).toMatchObject({ param: 'url', detail: expect.stringContaining(why) })
     })
 
-    test('at a local address is refused with the local addresses that test mode allows', async () => {
+    test('an endpoint at a local address is refused with the local addresses that test mode allows', async () => {
       const { body } = await create({ url: 'http://localhost:9999/hooks' })
       expect(body['detail']).toMatch(/must begin with https:\/\/.*WEBHOOK_TEST_TARGETS.*http:\/\/127\.0\.0\.1:\d+/)
     })
 
-    test('of a type that does not exist is refused, and so is one of no type', async () => {
+    test('an endpoint for an unknown type, or for no type, is refused', async () => {
       expectProblem(await create({ url: receiver.url, enabled_events: ['payment.suceeded'] }), 400, 'validation_failed')
       expectProblem(await create({ url: receiver.url, enabled_events: [] }), 400, 'validation_failed')
     })
 
-    test('is the last one at sixteen, however many ask at once', async () => {
+    test('an account has at most sixteen endpoints, however many requests arrive at once', async () => {
       const other = await shop.addMerchant()
       const asOther = { key: other.key, body: { url: 'https://shop.example/hooks' } }
       const answers = await Promise.all(Array.from({ length: 20 }, () => shop.ask('POST', PATH, asOther)))
@@ -570,8 +572,8 @@ describe('Endpoints', () => {
     })
   })
 
-  describe('a rotated secret', () => {
-    test('signs beside the old one until its overlap is over', async () => {
+  describe('A rotated secret', () => {
+    test('a rotated secret signs together with the old one until its overlap is over', async () => {
       const id = await register()
       const old = receiver.secret
       const rotated = await shop.ask('POST', `${PATH}/${id}/rotate_secret`, { body: { overlap: 3600 } })
@@ -594,8 +596,8 @@ describe('Endpoints', () => {
     })
   })
 
-  describe('deliveries', () => {
-    test('of a test event: signed, of its own type, outside the sequence, and in the log', async () => {
+  describe('Deliveries', () => {
+    test('a delivery of a test event is signed, has its own type, is outside the sequence, and is in the log', async () => {
       const id = await register(['payment.failed'])
       const answer = await shop.ask('POST', `${PATH}/${id}/test`)
       expect([answer.status, answer.body['endpoint']]).toEqual([202, id])
@@ -616,7 +618,7 @@ describe('Endpoints', () => {
       await shop.ask('DELETE', `${PATH}/${id}`)
     })
 
-    test('a test event is tried once, however the receiver answers, and another can be sent after it', async () => {
+    test('a test event is tried once, whatever the receiver’s response, and another can be sent after it', async () => {
       const id = await register()
       const test = () => shop.ask('POST', `${PATH}/${id}/test`)
       status = 500
@@ -632,7 +634,7 @@ describe('Endpoints', () => {
       await shop.ask('DELETE', `${PATH}/${id}`)
     })
 
-    test('are sent again with the same id and bytes, also one that arrived', async () => {
+    test('deliveries are sent again with the same id and bytes, also an accepted one', async () => {
       const id = await register()
       const event = await record()
       for (const times of [1, 2]) {
@@ -651,7 +653,7 @@ describe('Endpoints', () => {
       await shop.ask('DELETE', `${PATH}/${id}`)
     })
 
-    test('that were given up are all sent again since a time, and those before it are not', async () => {
+    test('all failed deliveries since a time are sent again, and earlier ones are not', async () => {
       const id = await register()
       const early = await record()
       const failed = [await record(), await record('payment.failed'), await record('payment.expired')]
@@ -674,7 +676,7 @@ describe('Endpoints', () => {
       await shop.ask('DELETE', `${PATH}/${id}`)
     })
 
-    test('end with 410: the endpoint is disabled, a notice is written, and nothing is sent before it is enabled', async () => {
+    test('a response of 410 disables the endpoint and writes a notice, and nothing is sent before it is enabled', async () => {
       const id = await register()
       const event = await record()
       status = 410
@@ -700,7 +702,9 @@ describe('Endpoints', () => {
 })
 
 describe('The event of a payment that is created', () => {
-  /** `payment.created`: written with the payment, and sent by the api at once to whoever asks for it. */
+  /**
+   * `payment.created`: written with the payment, and sent at once by the api to each endpoint that subscribes to it.
+   */
 
   let shop: Shop
   let sent: string[] = []
@@ -731,7 +735,7 @@ describe('The event of a payment that is created', () => {
   const events = async (): Promise<Listed[]> =>
     ((await shop.ask('GET', '/v1/events?after_sequence=0&limit=100')).body['data'] ?? []) as Listed[]
 
-  test('a payment is told as it was answered, to the endpoints that ask for it alone', async () => {
+  test('a created payment is delivered as it was answered, only to the endpoints that subscribe to it', async () => {
     await subscribe(['payment.succeeded'])
     const asking = [await subscribe(['payment.created']), await subscribe(['*'])].sort()
     const made = await pay()
@@ -740,7 +744,7 @@ describe('The event of a payment that is created', () => {
     expect(sent).toEqual(asking.map((endpointId) => `${event?.id} ${endpointId}`))
   })
 
-  test('one request is one event, however often it is sent, and a refused one is none', async () => {
+  test('one request makes one event, however often it is sent, and a refused request makes none', async () => {
     const before = (await events()).length
     const headers = { 'idempotency-key': 'created-once' }
     const answers = await Promise.all([pay(headers), pay(headers), pay(headers)])
@@ -757,7 +761,7 @@ describe('The event of a payment that is created', () => {
     expect(sequences).toEqual(Array.from({ length: before + 20 }, (_, place) => place + 1))
   })
 
-  test('a payment of a link is told too', async () => {
+  test('a payment of a link is announced too', async () => {
     const world = linkWorld(shop)
     const made = await world.make()
     await pressOn(shop, made.path)

@@ -65,7 +65,7 @@ describe('The wallet', () => {
     return /\/wallet\/stop\/\S+/.exec(text ?? '')?.[0] ?? ''
   }
 
-  test('the form says which character differs, refuses addresses that are no wallets and those of the platform in every spelling, and takes a signature as proof', async () => {
+  test('the wallet form shows the character that differs, refuses invalid addresses and the platform’s in every spelling, and accepts a signature as proof', async () => {
     const { owner, tenant } = await openAccount(shop, 'wallet@shop.example')
     const wrong = async (form: Record<string, string>): Promise<string> => {
       const answer = await owner.submit(PATH, form)
@@ -102,7 +102,7 @@ describe('The wallet', () => {
     expect(await shows(owner, grouped(OTHER), 'Ownership proved')).toEqual([true, false])
   })
 
-  test('in live mode a change waits a day: payments created before and meanwhile keep the wallet of then, those after get the new one', async () => {
+  test('in live mode a new wallet waits a day: payments created before and during that day keep the old wallet, later ones get the new one', async () => {
     const account = await openAccount(live, 'waits@shop.example')
     const { owner, key, pay, tenant } = account
     const destinations = async (): Promise<string[]> =>
@@ -125,7 +125,7 @@ describe('The wallet', () => {
     expect(await shows(owner, 'Your wallet changes in', grouped(OTHER))).toEqual([false, true])
   })
 
-  test('everybody is told by mail, with a link that stops the change: opening it does nothing, one press stops it, once', async () => {
+  test('a new wallet is mailed to everybody with a link that stops the change: opening it does nothing, one press stops it, once', async () => {
     const account = await openAccount(live, 'told@shop.example')
     await addMember(live, account, 'support@shop.example', 'support')
     await ask(account.owner, OTHER)
@@ -162,7 +162,7 @@ describe('The wallet', () => {
     return rows
   }
 
-  test('the log of the account names who exported which payments and which statement from the dashboard', async () => {
+  test('the account’s log names each person who exported payments or a statement from the dashboard', async () => {
     const account = await openAccount(live, 'exports@shop.example')
     for (const path of [
       'payments.csv?status=succeeded,failed&currency=EUR',
@@ -182,7 +182,7 @@ describe('The wallet', () => {
     ])
   })
 
-  test('the log of the account has a refused press and a failed sign-in once an hour, however often they are tried', async () => {
+  test('the account’s log has a refused press and a failed sign-in once an hour, however often they are tried', async () => {
     const account = await openAccount(live, 'patient@shop.example')
     const viewer = await addMember(live, account, 'pushy@shop.example', 'viewer')
     const invite = { email: 'x@shop.example', role: 'owner' }
@@ -204,7 +204,7 @@ describe('The wallet', () => {
     ])
   })
 
-  test('the log of the account names who signed in, and whose role did not allow a press', async () => {
+  test('the account’s log names each person who signed in, and whose role did not allow a press', async () => {
     const account = await openAccount(live, 'logged@shop.example')
     const viewer = await addMember(live, account, 'curious@shop.example', 'viewer')
     expect((await viewer.submit('/dashboard/team/invite', { email: 'x@shop.example', role: 'owner' })).status).toBe(403)
@@ -220,7 +220,7 @@ describe('The wallet', () => {
     ])
   })
 
-  test('a link stops the change that it was sent for, and no later one; everybody of the team and a live key may stop it too', async () => {
+  test('a link stops only the wallet change that it was sent for, not a later one; each person of the team and a live key can stop it too', async () => {
     const account = await openAccount(live, 'later@shop.example')
     const viewer = await addMember(live, account, 'looks@shop.example', 'viewer')
     await ask(account.owner, OTHER)
@@ -238,7 +238,7 @@ describe('The wallet', () => {
     expect([put.status, put.body['page']]).toEqual([403, `https://pay.pinrail.example${PATH}`])
   })
 
-  test('the address of now in place of a change that waits stops it', async () => {
+  test('entering the current wallet stops a change that waits', async () => {
     const { owner } = await openAccount(live, 'same@shop.example')
     await ask(owner, OTHER)
     await ask(owner, WALLET)
@@ -247,7 +247,7 @@ describe('The wallet', () => {
 })
 
 describe('The data of a person', () => {
-  // What is kept about a person: as a file, and forgotten.
+  // Personal data: exported as a file, and deleted.
   const PATH = '/dashboard/account/delete'
   beforeAll(async () => {
     shop = await shop.asNewMerchant()
@@ -266,7 +266,7 @@ describe('The data of a person', () => {
     return rows.map(({ at }) => String(at))
   }
 
-  test('a person gets what is kept about them as a file, with nothing secret and nothing of others', async () => {
+  test('a person exports their stored data as a file, without secrets and data of others', async () => {
     const { owner, key } = await openAccount(shop, 'own@shop.example')
     await openAccount(shop, 'other@shop.example')
     const own = await shop.db.query(
@@ -289,14 +289,14 @@ describe('The data of a person', () => {
     expect(html).not.toMatch(/digest|sealed|public_key|other@shop\.example/)
   })
 
-  test('a person is forgotten once no account needs them, and nobody can sign in as them any more', async () => {
+  test('a person can be deleted once no account needs them, and then cannot sign in again', async () => {
     const email = 'leaves@shop.example'
     const { owner, tenant, keyId } = await openAccount(shop, email)
     const needed = await owner.get(PATH)
     expect(needed.html).toContain('Nobody else is an owner of Halden Coffee')
     expect((await owner.submit(PATH, { email })).status).toBe(409)
     await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
-    // Elsewhere they are invited, are told of a change, and have a channel.
+    // In another account they are invited, are notified of a change, and have a channel.
     const { tenant: other } = await openAccount(shop, 'invites-who-leaves@shop.example')
     await shop.db.query(
       `with person as (select id from person where email = $2),
@@ -320,11 +320,11 @@ describe('The data of a person', () => {
       [tenant.merchantId],
     )
     expect(rows).toEqual([{ action: 'member.left' }])
-    // Who comes with this address again begins anew.
+    // A new sign-up with this address starts from zero.
     expect((await (await signIn(shop, email)).get('/dashboard')).to).toBe('/dashboard/welcome')
   })
 
-  test('with a person goes their own chat of Telegram and their address in what was told; a group stays', async () => {
+  test('deleting a person deletes their own Telegram chat and their address in notices; a group chat remains', async () => {
     const email = 'chats@shop.example'
     const { owner, tenant, key, keyId } = await openAccount(shop, email)
     expect((await shop.ask('POST', '/v1/notification_channels', { key, body: { kind: 'email', email } })).status).toBe(
@@ -367,7 +367,7 @@ describe('The data of a person', () => {
     ['a link that takes payments', 'payment_link', 'active = true', 'active = false'],
     ['a key that works', 'api_key', 'expires_at = null', "expires_at = now() - interval '1 second'"],
     ['money on its way', 'payment', "status = 'processing'", "status = 'expired'"],
-  ])('who is alone in an account with %s is needed there until it is over', async (what, table, open, over) => {
+  ])('the only person of an account with %s cannot be deleted until it is over', async (what, table, open, over) => {
     const email = `${table}@shop.example`
     const { owner, tenant, key, keyId, pay } = await openAccount(shop, email)
     await pay({ amount: '49.99', currency: 'EUR' })
@@ -406,13 +406,13 @@ describe('Notices', () => {
     })
   const tell = (): Promise<number | null> => notifier()()
 
-  /** Also behind mails that wait for their first try. */
+  /** Also if mails that wait for their first try come first. */
   async function tellAll(): Promise<void> {
     do await shop.db.query('update mail set tries = 1')
     while (((await tell()) ?? 0) > 0)
   }
 
-  test('people are told of a key that is made, replaced and revoked, each once', async () => {
+  test('people are notified once of a key that is made, rotated and revoked', async () => {
     const account = await openAccount(shop, 'keys@shop.example')
     const { key } = account
     const made = await shop.ask('POST', '/v1/api_keys', {
@@ -438,7 +438,7 @@ describe('Notices', () => {
     ])
   })
 
-  test('a sign-in with a browser that is new is told, to the person alone by mail; the same browser is not', async () => {
+  test('a sign-in with a new browser is mailed to the person alone; one with the same browser is not', async () => {
     const [email, other] = ['new@shop.example', 'colleague@shop.example']
     const account = await openAccount(shop, email)
     const colleague = await openAccount(shop, other)
@@ -465,7 +465,7 @@ describe('Notices', () => {
     expect(theirs.filter((mail) => mail.subject === subject)).toEqual([])
   })
 
-  test('people read of their account in the language of their own channel, else in that of the account, else in English', async () => {
+  test('people read notices in the language of their own channel, else in that of the account, else in English', async () => {
     const [email, other] = ['deutsch@shop.example', 'francais@shop.example']
     const account = await openAccount(shop, email)
     const { tenant } = await openAccount(shop, other)
@@ -473,7 +473,7 @@ describe('Notices', () => {
     const personId = String((rows[0] as { person_id: string }).person_id)
     await insertMembership(shop.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
     const lastSubjects = async (): Promise<(string | undefined)[]> => {
-      // What came before is told first.
+      // Earlier notices are sent first.
       await tell()
       await shop.ask('POST', '/v1/api_keys', { key: account.key, body: { name: 'Server <1>' } })
       await tell()
@@ -495,7 +495,7 @@ describe('Notices', () => {
     expect(text).toContain('https://pay.example/dashboard/keys')
   })
 
-  test('an account that is told much holds up no other: its notices wait for those of each, and for the mails that wait', async () => {
+  test('an account with many notices does not delay others: each account’s notices and waiting mails are bounded', async () => {
     const [loud, quiet] = ['loud@shop.example', 'quiet@shop.example']
     const [{ tenant: many }, { tenant: one }] = [await openAccount(shop, loud), await openAccount(shop, quiet)]
     const leave = (of: Tenant, number: number) =>
@@ -520,7 +520,7 @@ describe('Notices', () => {
     expect([await toldOf(loud), await toldOf(quiet)]).toEqual([waiting + 19, 2])
   })
 
-  test('accounts that are told without end hold up no other, however many they are: each has its turn', async () => {
+  test('accounts with endless notices do not delay others, however many they are: each has its turn', async () => {
     await tellAll()
     const many = Array.from({ length: 25 }, () => newId('merchant'))
     await shop.db.query(`insert into merchant (id, name) select unnest($1::text[]), 'Told much'`, [many])
@@ -542,7 +542,7 @@ describe('Notices', () => {
     await tellAll()
   })
 
-  test('what an account has left costs no more to read than what is taken of it', async () => {
+  test('the backlog of an account does not make reading its next notices slower', async () => {
     const { tenant } = await openAccount(shop, 'without-end@shop.example')
     const { tenant: other } = await openAccount(shop, 'beside-it@shop.example')
     await shop.db.query(
@@ -552,7 +552,7 @@ describe('Notices', () => {
     await shop.db.transaction((tx) => leaveNotice(tx, other, { kind: 'api_key.created', data: {} }))
     await shop.db.query('analyze notice')
     const [taken, read] = await shop.db.transaction(async (tx) => {
-      // Of this connection, and also of what it has read shortly before.
+      // Counts of this connection, including its recent reads.
       const countRead = async (): Promise<number> => {
         const { rows } = await tx.query(
           `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'notice'`,
@@ -572,7 +572,7 @@ describe('The page of notifications', () => {
   let account: Account
   beforeAll(async () => {
     shop = await shop.asNewMerchant()
-    // No channel of the tests before is due.
+    // No channel of an earlier test is due.
     await shop.db.query('update channel set removed_at = now()')
     account = await openAccount(shop, 'connects@shop.example')
   })
@@ -588,7 +588,7 @@ describe('The page of notifications', () => {
     return rows.map(({ kind }: { kind: string }) => kind)
   }
 
-  test('a person connects Slack, says what it is told, tests it, mends it and removes it; people are told of it', async () => {
+  test('a person connects Slack, chooses its events, tests, resumes and removes it; people are notified', async () => {
     const { owner, tenant } = account
     expect(await textOf(owner, PATH)).toContain('No channel yet')
     const added = await owner.submit(PATH, { kind: 'slack', name: '#payments', url: SLACK })
@@ -596,7 +596,7 @@ describe('The page of notifications', () => {
     const one = added.to ?? ''
     const [channel] = await listChannels(shop.db, tenant)
     expect(channel).toMatchObject({ kind: 'slack', name: '#payments', language: 'en', broken_at: null })
-    // At rest nobody reads where it is, and no page shows it.
+    // The stored URL is encrypted, and no page shows it.
     expect(channel?.sealed).not.toContain('secretOfSlack')
     expect(shop.secretBox.open(channel?.sealed ?? '', channel?.id ?? '')).toBe(SLACK)
     for (const path of [PATH, one]) expect((await owner.get(path)).html).not.toContain('secretOfSlack')
@@ -635,7 +635,7 @@ describe('The page of notifications', () => {
 
     const reason = 'Slack says "no_service"'
     await shop.db.transaction((tx) => breakChannel(tx, channel!.id, { reason, now: new Date().toISOString() }))
-    // It is told of itself: that it was added.
+    // The channel receives the notice that it was added.
     expect(await textOf(owner, PATH)).toContain(
       'Slack says &quot;no_service&quot;. 1 notification is waiting; none is lost.',
     )
@@ -648,7 +648,7 @@ describe('The page of notifications', () => {
     expect(await noticesOf(account)).toEqual(['channel.added', 'channel.removed'])
   })
 
-  test('a channel by mail goes to the own address of whoever makes it, once, whatever the form says', async () => {
+  test('a mail channel goes to the person’s own address, once, whatever the form sends', async () => {
     const { owner, tenant } = account
     const form = { kind: 'email', name: 'x', url: 'mailto:victim@other.example' }
     const [first, second] = [await owner.submit(PATH, form), await owner.submit(PATH, form)]
@@ -657,7 +657,7 @@ describe('The page of notifications', () => {
     expect(channels.map(({ kind, name }) => [kind, name])).toEqual([['email', 'connects@shop.example']])
   })
 
-  test('a channel of another account is not there: it is neither shown nor tested, mended, changed or removed', async () => {
+  test('a channel of another account is not found: it is neither shown nor tested, resumed, changed or removed', async () => {
     const stranger = await openAccount(shop, 'stranger@other.example')
     const { to } = await stranger.owner.submit(PATH, { kind: 'slack', name: '#theirs', url: SLACK })
     const { owner } = account
@@ -669,14 +669,14 @@ describe('The page of notifications', () => {
     expect((await listChannels(shop.db, stranger.tenant)).map(({ name }) => name)).toEqual(['#theirs'])
   })
 
-  describe('an address of a chat', () => {
+  describe('The URL of a chat', () => {
     const live = { mode: 'live', testTargets: [] } as const
     const accepted = [
       ['slack', SLACK],
       ['discord', 'https://discord.com/api/webhooks/123456789012345678/a-Token_of-68-characters'],
       ['discord', 'https://discordapp.com/api/v10/webhooks/123456789012345678/token'],
     ] as const
-    it.each(accepted)('of %s is taken: %s', (kind, url) => {
+    it.each(accepted)('a URL of %s is accepted: %s', (kind, url) => {
       expect(readChannelUrl(kind, url, live)).toEqual({ url })
     })
 
@@ -695,7 +695,7 @@ describe('The page of notifications', () => {
       ['discord', 'https://[::ffff:127.0.0.1]/api/webhooks/1/x'],
       ['discord', 'https://localhost/api/webhooks/1/x'],
       ['discord', 'https://discord。com/api/webhooks/1/x\n'],
-    ] as const)('of %s is refused in live mode: %s', (kind, url) => {
+    ] as const)('a URL of %s is refused in live mode: %s', (kind, url) => {
       expect(readChannelUrl(kind, url, live)).toEqual({ must: expect.any(String) })
     })
   })

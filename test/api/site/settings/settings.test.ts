@@ -40,7 +40,7 @@ describe('The brand', () => {
   const brandOf = async () => (await shop.ask('GET', '/v1/settings/brand')).body
   const FORM = { name: 'Nightline Rail', color: '#7A1FA2', support_email: 'Help@Nightline.example' }
 
-  test('what an owner saves is what buyers see, at the checkout, on links, and on receipts', async () => {
+  test('the brand that an owner saves is shown to buyers at the checkout, on links, and on receipts', async () => {
     const body = { title: 'Tip jar', currency: 'EUR' }
     const { code } = (await shop.ask('POST', '/v1/payment_links', { body })).body
     expect((await owner.submit('/dashboard/brand', FORM)).to).toBe('/dashboard/brand')
@@ -73,14 +73,14 @@ describe('The brand', () => {
     ['a colour with a style in it', { color: '#fff;}body{display:none' }],
     ['an address that is none', { support_email: 'javascript:alert(1)' }],
     ['an address with a header in it', { support_email: 'a@b.example?cc=c@d.example' }],
-  ] as const)('%s is refused, and nothing is changed', async (_name, wrong) => {
+  ] as const)('the brand refuses %s, and nothing is changed', async (_name, wrong) => {
     const before = await brandOf()
     const answer = await owner.submit('/dashboard/brand', { ...FORM, ...wrong })
     expect([answer.status, answer.html.includes('One thing to correct')]).toEqual([400, true])
     expect(await brandOf()).toEqual(before)
   })
 
-  test('any colour can be read: the page says which shade the buttons use', async () => {
+  test('a brand of any colour is readable: the page says which shade the buttons use', async () => {
     for (const color of ['#ffff00', '#ffffff', '#000000']) {
       await owner.submit('/dashboard/brand', { ...FORM, color })
       const { html } = await owner.get('/dashboard/brand')
@@ -92,7 +92,7 @@ describe('The brand', () => {
     }
   })
 
-  test('only an owner changes it, freshly confirmed; a live key cannot', async () => {
+  test('only an owner with a fresh confirmation changes the brand; a live key cannot', async () => {
     const developer = await signIn(shop, 'developer@shop.example')
     await shop.db.query(
       `insert into membership (merchant_id, person_id, role)
@@ -107,7 +107,7 @@ describe('The brand', () => {
     expect((await live.ask('GET', '/v1/settings/brand')).body['support_email']).toBeNull()
   })
 
-  test('the preview shows what is written, and nothing that is not a colour gets into it', async () => {
+  test('the preview shows the typed brand, and accepts only a colour as colour', async () => {
     const query = new URLSearchParams({ name: '<b>Shop', color: '#123456' })
     const { html, headers } = await owner.get(`/dashboard/brand/preview?${query}`)
     expect(html).toMatch(/brand\.\w+\.123456\.css/)
@@ -119,7 +119,7 @@ describe('The brand', () => {
 })
 
 describe('The logo', () => {
-  // Taken from an owner, shown to buyers.
+  // An owner uploads it, and buyers see it.
   let owner: Visitor
   beforeAll(async () => {
     shop = await shop.asNewMerchant()
@@ -143,7 +143,7 @@ describe('The logo', () => {
   const api = (body: object) => shop.ask('PATCH', '/v1/settings/brand', { body })
   const logoUrl = async () => (await shop.ask('GET', '/v1/settings/brand')).body['logo_url']
 
-  test('a logo is taken once, and buyers see it at the checkout and on links, until it is removed', async () => {
+  test('buyers see an uploaded logo at the checkout and on links, until it is removed', async () => {
     expect((await owner.upload(PATH, { ...FORM, logo: file(png) })).to).toBe(PATH)
     const path = new URL(String(await logoUrl())).pathname
     expect(path).toMatch(/^\/logos\/[0-9a-f]{32}\.png$/)
@@ -192,7 +192,7 @@ describe('The logo', () => {
     await owner.upload(PATH, { ...FORM, logo: file(''), remove_logo: 'yes' })
   })
 
-  test('the logo stands on receipts and its words beside it, and the letter where there is none', () => {
+  test('receipts show the logo with its words next to it, or the letter if there is none', () => {
     const receiptOf = (logo: string | null): string => {
       const named = { name: 'Nightline Rail', brand: null, supportEmail: null, logo }
       return renderReceipt(aCheckout({ payment: { status: 'succeeded' }, shop: named }), wordsIn('en', 'DE'))
@@ -205,7 +205,7 @@ describe('The logo', () => {
     ['a page that says it is a picture', '<script>alert(1)</script>'],
     ['an SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
     ['half a picture', png.subarray(0, 100)],
-  ])('%s is refused beside its field, and nothing is changed', async (_name, bytes) => {
+  ])('the logo refuses %s next to its field, and nothing is changed', async (_name, bytes) => {
     const answer = await owner.upload(PATH, { ...FORM, name: 'Another', logo: file(bytes) })
     expect([answer.status, answer.html.includes('href="#logo"')]).toEqual([400, true])
     expect((await api({ logo: Buffer.from(bytes).toString('base64') })).body).toMatchObject({
@@ -215,7 +215,7 @@ describe('The logo', () => {
     expect((await shop.ask('GET', '/v1/settings/brand')).body).toMatchObject({ name: 'Nightline Rail', logo_url: null })
   })
 
-  test('a file that is too large is not read; its owner is led back and told', async () => {
+  test('a logo file that is too large is not read; its owner is led back with an error', async () => {
     for (const bytes of [66_000, 3_000_000]) {
       const { status, to } = await owner.upload(PATH, { ...FORM, logo: file(Buffer.alloc(bytes)) })
       expect([status, to]).toEqual([303, `${PATH}?large`])
@@ -230,7 +230,7 @@ describe('The logo', () => {
     expect(await logoUrl()).toBeNull()
   })
 
-  test('only an owner of the account on a page of ours changes it, and a test key; a live key does not', async () => {
+  test('only an owner on a page of the platform or a test key changes the logo; a live key cannot', async () => {
     const developer = await signIn(shop, 'developer-of-logo@shop.example')
     await join('developer-of-logo@shop.example', 'developer')
     const form = { ...FORM, logo: file(jpg, 'image/jpeg') }
@@ -249,7 +249,7 @@ describe('The logo', () => {
 })
 
 describe('Embedding', () => {
-  // Whose pages may hold the checkout in a frame.
+  // The pages that can frame the checkout.
   let checkout: string
   beforeAll(async () => {
     shop = await shop.asNewMerchant()
@@ -275,7 +275,7 @@ describe('Embedding', () => {
     return signIn(shop, email)
   }
 
-  test('nobody may, until the shop lists somebody; then the page for frames says who, and no other page does', async () => {
+  test('no page can frame the checkout until the shop lists one; then only the page for frames allows the listed pages', async () => {
     expect([await read(), await ancestorsOf(`${checkout}/frame`)]).toEqual([[], "'none'"])
     const answer = await set(['https://www.shop.example/', 'https://shop.example', 'https://SHOP.example'])
     const origins = ['https://shop.example', 'https://www.shop.example']
@@ -289,7 +289,7 @@ describe('Embedding', () => {
     expect(await ancestorsOf(`${checkout}/frame`)).toBe("'none'")
   })
 
-  test('the page for frames has no cookie, no bar of tests, and goes to the page of its own in a tab', async () => {
+  test('the page for frames has no cookie and no test bar, and leads to its own page in a tab', async () => {
     await set(['https://shop.example'])
     const framed = await fetch(`${shop.url}${checkout}/frame`, { headers: { 'sec-fetch-dest': 'iframe' } })
     const html = await framed.text()
@@ -299,7 +299,7 @@ describe('Embedding', () => {
       false,
     ])
     expect(html).toContain('<base target="_blank"/>')
-    // All that its messages are made of.
+    // All the values that its messages consist of.
     const data = [...html.matchAll(/ data-(payment|state|origins)="([^"]*)"/g)].map(([, name, value]) => [name, value])
     expect(data).toEqual([
       ['payment', expect.stringMatching(/^pay_/)],
@@ -329,14 +329,14 @@ describe('Embedding', () => {
     ['blanks around', [' https://shop.example']],
     ['NUL behind', ['https://shop.example/\0']],
     ['a host without a domain', ['https://shop']],
-  ])('%s is refused, and the list stays', async (_name, origins) => {
+  ])('the list refuses %s, and does not change', async (_name, origins) => {
     await set(['https://shop.example'])
     const answer = await set(origins)
     expectProblem(answer, 400, 'validation_failed')
     expect(await read()).toEqual(['https://shop.example'])
   })
 
-  test('the database takes nothing that would end the header’s list', async () => {
+  test('the database refuses values that would end the header’s list', async () => {
     const { merchantId } = shop.tenant
     for (const origin of [
       '*',
@@ -350,7 +350,7 @@ describe('Embedding', () => {
       ).rejects.toThrow('frame_origins')
   })
 
-  describe('in the dashboard', () => {
+  describe('Origins in the dashboard', () => {
     test.each(['owner', 'developer'] as const)(
       '%s lists addresses, and the log of the account has it',
       async (role) => {
@@ -372,7 +372,7 @@ describe('Embedding', () => {
       },
     )
 
-    test.each(['support', 'viewer'] as const)('%s sees them and changes nothing', async (role) => {
+    test.each(['support', 'viewer'] as const)('the role %s reads the origins and cannot change them', async (role) => {
       await set(['https://shop.example'])
       const visitor = await member(role)
       const page = await visitor.get('/dashboard/embedding')
@@ -381,7 +381,7 @@ describe('Embedding', () => {
       expect(await read()).toEqual(['https://shop.example'])
     })
 
-    test('a live key cannot change them', async () => {
+    test('a live key cannot change the origins', async () => {
       const answer = await live.ask('PUT', '/v1/settings/embedding', { body: { origins: ['https://evil.example'] } })
       expectProblem(answer, 403, 'step_up_required')
       expect(answer.body['page']).toMatch(/\/dashboard\/embedding$/)
@@ -389,8 +389,8 @@ describe('Embedding', () => {
     })
   })
 
-  describe('the script for shops', () => {
-    test('is under 3 KB, is kept for an hour, and may be asked for by any page', async () => {
+  describe('The script for shops', () => {
+    test('the script is under 3 KB, is cached for an hour, and can be loaded by any page', async () => {
       const answer = await fetch(`${shop.url}/pinrail.js`)
       const script = Buffer.from(await answer.arrayBuffer())
       expect(script.length).toBeLessThan(3072)
@@ -400,14 +400,14 @@ describe('Embedding', () => {
         'cross-origin-resource-policy': 'cross-origin',
         'access-control-allow-origin': '*',
       })
-      // Not by `fetch`, which says with such a question that it wants no answer of a cache.
+      // `fetch` would add a header that asks to bypass caches.
       const again = await supertest(shop.url)
         .get('/pinrail.js')
         .set('if-none-match', answer.headers.get('etag') ?? '')
       expect(again.status).toBe(304)
     })
 
-    test('is the same file under the address that the guide gives with its hash', async () => {
+    test('the script is the same file under the URL with its hash that the guide gives', async () => {
       const guide = await (await fetch(`${shop.url}/docs/embedding.md`)).text()
       const [, address = ''] = /src="([^"]*\/assets\/pinrail\.\w+\.js)"/.exec(guide) ?? []
       const [named, newest] = await Promise.all(
@@ -416,7 +416,7 @@ describe('Embedding', () => {
       expect(named).toBe(newest)
     })
 
-    test('the script for shops and that of the frame speak to one origin each', async () => {
+    test('the script for shops and the script of the frame each send messages to one origin', async () => {
       const frame = /\/assets\/frame\.\w+\.js/.exec(await (await fetch(`${shop.url}${checkout}/frame`)).text())?.[0]
       for (const path of ['/pinrail.js', frame]) {
         const calls = [...(await (await fetch(shop.url + path)).text()).matchAll(/postMessage\((.*)\)/g)]
@@ -426,7 +426,7 @@ describe('Embedding', () => {
     })
   })
 
-  test('what the document lets through is taken, and what is no address it does not let through', async () => {
+  test('origins that match the document’s pattern are accepted, and the pattern refuses what is no origin', async () => {
     const document = JSON.stringify((await shop.ask('GET', '/openapi.json', { key: null })).body)
     const [, escaped = ''] = /"maxLength":253,"pattern":"((?:[^"\\]|\\.)+)"/.exec(document) ?? []
     expect(escaped).toContain('localhost')
@@ -451,7 +451,7 @@ describe('Embedding', () => {
 })
 
 describe('Keys and requests', () => {
-  /** Milliseconds that the clock is ahead. */
+  /** The milliseconds by which the clock is ahead. */
   let ahead = 0
   let noted: ApiRequest[] = []
   let shop: Shop
@@ -470,7 +470,7 @@ describe('Keys and requests', () => {
     const works = async (key: string, path = '/v1/payments'): Promise<number> =>
       (await shop.ask('GET', path, { key })).status
 
-    test('a key is made by the form, shown once, works as far as its scopes, and is made once however often the form is sent', async () => {
+    test('a key from the form is shown once, works within its scopes, and is made once however often the form is sent', async () => {
       const { owner, tenant } = await openAccount(shop, 'keys@shop.example')
       const form = {
         name: 'Shop server',
@@ -498,7 +498,7 @@ describe('Keys and requests', () => {
       expect(JSON.stringify(log)).not.toContain(key.slice(-20))
     })
 
-    test('a form that is wrong comes back filled in, with what to write, and nothing was made', async () => {
+    test('a wrong form of a key is shown again with its values and errors, and no key was made', async () => {
       const { owner } = await openAccount(shop, 'wrong@shop.example')
       const form = { name: 'Kasse', preset: 'sell', allowed_ips: '192.0.2.1\n203.0.113', days: '0', once: 'a' }
       const bad = await owner.submit('/dashboard/keys', form)
@@ -516,7 +516,7 @@ describe('Keys and requests', () => {
       expect(await works(keyIn(right.html))).toBe(403)
     })
 
-    test('a key is rolled with an overlap, and revoked within a second', async () => {
+    test('a key is rotated with an overlap, and revoked within a second', async () => {
       const { owner, key: old } = await openAccount(shop, 'roll@shop.example')
       const [path = ''] = pathsIn((await owner.get('/dashboard/keys')).html)
       const rolled = await owner.submit(`${path}/roll`, { overlap: '3600', once: await onceIn(owner, path) })
@@ -533,7 +533,7 @@ describe('Keys and requests', () => {
       expect(await works(next)).toBe(401)
     })
 
-    test('a person makes no key that may do more than they may, and no key makes its maker an owner', async () => {
+    test('a person makes no key with more rights than theirs, and no key makes its maker an owner', async () => {
       const { owner, tenant } = await openAccount(shop, 'boss@shop.example')
       await signIn(shop, 'dev@shop.example')
       await shop.db.query(
@@ -556,7 +556,7 @@ describe('Keys and requests', () => {
 
       expect((await developer.get(NEW)).html).not.toContain('members:write')
       expect((await make({ preset: 'own', scope: 'members:write' })).status).toBe(400)
-      // The key that it would be is one of an owner's.
+      // The key that it would make belongs to an owner.
       const rolled = await developer.submit(`${ownersKey}/roll`, {
         overlap: '0',
         once: await onceIn(developer, ownersKey),
@@ -564,7 +564,7 @@ describe('Keys and requests', () => {
       expect([rolled.status, rolled.html.includes('Your role lacks the scope')]).toEqual([409, true])
     })
 
-    test('a form that needs a confirmation is kept, and makes its key after it; nothing is made before', async () => {
+    test('a form that needs a confirmation is stored, and makes its key only after it', async () => {
       const { owner } = await openAccount(shop, 'late@shop.example')
       const once = await onceIn(owner, NEW)
       ahead += CONFIRMED_MS + 1000
@@ -575,7 +575,7 @@ describe('Keys and requests', () => {
       expect(pathsIn((await owner.get('/dashboard/keys')).html)).toHaveLength(2)
     })
 
-    test('a live key is sent to a page that exists, and that comes back after signing in; there a person makes a key', async () => {
+    test('the link for a live key leads to an existing page, also after signing in; there a person makes a key', async () => {
       const live = await openShop({ mode: 'live' })
       try {
         const { owner, key, tenant } = await openAccount(live, 'live@shop.example')
@@ -607,12 +607,12 @@ describe('Keys and requests', () => {
       ahead = 0
     })
 
-    /** Writes what was noted, as the process does every second. */
+    /** Writes the recorded requests, as the process does every second. */
     async function written(): Promise<ApiRequest[]> {
       const batch = noted
       noted = []
       await insertRequests(shop.db, batch)
-      // As after a lost answer: nothing is there twice.
+      // As after a lost response: no line is written twice.
       await insertRequests(shop.db, batch)
       return batch
     }
@@ -623,7 +623,7 @@ describe('Keys and requests', () => {
         ([, method, path]) => `${method} ${path}`,
       )
 
-    test('each call with a key stands in the log, newest first, and is found by its id, path, key and by its error', async () => {
+    test('each call with a key is in the log, newest first, and is found by its id, path, key and error', async () => {
       const { owner, key, keyId, pay } = await openAccount(shop, 'log@shop.example')
       const id = await pay({ amount: 10, currency: 'EUR' })
       await shop.ask('GET', `/v1/payments/${id}`, { key })
@@ -648,7 +648,7 @@ describe('Keys and requests', () => {
       expect(await found('q=No+such+key')).toEqual([])
     })
 
-    test('secrets, long texts and halves of characters never reach the log, and nothing of what was only read', async () => {
+    test('the log never has secrets, long texts, halves of characters, or bodies of reads', async () => {
       const { key, pay } = await openAccount(shop, 'secrets@shop.example')
       await pay({ amount: 10, currency: 'EUR' })
       await shop.ask('POST', '/v1/api_keys', { key, body: { name: 'more' } })
@@ -658,7 +658,7 @@ describe('Keys and requests', () => {
       const chat = 'https://hooks.slack.com/services/T0001/B0001/secretOfSlack'
       const misplaced = { kind: 'slack', name: '#payments', webhook_url: [chat] }
       await shop.ask('POST', '/v1/notification_channels', { key, body: misplaced })
-      // Wherever it is cut, one of the two is cut within a character.
+      // Whatever the cut, one of the two texts is cut within a character.
       for (const description of ['\u{1f600}'.repeat(3000), `x${'\u{1f600}'.repeat(3000)}`])
         await shop.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR', description } })
       const batch = await written()
@@ -676,7 +676,7 @@ describe('Keys and requests', () => {
       expect(read.map(({ answered }) => answered)).toEqual([null, null])
     })
 
-    test('a key that may not do it, and one that was revoked, are in the log; a wrong secret and a stranger are not', async () => {
+    test('the log has requests of a key without the scope and of a revoked key; not those of a wrong secret or a stranger', async () => {
       const { key, tenant } = await openAccount(shop, 'refused@shop.example')
       const narrow = await shop.ask('POST', '/v1/api_keys', { key, body: { name: 'narrow', scopes: ['events:read'] } })
       const program = String(narrow.body['key'])
@@ -687,7 +687,7 @@ describe('Keys and requests', () => {
       expect((await shop.ask('GET', '/v1/payments', { key: String(other.body['key']) })).status).toBe(401)
       const keyId = String(narrow.body['id']).slice('key_'.length)
       await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
-      // Keys are read again after a second.
+      // The process reads keys again after a second.
       ahead += 2000
       expect((await shop.ask('GET', '/v1/events', { key: program })).status).toBe(401)
       const last = (await written()).filter(({ status }) => status >= 400)
@@ -697,7 +697,7 @@ describe('Keys and requests', () => {
       ])
     })
 
-    test('the log keeps bodies of an account up to a limit a minute, and after that only lines', async () => {
+    test('the log stores bodies of an account up to a limit a minute, and after that only lines', async () => {
       const { key } = await openAccount(shop, 'many@shop.example')
       await written()
       ahead = 120_000
@@ -708,11 +708,11 @@ describe('Keys and requests', () => {
       const size = kept.reduce((sum, { sent, answered }) => sum + (sent?.length ?? 0) + (answered?.length ?? 0), 0)
       expect([kept.length, kept.at(-1)?.sent, kept.at(-1)?.status]).toEqual([150, null, 400])
       expect(size).toBeGreaterThan(100_000)
-      // Of two minutes, if one ends in between.
+      // Two minutes, if one ends in between.
       expect(size).toBeLessThan(1_000_001)
     })
 
-    test('an answer waits for no statement of the log, and the log for no answer', async () => {
+    test('a response waits for no statement of the log, and the log for no response', async () => {
       const { key } = await openAccount(shop, 'apart@shop.example')
       await written()
       await shop.ask('GET', '/v1/payments', { key })
@@ -720,7 +720,7 @@ describe('Keys and requests', () => {
       expect((await shop.db.query(`select 1 from api_request where id = $1`, [noted[0]?.id])).rows).toEqual([])
     })
 
-    test('another account sees none of it', async () => {
+    test('another account reads nothing of the log', async () => {
       const { pay } = await openAccount(shop, 'mine@shop.example')
       await pay({ amount: 10, currency: 'EUR' })
       const [made] = await written()
@@ -730,7 +730,7 @@ describe('Keys and requests', () => {
       expect((await other.owner.get(`/dashboard/requests?after=${made?.id}`)).status).toBe(404)
     })
 
-    test('the process writes what it noted by itself', async () => {
+    test('the process writes the recorded requests automatically', async () => {
       const own = await openShop()
       try {
         const answer = await own.ask('GET', '/v1/payments')

@@ -5,7 +5,7 @@ import { bodies } from './fields.ts'
 import { requests } from './requests.ts'
 import type { Refused } from './values.ts'
 
-/** More than 600 requests that are not right, for a merchant who has something of everything. */
+/** More than 600 invalid requests, for a merchant with an object of every type. */
 export async function readCorpus(shop: Shop): Promise<readonly Refused[]> {
   const cases = [...bodies(await furnish(shop)), ...requests()]
   expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
@@ -30,7 +30,7 @@ export async function expectAllRefused(shop: Shop, cases: readonly Refused[]): P
   expect(await stored(shop)).toBe(before)
 }
 
-/** All that is stored. */
+/** The count and hash of all rows, by table. */
 async function stored(shop: Shop): Promise<string> {
   const tables = [
     'payment',

@@ -3,7 +3,7 @@ import { AMOUNTS, type Case, CURRENCIES, HOOKS, INVALID, JSON_TEXTS, type Refuse
 
 type BodyRoute = { readonly name: string; readonly path: string; readonly method: string; readonly body: object }
 
-/** Where bodies go, with one that works. */
+/** The routes that accept a body, each with a valid one. */
 function bodyRoutes({ link, endpoint, apiKey }: Furnished): readonly BodyRoute[] {
   return [
     { name: 'create a payment', method: 'POST', path: '/v1/payments', body: { amount: '49.99', currency: 'EUR' } },
@@ -25,7 +25,7 @@ function bodyRoutes({ link, endpoint, apiKey }: Furnished): readonly BodyRoute[]
   ]
 }
 
-/** Bodies that are not right, field by field and as a whole. */
+/** Invalid bodies, field by field and as a whole. */
 export function bodies(victim: Furnished): Refused[] {
   return [...fieldCases(victim), ...bodyCases(victim)]
 }
@@ -54,9 +54,9 @@ function fieldCases(victim: Furnished): Refused[] {
       statuses: INVALID,
     }))
   const wrong = (...values: unknown[]): Case[] => values.map((value) => [JSON.stringify(value) ?? 'absent', value])
-  // What is not in a preview: a cent is too small for a payment, and there only for a method.
+  // Left out of a preview: a cent is too small for a payment, but a preview has limits only for a method.
   const priced = AMOUNTS.filter(([name]) => name !== 'a cent')
-  // Metadata is for programs: there lines and tabs may stand, and nothing at all.
+  // Metadata is for programs: lines, tabs and empty texts are valid there.
   const forPrograms = /^(?:empty text|a line|a line separator|a carriage return|a tab|nothing but .*)$/
   const stored = TEXTS.filter(([name]) => !forPrograms.test(name))
   return [

@@ -1,6 +1,6 @@
 import { AMOUNTS, CURRENCIES, IDS, INVALID, type Refused } from './values.ts'
 
-/** Queries, ids, headers, methods and paths that are not right. */
+/** Invalid queries, ids, headers, methods and paths. */
 export function requests(): Refused[] {
   return [...queryCases(), ...idCases(), ...headerCases()]
 }

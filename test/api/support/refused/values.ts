@@ -91,7 +91,7 @@ export const CURRENCIES: readonly Case[] = [
   ['constructor', 'constructor'],
 ]
 
-/** Not text that can be stored and shown. */
+/** Texts that cannot be stored and shown. */
 export const TEXTS: readonly Case[] = [
   ['null', null],
   ['a number', 5],
