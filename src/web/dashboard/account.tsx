@@ -24,7 +24,7 @@ export type AccountView = {
   readonly now: string
 }
 
-/** The person's own sign-in: passkeys, and where they are signed in. */
+/** Renders the page of a person's passkeys and sessions. */
 export function renderAccount({ frame, passkeys, sessions, now }: AccountView): string {
   const belongs = frame.account !== null && frame.role !== null
   return renderFramed({
@@ -146,7 +146,7 @@ export type WelcomeView = {
   readonly errors?: FormErrors
 }
 
-/** For a person who belongs to no account: join one that invites, or make one. */
+/** Renders the page of a person without an account, who joins one by invitation or creates one. */
 export function renderWelcome({ frame, invitations, name, errors }: WelcomeView): string {
   return renderFramed({
     frame,

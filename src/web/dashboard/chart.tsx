@@ -11,14 +11,14 @@ const HEIGHT = 100
 type ChartProps = {
   readonly days: readonly DayReceived[]
   readonly total: string
-  /** Whether an entry of `days` is a whole month (`2026-11`). */
+  /** `month` if each entry of `days` is a month (`2026-11`). */
   readonly by?: 'day' | 'month'
 }
 
-/** Bars of a day or month each, with their table. Lengths are attributes and words are HTML, so that text never scales. */
+/** Bars for days or months, with a table. The text is HTML and not SVG, so that it does not scale with the bars. */
 export function Chart({ days, total, by = 'day' }: ChartProps) {
   const most = days.reduce((top, { net_micro: net }) => (BigInt(net) > top ? BigInt(net) : top), 0n)
-  const step = niceStep(most)
+  const step = findStep(most)
   const top = step * 4n
   const width = WIDTH / days.length
   const last = days.length - 1
@@ -80,8 +80,8 @@ export function Chart({ days, total, by = 'day' }: ChartProps) {
   )
 }
 
-/** A quarter of a scale that the highest bar fits into: 1, 2, 2.5 or 5 times a power of ten, at least one USDC. */
-function niceStep(most: bigint): bigint {
+/** Returns a quarter of the scale in micro-USDC: 1, 2, 2.5 or 5 times a power of ten, at least one USDC. */
+function findStep(most: bigint): bigint {
   let unit = 1_000_000n
   for (;;) {
     for (const tenth of [10n, 20n, 25n, 50n]) {

@@ -3,11 +3,11 @@ type Called = { readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; r
 /** Returns the curl command of an API request. The key is read from the environment, so no shell history keeps it. */
 export function curlText(url: string, { method = 'GET', body }: Called = {}): string {
   const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${url}'`, '-H "authorization: Bearer $SECRET_KEY"']
-  if (body !== undefined) parts.push("-H 'content-type: application/json'", `-d '${escape(JSON.stringify(body))}'`)
+  if (body !== undefined) parts.push("-H 'content-type: application/json'", `-d '${quoteShell(JSON.stringify(body))}'`)
   return parts.join(' \\\n  ')
 }
 
 /** Escapes a text for the single quotes of a POSIX shell. */
-function escape(text: string): string {
+function quoteShell(text: string): string {
   return text.replaceAll("'", `'\\''`)
 }

@@ -5,12 +5,11 @@ import { Mark } from './icons.tsx'
 
 export type DocumentShape = {
   readonly title: string
-  /** Classes of the body: `app` has a rail, `plain door` is a box, `plain` is a page of the site. */
+  /** The classes of the body: `app` has a rail, `plain door` is a box, `plain` is a page of the site. */
   readonly look: string
   readonly children: ComponentChildren
 }
 
-/** A whole HTML document as text. */
 export function renderDocument({ title, look, children }: DocumentShape): string {
   return renderHtml(
     <html lang="en" dir="ltr">
@@ -19,7 +18,7 @@ export function renderDocument({ title, look, children }: DocumentShape): string
         <title>{`${title} · Pinrail`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
         <meta name="color-scheme" content="light dark" />
-        {/* With no-referrer a browser sends `Origin: null` with our own forms. Other origins still get nothing. */}
+        {/* With no-referrer, a browser sends `Origin: null` with the page's forms. Other origins still get nothing. */}
         <meta name="referrer" content="same-origin" />
         <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
         <link rel="stylesheet" href={ASSETS.siteStyle} />
@@ -30,7 +29,7 @@ export function renderDocument({ title, look, children }: DocumentShape): string
   )
 }
 
-/** A page that is one box: sign-in and confirmation. */
+/** Renders a page that is one box, such as the sign-in. */
 export function renderDoor(title: string, children: ComponentChildren): string {
   return renderDocument({
     title,
@@ -59,7 +58,7 @@ export function renderDoor(title: string, children: ComponentChildren): string {
   })
 }
 
-/** Pages of the operator, and the address where people ask. Those that are not configured are null. */
+/** The URLs of the operator's pages and the operator's e-mail address; null if not configured. */
 export type OperatorPages = {
   readonly status: string | null
   readonly terms: string | null
@@ -77,17 +76,17 @@ function Out({ href, children }: { href: string | null; children: string }) {
   )
 }
 
-/** A link to the operator's contact address, or the words alone if none is configured. */
+/** A link to the operator's e-mail address; without one, only the text. */
 export function ContactSupport({ contact }: Pick<OperatorPages, 'contact'>) {
   return contact === null ? <>Contact support</> : <a href={`mailto:${contact}`}>Contact support</a>
 }
 
-/** A page of the site for people who are not signed in. */
+/** Renders a page for people who are not signed in. */
 export function renderSite(title: string, look: string, children: ComponentChildren): string {
   return renderOwnSite({ title, look, children }, NO_PAGES)
 }
 
-/** One that links to the pages of the operator. */
+/** Renders a page for people who are not signed in, with links to the operator's pages. */
 export function renderOwnSite({ title, look, children }: DocumentShape, pages: OperatorPages): string {
   return renderDocument({
     title,

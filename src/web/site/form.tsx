@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Note } from './parts.tsx'
 
-/** A form that posts, with the field that proves that the page is ours. */
+/** A form that posts, with its CSRF token. */
 export function PostForm({
   action,
   csrf,
@@ -27,7 +27,6 @@ export function PostForm({
   )
 }
 
-/** The end of a form: the button that sends it, and the way back without. */
 export function FormEnd({ back, children }: { readonly back: string; readonly children: ComponentChildren }) {
   return (
     <div class="row">
@@ -41,7 +40,6 @@ export function FormEnd({ back, children }: { readonly back: string; readonly ch
   )
 }
 
-/** A button that posts. */
 export function PostButton({
   action,
   csrf,
@@ -67,7 +65,7 @@ export function PostButton({
   )
 }
 
-/** What is wrong with the fields of a form, by name. */
+/** The error of each wrong field, by the field's name. */
 export type FormErrors = Readonly<Record<string, string>>
 
 type FieldProps = {
@@ -76,7 +74,7 @@ type FieldProps = {
   readonly hint?: string
   readonly optional?: boolean
   readonly errors?: FormErrors | undefined
-  /** The control; it gets what connects it with its hint and error. */
+  /** Renders the control with the attributes that connect it to its hint and error. */
   readonly children: (attributes: {
     id: string
     name: string
@@ -114,7 +112,6 @@ export function Field({ name, label, hint, optional = false, errors = {}, childr
   )
 }
 
-/** Above a form that was sent back: what to correct, with links to the fields. */
 export function ErrorSummary({ errors = {} }: { errors?: FormErrors | undefined }) {
   const all = Object.entries(errors)
   if (all.length === 0) return null

@@ -14,7 +14,7 @@ export type HomeView = {
   readonly pages: OperatorPages
 }
 
-/** What it is, for people who have opened the address of the deployment. */
+/** Renders the start page of the deployment. */
 export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): string {
   const ways = Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
   const children = (

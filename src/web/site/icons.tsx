@@ -1,4 +1,4 @@
-/** The icons of the dashboard: 16 × 16, a line of 1.5. An icon is always beside words that say the same. */
+/** The icons of the dashboard: 16 × 16, a line of 1.5. The text next to an icon has the same meaning. */
 const ICONS = {
   balance: 'M3 13.25V9M8 13.25V2.75M13 13.25V6',
   bank: 'M2.25 6.25 8 2.75l5.75 3.5zM3.75 6.5v5M6.5 6.5v5M9.5 6.5v5M12.25 6.5v5M2.25 13.25h11.5',

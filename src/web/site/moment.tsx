@@ -1,4 +1,4 @@
-/** Times of the dashboard: UTC, and said so once a page in its title. The exact moment is in the element. */
+/** The times of the dashboard, in UTC. The element's `dateTime` has the exact moment. */
 
 const FORMS = {
   time: { hour: '2-digit', minute: '2-digit' },
@@ -27,7 +27,7 @@ export function momentText(at: string, form: MomentForm): string {
   return formats[form]?.format(new Date(at)) ?? at
 }
 
-/** The time of the same day, else the day. */
+/** Shows the time of a moment of the current UTC day, else its day. */
 export function Recent({ at, now }: { at: string; now: string }) {
   const isToday = at.slice(0, 10) === now.slice(0, 10)
   return (
@@ -41,7 +41,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** A span in its largest unit: `5 min`, `22 h`, `3 days`. */
+/** Formats a span of milliseconds in its largest unit: `5 min`, `22 h`, `3 days`. */
 export function spanText(ms: number): string {
   if (ms < MINUTE_MS) return 'less than a minute'
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`
@@ -49,7 +49,7 @@ export function spanText(ms: number): string {
   return `${Math.floor(ms / DAY_MS)} days`
 }
 
-/** How long ago, for what happened within a day; else the day. */
+/** Shows the time since a moment of the last 24 hours, else its day. */
 export function Ago({ at, now }: { at: string; now: string }) {
   const ms = Date.parse(now) - Date.parse(at)
   return (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Mark, SiteIcon } from './icons.tsx'
 
-/** The frame around pages with a navigation beside them: on a phone a bar, whose button shows it. */
+/** The navigation next to a page. On a phone, a bar has a button that opens it. */
 
 const ID = 'nav'
 

@@ -2,12 +2,10 @@ import type { ComponentChildren } from 'preact'
 import type { Tone } from '../look/parts.tsx'
 import { SiteIcon } from './icons.tsx'
 
-/** What the pages of the dashboard are made of. */
-
 type HeadProps = {
   readonly title: ComponentChildren
   readonly lead?: ComponentChildren
-  /** The page above this one. */
+  /** The parent page. */
   readonly back?: { readonly href: string; readonly name: string }
   readonly actions?: ComponentChildren
   readonly children?: ComponentChildren
@@ -36,7 +34,7 @@ type CardProps = {
   readonly title: ComponentChildren
   readonly lead?: ComponentChildren
   readonly actions?: ComponentChildren
-  /** Tables and lists reach its edges. */
+  /** True if tables and lists reach the edges of the card. */
   readonly flush?: boolean
   readonly look?: string
   readonly children: ComponentChildren
@@ -82,7 +80,6 @@ export function Note({
   )
 }
 
-/** A state as icon and word. */
 export function State({ tone, icon, children }: { tone: Tone; icon: SiteIcon; children: ComponentChildren }) {
   return (
     <span class={`status ${tone}`}>
@@ -105,7 +102,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   )
 }
 
-/** An amount: the number, then its currency in a column of its own. */
+/** An amount with its currency, which has a separate column in a table. */
 export function Amount({ number, code }: { number: string; code: string }) {
   return (
     <span class="amt">
@@ -114,7 +111,7 @@ export function Amount({ number, code }: { number: string; code: string }) {
   )
 }
 
-/** An id to take along. With JavaScript a button copies it; the text is whole for readers of the page. */
+/** An id with a button that copies it with JavaScript. Screen readers read the whole value. */
 export function Copy({ value, short = value }: { value: string; short?: string }) {
   return (
     <span class="copy">
@@ -149,7 +146,7 @@ export function Fold({
   )
 }
 
-/** The same thing by the API. */
+/** The curl command of the same action. */
 export function Curl({
   command,
   title = 'Show as curl',

@@ -12,7 +12,7 @@ export type SiteProblemName =
   | 'internal'
   | 'busy'
 
-/** What it is, and what to do. */
+/** The title and the text of each problem. */
 const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
   bad_request: ['The request could not be read', 'Nothing was changed. Go back, reload the page, and send it again.'],
   forbidden_origin: [
@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
   busy: ['Temporarily unavailable', 'Your money is safe: payments continue automatically. Try again in a moment.'],
 }
 
-/** A form was sent under another name of the host. `page` is the address of the page that the form is on. */
+/** Renders the page for a form that was sent to another host name. `page` is the URL of the form's page. */
 export function renderOtherAddress(page: string): string {
   const title = 'This site has another address'
   return renderSite(
@@ -55,7 +55,6 @@ export function renderOtherAddress(page: string): string {
   )
 }
 
-/** A page for an error: the number small, the sentence large, one way on. */
 export function renderSiteProblem(
   problem: SiteProblemName,
   { status, requestId, pages }: { status: number; requestId: string; pages: OperatorPages },

@@ -3,16 +3,15 @@ import { SiteIcon } from './icons.tsx'
 
 type SecretProps = {
   readonly id: string
-  /** What it is for. */
   readonly label: string
-  /** What one calls it: `key`, `secret`. */
+  /** The noun of the button: `key`, `secret`. */
   readonly what: string
   readonly value: string
   readonly lead: string
   readonly children: ComponentChildren
 }
 
-/** A secret that is shown once. It can be marked and copied without a script. */
+/** A secret that is shown once. It can be selected and copied without JavaScript. */
 export function Secret({ id, label, what, value, lead, children }: SecretProps) {
   return (
     <section class="card secret" aria-labelledby={`${id}-t`}>

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 
-/** `a b / c d`: where a cell stands when a narrow sheet shows a row in two lines. Cells without a place are left out. */
+/** The place of a cell, `a b / c d`, when a narrow sheet shows a row in two lines. Cells without a place are hidden. */
 type Place = 'a' | 'b' | 'c' | 'd'
 
 export type Column<T> = {
   readonly name: ComponentChildren
   readonly place?: Place
-  /** Further classes: `num`, `fit`, `clip`. */
+  /** Additional classes: `num`, `fit`, `clip`. */
   readonly look?: string
   readonly sort?: 'ascending' | 'descending'
   readonly cell: (row: T) => ComponentChildren
@@ -19,9 +19,9 @@ type TableProps<T> = {
   readonly rowLook?: (row: T) => string
 }
 
-/** A table that stays one for readers of the page when a narrow sheet shows its rows as boxes: roles are explicit. */
+/** A table with explicit roles, so that screen readers read a table also if a narrow sheet shows its rows as boxes. */
 export function Table<T>({ caption, columns, rows, rowLook = () => '' }: TableProps<T>) {
-  const lookOf = ({ place, look }: Column<T>): string => [look, place].filter(Boolean).join(' ')
+  const toLook = ({ place, look }: Column<T>): string => [look, place].filter(Boolean).join(' ')
   const many = columns.some(({ place }) => place !== undefined)
   return (
     // biome-ignore lint/a11y/noRedundantRoles: display: grid takes the role away
@@ -30,7 +30,7 @@ export function Table<T>({ caption, columns, rows, rowLook = () => '' }: TablePr
       <thead role="rowgroup">
         <tr role="row">
           {columns.map((column) => (
-            <th key={lookOf(column)} role="columnheader" scope="col" class={lookOf(column)} aria-sort={column.sort}>
+            <th key={toLook(column)} role="columnheader" scope="col" class={toLook(column)} aria-sort={column.sort}>
               {column.name}
             </th>
           ))}
@@ -40,7 +40,7 @@ export function Table<T>({ caption, columns, rows, rowLook = () => '' }: TablePr
         {rows.map((row) => (
           <tr key={row} role="row" class={rowLook(row)}>
             {columns.map((column) => (
-              <td key={column} role="cell" class={lookOf(column)}>
+              <td key={column} role="cell" class={toLook(column)}>
                 {column.cell(row)}
               </td>
             ))}
@@ -51,7 +51,7 @@ export function Table<T>({ caption, columns, rows, rowLook = () => '' }: TablePr
   )
 }
 
-/** What the whole row leads to. */
+/** A link that covers the whole row. */
 export function RowLink({ href, children }: { href: string; children: ComponentChildren }) {
   return (
     <a class="row-link" href={href}>

@@ -17,10 +17,9 @@ export const KEY_PRESETS = {
 } as const
 export type KeyPreset = keyof typeof KEY_PRESETS
 
-/** When the key ends, in days; 0: never. */
+/** The days until the key expires; 0 for never. */
 export const KEY_DAYS = { '0': 'Never', '90': 'In 90 days', '365': 'In 1 year' } as const
 
-/** What the form was filled with. */
 export type KeyDraft = {
   readonly name: string
   readonly preset: KeyPreset
@@ -102,7 +101,7 @@ function Presets({ draft }: { draft: KeyDraft }) {
   )
 }
 
-/** Shown while `Choose` is chosen; always in browsers without `:has()`. */
+/** Visible while `Choose` is selected, and always in browsers without `:has()`. */
 function Scopes({ draft, scopes, errors }: Pick<NewKeyView, 'draft' | 'scopes' | 'errors'>) {
   const error = errors['scopes']
   return (
@@ -124,9 +123,9 @@ function Scopes({ draft, scopes, errors }: Pick<NewKeyView, 'draft' | 'scopes' |
 export type KeyMadeView = {
   readonly frame: Frame
   readonly apiKey: KeyShown
-  /** The key itself, which is shown only here. */
+  /** The secret of the key, which only this page shows. */
   readonly text: string
-  /** Until when the key that it replaces works; null: it replaces none. */
+  /** The time at which the replaced key expires; null if the key replaces none. */
   readonly oldUntil: string | null
   readonly scopes: readonly string[]
   readonly publicUrl: string

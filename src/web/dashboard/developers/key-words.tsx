@@ -2,9 +2,9 @@ import { SiteIcon } from '../../site/icons.tsx'
 import { spanText } from '../../site/moment.tsx'
 import { State } from '../../site/parts.tsx'
 
-/** An API key as its account sees it. Times are ISO 8601. */
+/** An API key without its secret. Times are ISO 8601. */
 export type KeyShown = {
-  /** With its prefix, as in the API. */
+  /** The id of the API, with its prefix. */
   readonly id: string
   readonly livemode: boolean
   readonly name: string
@@ -21,7 +21,7 @@ export function isInUse({ revokedAt, expiresAt }: KeyShown, now: string): boolea
   return revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.parse(now))
 }
 
-/** What can be told of a key: its beginning and its end. */
+/** Shows the beginning and the end of a key. */
 export function KeyText({ apiKey: { id, livemode, last4 } }: { apiKey: KeyShown }) {
   return <code>{`pinrail_${livemode ? 'live' : 'test'}_${id.replace(/^key_/, '').slice(0, 4)}…${last4}`}</code>
 }
@@ -56,7 +56,7 @@ export function KeyState({ apiKey, now }: { apiKey: KeyShown; now: string }) {
 export function MayDo({ scopes, all }: { scopes: readonly string[]; all: readonly string[] }) {
   return (
     <>
-      {wordsOf(scopes, all).map((word) => (
+      {describeScopes(scopes, all).map((word) => (
         <span key={word}>
           <span class="tag">{word}</span>{' '}
         </span>
@@ -65,8 +65,8 @@ export function MayDo({ scopes, all }: { scopes: readonly string[]; all: readonl
   )
 }
 
-/** Everything, Read only, or what the scopes are about. */
-function wordsOf(scopes: readonly string[], all: readonly string[]): string[] {
+/** Returns `Everything`, `Read only`, or the nouns of the scopes. */
+function describeScopes(scopes: readonly string[], all: readonly string[]): string[] {
   if (all.every((scope) => scopes.includes(scope))) return ['Everything']
   const reads = all.filter((scope) => scope.endsWith(':read'))
   if (scopes.length === reads.length && reads.every((scope) => scopes.includes(scope))) return ['Read only']

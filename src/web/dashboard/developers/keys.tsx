@@ -10,9 +10,9 @@ import { AllowedFrom, isInUse, type KeyShown, KeyState, KeyText, MayDo, NewKeyLi
 export type KeysView = {
   readonly frame: Frame
   readonly keys: readonly KeyShown[]
-  /** Every scope that there is. */
+  /** All scopes of the API. */
   readonly scopes: readonly string[]
-  /** Whether this person may make and end keys. */
+  /** True if this person can create and revoke keys. */
   readonly mayChange: boolean
   readonly now: string
   readonly publicUrl: string
@@ -114,9 +114,9 @@ function NoKeys({ mayChange }: { mayChange: boolean }) {
 
 export type KeyView = Omit<KeysView, 'keys'> & {
   readonly apiKey: KeyShown
-  /** Of the forms: sent again they do nothing new. */
+  /** Identifies the forms, so that a form that is sent again changes nothing more. */
   readonly once: string
-  /** Why the last thing was not done. */
+  /** The error of the last action; null without one. */
   readonly problem: string | null
 }
 
@@ -174,7 +174,7 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
   )
 }
 
-/** For how long the old key works on, in seconds. */
+/** The time in seconds for which the old key keeps working. */
 const OVERLAPS = [
   [0, 'Not at all: it expires immediately'],
   [3600, 'For 1 hour'],

@@ -3,21 +3,21 @@ import { State } from '../../../site/parts.tsx'
 
 export type EventShown = {
   readonly id: string
-  /** Null: an event that only tries an endpoint. */
+  /** Null for an event that only tests an endpoint. */
   readonly sequence: number | null
   readonly type: string
   readonly payment: string | null
-  /** What the merchant calls the payment. */
+  /** The merchant's name of the payment. */
   readonly about: string | null
   readonly at: string
-  /** To how many endpoints it goes, and how far it is. */
+  /** The number of endpoints that receive the event. */
   readonly endpoints: number
   readonly delivered: number
   readonly givenUp: number
   readonly retrying: number
 }
 
-/** What became of an event at all its endpoints together: the worst of it. */
+/** Shows the worst state among the deliveries of an event. */
 export function EventState({ event: { endpoints, delivered, givenUp, retrying } }: { event: EventShown }) {
   if (endpoints === 0)
     return (

@@ -8,11 +8,11 @@ import { type DeliveryShown, DeliveryState } from '../webhooks/delivery-words.ts
 import { bareUrl } from '../webhooks/webhook-words.tsx'
 import { type EventShown, EventState } from './event-words.tsx'
 
-/** What became of the event at one endpoint. */
+/** The delivery of the event to one endpoint. */
 export type SentShown = Pick<DeliveryShown, 'status' | 'attempts'> & {
   readonly endpoint: string
   readonly url: string
-  /** The endpoint is disabled. */
+  /** True if the endpoint is disabled. */
   readonly off: boolean
   readonly lastAt: string | null
 }
@@ -20,7 +20,7 @@ export type SentShown = Pick<DeliveryShown, 'status' | 'attempts'> & {
 export type EventPage = {
   readonly frame: Frame
   readonly event: EventShown
-  /** As it is sent, byte for byte. */
+  /** The exact bytes that are sent. */
   readonly body: string
   readonly sent: readonly SentShown[]
   readonly mayChange: boolean

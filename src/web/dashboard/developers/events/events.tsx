@@ -12,7 +12,7 @@ export type EventsView = {
   readonly q: string
   readonly show: 'all' | 'undelivered'
   readonly events: readonly EventShown[]
-  /** Events that an endpoint has not got, counted up to `mostCounted`. */
+  /** The number of events that an endpoint has not received, counted up to `mostCounted`. */
   readonly undelivered: number
   readonly mostCounted: number
   readonly older: string | null

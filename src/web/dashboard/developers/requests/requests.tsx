@@ -8,27 +8,27 @@ import { msText } from '../webhooks/webhook-words.tsx'
 
 export type RequestShown = {
   readonly id: string
-  /** The name of the key, or its id when it has none any more. */
+  /** The name of the key; its id if the name is no longer stored. */
   readonly key: string
   readonly method: string
   readonly path: string
   readonly status: number
   readonly durationMs: number
-  /** The code of the problem that was answered. */
+  /** The error code of the response; null without an error. */
   readonly code: string | null
   readonly at: string
 }
 
-/** What the address of the page says. */
+/** The query of the page. */
 export type RequestsAt = { readonly q: string; readonly show: 'all' | 'errors'; readonly after?: string }
 
 export type RequestsView = {
   readonly frame: Frame
   readonly at: RequestsAt
   readonly requests: readonly RequestShown[]
-  /** The one that is looked at, with what was kept of it. */
+  /** The selected request, with its stored bodies. */
   readonly chosen: (RequestShown & { readonly sent: string | null; readonly answered: string | null }) | null
-  /** Answered with an error, counted up to `mostCounted`. */
+  /** The number of requests with an error response, counted up to `mostCounted`. */
   readonly errors: number
   readonly mostCounted: number
   readonly older: string | null
@@ -150,12 +150,12 @@ function Chosen({ chosen }: { chosen: NonNullable<RequestsView['chosen']> }) {
       {code !== null && (
         <Note tone="problem" icon="warn" strong={code}>
           <p>
-            {detailOf(answered)} <a href={`/docs/errors#${code}`}>How to fix it</a>
+            {findDetail(answered)} <a href={`/docs/errors#${code}`}>How to fix it</a>
           </p>
         </Note>
       )}
       <Body title="You sent" text={sent} none={method === 'GET' ? 'A GET has no body.' : 'No readable body.'} />
-      <Body title="We responded" text={answered} none="The body of a read request is not stored." />
+      <Body title="We responded" text={answered} none="The body of a parseBody request is not stored." />
     </Card>
   )
 }
@@ -169,29 +169,29 @@ function Body({ title, text, none }: { title: string; text: string | null; none:
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
         <pre tabIndex={0} aria-label={title}>
-          <code>{indented(text)}</code>
+          <code>{indent(text)}</code>
         </pre>
       )}
     </>
   )
 }
 
-function read(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // It was cut.
+    // The log shortens long bodies.
     return undefined
   }
 }
 
-function indented(text: string): string {
-  const value = read(text)
+function indent(text: string): string {
+  const value = parseBody(text)
   return value === undefined ? text : JSON.stringify(value, null, 2)
 }
 
-function detailOf(answered: string | null): string {
-  const value = answered === null ? undefined : read(answered)
+function findDetail(answered: string | null): string {
+  const value = answered === null ? undefined : parseBody(answered)
   if (typeof value !== 'object' || value === null || !('detail' in value)) return ''
   return typeof value.detail === 'string' ? value.detail : ''
 }
